@@ -4,7 +4,7 @@ import type { JsonSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
-import { compensationsOf } from '../graph/nodes.js';
+import { compensationsOf, ownResources } from '../graph/nodes.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import { uriFault } from '../graph/uri.js';
@@ -161,8 +161,10 @@ export function checkResources({ graph, nodes }: WorkflowPlan, environment: Chec
     check(resource, uri, location, location);
   }
   for (const { node } of nodes) {
-    if (node.kind !== 'resource') continue;
     const location = locationOfNode(node, graph);
+    for (const { resource, uri, source = location } of ownResources(node))
+      check(resource, uri, source, source);
+    if (node.kind !== 'resource') continue;
     const uri = node.uri.kind === 'literal' ? node.uri.value : undefined;
     check(node.resource, uri, location, locationOfExpr(node.uri, location));
   }

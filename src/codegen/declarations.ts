@@ -130,6 +130,8 @@ export interface StepDeclaration {
   readonly options: Readonly<Record<string, unknown>>;
   /** Each option as written, for diagnostics at a guidance placeholder or at a name in `after`. */
   readonly optionSyntax: Readonly<Record<string, ExpressionSyntax>>;
+  /** The classes that the option `resources` lists. */
+  readonly resources: readonly ExpressionSyntax[];
   /** False for a `done(…)` field without `@Step()`, which the decorators' metadata does not know. */
   readonly decorated: boolean;
   /** Set if the field has a type annotation. */

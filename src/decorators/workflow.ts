@@ -128,6 +128,11 @@ export interface StepOptions {
   /** What a model should know about this step. `{name}` is replaced by an argument or an earlier binding. */
   readonly guidance?: string;
   /**
+   * Resources that are read before the step acts, in this order, and shown in the trace alone. A failed read fails the
+   * attempt. For steps that call, read or ask; resources with one address. Default: none.
+   */
+  readonly resources?: readonly ResourceClass[];
+  /**
    * Time limit of one attempt, in milliseconds. Default: 60 000 for calls, reads and functions, none for all others.
    */
   readonly timeoutMs?: number;

@@ -1,6 +1,6 @@
 import type { Expr } from './expression/tree.js';
 import type { Json, JsonSchema } from './json.js';
-import type { Node, Retry } from './kinds/node.js';
+import type { Node, ResourceRef, Retry } from './kinds/node.js';
 import type { SourceLocation } from './source-location.js';
 
 export type * from './kinds/kinds.js';
@@ -67,12 +67,5 @@ export interface StateField {
   readonly scope: 'run';
   readonly schema: JsonSchema;
   readonly initial?: Json;
-  readonly source?: SourceLocation;
-}
-
-/** A resource by its registered name, with the URI it is read from. */
-export interface ResourceRef {
-  readonly resource: string;
-  readonly uri: string;
   readonly source?: SourceLocation;
 }

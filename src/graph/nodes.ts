@@ -1,6 +1,6 @@
 import type { Expr } from './expression/tree.js';
 import { kinds } from './kinds/kinds.js';
-import type { Compensation, Node, NodeKind, Scope } from './kinds/node.js';
+import type { Compensation, Node, NodeKind, ResourceRef, Scope } from './kinds/node.js';
 import type { Graph } from './model.js';
 
 /** Something with a body perhaps: an arm of a branch, a branch of a `parallel`. */
@@ -68,6 +68,13 @@ export function expressionsOf(node: Node): Expr[] {
     ...compensationsOf(node).map(({ input }) => input),
   ];
 }
+
+/** The resources that are read before a node acts. */
+export function ownResources(node: Node): readonly ResourceRef[] {
+  return ('resources' in node && node.resources) || NO_RESOURCES;
+}
+
+const NO_RESOURCES: readonly ResourceRef[] = [];
 
 /** A body of a container. */
 export interface Body {

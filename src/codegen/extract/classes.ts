@@ -15,10 +15,11 @@ import type {
   WorkflowDeclaration,
 } from '../declarations.js';
 import type { ClassSyntax, DecoratorSyntax, ExpressionSyntax, MethodFault, MethodSyntax } from '../syntax.js';
-import { symbolOf, unwrap } from '../verbs.js';
+import { unwrap } from '../verbs.js';
 import { inherits, readFields, refuseOthers } from './fields.js';
 import { checkName, UNNAMED } from './names.js';
 import {
+  classHandle,
   placeOfOption,
   type ReadOptions,
   readClasses,
@@ -315,10 +316,6 @@ export function readWorkflow(decorated: DecoratedClass): WorkflowDeclaration {
       ...[...plainFields, ...plainMembers, ...(syntax.base?.fields ?? [])].map((member) => member.name),
     ],
   };
-}
-
-function classHandle(handle: ExpressionSyntax): { readonly $class: string } {
-  return { $class: symbolOf(handle)?.name ?? '' };
 }
 
 /** Reads a class under @Prompt. Faulty parts are reported, and left out or replaced. */

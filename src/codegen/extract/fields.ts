@@ -12,7 +12,15 @@ import {
 } from '../syntax.js';
 import { allPartsOf, factsOf, outcomeVerbs, symbolOf, unwrap, verbOf } from '../verbs.js';
 import { checkField, checkId, checkName } from './names.js';
-import { ownDecorators, placeOfOption, type ReadOptions, readOptions, textOptions } from './read-options.js';
+import {
+  classHandle,
+  ownDecorators,
+  placeOfOption,
+  type ReadOptions,
+  readClasses,
+  readOptions,
+  textOptions,
+} from './read-options.js';
 
 type Report = (diagnostic: Diagnostic) => void;
 
@@ -128,12 +136,17 @@ function readStep(
   const isNamed = checkField('step', name, place, report);
   if (initializer === undefined) report(diagnostic('SW1006', place, { field: name }));
   else refuseSurplus(initializer, report);
+  const resources = readClasses('Step', 'resources', options.syntax.resources, report);
   const isSound = initializer !== undefined && isNamed && isIdentified;
   return {
     name,
     place,
-    options: options.values,
+    options: {
+      ...options.values,
+      ...(resources === undefined ? {} : { resources: resources.map(classHandle) }),
+    },
     optionSyntax: options.syntax,
+    resources: resources ?? [],
     decorated: decorator !== undefined,
     ...(isAnnotated ? { isAnnotated } : {}),
     initializer: initializer ?? { kind: 'undefined', place },

@@ -135,6 +135,7 @@ type Rules<Options> = { readonly [K in keyof Options]-?: OptionRule };
 
 const schema: OptionRule = { expected: 'a schema' };
 const states: OptionRule = { expected: 'a list of state classes' };
+const resourceClasses: OptionRule = { expected: 'a list of resource classes' };
 const toolReferences: OptionRule = { expected: 'a list of functions that name tools: `[() => SomeTool]`' };
 
 const annotationRules: Rules<ToolAnnotations> = {
@@ -183,7 +184,7 @@ const workflowRules: Rules<WorkflowOptions> = {
   description: requiredText,
   version: text,
   domain: text,
-  instructions: { expected: 'a list of resource classes' },
+  instructions: resourceClasses,
   needsState: states,
   expose: {
     accepts: (value) => Array.isArray(value) && value.every((item) => item === 'prompt' || item === 'tool'),
@@ -248,6 +249,7 @@ const stepRules: Rules<StepOptions> = {
   join: oneOf('all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done'),
   title: text,
   guidance: text,
+  resources: resourceClasses,
   timeoutMs: milliseconds,
   retry,
   embed: flag,

@@ -3,6 +3,7 @@ import { type Json, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { DecoratorSyntax, ExpressionSyntax } from '../syntax.js';
+import { symbolOf } from '../verbs.js';
 import {
   DECORATOR_NAMES,
   type DecoratorName,
@@ -318,4 +319,9 @@ export function readClasses(
     return undefined;
   }
   return syntax.items.map((item) => item.value);
+}
+
+/** A class among the options that decorators keep; see `readMetadata`. */
+export function classHandle(handle: ExpressionSyntax): { readonly $class: string } {
+  return { $class: symbolOf(handle)?.name ?? '' };
 }

@@ -34,6 +34,7 @@ import {
   writtenIds,
 } from './nodes.js';
 import { checkStepOptions, summaryOf } from './options.js';
+import { withResources } from './resources.js';
 import { WorkflowBindings } from './scope.js';
 import { linkInitializer } from './steps.js';
 import { lowerGuidance } from './texts.js';
@@ -167,13 +168,25 @@ class WorkflowLinker {
   }
 
   #instructions(): readonly ResourceRef[] {
-    return this.#workflow.instructions.flatMap((handle) => {
-      const resource = this.#handles.resource(handle, 'instructions', handle.place);
+    return this.#resources(
+      this.#workflow.instructions,
+      'instructions',
+      'instructions are resources with one address: read this one in a step',
+    );
+  }
+
+  /** Resources with one address, as an option lists them. */
+  #resources(
+    handles: readonly ExpressionSyntax[],
+    option: 'instructions' | 'resources',
+    hint: string,
+  ): readonly ResourceRef[] {
+    return handles.flatMap((handle) => {
+      const resource = this.#handles.resource(handle, option, handle.place);
       if (resource === undefined) return [];
       const [variable] = resource.variables ?? [];
       if (variable === undefined) return { resource: resource.name, uri: resource.uri, source: handle.place };
-      const hint = 'instructions are resources with one address: read this one in a step';
-      const params = { resource: resource.name, verb: 'instructions', variable };
+      const params = { resource: resource.name, verb: option, variable };
       this.#report(diagnostic('SW3009', handle.place, params, { hint }));
       return [];
     });
@@ -210,7 +223,7 @@ class WorkflowLinker {
     this.#bindings.enter(step.name);
     this.#step = step;
     const id = this.#idsByStep.get(step.name) ?? step.name;
-    const outcome = this.#outcome(step, id) ?? this.#standIn(step, id);
+    const outcome = this.#withResources(step, this.#outcome(step, id) ?? this.#standIn(step, id));
     const guidance = this.#text(step.optionSyntax.guidance);
     const after = this.#after(step);
     this.#bindings.bind(step.name, outcome?.bind([]) ?? { kind: 'faulty' });
@@ -229,6 +242,15 @@ class WorkflowLinker {
         ...(node === own ? summaryOf(step, node, summary) : {}),
       });
     }
+  }
+
+  /** Gives the resources of a step to the node that acts first. */
+  #withResources(step: StepDeclaration, outcome: StepOutcome | undefined): StepOutcome | undefined {
+    const hint = 'these are resources with one address: read this one in a step of its own, before';
+    const resources = this.#resources(step.resources, 'resources', hint);
+    if (outcome === undefined || resources.length === 0) return outcome;
+    // A step without such a node is reported with the other options.
+    return { ...outcome, nodes: withResources(outcome.nodes, resources) ?? outcome.nodes };
   }
 
   /** Nothing for a faulty step, whose initializer is linked to find its other faults. */

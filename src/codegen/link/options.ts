@@ -10,6 +10,7 @@ import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { describeGiven } from './describe.js';
 import { type Attempts, propertyOf, retryOf, type StepNode } from './nodes.js';
+import { takesResources } from './resources.js';
 
 interface Meaning {
   readonly takes: string;
@@ -34,6 +35,7 @@ const MEANT_FOR: Readonly<Record<keyof StepOptions, Meaning | 'every step'>> = {
       return isRetryable || waits || workOf(core) !== 'none';
     },
   },
+  resources: { takes: 'a step that calls, reads or asks', fits: ({ core }) => takesResources(core) },
   embed: { takes: 'a step that reads', fits: ({ core }) => core.kind === 'resource' },
   summary: { takes: 'a step with a value', fits: ({ core }) => kinds[core.kind].value !== 'none' },
 };

@@ -3,13 +3,13 @@ import { textsOf } from '../expression/traversal.js';
 import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
 import { type KindDescriptor, noFaults } from './descriptor.js';
-import type { NodeBase } from './node.js';
+import type { NodeBase, ResourceReader } from './node.js';
 
 /**
  * Waits for a person, or in mode `model` for a value that a model supplies. Its value is the answer: `{acknowledged}`,
  * `{confirmed}`, `{input}`, `{selected}` by mode; for `yield` and `model` whatever fits `expects`.
  */
-export interface AskNode extends NodeBase {
+export interface AskNode extends NodeBase, ResourceReader {
   readonly kind: 'ask';
   readonly mode: 'info' | 'confirm' | 'text' | 'choice' | 'yield' | 'model';
   readonly message: Expr;
@@ -44,11 +44,11 @@ const ANSWERS = {
 
 export const ask: KindDescriptor<AskNode> = {
   isSupported: true,
-  schema: ({ z, fallible, expr, jsonSchema }): z.ZodType<AskNode> =>
+  schema: ({ z, reading, expr, jsonSchema }): z.ZodType<AskNode> =>
     z
       .strictObject({
         kind: z.literal('ask'),
-        ...fallible,
+        ...reading,
         mode: z.enum(['info', 'confirm', 'text', 'choice', 'yield', 'model']),
         message: expr,
         options: expr.exactOptional(),

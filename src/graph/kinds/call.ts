@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import type { DictExpr } from '../expression/tree.js';
 import { type KindDescriptor, noFaults } from './descriptor.js';
-import type { NodeBase } from './node.js';
+import type { NodeBase, ResourceReader } from './node.js';
 
 /** A tool call. The node's value is the tool's normalised result. */
-export interface CallNode extends NodeBase {
+export interface CallNode extends NodeBase, ResourceReader {
   readonly kind: 'call';
   readonly tool: string;
   readonly input: DictExpr;
@@ -18,10 +18,10 @@ declare module './node.js' {
 
 export const call: KindDescriptor<CallNode, 'derived'> = {
   isSupported: true,
-  schema: ({ z, fallible, dict, compensation }): z.ZodType<CallNode> =>
+  schema: ({ z, reading, dict, compensation }): z.ZodType<CallNode> =>
     z.strictObject({
       kind: z.literal('call'),
-      ...fallible,
+      ...reading,
       tool: z.string(),
       input: dict,
       compensate: compensation.exactOptional(),

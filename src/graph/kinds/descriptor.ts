@@ -2,7 +2,16 @@ import type { z } from 'zod';
 import type { DiagnosticCode, DiagnosticParams } from '../diagnostics/diagnostic.js';
 import type { DictExpr, Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
-import type { Compensation, Node, NodeBase, NodeKind, NodesByKind, OnError, Scope } from './node.js';
+import type {
+  Compensation,
+  Node,
+  NodeBase,
+  NodeKind,
+  NodesByKind,
+  OnError,
+  ResourceRef,
+  Scope,
+} from './node.js';
 
 /**
  * All that is particular to one kind of node and depends on the node alone. The kind's behaviour is in the rooms: how
@@ -100,7 +109,11 @@ export interface SchemaParts {
   /** The properties of all nodes. */
   readonly base: BaseShape;
   /** Those, and `onError`: for nodes whose failure another node or value may replace. */
-  readonly fallible: BaseShape & { readonly onError: z.ZodExactOptional<z.ZodType<OnError>> };
+  readonly fallible: FallibleShape;
+  /** Those of fallible nodes, and `resources`: see `ResourceReader`. */
+  readonly reading: FallibleShape & {
+    readonly resources: z.ZodExactOptional<z.ZodType<readonly ResourceRef[]>>;
+  };
   readonly expr: z.ZodType<Expr>;
   readonly dict: z.ZodType<DictExpr>;
   readonly scope: z.ZodType<Scope>;
@@ -108,6 +121,8 @@ export interface SchemaParts {
   /** A JSON Schema, kept as it is. */
   readonly jsonSchema: z.ZodType<JsonSchema>;
 }
+
+type FallibleShape = BaseShape & { readonly onError: z.ZodExactOptional<z.ZodType<OnError>> };
 
 /** The schemas of what {@link NodeBase} has and this version reads. */
 type BaseShape = typeof import('../schema/parts.js').baseShape;

@@ -67,6 +67,19 @@ export interface NodeBase {
   readonly source?: SourceLocation;
 }
 
+/** A resource by its registered name, with the URI it is read from. */
+export interface ResourceRef {
+  readonly resource: string;
+  readonly uri: string;
+  readonly source?: SourceLocation;
+}
+
+/** What nodes have that may show resources of their own. */
+export interface ResourceReader {
+  /** Read before the node acts, in this order, and shown to observers alone. A failed read fails the attempt. */
+  readonly resources?: readonly ResourceRef[];
+}
+
 /** A nested list of nodes with ids of its own, and the value it hands out. */
 export interface Scope {
   readonly nodes: readonly Node[];

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
 import { type KindDescriptor, noFaults } from './descriptor.js';
-import type { NodeBase } from './node.js';
+import type { NodeBase, ResourceReader } from './node.js';
 
 /** A resource read. The node's value is `{ uri, mimeType?, text }`, or `blob` (base64) in place of `text`. */
-export interface ResourceNode extends NodeBase {
+export interface ResourceNode extends NodeBase, ResourceReader {
   readonly kind: 'resource';
   readonly resource: string;
   readonly uri: Expr;
@@ -31,8 +31,8 @@ const CONTENT: JsonSchema = {
 
 export const resource: KindDescriptor<ResourceNode> = {
   isSupported: true,
-  schema: ({ z, fallible, expr }): z.ZodType<ResourceNode> =>
-    z.strictObject({ kind: z.literal('resource'), ...fallible, resource: z.string(), uri: expr }),
+  schema: ({ z, reading, expr }): z.ZodType<ResourceNode> =>
+    z.strictObject({ kind: z.literal('resource'), ...reading, resource: z.string(), uri: expr }),
   expressions: { uri: true },
   bodies: {},
   value: () => CONTENT,

@@ -33,10 +33,14 @@ function makeGraphSchema(): z.ZodType<Graph> {
     value: exprSchema.exactOptional(),
   });
 
+  const resources = z.array(z.strictObject({ resource: z.string(), uri: z.string(), ...source }));
+  const fallible = { ...baseShape, onError: onErrorSchema.exactOptional() };
+
   const parts: SchemaParts = {
     z,
     base: baseShape,
-    fallible: { ...baseShape, onError: onErrorSchema.exactOptional() },
+    fallible,
+    reading: { ...fallible, resources: resources.exactOptional() },
     expr: exprSchema,
     dict: dictSchema,
     scope,
@@ -82,7 +86,7 @@ function makeGraphSchema(): z.ZodType<Graph> {
         }),
       )
       .exactOptional(),
-    instructions: z.array(z.strictObject({ resource: z.string(), uri: z.string(), ...source })),
+    instructions: resources,
     nodes: z.array(nodeSchema),
     returns: exprSchema.exactOptional(),
     errorStrategy: z

@@ -147,8 +147,8 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   transition.report({
     ...{ kind: 'retrying', node: node.key, attempt, attempts: retry.extra + 1, delayMs, failure },
   });
-  // A node holds no slot during its backoff.
-  if (planned.takesSlot) changeSlots(transition, -1);
+  // A node holds no slot during its backoff, nor while it reads its own resources.
+  if (planned.takesSlot && node.status === 'running') changeSlots(transition, -1);
   transition.change(node).status = 'waiting';
   node.set('failure', failure);
   if (delayMs === 0) {

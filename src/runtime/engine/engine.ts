@@ -6,12 +6,13 @@ import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
 import type { Event, Fact, Failure, OwedCommand, StartIds } from './events.js';
 import { failures } from './failures.js';
+import { ownReadFailed, ownResourceRead } from './nodes/own-resources.js';
 import { fits } from './nodes/wait.js';
 import type { NodeRecord } from './records.js';
 import type { StartRow } from './rows.js';
 import { cancelRun, endWithFault, resumeRemainingWork, runActivations } from './scheduler.js';
 import { openScope } from './scopes.js';
-import { stopContainer, succeed, withdraw } from './settle.js';
+import { reportShown, stopContainer, succeed, withdraw } from './settle.js';
 import { checkGraph, containerOf, ENGINE_VERSION, nodeOf, RunState } from './state.js';
 import type { Draft } from './tables.js';
 import { DEFAULT_LIMITS, type Limits, Transition } from './transition.js';
@@ -175,7 +176,10 @@ function applyAnswer(transition: Transition, event: Extract<Event, { readonly co
     case 'toolReturned':
       return command.kind === 'callTool' && callReturned(transition, node, command, event.value);
     case 'resourceRead':
-      return command.kind === 'readResource' && callReturned(transition, node, command, event.value);
+      if (command.kind !== 'readResource') return false;
+      return command.isOwn
+        ? ownResourceRead(transition, node, command, event.value)
+        : callReturned(transition, node, command, event.value);
     case 'evaluated':
       return command.kind === 'evaluate' && callReturned(transition, node, command, event.value);
     case 'toolFailed':
@@ -240,6 +244,11 @@ function callFailed(
   attempted: boolean,
 ): true {
   transition.settleCommand(call.id);
+  if (call.kind === 'readResource' && call.isOwn) {
+    reportShown(transition, call, { ok: false, failure });
+    ownReadFailed(transition, node, failure);
+    return true;
+  }
   reportReturned(transition, call, attempted, { ok: false, failure });
   if (call.kind === 'callTool' && call.isCompensation) {
     compensationReturned(transition, call, failure);
@@ -316,7 +325,8 @@ function commandTimedOut(
 ): void {
   const failure = timeoutFailure(transition, node, command);
   withdraw(transition, command, failure);
-  attemptFailed(transition, node, { failure });
+  if (command.kind === 'readResource' && command.isOwn) ownReadFailed(transition, node, failure);
+  else attemptFailed(transition, node, { failure });
 }
 
 /** Evaluations are internal to the run and have no fact. */

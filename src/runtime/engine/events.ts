@@ -74,6 +74,8 @@ export type Command =
       readonly resource: string;
       readonly uri: string;
       readonly dueAt: number;
+      /** It is one of the node's `resources`, read before the node acts. */
+      readonly isOwn?: true;
     }
   /** Requests an action from outside. The id is also that of the action, which is pending until it is answered. */
   | {
@@ -241,6 +243,17 @@ export type Fact =
       readonly attempted: boolean;
       readonly outcome:
         | { readonly ok: true; readonly value: Json }
+        | { readonly ok: false; readonly failure: Failure };
+    }
+  /** One of the node's own resources was read, or could not be. The node has not acted in this attempt yet. */
+  | {
+      readonly kind: 'resourceShown';
+      readonly node: string;
+      readonly command: string;
+      readonly resource: string;
+      readonly uri: string;
+      readonly outcome:
+        | { readonly ok: true; readonly value: JsonObject }
         | { readonly ok: false; readonly failure: Failure };
     }
   /** An attempt failed (its `callReturned` comes before), and another one follows unless the run ends first. */

@@ -88,6 +88,11 @@ export function delayId(attempt: string): string {
   return `${attempt}:delay`;
 }
 
+/** Id of the read of a node's own resource before an attempt. `index` counts from 0. */
+export function ownReadId(attempt: string, index: number): string {
+  return `${attempt}:resource:${index}`;
+}
+
 /** Id of a compensation call. `index` counts from 0. */
 export function undoId(base: string, index: number): string {
   return `${base}:undo:${index}`;

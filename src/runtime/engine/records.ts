@@ -151,6 +151,8 @@ class NodeDetails {
   reached: number | undefined;
   /** Sequence number in the queue for slots; 0 if it is not in it. */
   queued = 0;
+  /** How many of the node's own resources were read. */
+  shown = 0;
 }
 
 /** The details of most nodes. Never changed. */
@@ -204,6 +206,11 @@ export class NodeRecord implements Tracked<'nodes'> {
       default:
         return true;
     }
+  }
+
+  /** Whether it has started: it may still read its own resources, or wait for a slot after that. */
+  get hasStarted(): boolean {
+    return this.attempt > 0 || this.details.shown > 0;
   }
 
   hasRow(): boolean {

@@ -201,6 +201,8 @@ export interface NodeRow {
   readonly reached?: number;
   /** Sequence number in the queue for slots. */
   readonly queued?: number;
+  /** How many of its own resources were read. Missing for none. */
+  readonly shown?: number;
   /** The outstanding command. */
   readonly command?: CommandRow;
 }

@@ -11,6 +11,7 @@ import type { CompensationReport, Event, Failure, NodeFailure, NodeStatus, SkipR
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
 import { completeItem } from './nodes/control-flow.js';
+import { readsNext } from './nodes/own-resources.js';
 import { completeBranch, completeCompensate, completeRollback } from './nodes/parallel.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { Completion, RemainingWork, ScopeRef } from './rows.js';
@@ -186,10 +187,10 @@ export class Settlements {
 
 /** Starts a node, or its next attempt. */
 function begin(transition: Transition, node: NodeRecord): void {
-  if (node.attempt > 0) clearAttempt(transition, node);
+  if (node.hasStarted) clearAttempt(transition, node);
   else if (!start(transition, node)) return;
-  if (transition.rehearsal === undefined) beginNode(transition, node);
-  else transition.rehearsal.begin(transition, node);
+  if (transition.rehearsal !== undefined) transition.rehearsal.begin(transition, node);
+  else if (!readsNext(transition, node)) beginNode(transition, node);
 }
 
 /** Deletes what the previous attempt left inside. */

@@ -144,8 +144,8 @@ function stopNode(transition: Transition, node: NodeRecord, stop: Stop): void {
       if (stop.how !== 'stop' || !isPendingRollback(node)) skipOrCancel(transition, node, stop);
       return;
     case 'ready':
-      if (node.attempt === 0) skipOrCancel(transition, node, stop);
-      else cancel(transition, node);
+      if (node.hasStarted) cancel(transition, node);
+      else skipOrCancel(transition, node, stop);
       return;
     case 'waiting':
       withdrawCommandOf(transition, node, stop.failure);
@@ -226,8 +226,8 @@ export function endScope(transition: Transition, scope: ScopeRecord, by: string,
   const wasFailing = scope.details.failure !== undefined;
   for (const planned of scope.plan.nodes) {
     const node = scope.node(planned);
-    const { status, attempt, container } = node;
-    if (status === 'pending' || (status === 'ready' && attempt === 0)) {
+    const { status, hasStarted, container } = node;
+    if (status === 'pending' || (status === 'ready' && !hasStarted)) {
       if (status !== 'pending' || !isPendingRollback(node)) skip(transition, node, stop.reason);
     } else if (status === 'running') {
       if (container !== undefined) stopContainer(transition, node, container, stop);
@@ -256,6 +256,15 @@ function withdrawCommandOf(transition: Transition, node: NodeRecord, failure: Fa
   if (node.command !== undefined) withdraw(transition, node.command, failure);
 }
 
+/** Reports how the read of one of a node's own resources ended. */
+export function reportShown(
+  transition: Transition,
+  { node, id: command, resource, uri }: Extract<OwedCommand, { kind: 'readResource' }>,
+  outcome: Extract<Fact, { kind: 'resourceShown' }>['outcome'],
+): void {
+  transition.report({ kind: 'resourceShown', node, command, resource, uri, outcome });
+}
+
 /**
  * Withdraws a command. A call in flight fails with `failure`. A call that the host has not made yet has no unknown
  * outcome.
@@ -269,6 +278,11 @@ export function withdraw(transition: Transition, command: OwedCommand, failure: 
   }
   transition.cancelCall(id);
   if (command.kind !== 'callTool' && command.kind !== 'readResource') return;
+  if (command.kind === 'readResource' && command.isOwn) {
+    const { outcomeUnknown: _unknown, ...known } = failure;
+    reportShown(transition, command, { ok: false, failure: known });
+    return;
+  }
   const attempted = !transition.notStarted.has(id);
   const { outcomeUnknown: _unknown, ...known } = failure;
   const outcome = { ok: false, failure: attempted ? failure : known } as const;

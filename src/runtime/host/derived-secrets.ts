@@ -127,6 +127,7 @@ export class DerivedSecrets {
       case 'nodeSkipped':
       case 'nodeCancelled':
       case 'resourceRequested':
+      case 'resourceShown':
       case 'callReturned':
       case 'retrying':
       case 'waiting':
@@ -154,6 +155,7 @@ export class DerivedSecrets {
     if (command.kind === 'callTool' && command.isCompensation) {
       return this.#compensationOf({ ...command, command: command.id }, node);
     }
+    if (command.kind === 'readResource' && command.isOwn) return undefined;
     const [expr] = valueExpressions(node.planned.node);
     return expr === undefined ? undefined : { expr, at: node.scope, of: node.key };
   }

@@ -105,6 +105,8 @@ export const handOffTexts = {
     const which = from === to ? `for item ${from}` : `once each for the items ${from} to ${to}`;
     return `Only ${which} of '${loop}', with that item filled in${items === undefined ? '' : `: ${items}`}.`;
   },
+  readFirst: (uris: readonly string[]) =>
+    `Read ${uris.length === 1 ? 'resource' : 'resources'} ${uris.map((uri) => oneLine(uri)).join(', ')} first.`,
   waitFirst: (step: string, time: string | undefined) =>
     time === undefined ? `Step '${step}' waits before this.` : `Before this, step '${step}' waits ${time}.`,
   forMs: (ms: number) => `for ${ms} ms`,

@@ -215,7 +215,7 @@ class StoppedRun {
     const safety = model.kind === 'call' ? this.#context.safety(model.tool) : 'none';
     // The client's own call has another idempotency key.
     const harmless = safety === 'readOnly' || safety === 'idempotent';
-    const isRetryable = attempts > 0 && (harmless || model.kind === 'resource');
+    const isRetryable = record.isUnread || (attempts > 0 && (harmless || model.kind === 'resource'));
     return [
       {
         node,

@@ -3,9 +3,9 @@ import type { NodeInstance } from '../../plan/instances.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import type { CompensationReport } from '../engine/events.js';
 import type { RunMask } from '../host/run-mask.js';
-import { bodyText, jsonText } from '../tools/encode-text.js';
-import { type BlockMeta, limited, type PromptMessage, sized, type Told } from './messages.js';
-import { type FactOf, type StepFact, StepLog } from './step-log.js';
+import { jsonText } from '../tools/encode-text.js';
+import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
+import { type FactOf, ownBlob, type StepFact, StepLog } from './step-log.js';
 import { NOT_BEGUN } from './step-status.js';
 import { constructTexts, texts } from './texts.js';
 
@@ -98,14 +98,7 @@ export class CallLog extends StepLog {
       this.say('user', 'note', this.secrets.text(texts.notEmbedded(uri)));
       return;
     }
-    const { text } = content;
-    if (typeof text !== 'string') {
-      this.say('user', 'result', texts.binary(uri, ...binaryIn(content)));
-      return;
-    }
-    const body = limited(bodyText(this.secrets.text(text)));
-    const told: Told = (mask) => texts.resource(mask(uri), mask(body.text), body.size);
-    this.say('user', 'result', told, sized(body.size));
+    this.sayResource(uri, content);
   }
 
   /** The address of the resource, as it may be shown. */
@@ -121,17 +114,6 @@ export class CallLog extends StepLog {
         : texts.summary(text, size);
     this.say('user', 'result', told, { 'stepwright/summary': true, ...sized(size) });
   }
-}
-
-/** Binary content, which is not shown: its size is. */
-function ownBlob({ blob }: JsonObject): JsonObject {
-  return blob === undefined ? {} : { blob };
-}
-
-/** The type of binary content, and how many bytes it has. */
-function binaryIn({ blob, mimeType }: JsonObject): [string | undefined, number] {
-  const encoded = typeof blob === 'string' ? blob.replace(/=+$/, '') : '';
-  return [typeof mimeType === 'string' ? mimeType : undefined, Math.floor((encoded.length * 3) / 4)];
 }
 
 type Say = (

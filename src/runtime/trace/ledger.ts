@@ -17,6 +17,8 @@ export interface NodeRecord {
   readonly endedAs: number | undefined;
   /** A call or read was issued for it: the latest. */
   readonly issued: FactOf<'callIssued'> | FactOf<'resourceRequested'> | undefined;
+  /** One of its own resources could not be read: it has not acted. */
+  readonly isUnread: boolean;
   /** How often the tool or resource was reached. */
   readonly attempts: number;
   /** Missing for a value that is absent. */
@@ -48,6 +50,7 @@ class OpenRecord implements NodeRecord {
   failure: Failure | undefined = undefined;
   endedAs: number | undefined = undefined;
   issued: NodeRecord['issued'] = undefined;
+  isUnread = false;
   attempts = 0;
   output: Json | undefined = undefined;
   hasFallback = false;
@@ -204,6 +207,9 @@ export class Ledger {
         this.#ended(record, 'cancelled', record.failure);
         return;
       }
+      case 'resourceShown':
+        this.#open(node).isUnread = !fact.outcome.ok;
+        return;
       case 'stateSet':
       case 'compensating':
       case 'compensationSkipped':

@@ -12,10 +12,12 @@ import type {
   GotoNode,
   ResourceNode,
 } from '../../graph/model.js';
+import { ownResources } from '../../graph/nodes.js';
 import { inlineText } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
+import { nodeRecord } from '../engine/read.js';
 import { givenTo } from '../engine/rehearsal.js';
 import { oneLine } from '../tools/encode-text.js';
 import { DryRun, type DryRunObserver, type HandOffContext, isRolledBack, nameOf } from './dry-run.js';
@@ -50,6 +52,8 @@ class OpenCalls implements DryRunObserver {
   /** Keys of nodes that can never run, and of those around them. */
   readonly #incomplete = new Set<string>();
   readonly #waits: { readonly node: NodeInstance; readonly note: string }[] = [];
+  /** Resources of the steps that are listed, which no note has named yet. */
+  readonly #unread = new Set<string>();
   /** Checks that may end the workflow, and that no note has named yet. */
   readonly #guards = new Map<NodeInstance, Guard>();
 
@@ -100,6 +104,7 @@ class OpenCalls implements DryRunObserver {
     const { secrets } = this.#context;
     const shown = secrets.isEmpty || !isAsked(model) ? undefined : this.#run.valueOf(givenTo(model), node);
     const entry = entryOf(node, shown?.ok ? shown.value : given, secrets);
+    this.#noteUnread(node);
     if (model.kind === 'ask' && model.feeds !== undefined && 'ask' in entry) {
       // The call that it feeds is listed with the message as a placeholder.
       this.#run.open.supply(node.key, oneLine(entry.ask));
@@ -109,6 +114,19 @@ class OpenCalls implements DryRunObserver {
     this.calls.push({ ...entry, ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }) });
     this.#promised.add(nameOf(node.key));
     return this.#run.open.promised(node.key);
+  }
+
+  /** Takes note of the resources of a step that its reader has not seen. */
+  #noteUnread({ key, planned }: NodeInstance): void {
+    const { state, secrets } = this.#context;
+    const shown = nodeRecord(state, key)?.details.shown ?? 0;
+    for (const { uri } of ownResources(planned.node).slice(shown)) this.#unread.add(secrets.text(uri));
+  }
+
+  #readNote(): string[] {
+    const uris = [...this.#unread];
+    this.#unread.clear();
+    return uris.length === 0 ? [] : [handOffTexts.readFirst(uris)];
   }
 
   #isLeft(node: NodeInstance): boolean {
@@ -132,6 +150,7 @@ class OpenCalls implements DryRunObserver {
       ...this.#conditionNote(node),
       ...this.#afterNote(node),
       ...this.#guardNotes(node),
+      ...this.#readNote(),
       ...guidanceNote(planned.node.guidance, node, this.#run),
     ];
   }
@@ -354,8 +373,8 @@ function isRepeated(
   context: HandOffContext,
 ): boolean {
   const { kind } = node.planned.node;
-  if ((kind !== 'call' && kind !== 'resource') || isUndone(node, context) || record.status === 'handled')
-    return false;
+  const isAgain = kind === 'call' || kind === 'resource' || record.isUnread;
+  if (!isAgain || isUndone(node, context) || record.status === 'handled') return false;
   return retryable || (attempts === 0 && (NOT_BEGUN.has(failure.code) || failure.code === 'E_INPUT_INVALID'));
 }
 

@@ -1,11 +1,11 @@
 import type { Expr } from '../../graph/expression/tree.js';
-import type { Json } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import type { RunnableNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { RunMask } from '../host/run-mask.js';
-import { jsonText } from '../tools/encode-text.js';
+import { bodyText, jsonText } from '../tools/encode-text.js';
 import { type BlockMeta, limited, type PromptMessage, sized, type Told, textBlock } from './messages.js';
 import { isListed } from './step-status.js';
 import { constructTexts, texts } from './texts.js';
@@ -29,6 +29,8 @@ export abstract class StepLog {
   protected readonly secrets: RunMask;
   readonly #guidance: PromptMessage[] = [];
   readonly #messages: PromptMessage[] = [];
+  /** A resource of its own whose read failed, until the next fact says what becomes of that. */
+  #unread: FactOf<'resourceShown'> | undefined;
 
   constructor({ key, planned, scope }: NodeInstance, secrets: RunMask) {
     this.#key = key;
@@ -44,7 +46,11 @@ export abstract class StepLog {
         this.#tellGuidance(fact);
         this.started(state);
         return;
+      case 'resourceShown':
+        this.#resourceShown(fact);
+        return;
       case 'retrying':
+        this.#unread = undefined;
         this.attemptFailed(fact.failure);
         this.#retrying(fact);
         return;
@@ -55,10 +61,10 @@ export abstract class StepLog {
         this.succeeded(fact, state);
         return;
       case 'nodeFailed':
-        this.failed(fact.failure);
+        if (!this.#tellUnread()) this.failed(fact.failure);
         return;
       case 'nodeCancelled':
-        this.cancelled();
+        if (!this.#tellUnread()) this.cancelled();
         return;
       default:
         this.tell(fact, state);
@@ -120,6 +126,39 @@ export abstract class StepLog {
     this.#messages.push(this.#block(role, part, told, meta));
   }
 
+  /** Shows what was read, as it may be shown. Binary content is not shown: its size is. */
+  protected sayResource(uri: string, content: JsonObject): void {
+    const { text } = content;
+    if (typeof text !== 'string') {
+      this.say('user', 'result', texts.binary(uri, ...binaryIn(content)));
+      return;
+    }
+    const body = limited(bodyText(this.secrets.text(text)));
+    const told: Told = (mask) => texts.resource(mask(uri), mask(body.text), body.size);
+    this.say('user', 'result', told, sized(body.size));
+  }
+
+  /** A failed read is told where no other attempt follows. */
+  #resourceShown(fact: FactOf<'resourceShown'>): void {
+    const { outcome, uri, command } = fact;
+    if (!outcome.ok) {
+      this.#unread = fact;
+      return;
+    }
+    const shown = this.secrets.given(outcome.value, command);
+    if (isJsonObject(shown))
+      this.sayResource(this.secrets.text(uri), { ...shown, ...ownBlob(outcome.value) });
+  }
+
+  #tellUnread(): boolean {
+    const unread = this.#unread;
+    this.#unread = undefined;
+    if (unread === undefined || unread.outcome.ok) return false;
+    const { failure } = unread.outcome;
+    this.sayFailure(texts.resourceFailed(this.secrets.text(unread.uri), failure.message), failure);
+    return true;
+  }
+
   /** Takes over what somebody inside has said. */
   protected include(messages: readonly PromptMessage[]): void {
     this.#messages.push(...messages);
@@ -142,7 +181,8 @@ export abstract class StepLog {
 
   #handled({ failure, value, fallbackNode }: FactOf<'handled'>): void {
     const { id } = this.node;
-    if (!this.failed(failure)) this.sayFailure(texts.stepFailed(id, failure.message), failure);
+    if (!this.#tellUnread() && !this.failed(failure))
+      this.sayFailure(texts.stepFailed(id, failure.message), failure);
     if (fallbackNode !== undefined) {
       this.say('assistant', 'fallback', constructTexts.takesOver(id, this.#shownAs(fallbackNode)));
     } else if (value === undefined) {
@@ -167,4 +207,15 @@ export abstract class StepLog {
   ): PromptMessage {
     return textBlock(role, told, { 'stepwright/part': part, 'stepwright/step': this.#key, ...meta });
   }
+}
+
+/** Binary content, as it was read: masks search texts. */
+export function ownBlob({ blob }: JsonObject): JsonObject {
+  return blob === undefined ? {} : { blob };
+}
+
+/** The type of binary content, and how many bytes it has. */
+function binaryIn({ blob, mimeType }: JsonObject): [string | undefined, number] {
+  const encoded = typeof blob === 'string' ? blob.replace(/=+$/, '') : '';
+  return [typeof mimeType === 'string' ? mimeType : undefined, Math.floor((encoded.length * 3) / 4)];
 }

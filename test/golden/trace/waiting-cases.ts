@@ -57,6 +57,26 @@ export const waitingCases: Readonly<Record<string, Scenario>> = {
     given: { task: 'water the plants' },
     tools: { find: echo({ page: 'Garden' }), add: echo({ id: 7 }), tell: echo('told') },
   },
+  'reader-supplies-values-with-resources': {
+    graph: graph([
+      ask('format', 'model', {
+        message: lit('Format the task'),
+        expects: { type: 'string' },
+        feeds: { node: 'add', path: ['block'] },
+        resources: [{ resource: 'guide', uri: 'res://guide' }],
+      }),
+      { ...use('add', { block: step('format') }), guidance: lit('Begin with TODO') },
+      ask('title', 'model', {
+        message: lit('Title?'),
+        expects: { type: 'string' },
+        feeds: { node: 'tell', path: ['title'] },
+        resources: [{ resource: 'rules', uri: 'res://rules' }],
+      }),
+      use('tell', { title: step('title') }),
+    ]),
+    tools: { add: echo({ id: 7 }), tell: echo('told') },
+    resources: { guide: 'TODO first', rules: 'short' },
+  },
   'is-answered': {
     ...asking('choice', { options: get(step('find'), 'seats') }),
     answers: { sure: { selected: '14C' } },
