@@ -1,3 +1,4 @@
+import { readKey } from './expression/traversal.js';
 import type { Expr, TextExpr } from './expression/tree.js';
 import type { Span } from './source-location.js';
 
@@ -34,12 +35,14 @@ export function parsePath(path: string): readonly (string | number)[] | undefine
  * @param find returns the value of the name that a placeholder begins with. A placeholder without a value is left out:
  *   `find` has reported it.
  * @param placeOf the location of a part of the text, by its offsets. Default: that of the whole text.
+ * @param style `js` for text in a value: then everything that a placeholder names is required.
  */
 export function guidanceText(
   text: string,
   at: Span,
   find: (placeholder: Placeholder) => Expr | undefined,
   placeOf: (start: number, end: number) => Span = () => at,
+  style: TextExpr['style'] = 'display',
 ): TextExpr {
   const parts: (string | Expr)[] = [];
   let pending = '';
@@ -62,13 +65,15 @@ export function guidanceText(
     const value = find({ written, ...(isNamed ? { root } : {}), at: place });
     if (value === undefined) continue;
     flush();
-    parts.push(path.reduce<Expr>((of, key) => read(of, key, place), { ...value, at: place }));
+    const optional = style === 'display';
+    parts.push(path.reduce<Expr>((of, key) => read(of, key, place, optional), { ...value, at: place }));
   }
   pending += text.slice(end);
   flush();
-  return { kind: 'text', at, style: 'display', parts };
+  return { kind: 'text', at, style, parts };
 }
 
-function read(of: Expr, key: string | number, at: Span): Expr {
-  return { kind: 'get', at, of, key: { kind: 'literal', at, value: key }, optional: true };
+function read(of: Expr, key: string | number, at: Span, optional: boolean): Expr {
+  const literal = { kind: 'literal', at, value: key } as const;
+  return optional ? { kind: 'get', at, of, key: literal, optional } : readKey(of, literal, { at });
 }

@@ -1,19 +1,23 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
+  ask,
   collect,
   constant,
   failFast,
+  fromModel,
   fromResource,
   fromStep,
   output,
   promptArg,
+  readStep,
   registeredIn,
   resourceHandle,
   retry,
   type SequentialBuilder,
   sequential,
   step,
+  text,
   toolHandle,
 } from 'stepwright/builder';
 import type { Registry } from 'stepwright/runtime';
@@ -138,6 +142,66 @@ const programs: Readonly<Record<string, (world: World) => SequentialBuilder>> = 
           .bind('added'),
       )
       .errorStrategy(retry({ attempts: 5, delayMs: 10, backoff: 'linear', capMs: 100, jitter: 0.5 })),
+  shows: ({ Intro, Guide, PageText, ListPages, AddTask }) =>
+    sequential('shows', 'show resources before steps, and read others')
+      .argument('page', 'Which', true)
+      .step(step(ListPages).resource(Intro).resource(Guide).guidance('Look').bind('list'))
+      .step(
+        readStep(PageText, { name: promptArg('page') })
+          .resource(resourceHandle('resource://logseq/guide'))
+          .timeoutMs(500)
+          .title('The page')
+          .bind('body'),
+      )
+      .step(readStep(Intro).summary('{intro}').bind('intro'))
+      .step(
+        step(AddTask)
+          .resource(Guide)
+          .arg('project', text('{list.first.title} of {{{page}}}'))
+          .arg('task', fromStep('body'))
+          .arg('how', fromStep('intro'))
+          .bind('added'),
+      )
+      .returns(text('Added {added.id}')),
+  asks: ({ Intro, Guide, AddTask, idOf }) =>
+    sequential('asks', 'ask people and models')
+      .argument('task', 'What', true)
+      .step(ask.info('About {task}').bind('told'))
+      .step(ask.confirm('Go on?').resource(Guide).bind('sure'))
+      .step(ask.text('A note on {task}?').timeoutMs(9_000).bind('note'))
+      .step(ask.choice('Where?', ['top', 'bottom']).bind('where'))
+      .step(ask.value('Which page?', { schema: { type: 'object', required: ['title'] } }).bind('page'))
+      .step(
+        ask
+          .model('A title for {task}', { schema: { type: 'string', maxLength: 20 } })
+          .retry({ attempts: 2 })
+          .bind('title'),
+      )
+      .step(
+        step(AddTask)
+          .resource(Intro)
+          .guidance('Format {task}')
+          .timeoutMs(4_000)
+          .arg('project', fromStep('title'))
+          .arg('task', fromModel('Format {task} as a block'))
+          .arg('date', fromModel('A date'))
+          .arg('how', fromResource(Guide))
+          .bind('added'),
+      )
+      .step(
+        step(AddTask)
+          .arg('project', fromModel('A project'))
+          .arg('task', fromStep('note'))
+          .transform(idOf)
+          .bind('best'),
+      )
+      .returns({
+        sure: fromStep('sure'),
+        where: fromStep('where'),
+        note: fromStep('note'),
+        page: fromStep('page'),
+        best: fromStep('best'),
+      }),
 };
 
 let project: Project;
@@ -191,7 +255,8 @@ describe('a function', () => {
 
   test('is named and hashed as it is registered', () => {
     const { functions } = byFunction().build(registeredIn(registry));
-    expect(Object.fromEntries(functions)).toEqual(registry.functions);
+    const { bestTitle, joinTitles } = registry.functions ?? {};
+    expect(Object.fromEntries(functions)).toEqual({ bestTitle, joinTitles });
     expect([...functions.keys()]).toEqual(['bestTitle', 'joinTitles']);
   });
 

@@ -1,11 +1,10 @@
 import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
-import type { NoInput, ToolClass } from '../../decorators/tool.js';
-import type { RetryOptions } from '../../decorators/workflow.js';
 import { withoutPlaces } from '../../graph/canonical.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr, ListExpr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { Graph } from '../../graph/model.js';
+import { ownResources } from '../../graph/nodes.js';
 import { parseGraph } from '../../graph/schema/parse-graph.js';
 import {
   type ArgumentOptions,
@@ -19,18 +18,9 @@ import {
 import { findingsOf } from './diagnostic-errors.js';
 import type { FunctionEntry, Registered } from './environment.js';
 import { WorkflowBuildError, type WorkflowError, within } from './errors.js';
-import type { Transform } from './expressions.js';
 import { type Lowered, lower } from './lower.js';
 import type { Naming, ToolName, Uri } from './names.js';
-import type { DataSource } from './sources.js';
-import {
-  type ResourceLike,
-  resolveTool,
-  signatureOf,
-  type ToolHandle,
-  type ToolLike,
-  UNKNOWN,
-} from './tools-and-resources.js';
+import { type ResourceLike, resolveTool, signatureOf, UNKNOWN } from './tools-and-resources.js';
 
 /** A built workflow: a graph without errors, and the functions it refers to. */
 export class Workflow {
@@ -72,13 +62,14 @@ export class Workflow {
   }
 
   /**
-   * Returns the URIs of its instructions and of the resources with one address that it reads, each once, instructions
-   * first.
+   * Returns the URIs of its instructions and of the resources with one address that its steps show or read, each once,
+   * instructions first.
    */
   requiredResources(): Uri[] {
-    const read = this.graph.nodes.flatMap((node) =>
-      node.kind === 'resource' && node.uri.kind === 'literal' ? [String(node.uri.value)] : [],
-    );
+    const read = this.graph.nodes.flatMap((node) => [
+      ...ownResources(node).map(({ uri }) => uri),
+      ...(node.kind === 'resource' && node.uri.kind === 'literal' ? [String(node.uri.value)] : []),
+    ]);
     return [...new Set([...this.graph.instructions.map(({ uri }) => uri), ...read])] as Uri[];
   }
 
@@ -217,88 +208,6 @@ export function sequential(
   });
 }
 
-/** The input of a tool without its class: arguments of any names. */
-export type AnyInput = Readonly<Record<string, unknown>>;
-
-/**
- * Builds a step. Every method returns a new builder and leaves this one unchanged. Errors are reported when the
- * workflow is built.
- */
-export class StepBuilder<Input = AnyInput> {
-  readonly definition: StepDefinition;
-  /** The type of the tool's input. The property does not exist at run time. */
-  declare readonly input?: (input: Input) => void;
-
-  /** @internal Use {@link step}. */
-  constructor(definition: StepDefinition) {
-    this.definition = definition;
-  }
-
-  /** Sets an argument of the tool. To set one twice is an error. */
-  arg<K extends keyof Input & string>(name: K & Naming<'argument'>, source: DataSource): StepBuilder<Input> {
-    return this.#with({ args: [...this.definition.args, { name, source }] });
-  }
-
-  /** Names the value, so that later steps can read it. The name is also the id of the step. */
-  bind(binding: Naming<'binding'>): StepBuilder<Input> {
-    return this.#with({ binding });
-  }
-
-  /**
-   * Sets how the value of the step is made from the tool's output: the field at a path, an expression over `output()`,
-   * or the result of an exported top-level function. A step has at most one transform. Default: the output.
-   */
-  transform(transform: Transform): StepBuilder<Input> {
-    return this.#with({ transforms: [...this.definition.transforms, transform] });
-  }
-
-  /** Sets a name for people. */
-  title(title: string): StepBuilder<Input> {
-    return this.#with({ title });
-  }
-
-  /** Sets what a model should know about this step. `{name}` is replaced by an argument or an earlier binding. */
-  guidance(guidance: string): StepBuilder<Input> {
-    return this.#with({ guidance });
-  }
-
-  /**
-   * Sets what the trace shows instead of the whole result. `{name}` is replaced by an argument, an earlier binding, or
-   * the binding of this step. Later steps still get the whole result.
-   */
-  summary(summary: string): StepBuilder<Input> {
-    return this.#with({ summary });
-  }
-
-  /** Sets the time limit of one attempt, in milliseconds. Default: 60 000. */
-  timeoutMs(timeoutMs: number): StepBuilder<Input> {
-    return this.#with({ timeoutMs });
-  }
-
-  /** Sets how often and when the step is retried. Default: the retry of the workflow's error strategy, else none. */
-  retry(retry: RetryOptions): StepBuilder<Input> {
-    return this.#with({ retry: { ...retry } });
-  }
-
-  #with(change: Partial<StepDefinition>): StepBuilder<Input> {
-    return new StepBuilder({ ...this.definition, ...change });
-  }
-}
-
-/**
- * Begins a step, which calls a tool. With the class of the tool, the compiler checks the names of the arguments.
- *
- * @example
- * ```ts
- * step(VerifyProject).arg('project', promptArg('project')).arg('available', fromStep('list', 'pages')).bind('page')
- * ```
- */
-export function step(tool: ToolHandle): StepBuilder;
-export function step<Input = NoInput>(tool: ToolClass<Input>): StepBuilder<Input>;
-export function step(tool: ToolLike): StepBuilder<never> {
-  return new StepBuilder({ tool, args: [], transforms: [] });
-}
-
 /** The graph of a workflow without errors. */
 export interface Compiled {
   readonly graph: Graph;
@@ -369,12 +278,15 @@ function withoutExpressions(graph: Graph): Graph {
 /** An environment in which every tool and resource exists, with the signatures that the classes of tools have. */
 function assumed({ name, steps }: WorkflowDefinition, { nodes, instructions }: Graph): CheckEnvironment {
   const tools = nodes.flatMap((node) => (node.kind === 'call' ? [[node.tool, UNKNOWN] as const] : []));
-  const known = steps.map(({ tool }) => [resolveTool(tool, name).name, signatureOf(tool)] as const);
-  const reads = nodes.flatMap((node) =>
-    node.kind === 'resource'
-      ? [{ resource: node.resource, uri: node.uri.kind === 'literal' ? String(node.uri.value) : '' }]
-      : [],
+  const known = steps.flatMap((step) =>
+    step.kind === 'call' ? [[resolveTool(step.tool, name).name, signatureOf(step.tool)] as const] : [],
   );
+  const reads = nodes.flatMap((node) => [
+    ...ownResources(node),
+    ...(node.kind === 'resource'
+      ? [{ resource: node.resource, uri: node.uri.kind === 'literal' ? String(node.uri.value) : '' }]
+      : []),
+  ]);
   return {
     // A handle of a tool does not hide the signature of its class.
     tools: new Map([...tools, ...known.filter(([, signature]) => signature !== UNKNOWN)]),

@@ -5,8 +5,8 @@ import type { SourceLocation } from '../../graph/source-location.js';
 import type { StepDefinition } from './definition.js';
 import type { Registered } from './environment.js';
 import type { WorkflowError } from './errors.js';
-import type { DataSource } from './sources.js';
-import { resolveTool } from './tools-and-resources.js';
+import type { ArgumentSource } from './sources.js';
+import { resolveAddress, resolveTool } from './tools-and-resources.js';
 
 /** The state that the lowering of all parts of a workflow shares. */
 export interface LoweringContext {
@@ -20,7 +20,10 @@ export interface LoweringContext {
 
 /** The ids and bindings of a workflow while its steps are lowered in order. */
 export class Scope {
-  /** Ids of the steps, in order: the binding, else the tool's name, with a number if that is taken. */
+  /**
+   * Ids of the steps, in order: the binding, else the name of the tool or the resource, or how it asks, with a number if
+   * that is taken.
+   */
   readonly ids: readonly string[];
   readonly args: readonly string[];
   readonly #taken: Set<string>;
@@ -28,15 +31,20 @@ export class Scope {
   readonly #unbound: ReadonlySet<string>;
   readonly #bound = new Map<string, Expr | undefined>();
 
-  constructor(workflow: string, steps: readonly StepDefinition[], args: readonly string[]) {
+  constructor(
+    workflow: string,
+    steps: readonly StepDefinition[],
+    args: readonly string[],
+    registered: Registered | undefined,
+  ) {
     this.args = args;
     this.#bindings = new Set(steps.flatMap(({ binding }) => binding ?? []));
     this.#taken = new Set(this.#bindings);
-    const tools = steps.map(({ tool }) => resolveTool(tool, workflow).name);
-    this.ids = steps.map(({ binding }, index) => binding ?? this.derive(tools[index] ?? ''));
+    const names = steps.map((step) => nameOf(step, workflow, registered));
+    this.ids = steps.map(({ binding }, index) => binding ?? this.derive(names[index] ?? ''));
     this.#unbound = new Set(
-      steps.flatMap(({ binding }, index) =>
-        binding === undefined ? [tools[index] ?? '', this.ids[index] ?? ''] : [],
+      steps.flatMap(({ kind, binding }, index) =>
+        kind === 'call' && binding === undefined ? [names[index] ?? '', this.ids[index] ?? ''] : [],
       ),
     );
   }
@@ -86,6 +94,20 @@ export class Scope {
   }
 }
 
+/** The name of what a step does. */
+function nameOf(step: StepDefinition, workflow: string, registered: Registered | undefined): string {
+  switch (step.kind) {
+    case 'call':
+      return resolveTool(step.tool, workflow).name;
+    case 'read':
+      return resolveAddress(step.source.resource, workflow, registered).name;
+    case 'ask':
+      return step.mode === 'yield' ? 'value' : step.mode;
+    default:
+      return step satisfies never;
+  }
+}
+
 /** A node without the properties that follow from its position. */
 type Bare<N> = N extends Node ? Omit<N, 'after' | 'join' | 'executor'> : never;
 
@@ -97,6 +119,22 @@ export class NodeList {
   /** @param join the join rule of every node. */
   constructor(join: JoinRule) {
     this.#join = join;
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.all.length;
+  }
+
+  /** Changes the first of the nodes from an index on that `changed` has another node for. False if there is none. */
+  change(from: number, changed: (node: Node) => Node | undefined): boolean {
+    for (const [index, node] of this.all.entries()) {
+      const other = index < from ? undefined : changed(node);
+      if (other === undefined) continue;
+      this.all[index] = other;
+      return true;
+    }
+    return false;
   }
 
   add(node: Bare<Node>): void {
@@ -112,7 +150,7 @@ export type Origin =
   | { readonly kind: 'instruction' }
   | ({ readonly kind: 'step' } & StepOrigin)
   /** An argument of the tool, or a part of the result. */
-  | ({ readonly kind: 'input'; readonly source: DataSource } & StepOrigin)
+  | ({ readonly kind: 'input'; readonly source: ArgumentSource } & StepOrigin)
   /** `guidance` is also the origin of a summary. */
   | ({ readonly kind: 'guidance' | 'transform' } & StepOrigin);
 

@@ -2,10 +2,10 @@ import type { RetryOptions, WorkflowOptions } from '../../decorators/workflow.js
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Retry } from '../../graph/kinds/node.js';
 import { retryOfWritten } from '../../graph/limits.js';
-import type { ErrorStrategy } from '../../graph/model.js';
+import type { AskNode, ErrorStrategy } from '../../graph/model.js';
 import { InvalidMappingError, InvalidOptionError, reasons, type WorkflowError } from './errors.js';
 import type { Transform } from './expressions.js';
-import type { DataSource } from './sources.js';
+import type { AddressedSource, ArgumentSource, DataSource } from './sources.js';
 import type { ResourceLike, ToolLike } from './tools-and-resources.js';
 
 /** The data that the methods of a workflow builder collect, in the order of the calls. */
@@ -56,12 +56,39 @@ export type ArgumentOptions = {
 );
 
 /** The data that the methods of a step builder collect, in the order of the calls. */
-export interface StepDefinition {
+export type StepDefinition = CallDefinition | ReadDefinition | AskDefinition;
+
+/** A step that calls a tool. */
+export interface CallDefinition extends StepDetails {
+  readonly kind: 'call';
   readonly tool: ToolLike;
-  readonly args: readonly { readonly name: string; readonly source: DataSource }[];
-  readonly binding?: string;
+  readonly args: readonly { readonly name: string; readonly source: ArgumentSource }[];
   /** More than one is an error of the workflow. */
   readonly transforms: readonly Transform[];
+}
+
+/** A step that reads a resource. */
+export interface ReadDefinition extends StepDetails {
+  readonly kind: 'read';
+  readonly source: AddressedSource;
+}
+
+/** A step that asks a person, or a model. */
+export interface AskDefinition extends StepDetails {
+  readonly kind: 'ask';
+  readonly mode: AskNode['mode'];
+  readonly message: DataSource;
+  /** Of a choice. */
+  readonly options?: DataSource;
+  /** Of a value. */
+  readonly schema?: JsonSchema;
+}
+
+/** What steps of all kinds have. */
+export interface StepDetails {
+  /** Read before the step acts. */
+  readonly resources: readonly ResourceLike[];
+  readonly binding?: string;
   readonly title?: string;
   readonly guidance?: string;
   readonly summary?: string;
@@ -183,11 +210,14 @@ function optionErrors(owner: string, checks: readonly Check[]): WorkflowError[] 
 
 function stepErrors(given: StepDefinition | undefined, index: number): WorkflowError[] {
   const number = `step ${index + 1}`;
-  const isStep = Array.isArray(memberOf(given, 'args')) && Array.isArray(memberOf(given, 'transforms'));
-  if (!isStep || given === undefined) {
+  if (
+    !STEPS.has(memberOf(given, 'kind')) ||
+    !Array.isArray(memberOf(given, 'resources')) ||
+    given === undefined
+  ) {
     return [new InvalidOptionError({ owner: 'the workflow', reason: reasons.noStep(index + 1) })];
   }
-  const { args, binding, title, guidance, summary } = given;
+  const { binding, title, guidance, summary } = given;
   const step = typeof binding === 'string' ? binding : String(index + 1);
   return [
     ...optionErrors(typeof binding === 'string' ? `step '${binding}'` : number, [
@@ -196,13 +226,40 @@ function stepErrors(given: StepDefinition | undefined, index: number): WorkflowE
       ['guidance', guidance, optionally(isText), 'text'],
       ['summary', summary, optionally(isText), 'text'],
     ]),
-    ...args.flatMap(({ name, source }) => {
-      if (isText(name) && isSource(source)) return [];
+    ...sourcesOf(given).flatMap(({ name, source }) => {
+      if (isText(name) && (isSource(source) || (given.kind === 'call' && isModelSource(source)))) return [];
       return [
         new InvalidMappingError({ step, reason: reasons.noSource(String(name), shown(source)) }, 'SW4011'),
       ];
     }),
+    ...(given.kind === 'ask' && VALUES.has(given.mode)
+      ? optionErrors(`step '${step}'`, [['schema', given.schema, isObject, 'a JSON Schema']])
+      : []),
   ];
+}
+
+const STEPS: ReadonlySet<unknown> = new Set(['call', 'read', 'ask'] satisfies StepDefinition['kind'][]);
+
+const VALUES: ReadonlySet<AskNode['mode']> = new Set(['yield', 'model']);
+
+/** The sources of a step, with what each is for. */
+function sourcesOf(step: StepDefinition): readonly { readonly name: string; readonly source: unknown }[] {
+  switch (step.kind) {
+    case 'call':
+      return Array.isArray(step.args) ? step.args : [];
+    case 'read':
+      return [{ name: 'read', source: step.source }];
+    case 'ask': {
+      const options = step.options === undefined ? [] : [{ name: 'options', source: step.options }];
+      return [{ name: 'message', source: step.message }, ...options];
+    }
+    default:
+      return step satisfies never;
+  }
+}
+
+function isModelSource(value: unknown): boolean {
+  return memberOf(value, 'kind') === 'model' && isSource(memberOf(value, 'message'));
 }
 
 function resultErrors({ value, id }: NonNullable<WorkflowDefinition['result']>): WorkflowError[] {
@@ -226,6 +283,8 @@ function isSource(value: unknown): boolean {
       return isText(memberOf(value, 'name'));
     case 'step':
       return isText(memberOf(value, 'binding')) && isPath(memberOf(value, 'path'));
+    case 'text':
+      return isText(memberOf(value, 'text'));
     case 'constant':
       return isObject(memberOf(value, 'value')) || isText(memberOf(value, 'fault'));
     case 'resource':

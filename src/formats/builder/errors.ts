@@ -253,7 +253,7 @@ export const reasons = {
   default: (problem: string) => `'default' does not fit the schema: ${problem}`,
   noStep: (number: number) => `Step ${number} was not made with step(…)`,
   noSource: (name: string, given: string) =>
-    `'${name}' is given ${given}. Give it promptArg(…), fromStep(…), constant(…), fromResource(…), linkTo(…) or computed(…)`,
+    `'${name}' is given ${given}. Give it promptArg(…), fromStep(…), constant(…), text(…), fromResource(…), linkTo(…) or computed(…); fromModel(…) is for arguments of tools`,
   noVariable: (resource: string, variable: string) =>
     `The address of '${resource}' needs '${variable}'. Add a source for it: { ${variable}: … }`,
   unknownVariable: (resource: string, variable: string, known: readonly string[]) =>

@@ -1,7 +1,7 @@
 export type { RetryOptions } from '../../decorators/workflow.js';
 export type { Expr } from '../../graph/expression/tree.js';
 export type { Compiled, CompileResult, Workflow } from './builders.js';
-export { type BuildResult, type SequentialBuilder, type StepBuilder, sequential, step } from './builders.js';
+export { type BuildResult, type SequentialBuilder, sequential } from './builders.js';
 export type { ArgumentOptions, ResultValue, WorkflowDetails } from './definition.js';
 export { collect, failFast, retry, type StrategyOptions } from './definition.js';
 export { type FunctionEntry, type Registered, registeredIn } from './environment.js';
@@ -39,7 +39,20 @@ export {
   uri,
 } from './names.js';
 export * as dsl from './sources.js';
-export { computed, constant, type DataSource, fromResource, fromStep, linkTo, promptArg } from './sources.js';
+export {
+  type ArgumentSource,
+  computed,
+  constant,
+  type DataSource,
+  fromModel,
+  fromResource,
+  fromStep,
+  linkTo,
+  type ModelSource,
+  promptArg,
+  text,
+} from './sources.js';
+export { type AskBuilder, ask, type ReadBuilder, readStep, type StepBuilder, step } from './steps.js';
 export {
   type ResourceHandle,
   type ResourceLike,

@@ -1,6 +1,7 @@
 import { readKey } from '../../graph/expression/traversal.js';
-import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
-import { guidanceText } from '../../graph/guidance.js';
+import type { DictEntry, Expr, RefExpr, TextExpr } from '../../graph/expression/tree.js';
+import { guidanceText, type Placeholder } from '../../graph/guidance.js';
+import type { JsonSchema } from '../../graph/json.js';
 import { NAME_RULES } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { variableNames } from '../../graph/uri.js';
@@ -16,10 +17,9 @@ import {
 } from './errors.js';
 import { isConstantExpr, readPath } from './expressions.js';
 import { fieldKeys, shownPath } from './names.js';
-import type { DataSource } from './sources.js';
+import type { AddressedSource, ArgumentSource, DataSource, ModelSource } from './sources.js';
 import { resolveAddress } from './tools-and-resources.js';
 
-type AddressedSource = Extract<DataSource, { kind: 'resource' | 'link' }>;
 type ComputedSource = Extract<DataSource, { kind: 'computed' }>;
 
 /** The value in place of one whose error has been reported. */
@@ -53,8 +53,9 @@ export class ValueLowering {
 
   /** Makes the entries of an object. Values with errors are left out, or absent. */
   entries(
-    given: readonly { readonly name: string; readonly source: DataSource }[],
+    given: readonly { readonly name: string; readonly source: ArgumentSource }[],
     origin: StepOrigin,
+    schemaOf: (argument: string) => JsonSchema | undefined = () => undefined,
   ): DictEntry[] {
     const { origins, report } = this.#context;
     const entries: DictEntry[] = [];
@@ -65,7 +66,11 @@ export class ValueLowering {
       } else if (entries.some((entry) => 'key' in entry && entry.key === name)) {
         report(place, mappingError(origin, reasons.givenTwice(name)));
       } else {
-        entries.push({ key: name, value: this.#lower(source, name, origin, place) });
+        const value =
+          source.kind === 'model'
+            ? this.#ask(source, name, schemaOf(name) ?? {}, origin, place)
+            : this.#lower(source, name, origin, place);
+        entries.push({ key: name, value });
       }
     }
     return entries;
@@ -79,9 +84,14 @@ export class ValueLowering {
 
   /** Makes the expression of text that refers to arguments and to bindings of earlier steps. */
   text(text: string, origin: StepOrigin): Expr {
-    const { origins, report, scope } = this.#context;
+    const { origins } = this.#context;
     const place = origins.place({ kind: 'guidance', ...origin });
-    return guidanceText(text, place.span, ({ root, written }) => {
+    return this.#text(text, origin, place, 'display');
+  }
+
+  #text(text: string, origin: StepOrigin, place: SourceLocation, style: TextExpr['style']): TextExpr {
+    const { report, scope } = this.#context;
+    const find = ({ root, written }: Placeholder): Expr | undefined => {
       const name = root ?? written;
       if (scope.isBound(name)) return scope.valueOf(name);
       if (scope.args.includes(name)) return { kind: 'ref', root: 'inputs', path: [name] };
@@ -90,7 +100,33 @@ export class ValueLowering {
       const { step } = origin;
       report(place, new UnknownBindingError({ step, available, binding: name }, 'SW3006', because));
       return undefined;
-    });
+    };
+    return guidanceText(text, place.span, find, () => place.span, style);
+  }
+
+  /** Text without a value in it is a literal, as a decorated workflow writes it. */
+  #template(text: string, origin: StepOrigin, place: SourceLocation): Expr {
+    const lowered = this.#text(text, origin, place, 'js');
+    const { parts } = lowered;
+    return parts.every((part) => typeof part === 'string')
+      ? { kind: 'literal', value: parts.join(''), at: place.span }
+      : lowered;
+  }
+
+  /** Makes a node that asks a model for an argument of the step's tool. */
+  #ask(
+    { message }: ModelSource,
+    name: string,
+    expects: JsonSchema,
+    origin: StepOrigin,
+    place: SourceLocation,
+  ): Expr {
+    const { nodes } = this.#context;
+    const asked = this.#lower(message, name, origin, place);
+    const id = this.#idFor(name, origin);
+    const feeds = { node: origin.step, path: [name] };
+    nodes.add({ kind: 'ask', id, mode: 'model', message: asked, expects, feeds, source: place });
+    return { ...nodeValue(id), at: place.span };
   }
 
   /** @param name the argument that the value is for; ids of nodes for it contain this name. */
@@ -108,6 +144,8 @@ export class ValueLowering {
         }
         this.#context.report(place, mappingError(origin, reasons.constant(source.fault)));
         return ABSENT;
+      case 'text':
+        return this.#template(source.text, origin, place);
       case 'resource':
         return this.#read(source, name, origin, place);
       case 'link':
@@ -145,7 +183,7 @@ export class ValueLowering {
   /** Makes a node that reads a resource, and the expression of its text. */
   #read(source: AddressedSource, name: string, origin: StepOrigin, place: SourceLocation): Expr {
     const { nodes } = this.#context;
-    const addressed = this.#address(source, name, origin, place);
+    const addressed = this.address(source, name, origin, place);
     if (addressed === undefined) return ABSENT;
     const at = place.span;
     const id = this.#idFor(name, origin);
@@ -155,7 +193,7 @@ export class ValueLowering {
 
   /** Makes the expression of a resource link, as MCP defines it. */
   #link(source: AddressedSource, name: string, origin: StepOrigin, place: SourceLocation): Expr {
-    const addressed = this.#address(source, name, origin, place);
+    const addressed = this.address(source, name, origin, place);
     if (addressed === undefined) return ABSENT;
     const at = place.span;
     const { title, description, mimeType } = addressed.about;
@@ -176,7 +214,7 @@ export class ValueLowering {
   }
 
   /** Resolves a resource, and makes the expression of its address; `undefined` if an error has been reported. */
-  #address(
+  address(
     { resource, variables = {} }: AddressedSource,
     name: string,
     origin: StepOrigin,

@@ -12,6 +12,8 @@ export type DataSource =
   /** With `fault`, the reason, if the value is not JSON. */
   | { readonly kind: 'constant'; readonly value: Expr }
   | { readonly kind: 'constant'; readonly fault: string }
+  /** Text with placeholders. */
+  | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'computed'; readonly function: NamedFunction; readonly sources: readonly DataSource[] }
   /** The text of a resource, or a link to it. */
   | {
@@ -19,6 +21,18 @@ export type DataSource =
       readonly resource: ResourceLike | TemplateLike;
       readonly variables?: Readonly<Record<string, DataSource>>;
     };
+
+/** The text of a resource, or a link to it. */
+export type AddressedSource = Extract<DataSource, { kind: 'resource' | 'link' }>;
+
+/** A value that a model supplies for an argument of a tool. Made by {@link fromModel}. */
+export interface ModelSource {
+  readonly kind: 'model';
+  readonly message: DataSource;
+}
+
+/** The source of a tool's argument. */
+export type ArgumentSource = DataSource | ModelSource;
 
 /** Whether this is a source. In an object of sources, the value of a key `kind` is a source and not a string. */
 export function isDataSource(value: DataSource | Readonly<Record<string, DataSource>>): value is DataSource {
@@ -50,6 +64,34 @@ export function fromStep(binding: Naming<'binding'>, path?: Path): DataSource {
  */
 export function constant(value: Json): DataSource {
   return { kind: 'constant', ...constantExpr(value) };
+}
+
+/**
+ * Text with values in it: `{name}` and `{name.field}` are replaced by an argument or an earlier binding, and doubled
+ * braces become single ones.
+ *
+ * @example
+ * ```ts
+ * text('{task} ({list.first.title})')
+ * ```
+ */
+export function text(template: string): DataSource {
+  return { kind: 'text', text: template };
+}
+
+/**
+ * A value that a model supplies for an argument of a tool: the operator's model, the client's, or the caller's. Its schema
+ * is that of the argument.
+ *
+ * @param message what is asked for; `{name}` is replaced as in {@link text}.
+ *
+ * @example
+ * ```ts
+ * step(AddTask).arg('formatted_task', fromModel('Format {task} as a Logseq block'))
+ * ```
+ */
+export function fromModel(message: string): ModelSource {
+  return { kind: 'model', message: text(message) };
 }
 
 /**
@@ -96,6 +138,6 @@ export function computed(given: NamedFunction, sources: readonly DataSource[]): 
 }
 
 /** A source for each variable of a template; `undefined` for a resource with one address. */
-type VariableSources<R> = R extends { readonly uriTemplate: infer Template extends string }
+export type VariableSources<R> = R extends { readonly uriTemplate: infer Template extends string }
   ? readonly [variables: { readonly [Name in VariableNames<Template>]: DataSource }]
   : readonly [variables?: undefined];

@@ -1,0 +1,291 @@
+import { schemaAt } from '../../check/fed-schema.js';
+import { readKey } from '../../graph/expression/traversal.js';
+import type { Expr } from '../../graph/expression/tree.js';
+import type { JsonSchema } from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { ComputeNode, ResourceRef } from '../../graph/model.js';
+import type { SourceLocation } from '../../graph/source-location.js';
+import type { LoweringContext, StepOrigin } from './context.js';
+import {
+  type AskDefinition,
+  type CallDefinition,
+  type ReadDefinition,
+  type ResultDefinition,
+  retryOf,
+  type StepDefinition,
+} from './definition.js';
+import { Functions } from './environment.js';
+import { DuplicateNameError, InvalidOptionError, reasons } from './errors.js';
+import { type NamedFunction, type Transform, transformed } from './expressions.js';
+import { mappingError, nodeValue, ValueLowering } from './lower-values.js';
+import { bindingError } from './names.js';
+import { schemaReasons } from './schemas.js';
+import { isDataSource } from './sources.js';
+import { resolveResource, resolveTool, signatureOf } from './tools-and-resources.js';
+
+/** The result of lowering a transform. */
+type LoweredTransform =
+  /** The value of the step: its output if there is no transform, `undefined` for an invalid one. */
+  | { readonly kind: 'value'; readonly value: Expr | undefined }
+  | { readonly kind: 'function'; readonly name: string; readonly hash: string };
+
+/** Makes the nodes of steps, in order. */
+export class StepLowering {
+  readonly transforms: Expr[] = [];
+  readonly functions: Functions;
+  readonly unresolvedTools: string[] = [];
+  readonly #context: LoweringContext;
+  readonly #values: ValueLowering;
+
+  constructor(context: LoweringContext) {
+    this.#context = context;
+    this.functions = new Functions(context.workflow, context.registered);
+    this.#values = new ValueLowering(context, this.functions);
+  }
+
+  get hasForeignParts(): boolean {
+    return this.#values.hasForeignParts;
+  }
+
+  /** @param id the id of the node that the binding refers to. */
+  add(definition: StepDefinition, id: string): void {
+    const { origins, scope } = this.#context;
+    const origin: StepOrigin = { step: id, available: scope.available() };
+    const source = origins.place({ kind: 'step', ...origin });
+    this.#checkBinding(definition.binding, source);
+    switch (definition.kind) {
+      case 'call':
+        this.#call(definition, id, origin, source);
+        return;
+      case 'read':
+        this.#read(definition, id, origin, source);
+        return;
+      case 'ask':
+        this.#ask(definition, id, origin, source);
+        return;
+      default:
+        definition satisfies never;
+    }
+  }
+
+  #call(definition: CallDefinition, id: string, origin: StepOrigin, source: SourceLocation): void {
+    const { nodes, report, scope, workflow, registered } = this.#context;
+    const { binding } = definition;
+    const tool = resolveTool(definition.tool, workflow);
+    if (!tool.ok) {
+      this.unresolvedTools.push(tool.name);
+      report(source, tool.error);
+    }
+    const attempts = this.#attempts(definition, origin, source);
+    const guidance = this.#text('guidance', definition, origin);
+    const resources = this.#resources(definition, source);
+    const { inputSchema } = registered?.tools.get(tool.name) ?? signatureOf(definition.tool);
+    const first = nodes.size;
+    const entries = this.#values.entries(definition.args, origin, (name) => schemaAt(inputSchema, [name]));
+    const transform = this.#transform(definition.transforms, id, origin);
+    if (binding !== undefined) {
+      scope.bind(binding, transform.kind === 'value' ? transform.value : nodeValue(id));
+    }
+    const details = this.#details(definition, origin);
+    const input = { kind: 'dict', entries, at: source.span } as const;
+    const callId = transform.kind === 'value' ? id : scope.derive(`${id}.call`);
+    const { timeoutMs } = attempts;
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    const isShown = resources.resources === undefined || this.#giveToModel(first, resources.resources);
+    this.#finishModelValues(first, callId, limit);
+    const own = isShown ? {} : resources;
+    const call = { kind: 'call', tool: tool.name, input, ...own, ...guidance, ...attempts, source } as const;
+    if (transform.kind === 'value') {
+      nodes.add({ ...call, id, ...details });
+      return;
+    }
+    nodes.add({ ...call, id: callId });
+    const { name, hash } = transform;
+    const value: ComputeNode['value'] = { kind: 'list', items: [{ value: nodeValue(callId) }] };
+    nodes.add({ kind: 'compute', id, value, function: { name, hash }, ...limit, ...details, source });
+  }
+
+  /** The model that supplies an argument has the resources before it is asked. */
+  #giveToModel(first: number, resources: readonly ResourceRef[]): boolean {
+    return this.#context.nodes.change(first, (node) =>
+      node.kind === 'ask' ? { ...node, resources } : undefined,
+    );
+  }
+
+  /** Values of models name the call that they are for, and have its time limit. */
+  #finishModelValues(first: number, id: string, limit: Pick<Node, 'timeoutMs'>): void {
+    const { nodes } = this.#context;
+    const isLeft = (node: Node) =>
+      node.kind === 'ask' && (node.feeds?.node !== id || limit.timeoutMs !== node.timeoutMs);
+    const finished = (node: Node): Node | undefined =>
+      node.kind === 'ask' && node.feeds !== undefined && isLeft(node)
+        ? { ...node, ...limit, feeds: { ...node.feeds, node: id } }
+        : undefined;
+    while (nodes.change(first, finished));
+  }
+
+  #read(definition: ReadDefinition, id: string, origin: StepOrigin, source: SourceLocation): void {
+    const { nodes, origins, scope } = this.#context;
+    const attempts = this.#attempts(definition, origin, source);
+    const guidance = this.#text('guidance', definition, origin);
+    const resources = this.#resources(definition, source);
+    const place = origins.place({ kind: 'input', source: definition.source, ...origin });
+    const addressed = this.#values.address(definition.source, 'read', origin, place);
+    if (definition.binding !== undefined) scope.bind(definition.binding, property(id, 'text', place));
+    const details = this.#details(definition, origin);
+    if (addressed === undefined) return;
+    const { name: resource, uri } = addressed;
+    nodes.add({
+      kind: 'resource',
+      id,
+      resource,
+      uri,
+      ...resources,
+      ...guidance,
+      ...attempts,
+      ...details,
+      source,
+    });
+  }
+
+  #ask(definition: AskDefinition, id: string, origin: StepOrigin, source: SourceLocation): void {
+    const { nodes, scope } = this.#context;
+    const { mode, binding, schema } = definition;
+    const attempts = this.#attempts(definition, origin, source);
+    const guidance = this.#text('guidance', definition, origin);
+    const resources = this.#resources(definition, source);
+    const message = this.#values.value(definition.message, origin);
+    const options = definition.options && { options: this.#values.value(definition.options, origin) };
+    const expects = schema && { expects: this.#schema(schema, id, source) };
+    if (binding !== undefined) scope.bind(binding, answerOf(mode, id, source));
+    const details = this.#details(definition, origin);
+    const more = { ...resources, ...guidance, ...attempts, ...details, source };
+    nodes.add({ kind: 'ask', id, mode, message, ...options, ...expects, ...more });
+  }
+
+  #schema(schema: JsonSchema, id: string, place: SourceLocation): JsonSchema {
+    const found = schemaReasons(schema);
+    const owner = `step '${id}'`;
+    for (const reason of found) this.#context.report(place, new InvalidOptionError({ owner, reason }));
+    return found.length === 0 ? schema : {};
+  }
+
+  #resources(
+    { resources }: StepDefinition,
+    place: SourceLocation,
+  ): { readonly resources?: readonly ResourceRef[] } {
+    const { workflow, registered, report } = this.#context;
+    const found = resources.flatMap((resource): ResourceRef[] => {
+      const resolved = resolveResource(resource, workflow, registered);
+      if (resolved.ok) return [{ resource: resolved.name, uri: resolved.uri, source: place }];
+      report(place, resolved.error);
+      return [];
+    });
+    return found.length === 0 ? {} : { resources: found };
+  }
+
+  #details(definition: StepDefinition, origin: StepOrigin): Pick<Node, 'title' | 'summary'> {
+    const { title } = definition;
+    return { ...(title === undefined ? {} : { title }), ...this.#text('summary', definition, origin) };
+  }
+
+  /** Adds the node of the workflow's result. */
+  addResult({ value, id: given }: ResultDefinition): void {
+    const { nodes, origins, scope } = this.#context;
+    const id = given ?? scope.derive('output');
+    const origin: StepOrigin = { step: id, available: scope.available() };
+    const source = origins.place({ kind: 'step', ...origin });
+    const result: Expr = isDataSource(value)
+      ? this.#values.value(value, origin)
+      : {
+          kind: 'dict',
+          entries: this.#values.entries(
+            Object.entries(value).map(([name, member]) => ({ name, source: member })),
+            origin,
+          ),
+          at: source.span,
+        };
+    nodes.add({ kind: 'return', id, value: result, source });
+  }
+
+  #checkBinding(binding: string | undefined, source: SourceLocation): void {
+    if (binding === undefined) return;
+    const { report, scope, workflow } = this.#context;
+    const error = bindingError(binding);
+    if (error !== undefined) report(source, error);
+    // The checker reports two steps with one name. An argument and a step may share one there, but not in guidance.
+    if (scope.args.includes(binding)) {
+      const kinds = 'an argument and a step';
+      report(source, new DuplicateNameError({ workflow, name: binding, kinds }, 'SW1008'));
+    }
+  }
+
+  #attempts(
+    { timeoutMs, retry }: StepDefinition,
+    { step }: StepOrigin,
+    source: SourceLocation,
+  ): Pick<Node, 'timeoutMs' | 'retry'> {
+    const refuse = (reason: string): void =>
+      this.#context.report(source, new InvalidOptionError({ owner: `step '${step}'`, reason }));
+    const isPositive = timeoutMs === undefined || (timeoutMs > 0 && Number.isFinite(timeoutMs));
+    if (!isPositive) refuse(reasons.option('timeoutMs', timeoutMs, 'above 0'));
+    const retries = retry && retryOf(retry, refuse);
+    return {
+      ...(timeoutMs === undefined || !isPositive ? {} : { timeoutMs }),
+      ...(retries === undefined ? {} : { retry: retries }),
+    };
+  }
+
+  #text<K extends 'guidance' | 'summary'>(
+    key: K,
+    definition: StepDefinition,
+    origin: StepOrigin,
+  ): { readonly [P in K]?: Expr } {
+    const text = definition[key];
+    const lowered = text === undefined ? {} : { [key]: this.#values.text(text, origin) };
+    return lowered as { readonly [P in K]?: Expr };
+  }
+
+  #transform(transforms: readonly Transform[], id: string, origin: StepOrigin): LoweredTransform {
+    const [transform, ...others] = transforms;
+    const output = nodeValue(id);
+    if (transform === undefined) return { kind: 'value', value: output };
+    const place = this.#context.origins.place({ kind: 'transform', ...origin });
+    const refuse = (reason: string): void => this.#context.report(place, mappingError(origin, reason));
+    if (others.length > 0) refuse(reasons.transformTwice());
+    if (typeof transform === 'function') return this.#named(transform, refuse);
+    const value = transformed(transform, output, place.span, refuse);
+    if (value !== undefined) this.transforms.push(value);
+    return { kind: 'value', value };
+  }
+
+  #named(given: NamedFunction, refuse: (reason: string) => void): LoweredTransform {
+    const referred = this.functions.refer(given);
+    if (referred.ok) return { kind: 'function', name: referred.name, hash: referred.hash };
+    refuse(referred.reason);
+    return { kind: 'value', value: undefined };
+  }
+}
+
+function property(id: string, key: string, { span: at }: SourceLocation): Expr {
+  return readKey(nodeValue(id), { kind: 'literal', value: key, at }, { at });
+}
+
+/** The value of a question. */
+function answerOf(mode: AskDefinition['mode'], id: string, place: SourceLocation): Expr {
+  switch (mode) {
+    case 'info':
+      return { kind: 'literal' };
+    case 'confirm':
+      return property(id, 'confirmed', place);
+    case 'text':
+      return property(id, 'input', place);
+    case 'choice':
+      return property(id, 'selected', place);
+    case 'yield':
+    case 'model':
+      return nodeValue(id);
+    default:
+      return mode satisfies never;
+  }
+}
