@@ -39,6 +39,7 @@ export {
   hostValidation,
 } from './server/http/host-validation.js';
 export type { HttpLimits, HttpSettings } from './server/http/http-options.js';
+export { type LifecycleHooks, ServerStartError } from './server/lifecycle.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
 export {
   type DrainOnSignalsOptions,
@@ -99,6 +100,7 @@ export {
   type ResourceFactories,
   type ToolFactories,
 } from './tools/factories.js';
+export type { CreateInstance, InstanceContext, InstanceOptions, InstanceScope } from './tools/instances.js';
 export type {
   ChangedRequest,
   Middleware,

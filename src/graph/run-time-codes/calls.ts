@@ -14,7 +14,7 @@ export const tools = {
   E_TOOL_FACTORY: {
     meaning: 'The tool class could not be instantiated.',
     cause: 'Its factory or constructor threw, or the factory returned an object without `execute`.',
-    repair: 'Correct the factory in `serve(registry, { tools })`.',
+    repair: 'Correct the factory in `serve(registry, { tools })`, or `create`.',
   },
   E_INPUT_INVALID: {
     meaning: 'The input does not match the input schema; the tool was not called.',
@@ -110,7 +110,7 @@ export const resources = {
   E_RESOURCE_FACTORY: {
     meaning: 'The resource class could not be instantiated.',
     cause: 'Its factory or constructor threw, or the factory returned an object without `read`.',
-    repair: 'Correct the factory in `serve(registry, { resources })`.',
+    repair: 'Correct the factory in `serve(registry, { resources })`, or `create`.',
   },
 } as const;
 

@@ -93,7 +93,7 @@ export const prompts = {
   E_PROMPT_FACTORY: {
     meaning: 'The prompt class could not be instantiated.',
     cause: 'Its factory or constructor threw, or the factory returned an object without `render`.',
-    repair: 'Correct the factory in `serve(registry, { promptClasses })`.',
+    repair: 'Correct the factory in `serve(registry, { promptClasses })`, or `create`.',
   },
   E_MISSING_TOOL: {
     meaning: 'A message names a tool that the server does not have.',

@@ -8,6 +8,7 @@ import { type Registry, verifyRegistry } from '../tools/registry.js';
 import { createToolset } from '../tools/toolset.js';
 import { createProgress, type ReportProgress } from '../trace/progress.js';
 import { servedWorkflows } from './composite/served-workflows.js';
+import { Lifecycle } from './lifecycle.js';
 import { resolveSettings, type ServerSettings } from './options.js';
 import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
 
@@ -36,6 +37,7 @@ export interface LocalRun {
  * with `E_NOBODY_TO_ASK`. Secrets are masked.
  *
  * @throws StaleRegistryError, FactoriesError as `createServer` does.
+ * @throws ServerStartError when `onStart` throws.
  * @throws Error for a workflow that the registry does not have.
  */
 export async function runLocally({
@@ -59,6 +61,8 @@ export async function runLocally({
   const { secretInputs, toolSafety } = toolset;
   const mask = new RunMask(graph, { input, given: Object.entries(given), secretInputs });
   const progress = createProgress(graph, report);
+  const lifecycle = new Lifecycle(settings.hooks, settings.log);
+  await lifecycle.start();
   const { status, result, failure, state } = await runInProcess({
     graph,
     input,
@@ -67,10 +71,10 @@ export async function runLocally({
     calls: toolset,
     toolSafety,
     signal,
-    context: { requestId: 'local', principal: { kind: 'local' }, progress: progress.ofTool },
+    context: { requestId: 'local', principal: { kind: 'local' }, peer: {}, progress: progress.ofTool },
     observe: progress.observe.bind(progress),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
-  });
+  }).finally(() => lifecycle.stop(settings.drainTimeoutMs));
   if (status === 'succeeded') {
     return result === undefined ? { status } : { status, result: mask.result(result, state.run.endedBy) };
   }

@@ -25,6 +25,7 @@ describe('resolveSettings', () => {
         maxFinishedRuns: 1_000,
         finishedRunMs: 3_600_000,
       },
+      hooks: {},
       ownerRule: {},
       middleware: [],
       workflows: [],

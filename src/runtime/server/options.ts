@@ -6,13 +6,14 @@ import type { Middleware } from '../tools/middleware.js';
 import { encodedLog } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
 import { DEFAULT_PREFIX } from './composite/served-workflows.js';
+import type { LifecycleHooks } from './lifecycle.js';
 import type { BuiltWorkflow } from './registration.js';
 import type { ModelFunction } from './runs/model-values.js';
 import type { OwnerRule } from './runs/run-owner.js';
 import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';
 
 /** Options of a server beside the factories of its classes. */
-export interface ServerSettings extends OwnerRule {
+export interface ServerSettings extends OwnerRule, LifecycleHooks {
   /** What the server calls itself. Default: `stepwright`. */
   readonly name?: string;
   /** Default: `0.0.0`. */
@@ -81,7 +82,13 @@ export interface ServerSettings extends OwnerRule {
 
 /** Settings with their defaults. */
 export interface ResolvedSettings
-  extends Required<Omit<ServerSettings, 'instructions' | 'runs' | 'journal' | 'model' | keyof OwnerRule>> {
+  extends Required<
+    Omit<
+      ServerSettings,
+      'instructions' | 'runs' | 'journal' | 'model' | keyof OwnerRule | keyof LifecycleHooks
+    >
+  > {
+  readonly hooks: LifecycleHooks;
   readonly ownerRule: OwnerRule;
   readonly runs: RunLimits;
   readonly journal?: Journal;
@@ -126,6 +133,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   return {
     ...limits,
     runs,
+    hooks: hooksOf(settings),
     ownerRule: ownerRuleOf(settings),
     name: settings.name ?? 'stepwright',
     version: settings.version ?? '0.0.0',
@@ -175,6 +183,15 @@ function ownerRuleOf({ owner, subjectClaim }: ServerSettings): OwnerRule {
     ...(owner === undefined ? {} : { owner }),
     ...(subjectClaim === undefined ? {} : { subjectClaim }),
   };
+}
+
+/** @throws RangeError for a hook that is not a function. */
+function hooksOf({ onStart, onStop }: ServerSettings): LifecycleHooks {
+  for (const [name, hook] of Object.entries({ onStart, onStop })) {
+    if (hook !== undefined && typeof hook !== 'function')
+      throw new RangeError(`${name} must be a function, not a value of type ${typeof hook}`);
+  }
+  return { ...(onStart === undefined ? {} : { onStart }), ...(onStop === undefined ? {} : { onStop }) };
 }
 
 /** Random bits are drawn for many ids at once: a call of the system costs as much for one. */

@@ -5,7 +5,8 @@ import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js'
 import { nearestName } from '../../graph/names.js';
 import { isContentBlock } from '../tools/call-result.js';
 import { isAbort, thrownFailure } from '../tools/exceptions.js';
-import { Instances } from '../tools/factories.js';
+import type { UntypedFactories } from '../tools/factories.js';
+import { type InstanceRequest, Instances } from '../tools/instances.js';
 import { type Masking, maskedThrown } from '../tools/mask.js';
 import {
   clientToolNames,
@@ -38,11 +39,11 @@ export class PromptRenderer {
 
   constructor(
     registry: Registry,
-    factories: Readonly<Record<string, () => object>>,
+    factories: UntypedFactories,
     settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'log'>,
   ) {
     this.#registry = registry;
-    this.#instances = new Instances('prompt', 'render', factories);
+    this.#instances = new Instances('prompt', 'render', factories.promptClasses ?? {}, factories);
     this.#settings = settings;
   }
 
@@ -64,7 +65,7 @@ export class PromptRenderer {
     try {
       const rendered = await limited(promptTimeoutMs, request.signal, async (signal) => {
         try {
-          return await this.#render(name, content, input, requestContextOf({ ...request, signal }));
+          return await this.#render(name, content, input, { ...request, signal });
         } catch (error) {
           if (!isAbort(error, signal)) log(serverTexts.promptThrew(name, maskedThrown(error, mask)));
           throw error;
@@ -92,12 +93,18 @@ export class PromptRenderer {
     }
   }
 
-  #render(name: string, content: RenderedContent, input: JsonObject, context: PromptContext): unknown {
+  async #render(
+    name: string,
+    content: RenderedContent,
+    input: JsonObject,
+    request: InstanceRequest,
+  ): Promise<unknown> {
+    const context: PromptContext = requestContextOf(request);
     if (content.kind === 'function') {
       // Every argument of a plain prompt is text.
       return content.prompt.handler(input as Readonly<Record<string, string>>, context);
     }
-    const made = this.#instances.get(name, content.entry.class);
+    const made = await this.#instances.get(name, content.entry.class, request);
     if (!made.ok) {
       const { code, message } = made.failure;
       throw Object.assign(new Error(message, { cause: made.thrown }), { code });

@@ -97,6 +97,9 @@ export const serverTexts = {
   toolTimedOut: (name: string, ms: number) =>
     `Tool '${name}' did not answer within ${ms} ms; whether it took effect is unknown`,
   noAnswer: (ms: number) => `there was no answer within ${ms} ms`,
+  startFailed: (why: string) => `the server cannot start: its \`onStart\` failed: ${oneLine(why)}`,
+  stopFailed: (shown: string) => `\`onStop\` of the server failed: ${shown}`,
+  stopLate: (ms: number) => `\`onStop\` of the server did not finish within ${ms} ms`,
   shuttingDown: () =>
     'The server is shutting down and takes no further requests: connect again and repeat this one',
   stopped: () => 'the server was stopped',

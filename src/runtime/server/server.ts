@@ -18,6 +18,7 @@ import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
 import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/served-workflows.js';
 import { WorkflowTools } from './composite/workflow-tools.js';
+import { Lifecycle } from './lifecycle.js';
 import {
   type Listings,
   listingsOf,
@@ -120,6 +121,7 @@ class RegistryServer implements StepwrightServer {
   readonly #values: ValuePort;
   readonly #workflowTools: WorkflowTools;
   readonly #gate = new RequestGate();
+  readonly #lifecycle: Lifecycle;
   readonly #listeners = new Set<(change: ServerChange) => void>();
 
   constructor(
@@ -128,10 +130,11 @@ class RegistryServer implements StepwrightServer {
     readonly settings: ResolvedSettings,
     built: readonly RunnableWorkflow[],
     { workflows }: ServedWorkflows,
-    { promptClasses = {} }: UntypedFactories,
+    factories: UntypedFactories,
     schemas: SchemaCompiler,
   ) {
     this.#schemas = schemas;
+    this.#lifecycle = new Lifecycle(settings.hooks, settings.log);
     this.#clientTools = new Set(clientToolNames(registry));
     this.#workflows = workflows;
     const values = valuePort({ ...settings, schemas });
@@ -156,7 +159,7 @@ class RegistryServer implements StepwrightServer {
     if (settings.instructions !== undefined) this.instructions = settings.instructions;
     const prompts = servedPrompts(registry, built, settings.prompts);
     this.#prompts = new Map(prompts.map((prompt) => [prompt.name, prompt]));
-    this.#renderer = new PromptRenderer(registry, promptClasses, settings);
+    this.#renderer = new PromptRenderer(registry, factories, settings);
     this.#listings = listingsOf(registry, prompts);
     const tools = [...this.#listings.tools, ...this.#workflowTools.listings];
     this.#tools = settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
@@ -390,7 +393,7 @@ class RegistryServer implements StepwrightServer {
     const { toolTimeoutMs } = this.settings;
     if (of.kind === 'prompt')
       return completeArgument(this.#permittedPrompt(of.name, request), asked, request, toolTimeoutMs);
-    const template = this.toolset.template(of.uriTemplate);
+    const template = this.toolset.template(of.uriTemplate, request);
     if (template === undefined) {
       throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTemplate(of.uriTemplate));
     }
@@ -413,8 +416,17 @@ class RegistryServer implements StepwrightServer {
     return this.#gate.admit(request, work, abort);
   }
 
-  drain(): Promise<void> {
-    return this.#gate.drain(this.settings.drainTimeoutMs, this.#runs, this.settings.log);
+  start(): Promise<void> {
+    return this.#lifecycle.start();
+  }
+
+  async drain(): Promise<void> {
+    await this.#gate.drain(this.settings.drainTimeoutMs, this.#runs, this.settings.log);
+    await this.stop();
+  }
+
+  stop(): Promise<void> {
+    return this.#lifecycle.stop(this.settings.drainTimeoutMs);
   }
 
   endRuns(reason: string): void {

@@ -119,12 +119,23 @@ export interface StepwrightServer {
     abort?: (reason: unknown) => void,
   ): Promise<T>;
   /**
+   * Calls `onStart`, once, and resolves when it has settled. `connect`, `attach` and the functions that serve a registry
+   * call it; a program that calls the methods above itself does so first. A start that failed is tried again by the next
+   * call.
+   *
+   * @throws ServerStartError when `onStart` throws.
+   */
+  start(): Promise<void>;
+  /**
    * Ends the service in order, over all connections. Further requests are refused. Requests and runs in flight may
    * finish within `drainTimeoutMs`; then they are cancelled, and each request is answered with what is left to do. A run
-   * that waits for an answer for which no client is asked does not delay it. Resolves when all requests are answered;
-   * never rejects. Afterwards connections can be closed. See `drainOnSignals`.
+   * that waits for an answer for which no client is asked does not delay it. Then `onStop` is called. Resolves
+   * when it has settled, within `drainTimeoutMs`; never rejects. Afterwards connections can be closed. See
+   * `drainOnSignals`.
    */
   drain(): Promise<void>;
+  /** Calls `onStop`, unless a drain has done so. For a server whose clients have left; never rejects. */
+  stop(): Promise<void>;
   /**
    * The process ends at once: cancels every run that is not over, since runs are kept in memory.
    * @param reason why, in one sentence; it is in the error of each run.

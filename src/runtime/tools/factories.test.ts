@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { Factories, ResourceFactories, ToolFactories, WithFactories } from './factories.js';
+import type { InstanceContext } from './instances.js';
 import { defineRegistry, type Registry } from './registry.js';
 import { createToolset } from './toolset.js';
 
@@ -57,9 +58,12 @@ const folder = new Folder();
 
 describe('factories', () => {
   test('are required for constructors with parameters, and optional for others', () => {
-    expectTypeOf<ToolFactories<typeof needy>>().toExtend<{ readonly 'add-task': () => AddTask }>();
+    expectTypeOf<ToolFactories<typeof needy>>().toExtend<{
+      readonly 'add-task': (context: InstanceContext) => AddTask | Promise<AddTask>;
+    }>();
     expectTypeOf<Required<ToolFactories<typeof needy>>>().toHaveProperty('list-pages');
-    expectTypeOf<ResourceFactories<typeof needy>>().toExtend<{ readonly guide: () => Guide }>();
+    expectTypeOf<ResourceFactories<typeof needy>>().toHaveProperty('guide');
+    expectTypeOf<Partial<ResourceFactories<typeof needy>>>().not.toExtend<ResourceFactories<typeof needy>>();
     expectTypeOf<WithFactories<typeof simple>>().toEqualTypeOf<
       readonly [options?: Factories<typeof simple>]
     >();
@@ -75,6 +79,20 @@ describe('factories', () => {
     createToolset(simple, { tools: { search: () => new Search(3) } });
     // A registry whose names are not known at compile time needs none: what is missing is found at start.
     createToolset<Registry>(simple);
+  });
+
+  test('with `create`, no class needs one', () => {
+    const create = (cls: new (folder: Folder) => object) => new cls(folder);
+    createToolset(needy, { create });
+    createToolset(needy, { create, tools: { search: () => new Search(3) } });
+    createToolset(simple, { create });
+    // @ts-expect-error Assert that a factory beside `create` makes an instance of its own class
+    createToolset(needy, { create, tools: { search: () => new ListPages() } });
+    const unfit = { create: 'container', instances: 'thread' } as never;
+    expect(() => createToolset<Registry>(simple, unfit)).toThrow(
+      "instances must be 'process', 'session', 'request', not \"thread\"",
+    );
+    expect(() => createToolset<Registry>(simple, unfit)).toThrow('create must be a function');
   });
 
   test('wrong ones are type errors, and most of them are found at run time as well', () => {

@@ -1,8 +1,14 @@
 import { nearestName } from '../../graph/names.js';
-import type { Failure } from '../engine/contract.js';
-import { thrownText } from './exceptions.js';
+import {
+  type CreateInstance,
+  hasMethod,
+  INSTANCE_SCOPES,
+  type InstanceContext,
+  type InstanceOptions,
+  type UntypedFactory,
+} from './instances.js';
 import type { AnyClass, Registry } from './registry.js';
-import { message, toolTexts } from './tool-texts.js';
+import { toolTexts } from './tool-texts.js';
 
 type ClassEntries = Readonly<Record<string, { readonly class: AnyClass }>>;
 
@@ -13,10 +19,13 @@ type NeedingFactory<E extends ClassEntries> = {
   [N in keyof E]: E[N]['class'] extends new () => object ? never : N;
 }[keyof E];
 
+/** Makes the instances of one class. */
+type Factory<I> = (context: InstanceContext) => I | Promise<I>;
+
 type FactoriesOf<E extends ClassEntries> = string extends keyof E
-  ? { readonly [name: string]: () => object }
-  : { readonly [N in NeedingFactory<E>]: () => InstanceOf<E[N]['class']> } & {
-      readonly [N in Exclude<keyof E, NeedingFactory<E>>]?: () => InstanceOf<E[N]['class']>;
+  ? { readonly [name: string]: UntypedFactory }
+  : { readonly [N in NeedingFactory<E>]: Factory<InstanceOf<E[N]['class']>> } & {
+      readonly [N in Exclude<keyof E, NeedingFactory<E>>]?: Factory<InstanceOf<E[N]['class']>>;
     };
 
 /** A factory for each tool: required where its constructor needs parameters, optional where it does not. */
@@ -30,24 +39,38 @@ type PromptsOf<R extends Registry> = R extends { readonly prompts: infer P exten
   : Record<never, never>;
 /** A factory for each prompt class, by the same rule. */
 export type PromptFactories<R extends Registry> = Registry extends R
-  ? { readonly [name: string]: () => object }
+  ? { readonly [name: string]: UntypedFactory }
   : FactoriesOf<PromptsOf<R>>;
 
 type OptionalIfEmpty<K extends string, F> =
   Record<never, never> extends F ? { readonly [P in K]?: F } : { readonly [P in K]: F };
 
+type ByClass<R extends Registry> = OptionalIfEmpty<'tools', ToolFactories<R>> &
+  OptionalIfEmpty<'resources', ResourceFactories<R>> &
+  OptionalIfEmpty<'promptClasses', PromptFactories<R>>;
+
+/** With `create`, no class needs a factory of its own. */
+interface ByCreate<R extends Registry> extends InstanceOptions {
+  readonly create: CreateInstance;
+  readonly tools?: Partial<ToolFactories<R>>;
+  readonly resources?: Partial<ResourceFactories<R>>;
+  readonly promptClasses?: Partial<PromptFactories<R>>;
+}
+
 /**
  * How instances are made. `tools`, `resources` and `promptClasses` may each be left out where every class of theirs has
- * a constructor without parameters.
+ * a constructor without parameters, and with `create`.
  *
  * @example
  * ```ts
  * createToolset(registry, { tools: { 'add-journal-task': () => new AddJournalTask(graph) } });
+ * createToolset(registry, { create: (cls) => container.get(cls), instances: 'request' });
  * ```
  */
-export type Factories<R extends Registry> = OptionalIfEmpty<'tools', ToolFactories<R>> &
-  OptionalIfEmpty<'resources', ResourceFactories<R>> &
-  OptionalIfEmpty<'promptClasses', PromptFactories<R>>;
+export type Factories<R extends Registry> =
+  Record<never, never> extends ByClass<R>
+    ? ByClass<R> & InstanceOptions
+    : (ByClass<R> & InstanceOptions) | ByCreate<R>;
 
 /**
  * The options of a function that takes `Factories<R>` and more, as the rest of its parameters: optional if all of it is.
@@ -58,10 +81,10 @@ export type WithFactories<R extends Registry, Extra = unknown> =
     : readonly [options: Factories<R> & Extra];
 
 /** Factories as the toolset uses them, their types erased. */
-export interface UntypedFactories {
-  readonly tools?: Readonly<Record<string, () => object>>;
-  readonly resources?: Readonly<Record<string, () => object>>;
-  readonly promptClasses?: Readonly<Record<string, () => object>>;
+export interface UntypedFactories extends InstanceOptions {
+  readonly tools?: Readonly<Record<string, UntypedFactory>>;
+  readonly resources?: Readonly<Record<string, UntypedFactory>>;
+  readonly promptClasses?: Readonly<Record<string, UntypedFactory>>;
 }
 
 /** Thrown when a toolset cannot be made of a registry and the factories given; lists every problem. */
@@ -75,17 +98,20 @@ export class FactoriesError extends Error {
 
 /** What keeps a toolset from being made with these factories: one sentence per problem. */
 export function factoryProblems(registry: Registry, factories: UntypedFactories): string[] {
-  const { tools = {}, resources = {}, promptClasses = {} } = factories;
+  const { tools = {}, resources = {}, promptClasses = {}, create, instances = 'process' } = factories;
   const { prompts = {} } = registry;
+  const isMade = create !== undefined;
   const problems = [
-    ...classProblems('tool', 'execute', registry.tools, tools),
-    ...classProblems('prompt', 'render', prompts, promptClasses),
+    ...classProblems({ kind: 'tool', method: 'execute', isMade }, registry.tools, tools),
+    ...classProblems({ kind: 'prompt', method: 'render', isMade }, prompts, promptClasses),
+    ...(INSTANCE_SCOPES.includes(instances) ? [] : [toolTexts.badScope(INSTANCE_SCOPES, instances)]),
+    ...(isMade && typeof create !== 'function' ? [toolTexts.badCreate(typeof create)] : []),
   ];
   for (const [name, entry] of Object.entries(registry.resources)) {
     if (entry.text !== undefined || entry.file !== undefined || Object.hasOwn(resources, name)) continue;
     if (!hasMethod(entry.class.prototype, 'read'))
       problems.push(toolTexts.resourceWithoutContent(name, entry.class.name));
-    else if (entry.class.length > 0)
+    else if (entry.class.length > 0 && !isMade)
       problems.push(toolTexts.factoryMissing('resource', name, entry.class.name));
   }
   return [
@@ -96,10 +122,22 @@ export function factoryProblems(registry: Registry, factories: UntypedFactories)
   ];
 }
 
-function classProblems(kind: string, method: string, entries: ClassEntries, factories: object): string[] {
+interface ClassKind {
+  readonly kind: string;
+  /** What each class must have. */
+  readonly method: string;
+  /** Whether `create` makes the instances. */
+  readonly isMade: boolean;
+}
+
+function classProblems(
+  { kind, method, isMade }: ClassKind,
+  entries: ClassEntries,
+  factories: object,
+): string[] {
   return Object.entries(entries).flatMap(([name, { class: cls }]) => {
     if (Object.hasOwn(factories, name)) return [];
-    if (cls.length > 0) return [toolTexts.factoryMissing(kind, name, cls.name)];
+    if (cls.length > 0 && !isMade) return [toolTexts.factoryMissing(kind, name, cls.name)];
     return hasMethod(cls.prototype, method) ? [] : [toolTexts.classWithout(kind, name, cls.name, method)];
   });
 }
@@ -108,66 +146,4 @@ function unknown(kind: string, factories: object, entries: ClassEntries): string
   return Object.keys(factories)
     .filter((name) => !Object.hasOwn(entries, name))
     .map((name) => toolTexts.factoryUnknown(kind, name, nearestName(name, Object.keys(entries))));
-}
-
-/** True when `object` has, or inherits, a method of this name. */
-export function hasMethod<N extends string>(
-  object: unknown,
-  name: N,
-): object is { readonly [P in N]: (...args: readonly unknown[]) => unknown } {
-  return (
-    typeof object === 'object' &&
-    object !== null &&
-    typeof (object as Record<string, unknown>)[name] === 'function'
-  );
-}
-
-export type Made<N extends string> =
-  | { readonly ok: true; readonly instance: { readonly [P in N]: (...args: readonly unknown[]) => unknown } }
-  /** `thrown` is what the factory or the constructor threw. */
-  | { readonly ok: false; readonly failure: Failure; readonly thrown?: unknown };
-
-const FACTORY_CODES = {
-  tool: 'E_TOOL_FACTORY',
-  resource: 'E_RESOURCE_FACTORY',
-  prompt: 'E_PROMPT_FACTORY',
-} as const;
-
-/**
- * The instances of one kind of class, each made once and on first use, by its factory or else by `new`. A factory
- * that throws is asked again by the next call: what it lacked may be there by then.
- */
-export class Instances<N extends string> {
-  readonly #made = new Map<string, Extract<Made<N>, { ok: true }>>();
-
-  constructor(
-    readonly kind: keyof typeof FACTORY_CODES,
-    /** The method each instance must have. */
-    readonly method: N,
-    readonly factories: Readonly<Record<string, () => object>>,
-  ) {}
-
-  get(name: string, cls: AnyClass): Made<N> {
-    const known = this.#made.get(name);
-    if (known !== undefined) return known;
-    const factory = Object.hasOwn(this.factories, name) ? this.factories[name] : undefined;
-    const code = FACTORY_CODES[this.kind];
-    let instance: unknown;
-    try {
-      instance = factory === undefined ? Reflect.construct(cls, []) : factory();
-    } catch (error) {
-      const text = factory === undefined ? toolTexts.constructorThrew : toolTexts.factoryThrew;
-      const failure = { code, message: message(text(this.kind, name, thrownText(error))) };
-      return { ok: false, failure, thrown: error };
-    }
-    if (!hasMethod(instance, this.method)) {
-      return {
-        ok: false,
-        failure: { code, message: message(toolTexts.factoryUseless(this.kind, name, this.method)) },
-      };
-    }
-    const made = { ok: true, instance } as const;
-    this.#made.set(name, made);
-    return made;
-  }
 }

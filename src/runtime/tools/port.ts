@@ -45,6 +45,8 @@ export interface FunctionReference {
 
 /** The client at the other end of a request. Members are absent where it, or the connection, cannot do that. */
 export interface Peer extends Pick<ToolContext, 'headers' | 'session' | 'client'> {
+  /** The identity of the connection: the same object for all of its requests. */
+  readonly connection?: object;
   readonly elicit?: Elicit;
   readonly sample?: (request: SamplingRequest, signal: AbortSignal) => Promise<SamplingResult>;
   readonly roots?: (signal: AbortSignal) => Promise<readonly Root[]>;

@@ -12,7 +12,8 @@ import type { Failure } from '../engine/contract.js';
 import { CallMask } from './call-mask.js';
 import { RESULT_LIMIT_BYTES } from './call-result.js';
 import { isAbort, thrownText } from './exceptions.js';
-import { hasMethod, Instances } from './factories.js';
+import type { UntypedFactories } from './factories.js';
+import { hasMethod, type InstanceRequest, Instances } from './instances.js';
 import { maskedFailure, maskedThrown } from './mask.js';
 import { type CallContext, callerOf, type Log, type ResourceOutcome } from './port.js';
 import type { Registry, ResourceEntry } from './registry.js';
@@ -28,6 +29,9 @@ export interface TemplateInfo {
   readonly complete?: (variable: string, value: string, context: CompletionContext) => unknown;
 }
 
+/** What a template knows about the request that asks for it. */
+export type TemplateRequest = Pick<InstanceRequest, 'peer'>;
+
 /** The resources of a registry: where they are, and how their content is come by. */
 export class Resources {
   /** What is wrong with them, one sentence each. */
@@ -39,10 +43,10 @@ export class Resources {
   readonly #root: string;
   readonly #log: Log;
 
-  constructor(registry: Registry, factories: Readonly<Record<string, () => object>>, log: Log) {
+  constructor(registry: Registry, factories: UntypedFactories, log: Log) {
     this.#log = log;
     this.#entries = registry.resources;
-    this.#instances = new Instances('resource', 'read', factories);
+    this.#instances = new Instances('resource', 'read', factories.resources ?? {}, factories);
     const entries = Object.entries(this.#entries);
     this.#root = entries.some(([, { file }]) => file !== undefined) ? packageRoot(registry) : '';
     const problems: string[] = [];
@@ -71,8 +75,8 @@ export class Resources {
       .sort()[0];
   }
 
-  /** What is known about a template, by its text. */
-  template(uriTemplate: string): TemplateInfo | undefined {
+  /** What is known about a template, by its text, for a request. */
+  template(uriTemplate: string, { peer }: TemplateRequest): TemplateInfo | undefined {
     for (const [name, address] of this.#addresses) {
       const entry = this.#entries[name];
       if (address.kind !== 'template' || entry?.uri !== uriTemplate) continue;
@@ -80,8 +84,8 @@ export class Resources {
       if (!hasMethod(entry.class.prototype, 'complete')) return { names };
       return {
         names,
-        complete: (variable, value, context) => {
-          const made = this.#instances.get(name, entry.class);
+        complete: async (variable, value, context) => {
+          const made = await this.#instances.get(name, entry.class, { ...context, peer });
           if (!made.ok) throw new Error(made.failure.message);
           return hasMethod(made.instance, 'complete') ? made.instance.complete(variable, value, context) : [];
         },
@@ -133,7 +137,7 @@ export class Resources {
         () => readPackageFile(this.#root, file, mimeType, context.signal),
         onThrown,
       );
-    const made = this.#instances.get(name, entry.class);
+    const made = await this.#instances.get(name, entry.class, context);
     if (!made.ok) {
       if (made.thrown !== undefined) onThrown(made.thrown);
       return { ok: false, failure: made.failure };

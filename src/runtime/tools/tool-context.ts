@@ -83,7 +83,13 @@ class ToolCallContext implements ToolContext {
 }
 
 /** What resources, prompts, completions and middleware see of a request. */
-export function requestContextOf({ signal, requestId, auth, principal, peer }: CallContext): RequestContext {
+export function requestContextOf({
+  signal,
+  requestId,
+  auth,
+  principal,
+  peer,
+}: Pick<CallContext, 'signal' | 'requestId' | 'auth' | 'principal' | 'peer'>): RequestContext {
   return {
     signal,
     requestId,

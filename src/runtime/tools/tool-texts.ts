@@ -81,6 +81,10 @@ export const toolTexts = {
     `the factory of ${kind} ${quoted(name)} returned an object without ${method}()`,
   factoryMissing: (kind: string, name: string, className: string) =>
     `${kind} ${quoted(name)}: the constructor of ${className} takes parameters; give it a factory: '${name}': () => new ${className}(…)`,
+  badScope: (scopes: readonly string[], found: unknown) =>
+    `instances must be '${scopes.join("', '")}', not ${JSON.stringify(found)}`,
+  badCreate: (found: string) =>
+    `create must be a function that makes an instance of a class, and is a value of type ${found}`,
   factoryUnknown: (kind: string, name: string, suggestion: string | undefined) =>
     `a factory is given for ${kind} ${quoted(name)}, which the registry does not have${inBrackets(suggestion)}`,
   classWithout: (kind: string, name: string, className: string, method: string) =>

@@ -11,13 +11,8 @@ import { CallMask } from './call-mask.js';
 import { keptJson, type NormalResult, normalizeResult } from './call-result.js';
 import { type CheckedInput, checkInput, issueProblems, schemaProblems } from './check-input.js';
 import { isAbort, thrownFailure, thrownText } from './exceptions.js';
-import {
-  FactoriesError,
-  factoryProblems,
-  Instances,
-  type UntypedFactories,
-  type WithFactories,
-} from './factories.js';
+import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
+import { type InstanceRequest, Instances } from './instances.js';
 import { maskedFailure, maskedThrown } from './mask.js';
 import { type Middleware, MiddlewareChain } from './middleware.js';
 import {
@@ -38,7 +33,7 @@ import {
   type Registry,
   type ToolEntry,
 } from './registry.js';
-import { Resources, type TemplateInfo } from './resources.js';
+import { Resources, type TemplateInfo, type TemplateRequest } from './resources.js';
 import { requestContextOf, toolContextOf } from './tool-context.js';
 import { message, toolTexts } from './tool-texts.js';
 
@@ -81,12 +76,12 @@ export interface Toolset extends CallPort {
   resourceAt(uri: string): string | undefined;
   /** The middleware around its calls and reads; the server asks it about prompts. */
   readonly middleware: MiddlewareChain;
-  /** What is known about a template of addresses, by its text. */
-  template(uriTemplate: string): TemplateInfo | undefined;
+  /** What is known about a template of addresses, by its text, for a request. */
+  template(uriTemplate: string, request: TemplateRequest): TemplateInfo | undefined;
 }
 
 /**
- * Makes the toolset of a registry. Instances are made once each, on first use.
+ * Makes the toolset of a registry. Instances are made on first use; see {@link InstanceOptions}.
  *
  * Failure codes of a call: `E_TOOL_UNKNOWN`, `E_REFUSED` (or the code of the error middleware threw), `E_MIDDLEWARE`,
  * `E_INPUT_INVALID`, `E_SCHEMA_INVALID`, `E_TOOL_FACTORY` and `E_CANCELLED`, none of them attempted; then `E_TOOL_ERROR`
@@ -100,9 +95,9 @@ export function createToolset<R extends Registry>(
   registry: R,
   ...[options]: WithFactories<R, ToolsetSettings>
 ): Toolset {
-  const given: UntypedFactories & ToolsetSettings = options ?? {};
+  const given = (options ?? {}) as UntypedFactories & ToolsetSettings;
   const log = encodedLog(given.log);
-  const resources = new Resources(registry, given.resources ?? {}, log);
+  const resources = new Resources(registry, given, log);
   const problems = [...factoryProblems(registry, given), ...resources.problems];
   if (problems.length > 0) throw new FactoriesError(problems);
   return new RegistryToolset(registry, resources, { ...given, log });
@@ -120,9 +115,10 @@ class RegistryToolset implements Toolset {
   constructor(
     readonly registry: Registry,
     readonly resources: Resources,
-    { tools = {}, middleware = [], log, schemas }: UntypedFactories & ToolsetSettings & { readonly log: Log },
+    settings: UntypedFactories & ToolsetSettings & { readonly log: Log },
   ) {
-    this.#tools = new Instances('tool', 'execute', tools);
+    const { tools = {}, middleware = [], log, schemas } = settings;
+    this.#tools = new Instances('tool', 'execute', tools, settings);
     this.#log = log;
     this.middleware = new MiddlewareChain(middleware, log);
     this.#schemas = schemas ?? new SchemaCompiler();
@@ -182,7 +178,7 @@ class RegistryToolset implements Toolset {
         }
         if (context.isAborted ?? context.signal.aborted)
           return refused('E_CANCELLED', toolTexts.cancelled(name));
-        return this.#call(name, entry, checked.input, toolContext, maskOf, report);
+        return this.#call(name, entry, checked.input, { context, toolContext, maskOf }, report);
       };
       const checking = this.#check(name, entry, given);
       return checking instanceof Promise ? checking.then(call) : Promise.resolve(call(checking));
@@ -210,8 +206,8 @@ class RegistryToolset implements Toolset {
     return this.resources.at(uri);
   }
 
-  template(uriTemplate: string): TemplateInfo | undefined {
-    return this.resources.template(uriTemplate);
+  template(uriTemplate: string, request: TemplateRequest): TemplateInfo | undefined {
+    return this.resources.template(uriTemplate, request);
   }
 
   evaluate(
@@ -240,12 +236,12 @@ class RegistryToolset implements Toolset {
     name: string,
     entry: ToolEntry,
     input: unknown,
-    context: ToolContext,
-    maskOf: () => CallMask,
+    { context, toolContext, maskOf }: OpenCall,
     onThrown: (error: unknown) => void,
   ): Promise<ToolOutcome> {
     const failed = (outcome: Omit<FailedCall, 'ok'>) => masked({ ok: false, ...outcome }, maskOf());
-    const made = this.#tools.get(name, entry.class);
+    const making = this.#tools.get(name, entry.class, context);
+    const made = making instanceof Promise ? await making : making;
     if (!made.ok) {
       if (made.thrown !== undefined) onThrown(made.thrown);
       return failed({ attempted: false, failure: made.failure });
@@ -253,7 +249,7 @@ class RegistryToolset implements Toolset {
 
     let raw: unknown;
     try {
-      raw = await made.instance.execute(input, context);
+      raw = await made.instance.execute(input, toolContext);
     } catch (error) {
       onThrown(error);
       const failure = thrownFailure(error, 'E_TOOL_ERROR');
@@ -292,6 +288,14 @@ class RegistryToolset implements Toolset {
     }
     return standard === undefined ? undefined : outputIssues(standard, value).then(outputInvalid);
   }
+}
+
+/** A call of a tool whose input is checked. */
+interface OpenCall {
+  readonly context: InstanceRequest;
+  readonly toolContext: ToolContext;
+  /** What must not be shown of it. */
+  readonly maskOf: () => CallMask;
 }
 
 /** Makes a call with the input that middleware left. */

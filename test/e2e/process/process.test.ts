@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CompiledPrograms } from '../../compiled-programs.js';
 import { callOf, failureIn, textIn } from '../composite/client.js';
@@ -53,6 +56,15 @@ describe.each(TRANSPORTS)('a server process over %s', { timeout: 120_000 }, (tra
     expect((await held).structuredContent).toEqual({ released: true });
     expect(await server.exit).toBe(0);
     expect(server.stderr()).not.toContain('cancelled');
+    expect(server.stderr().match(/^(?:prepared|held|released)$/gm)).toEqual(['prepared', 'held', 'released']);
+  });
+
+  test('does not start when its hook fails, and says why', async () => {
+    const { code, stderr } = await ended(programs.file('program'), transport, '1000', 'broken');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'the server cannot start: its `onStart` failed: the database does not answer\n',
+    });
   });
 
   test('hands off what does not finish in time: a tool, a workflow as a tool and a prompt', async () => {
@@ -134,6 +146,22 @@ test('a client whose user is being asked gets the hand-off', { timeout: 120_000 
   }
 });
 
+test('a client over stdio that leaves ends the process in order', { timeout: 120_000 }, async () => {
+  const server = await start('stdio', programs, LONG_MS);
+  await (await server.client()).close();
+  expect(await server.exit).toBe(0);
+  expect(server.stderr()).toBe('prepared\nreleased\n');
+});
+
+/** How a program ended that does not serve. */
+async function ended(
+  ...args: readonly string[]
+): Promise<{ readonly code: number | null; readonly stderr: string }> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return { code, stderr };
+}
+
 /** The answer to a request with these headers. */
 function answerTo(port: number, headers: Record<string, string>): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {
@@ -186,8 +214,11 @@ describe('a server process over HTTP', { timeout: 120_000 }, () => {
 
   test('ends with exit code 1 and a reason when it cannot listen', async () => {
     const { port } = await startHttp(programs, LONG_MS);
-    await expect(startHttp(programs, LONG_MS, port)).rejects.toThrow(
+    const { code, stderr } = await ended(programs.file('program'), 'http', '1000', String(port));
+    expect(code).toBe(1);
+    expect(stderr).toContain(
       `port ${port} of 127.0.0.1 is in use: stop the other program, or choose another port`,
     );
+    expect(stderr).toContain('released');
   });
 });

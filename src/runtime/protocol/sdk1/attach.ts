@@ -52,7 +52,7 @@ const CURSOR = 'stepwright:';
  *
  * @returns the server of the registry, for `resourceUpdated`, `drain` and the like.
  * @throws AttachError when a name is in both, or the server is connected already; StaleRegistryError, RegistrationError,
- *   FactoriesError as `createServer` does.
+ *   FactoriesError as `createServer` does; ServerStartError when `onStart` throws.
  * @example
  * ```ts
  * const mcp = new McpServer({ name: 'shop', version: '1.0.0' });
@@ -73,6 +73,7 @@ export async function attach<R extends Registry>(
   const lists = await Promise.all(LISTS.map((list) => namesOf(server, list)));
   const problems = await collisions(handlers, lists);
   if (problems.length > 0) throw new AttachError(problems);
+  await server.start();
   const [tools = [], prompts = [], , templates = []] = lists;
   install(host, handlers, server, options ?? {}, {
     tools: new Set(tools),

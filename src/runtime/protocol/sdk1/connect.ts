@@ -5,6 +5,8 @@ import type { Connection, ConnectOptions, ServerTransport } from './contract.js'
 /**
  * Answers one client over a transport until either side closes it. Several clients need one transport each and may
  * share one server.
+ *
+ * @throws ServerStartError when `onStart` of the server throws.
  */
 export function connect(
   server: StepwrightServer,

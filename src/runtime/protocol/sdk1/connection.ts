@@ -35,12 +35,17 @@ interface ConnectionSettings extends ConnectOptions {
   readonly isLasting?: boolean;
 }
 
-/** As `connect`, for the adapters of this folder. The SDK's types stay in it, out of the public declarations. */
+/**
+ * As `connect`, for the adapters of this folder. The SDK's types stay in it, out of the public declarations.
+ *
+ * @throws ServerStartError when `onStart` of the server throws.
+ */
 export async function openConnection(
   server: StepwrightServer,
   transport: ServerTransport,
   options: ConnectionSettings,
 ): Promise<Connection> {
+  await server.start();
   const log = encodedLog(options.log);
   const { local, remoteAddress } = options;
   const caller = {

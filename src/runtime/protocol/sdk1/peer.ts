@@ -67,6 +67,7 @@ export class ConnectedClient {
     const info = protocol.getClientVersion();
     const { requestInfo, sessionId, closeSSEStream } = extra;
     return {
+      connection: this,
       ...(requestInfo === undefined ? {} : { headers: shownHeaders(requestInfo.headers) }),
       ...(sessionId === undefined ? {} : { session: sessionId }),
       ...(info === undefined

@@ -14,7 +14,7 @@ import type { WithFactories } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/port.js';
 import type { Registry } from '../../tools/registry.js';
 import { type HttpHandler, httpHandler } from './http.js';
-import { serverOrExit, untypedServer } from './serve.js';
+import { serverOrExit, startOrExit, untypedServer } from './serve.js';
 
 /** Where a server listens. */
 export interface ListenSettings {
@@ -97,7 +97,7 @@ async function listenerOf(handler: HttpHandler) {
  *
  * Only requests for the hosts in `allowedHosts` are answered, by default those for this machine. SIGTERM and SIGINT end
  * the process once the server is drained (see `drainOnSignals`). It ends at once, with exit code 1 and the reason on
- * stderr, when the registry is stale, a factory is missing or a built workflow has faults.
+ * stderr, when the registry is stale, a factory is missing, a built workflow has faults or `onStart` throws.
  *
  * @throws RangeError for a setting that is malformed.
  * @throws Error when it cannot listen: the port is in use.
@@ -113,10 +113,14 @@ export async function serveHttp<R extends Registry>(
   const { port = 3000, host = '127.0.0.1' }: ListenSettings = options ?? {};
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new RangeError(httpTexts.badPort(port));
   const server = await serverOrExit(registry, options);
+  await startOrExit(server);
   const log = encodedLog(options?.log);
   const handler = httpHandler(server, options ?? {}, log);
   const http = createHttpServer(nodeHandler(handler));
-  await listen(http, host, port);
+  await listen(http, host, port).catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
+  });
   const removeGuard = guardProcess({ log });
   const closed = new Promise<void>((resolve) => {
     http.once('close', resolve);
@@ -137,6 +141,7 @@ export async function serveHttp<R extends Registry>(
       ignoreSignals();
       await end(graceMs);
       server.endRuns('the server was stopped');
+      await server.stop();
       removeGuard();
     },
   };

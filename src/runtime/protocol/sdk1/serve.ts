@@ -1,3 +1,4 @@
+import { ServerStartError } from '../../server/lifecycle.js';
 import type { ServerOptions } from '../../server/options.js';
 import { drainOnSignals, endProcess, guardProcess } from '../../server/process.js';
 import { RegistrationError } from '../../server/registration.js';
@@ -27,7 +28,7 @@ const HANG_UP_GRACE_MS = 1_000;
  * The process ends with exit code 0 when the client closes stdin, after a second at most for requests in flight, and on
  * SIGTERM and SIGINT, once the server is drained (see `drainOnSignals`). What a tool throws outside of its calls does not
  * end it (see `guardProcess`). It ends at once, with exit code 1 and the reason on stderr, when the registry is stale, a
- * factory is missing or a built workflow has faults.
+ * factory is missing, a built workflow has faults or `onStart` throws.
  *
  * @throws RangeError for a limit among the options that is not a positive whole number.
  * @example
@@ -41,6 +42,7 @@ export async function serve<R extends Registry>(
 ): Promise<RunningServer> {
   const server = await serverOrExit(registry, options);
   const stdio = claimStdio();
+  await startOrExit(server);
   const connection = await connect(server, stdio.transport, { local: true });
   const removeGuard = guardProcess();
   const stop = (): void => void connection.close();
@@ -50,8 +52,9 @@ export async function serve<R extends Registry>(
   stdio.ended.then(close);
 
   let keepProcess = false;
-  const closed = connection.closed.then(() => {
+  const closed = connection.closed.then(async () => {
     server.endRuns('the server was stopped');
+    await server.stop();
     stdio.release();
     if (keepProcess) {
       removeGuard();
@@ -90,9 +93,22 @@ export async function serverOrExit(registry: Registry, options: unknown): Promis
       error instanceof RegistrationError ||
       error instanceof FactoriesError;
     if (!isTheProgrammers) throw error;
-    const { message } = error;
-    // The message says what to do; a stack would bury it.
-    await new Promise<void>((resolve) => process.stderr.write(`${message}\n`, () => resolve()));
-    return process.exit(1);
+    return exitWith(error);
   }
+}
+
+/** Calls `onStart` of a server. If that fails, it is written to stderr, and the process ends with exit code 1. */
+export async function startOrExit(server: StepwrightServer): Promise<void> {
+  try {
+    await server.start();
+  } catch (error) {
+    if (!(error instanceof ServerStartError)) throw error;
+    await exitWith(error);
+  }
+}
+
+async function exitWith({ message }: Error): Promise<never> {
+  // The message says what to do; a stack would bury it.
+  await new Promise<void>((resolve) => process.stderr.write(`${message}\n`, () => resolve()));
+  return process.exit(1);
 }

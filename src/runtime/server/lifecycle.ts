@@ -1,0 +1,78 @@
+import { thrownReport, thrownText } from '../tools/exceptions.js';
+import { serverTexts } from './server-texts.js';
+
+/** What a server does before its first request and after its last. */
+export interface LifecycleHooks {
+  /**
+   * Prepares what the tools need: connections, caches. The server answers no client before it has settled. If it throws,
+   * the server does not start. Default: nothing.
+   */
+  readonly onStart?: () => void | Promise<void>;
+  /**
+   * Releases what `onStart` prepared, once every request is answered: after a drain, and when the client of a server
+   * over stdio has left. It is called at most once, and only if `onStart` has succeeded. What it throws is logged.
+   * Default: nothing.
+   */
+  readonly onStop?: () => void | Promise<void>;
+}
+
+/** `onStart` threw: the server answers no client. `cause` is what it threw. */
+export class ServerStartError extends Error {
+  override readonly name = 'ServerStartError';
+
+  constructor(cause: unknown) {
+    super(serverTexts.startFailed(thrownText(cause)), { cause });
+  }
+}
+
+/** Calls the hooks of one server, each when it is due. */
+export class Lifecycle {
+  readonly #hooks: LifecycleHooks;
+  readonly #log: (text: string) => void;
+  #started: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
+
+  constructor(hooks: LifecycleHooks, log: (text: string) => void) {
+    this.#hooks = hooks;
+    this.#log = log;
+  }
+
+  /**
+   * Starts, once. A start that failed is tried again by the next call.
+   *
+   * @throws ServerStartError
+   */
+  start(): Promise<void> {
+    this.#started ??= this.#start();
+    return this.#started;
+  }
+
+  async #start(): Promise<void> {
+    try {
+      await this.#hooks.onStart?.();
+    } catch (error) {
+      this.#started = undefined;
+      throw new ServerStartError(error);
+    }
+  }
+
+  /** Stops, once, within `limitMs`. Never rejects. */
+  stop(limitMs: number): Promise<void> {
+    this.#stopped ??= this.#stop(limitMs);
+    return this.#stopped;
+  }
+
+  async #stop(limitMs: number): Promise<void> {
+    const { onStop } = this.#hooks;
+    if (this.#started === undefined || onStop === undefined) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, limitMs, 'late');
+    });
+    const stopped = this.#started.then(onStop).catch((error: unknown) => {
+      if (!(error instanceof ServerStartError)) this.#log(serverTexts.stopFailed(thrownReport(error)));
+    });
+    if ((await Promise.race([stopped, late])) === 'late') this.#log(serverTexts.stopLate(limitMs));
+    clearTimeout(timer);
+  }
+}

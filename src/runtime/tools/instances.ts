@@ -1,0 +1,168 @@
+import type { RequestContext } from '../../decorators/context.js';
+import { canonicalJson } from '../../graph/canonical.js';
+import type { Failure } from '../engine/contract.js';
+import { thrownText } from './exceptions.js';
+import type { CallContext } from './port.js';
+import type { AnyClass } from './registry.js';
+import { requestContextOf } from './tool-context.js';
+import { message, toolTexts } from './tool-texts.js';
+
+/** How long an instance of a class is used. */
+export type InstanceScope = (typeof INSTANCE_SCOPES)[number];
+
+export const INSTANCE_SCOPES = ['process', 'session', 'request'] as const;
+
+/** What a factory knows about the instance that it makes. */
+export interface InstanceContext {
+  readonly kind: 'tool' | 'resource' | 'prompt';
+  /** Of the tool, the resource or the prompt. */
+  readonly name: string;
+  /** The first request that needs the instance. Absent for an instance of the process. */
+  readonly request?: RequestContext;
+}
+
+/**
+ * Makes an instance of a class of the registry.
+ *
+ * @param cls a class of the registry, whatever parameters its constructor takes.
+ */
+export type CreateInstance = (
+  // biome-ignore lint/suspicious/noExplicitAny: constructor parameters of a class are the author's own
+  cls: new (...args: any[]) => object,
+  context: InstanceContext,
+) => object | Promise<object>;
+
+/** How instances of all classes are made. */
+export interface InstanceOptions {
+  /**
+   * How long an instance is used: by all requests of the process, by those of one caller in one session, or by one
+   * request. A connection over stdio is a session; over HTTP, a request without a session is one of its own. Steps of a
+   * workflow use the instances of the request that started the run; once the run has waited, each call gets an instance
+   * of its own. Default: `process`.
+   */
+  readonly instances?: InstanceScope;
+  /** Makes the instances of classes without a factory of their own, for example by a container. Default: `new`. */
+  readonly create?: CreateInstance;
+}
+
+/** A factory as it is called, its types erased. */
+export type UntypedFactory = (context: InstanceContext) => object | Promise<object>;
+
+/** What instances know about the request that needs one. */
+export type InstanceRequest = Pick<CallContext, 'signal' | 'requestId' | 'auth' | 'principal' | 'peer'>;
+
+/** True when `object` has, or inherits, a method of this name. */
+export function hasMethod<N extends string>(
+  object: unknown,
+  name: N,
+): object is { readonly [P in N]: (...args: readonly unknown[]) => unknown } {
+  return (
+    typeof object === 'object' &&
+    object !== null &&
+    typeof (object as Record<string, unknown>)[name] === 'function'
+  );
+}
+
+export type Made<N extends string> =
+  | { readonly ok: true; readonly instance: { readonly [P in N]: (...args: readonly unknown[]) => unknown } }
+  /** `thrown` is what the factory or the constructor threw. */
+  | { readonly ok: false; readonly failure: Failure; readonly thrown?: unknown };
+
+const FACTORY_CODES = {
+  tool: 'E_TOOL_FACTORY',
+  resource: 'E_RESOURCE_FACTORY',
+  prompt: 'E_PROMPT_FACTORY',
+} as const;
+
+/** The instances of one scope by name, and those that are being made. */
+type Kept<N extends string> = Map<string, Made<N> | Promise<Made<N>>>;
+
+/**
+ * The instances of one kind of class, each made on first use in its scope: by its factory, by `create`, or by `new`. A
+ * factory that throws is asked again by the next call: what it lacked may be there by then.
+ */
+export class Instances<N extends string> {
+  readonly #scope: InstanceScope;
+  readonly #create: CreateInstance | undefined;
+  readonly #ofProcess: Kept<N> = new Map();
+  /** By the connection or the request: they go with it. */
+  readonly #ofOthers = new WeakMap<object, Kept<N>>();
+
+  constructor(
+    readonly kind: keyof typeof FACTORY_CODES,
+    /** The method each instance must have. */
+    readonly method: N,
+    readonly factories: Readonly<Record<string, UntypedFactory>>,
+    { instances = 'process', create }: InstanceOptions,
+  ) {
+    this.#scope = instances;
+    this.#create = create;
+  }
+
+  /** The instance that a request uses. It is there at once, unless its factory returns a promise. */
+  get(name: string, cls: AnyClass, request: InstanceRequest): Made<N> | Promise<Made<N>> {
+    const kept = this.#keptFor(request);
+    const key = this.#scope === 'session' ? canonicalJson([name, { ...request.principal }]) : name;
+    const known = kept?.get(key);
+    if (known !== undefined) return known;
+    const made = this.#make(name, cls, request);
+    if (!(made instanceof Promise)) {
+      if (made.ok) kept?.set(key, made);
+      return made;
+    }
+    kept?.set(key, made);
+    return made.then((settled) => {
+      if (settled.ok) kept?.set(key, settled);
+      else kept?.delete(key);
+      return settled;
+    });
+  }
+
+  /** Nothing where no request is open: then an instance is used once. */
+  #keptFor({ peer }: InstanceRequest): Kept<N> | undefined {
+    if (this.#scope === 'process') return this.#ofProcess;
+    const holder = this.#scope === 'session' ? (peer?.connection ?? peer) : peer;
+    if (holder === undefined) return undefined;
+    const known = this.#ofOthers.get(holder);
+    if (known !== undefined) return known;
+    const kept: Kept<N> = new Map();
+    this.#ofOthers.set(holder, kept);
+    return kept;
+  }
+
+  #make(name: string, cls: AnyClass, request: InstanceRequest): Made<N> | Promise<Made<N>> {
+    const factory = Object.hasOwn(this.factories, name) ? this.factories[name] : undefined;
+    const create = this.#create;
+    const isOwn = factory === undefined && create === undefined;
+    const failed = (error: unknown): Made<N> => {
+      const text = isOwn ? toolTexts.constructorThrew : toolTexts.factoryThrew;
+      const failure = {
+        code: FACTORY_CODES[this.kind],
+        message: message(text(this.kind, name, thrownText(error))),
+      };
+      return { ok: false, failure, thrown: error };
+    };
+    const context = this.#contextOf(name, request);
+    try {
+      const instance = isOwn
+        ? Reflect.construct(cls, [])
+        : (factory?.(context) ?? create?.(cls as Parameters<CreateInstance>[0], context));
+      return instance instanceof Promise
+        ? instance.then((settled) => this.#checked(name, settled), failed)
+        : this.#checked(name, instance);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  #contextOf(name: string, request: InstanceRequest): InstanceContext {
+    const { kind } = this;
+    return this.#scope === 'process' ? { kind, name } : { kind, name, request: requestContextOf(request) };
+  }
+
+  #checked(name: string, instance: unknown): Made<N> {
+    if (hasMethod(instance, this.method)) return { ok: true, instance };
+    const text = message(toolTexts.factoryUseless(this.kind, name, this.method));
+    return { ok: false, failure: { code: FACTORY_CODES[this.kind], message: text } };
+  }
+}
