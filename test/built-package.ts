@@ -48,11 +48,13 @@ export async function runCodegen(options: CodegenOptions): Promise<CodegenResult
 /** Arguments of a Node that runs TypeScript programs of this repository with the built package as their `stepwright`. */
 export function nodeWithPackage(): readonly string[] {
   const packageUrl = pathToFileURL(join(builtPackage(), 'package.json')).href;
-  const hooks = `export const resolve = (name, context, next) =>
+  const loader = new URL('dist/codegen/schemas/loader/hooks.js', packageUrl).href;
+  const resolve = `export const resolve = (name, context, next) =>
     next(name, /^stepwright(\\/|$)/.test(name) ? { ...context, parentURL: '${packageUrl}' } : context);`;
-  const register = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(hooks))});`;
-  const loader = new URL('../scripts/register.mjs', import.meta.url).href;
-  return ['--import', loader, '--import', dataUrl(register)];
+  const register = `import { register } from 'node:module';
+    register('${loader}', { data: { experimentalDecorators: true } });
+    register(${JSON.stringify(dataUrl(resolve))});`;
+  return ['--import', dataUrl(register)];
 }
 
 const dataUrl = (program: string): string => `data:text/javascript,${encodeURIComponent(program)}`;
