@@ -2,23 +2,24 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
+import { builtPackage } from '../built-package.js';
 import { ROOT } from './fences.js';
 
-/** The compiler options of the tutorial. The condition makes the sources of this checkout the package. */
+/** The compiler options of the tutorial, without the types of browsers, which are larger than all other files. */
 const TSCONFIG = {
   compilerOptions: {
     target: 'ES2022',
+    lib: ['ES2022'],
     module: 'NodeNext',
     strict: true,
     experimentalDecorators: true,
     types: ['node'],
-    customConditions: ['@stepwright/source'],
   },
 };
 
 const PACKAGES = ['zod', '@types/node', '@modelcontextprotocol/sdk'];
 
-/** An author's project in a temporary folder, with this checkout as its `stepwright`. */
+/** An author's project in a temporary folder, with the built package as its `stepwright`. */
 export interface TempProject {
   readonly root: string;
   write(file: string, text: string): Promise<void>;
@@ -32,7 +33,7 @@ export async function tempProject(): Promise<TempProject> {
     await mkdir(dirname(join(root, 'node_modules', name)), { recursive: true });
     await symlink(target, join(root, 'node_modules', name), 'junction');
   };
-  await link('stepwright', ROOT);
+  await link('stepwright', builtPackage());
   for (const name of PACKAGES) await link(name, join(ROOT, 'node_modules', name));
   const write = async (file: string, text: string): Promise<void> => {
     await mkdir(dirname(join(root, file)), { recursive: true });
