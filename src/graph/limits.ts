@@ -67,3 +67,6 @@ export function isFailFast({
 }): boolean {
   return errorStrategy?.kind !== 'collect' && failFast;
 }
+
+/** How often a model is asked for one value. */
+export const MAX_MODEL_TRIES = 3;

@@ -1,5 +1,5 @@
 import { type JsonObject, unreachable, type Value } from '../../graph/json.js';
-import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
+import { DEFAULT_TIMEOUT_MS, MAX_MODEL_TRIES } from '../../graph/limits.js';
 import type { Plan } from '../../plan/plan.js';
 import { attemptFailed, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';
@@ -192,6 +192,8 @@ function applyAnswer(transition: Transition, event: Extract<Event, { readonly co
       return command.kind === 'evaluate' && callFailed(transition, node, command, event.failure, true);
     case 'actionSubmitted':
       return command.kind === 'requestAction' && actionSubmitted(transition, node, command, event);
+    case 'valueRefused':
+      return command.kind === 'requestAction' && valueRefused(transition, node, command, event.problems);
     case 'actionFailed':
       return command.kind === 'requestAction' && actionFailed(transition, node, command, event.failure);
     case 'timerFired':
@@ -272,6 +274,24 @@ function actionSubmitted(
   transition.report({ kind: 'answered', node: ask.node, command: ask.id, value });
   succeed(transition, node, value);
   return true;
+}
+
+/** Takes note of a value that does not fit. The last one fails the attempt. [N10] */
+function valueRefused(
+  transition: Transition,
+  node: NodeRecord,
+  ask: Ask,
+  problems: readonly string[],
+): boolean {
+  if (ask.action.mode !== 'model') return false;
+  const refused = [...node.details.refused, problems];
+  const tries = refused.length;
+  transition.change(node).set('refused', refused);
+  transition.report({
+    ...{ kind: 'valueRefused', node: ask.node, command: ask.id, tries, of: MAX_MODEL_TRIES, problems },
+  });
+  if (tries < MAX_MODEL_TRIES) return true;
+  return actionFailed(transition, node, ask, failures.modelValue(tries, problems, ask.action.schema));
 }
 
 function actionFailed(transition: Transition, node: NodeRecord, ask: Ask, failure: Failure): true {

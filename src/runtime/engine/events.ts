@@ -157,6 +157,14 @@ type EventOfKind =
   | { readonly kind: 'timerFired'; readonly at: number; readonly command: string }
   /** An answer. One that does not match the action changes nothing: the action stays pending. */
   | { readonly kind: 'actionSubmitted'; readonly at: number; readonly command: string; readonly value: Json }
+  /** A value of a model did not fit. The action stays open for another one, until the last try. */
+  | {
+      readonly kind: 'valueRefused';
+      readonly at: number;
+      readonly command: string;
+      /** What was wrong, a sentence each. */
+      readonly problems: readonly string[];
+    }
   /** The action was not answered. The node fails with this. */
   | {
       readonly kind: 'actionFailed';
@@ -301,6 +309,15 @@ export type Fact =
     }
   /** An action was answered. */
   | { readonly kind: 'answered'; readonly node: string; readonly command: string; readonly value: Json }
+  /** A value of a model did not fit its schema. `tries` counts from 1; after `of` tries the attempt has failed. */
+  | {
+      readonly kind: 'valueRefused';
+      readonly node: string;
+      readonly command: string;
+      readonly tries: number;
+      readonly of: number;
+      readonly problems: readonly string[];
+    }
   /** A `goto` goes back. `visit` counts its jumps from 1. */
   | {
       readonly kind: 'jumped';

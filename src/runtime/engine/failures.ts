@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../graph/json.js';
+import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import { PARTIAL_LIMIT } from '../../graph/limits.js';
 import type { CompensationReport, Failure } from './events.js';
 
@@ -149,6 +149,12 @@ export const failures = {
   }),
   /** The time of a `wait` is not valid. */
   wait: (problem: string): Failure => ({ code: 'E_WAIT', message: `This step cannot wait: ${problem}.` }),
+  /** A model has supplied no value that fits. */
+  modelValue: (tries: number, problems: readonly string[], schema: JsonSchema): Failure => ({
+    code: 'E_MODEL_VALUE',
+    message: `The model supplied no value that fits in ${tries} tries: ${problems.slice(0, REASONS).map(inShort).join('; ')}`,
+    details: { problems, schema },
+  }),
   /** A `goto` has jumped as often as it may. */
   loopLimit: (max: number): Failure => ({
     code: 'E_LOOP_LIMIT',

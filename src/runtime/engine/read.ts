@@ -44,6 +44,13 @@ export function commandOf(state: RunState, id: string): OwedCommand | undefined 
   return state.owed.get(id)?.command;
 }
 
+/** The problems of each value of a model that did not fit its action, by the id of the action. */
+export function refusedValues(state: RunState, action: string): readonly (readonly string[])[] {
+  const command = commandOf(state, action);
+  const node = command === undefined ? undefined : nodeRecord(state, command.node);
+  return node?.details.refused ?? [];
+}
+
 /** All outstanding commands, in the order in which they were issued. */
 export function commandsOf(state: RunState): readonly OwedCommand[] {
   const commands: OwedCommand[] = [];

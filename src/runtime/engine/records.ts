@@ -139,6 +139,8 @@ export interface Selection {
 
 const UNSELECTED: readonly Selection[] = [];
 
+export const NOTHING_REFUSED: readonly (readonly string[])[] = [];
+
 /** Fields of a node that did more than start once and succeed. See `NodeRow`. */
 class NodeDetails {
   reason: SkipReason | undefined;
@@ -151,6 +153,8 @@ class NodeDetails {
   reached: number | undefined;
   /** Sequence number in the queue for slots; 0 if it is not in it. */
   queued = 0;
+  /** The problems of each value of a model that did not fit in this attempt. */
+  refused: readonly (readonly string[])[] = NOTHING_REFUSED;
   /** How many of the node's own resources were read. */
   shown = 0;
 }

@@ -201,6 +201,8 @@ export interface NodeRow {
   readonly reached?: number;
   /** Sequence number in the queue for slots. */
   readonly queued?: number;
+  /** The problems of each value of a model that did not fit in this attempt. Missing for none. */
+  readonly refused?: readonly (readonly string[])[];
   /** How many of its own resources were read. Missing for none. */
   readonly shown?: number;
   /** The outstanding command. */

@@ -132,6 +132,7 @@ export class DerivedSecrets {
       case 'retrying':
       case 'waiting':
       case 'answered':
+      case 'valueRefused':
       case 'jumped':
       case 'branchTaken':
       case 'partStarted':

@@ -213,6 +213,10 @@ export class AskLog extends StepLog {
 
   protected override tell(fact: StepFact): void {
     if (fact.kind === 'waiting') this.#asks(fact);
+    if (fact.kind === 'valueRefused') {
+      const text = constructTexts.valueRefused(fact.tries, fact.of, fact.problems);
+      this.say('user', 'note', this.secrets.text(text));
+    }
     if (fact.kind !== 'answered') return;
     this.#isOpen = false;
     this.sayValue('user', 'answer', fact.value, constructTexts.answer);

@@ -211,6 +211,7 @@ export class Ledger {
         this.#open(node).isUnread = !fact.outcome.ok;
         return;
       case 'stateSet':
+      case 'valueRefused':
       case 'compensating':
       case 'compensationSkipped':
         return;

@@ -233,6 +233,8 @@ export const constructTexts = {
   /** `message` is JSON on one line. */
   question: (step: string, mode: AskMode, message: string, options: readonly string[]) =>
     `Step '${step}' ${asks[mode]}: ${message}${options.length === 0 ? '' : `\nOptions: ${options.map((option) => jsonText(option)).join(', ')}`}`,
+  valueRefused: (tries: number, of: number, problems: readonly string[]) =>
+    `The value does not fit (try ${tries} of ${of}): ${stop(oneLine(problems.join('; ')))}`,
   answer: (json: string, size: number | undefined) => `Answer:\n${json}${cutNote('answer', size)}`,
   notAnswered: (step: string, why: string) => `Step '${step}' got no answer: ${stop(oneLine(why))}`,
   withdrawn: (step: string) => `Step '${step}' no longer waits for an answer.`,

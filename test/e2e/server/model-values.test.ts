@@ -64,6 +64,18 @@ const hybrid = built([
     ],
     { inputs: [argument('project', { type: 'string' })] },
   ),
+  workflow(
+    'confirmed',
+    [
+      ask('sure', { mode: 'confirm', message: { kind: 'literal', value: 'Sure?' } }),
+      ask('task', {
+        ...{ mode: 'model', expects: line, after: ['sure'] },
+        message: { kind: 'literal', value: 'Format the task as a block' },
+      }),
+      returns(step('task')),
+    ],
+    { inputs: [argument('project', { type: 'string' })] },
+  ),
 ]);
 
 const added = { path: 'pages/Website.md', formatted_task: '- [ ] water' };
@@ -129,6 +141,15 @@ To continue the workflow, make these tool calls:
     const ended = await submit('- [ ] water');
     expect(ended.structuredContent).toMatchObject({ status: 'completed', result: added });
   });
+});
+
+test('the client’s model is asked after an answer as well', async () => {
+  const client = await clientOf({ allowSampling: true }, '- [ ] water');
+  const begun = (await toolOf(client, 'w_confirmed', { project: 'Website' })).structuredContent;
+  expect(begun).toMatchObject({ status: 'waiting', actions: [{ parameters: { type: 'confirm' } }] });
+  const workflow_id = begun.workflow_id ?? '';
+  const ended = await toolOf(client, 'submit_result', { workflow_id, result: { confirmed: true } });
+  expect(ended.structuredContent).toMatchObject({ status: 'completed', result: '- [ ] water' });
 });
 
 describe.each(['prompt', 'tool'] as const)('the run of a %s', (kind) => {

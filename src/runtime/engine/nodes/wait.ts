@@ -7,7 +7,7 @@ import { fail, hasTime, issueWait, nextAttemptId, waitDueAt } from '../attempt.j
 import type { Evaluated, Evaluation } from '../evaluation.js';
 import type { Action, Failure } from '../events.js';
 import { failures } from '../failures.js';
-import type { NodeRecord } from '../records.js';
+import { NOTHING_REFUSED, type NodeRecord } from '../records.js';
 import { succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
 
@@ -20,6 +20,7 @@ export function beginAsk(transition: Transition, node: NodeRecord, model: AskNod
     fail(transition, node, { failure: action.failure, reached: node.attempt, isPermanent: true });
     return;
   }
+  node.set('refused', NOTHING_REFUSED);
   const dueAt = waitDueAt(transition, node);
   const request = { kind: 'requestAction', id, node: node.key, action: action.value, seq: 0 } as const;
   issueWait(transition, node, dueAt === undefined ? request : { ...request, dueAt });

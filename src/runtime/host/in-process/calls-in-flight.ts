@@ -26,6 +26,8 @@ export interface SharedContext extends Pick<CallContext, 'requestId' | 'principa
   /** What a call reports of its progress, and the key of the node that makes it. */
   progress(progress: number, total?: number, message?: string, node?: string): void;
   readonly auth?: CallContext['auth'] | undefined;
+  /** The client that may be asked for values of models, where that is not `peer`. */
+  readonly modelPeer?: CallContext['peer'];
 }
 
 /** The run the calls belong to. */

@@ -3,11 +3,11 @@ import { planOf } from '../../../plan/compile.js';
 import type { Plan } from '../../../plan/plan.js';
 import type { Advance, Command, Fact, Failure, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
-import type { Event } from '../../engine/events.js';
+import type { Action, Event } from '../../engine/events.js';
 import { commandOf, outstanding } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import type { CallMask } from '../../tools/call-mask.js';
-import { runRef } from '../../tools/port.js';
+import { type CallContext, runRef } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';
 import type { HostRow } from '../journal.js';
 import { RunMask } from '../run-mask.js';
@@ -28,7 +28,7 @@ import {
   startOf,
   tellFacts,
 } from './run-host.js';
-import { ValuesInFlight } from './values-in-flight.js';
+import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
 
 /** What takes effect once the journal has it: facts for observers, commands, a response. */
 interface Pending {
@@ -52,7 +52,7 @@ interface Pending {
  * Starts with {@link go}. When the run is over, its timers are cleared and its calls in flight are aborted. Objects that
  * a waiting run does not need are released: many runs wait at once.
  */
-export class LiveRun implements CallingRun, TimedRun {
+export class LiveRun implements CallingRun, TimedRun, AskingRun {
   readonly #host: RunHost;
   readonly #context: SharedContext;
   readonly #keeper: RunKeeper;
@@ -159,7 +159,7 @@ export class LiveRun implements CallingRun, TimedRun {
   /** Starts the run, or continues it after a restart. */
   go(): void {
     if (this.#begun === undefined) this.#readInbox();
-    for (const ask of this.#open.asks.values()) this.#supply(ask);
+    this.#supply([...this.#open.asks.values()]);
     this.#work();
   }
 
@@ -396,30 +396,36 @@ export class LiveRun implements CallingRun, TimedRun {
         this.#open.settle(event.command);
     }
     this.#values?.trim((id) => this.#open.has(id));
-    for (const command of commands) this.#supply(command);
+    this.#supply(commands);
+    this.#supply(refusedIn(events, state));
     this.#tell(facts, delivery, response);
     for (const command of commands) if (command.kind === 'cancelCall') this.#calls?.abort(command.call);
     this.#readInbox();
   }
 
-  /** Asks for the value of a model. */
-  #supply(command: Command): void {
-    if (command.kind !== 'requestAction' || command.action.mode !== 'model') return;
-    const { id, node, action } = command;
-    const { message, schema } = action;
-    if (this.#mask.action(node, action).message !== message) {
-      this.#in.add({ kind: 'actionFailed', at: this.clock.now(), command: id, failure: SECRET_MESSAGE });
-      return;
+  /** What an action asks, without secrets. */
+  shown(node: string, action: Action): Action {
+    return this.#mask.action(node, action);
+  }
+
+  /** The client that may be asked for the value of a model. */
+  get peer(): CallContext['peer'] {
+    return this.#context.modelPeer ?? this.#context.peer;
+  }
+
+  /** A model was asked for a value. */
+  supplied(event: Event): void {
+    this.#feedAtOnce(event);
+  }
+
+  /** Asks for values of models. */
+  #supply(commands: Iterable<Command>): void {
+    for (const command of commands) {
+      if (command.kind !== 'requestAction' || command.action.mode !== 'model') continue;
+      if (this.#incoming?.answered.has(command.id) === true) continue;
+      this.#values ??= new ValuesInFlight(this, this.#host.values);
+      this.#values.ask(command);
     }
-    const { values } = this.#host;
-    if (values === undefined) return;
-    this.#values ??= new ValuesInFlight(values);
-    const { workflow, ref: run } = this;
-    const request = { message, schema, workflow, step: node, run, peer: this.#context.peer };
-    this.#values.ask(id, request, (supplied) => {
-      if (supplied.ok) this.answer(id, supplied.value);
-      else this.refuse(id, supplied.failure);
-    });
   }
 
   /** From the start of the run on, there is an inbox in its journal. */
@@ -457,7 +463,7 @@ export class LiveRun implements CallingRun, TimedRun {
     this.#state = state;
     this.#open.clear();
     this.#expectOwed();
-    for (const ask of this.#open.asks.values()) this.#supply(ask);
+    this.#supply([...this.#open.asks.values()]);
     this.#calls?.abortAll((id) => this.#open.has(id));
     if (wasWritten) this.#tell(transition.facts, delivery, response);
     this.#readInbox();
@@ -507,15 +513,17 @@ export class LiveRun implements CallingRun, TimedRun {
   }
 }
 
-const SECRET_MESSAGE: Failure = {
-  code: 'E_MODEL_VALUE',
-  message: 'The message for the model holds a secret: leave it out.',
-};
-
 const NO_EVENTS: readonly Event[] = [];
 
 const SETTLED = Promise.resolve();
 
 function begin(plan: Plan, { input, ids }: Start): Advance {
   return start(plan, input, ids);
+}
+
+/** The actions that still wait for a value, of which a try did not fit. */
+function refusedIn(events: readonly Event[], state: RunState): readonly Command[] {
+  return events.flatMap((event) =>
+    event.kind === 'valueRefused' ? (commandOf(state, event.command) ?? []) : [],
+  );
 }

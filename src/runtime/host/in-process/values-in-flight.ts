@@ -1,6 +1,10 @@
-import type { Json, JsonSchema } from '../../../graph/json.js';
-import type { Failure } from '../../engine/contract.js';
+import { type Json, type JsonSchema, unreachable } from '../../../graph/json.js';
+import type { Action, Event, Failure, RunState } from '../../engine/contract.js';
+import { refusedValues } from '../../engine/read.js';
 import type { CallContext } from '../../tools/port.js';
+import { copyJson } from '../../tools/to-json.js';
+import type { Clock } from './clock.js';
+import type { Ask } from './open-commands.js';
 
 /** A value that a step asks a model for. */
 export interface ValueRequest {
@@ -13,40 +17,71 @@ export interface ValueRequest {
   readonly run: string;
   /** The client of the request in flight, if there is one. */
   readonly peer: CallContext['peer'];
+  /** What was wrong with the value before this one. Empty at first. */
+  readonly errors: readonly string[];
   /** Aborted when the step no longer waits. */
   readonly signal: AbortSignal;
 }
 
 export type SuppliedValue =
-  | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly failure: Failure };
+  | { readonly kind: 'value'; readonly value: Json }
+  /** One that does not fit: what is wrong with it, a sentence each. */
+  | { readonly kind: 'unfit'; readonly problems: readonly string[] }
+  | { readonly kind: 'failure'; readonly failure: Failure };
 
-/** Asks a model for values. It does not reject: a fault is a failure. */
+/** Asks a model for values, once each. It does not reject: a fault is a failure. */
 export interface ValuePort {
   /** Undefined where no model can be asked: the caller supplies the value. */
   supply(request: ValueRequest): Promise<SuppliedValue> | undefined;
 }
 
-/** The values of a run that a model is being asked for. */
+/** The run that needs the values. */
+export interface AskingRun {
+  /** See `runRef`. */
+  readonly ref: string;
+  readonly workflow: string;
+  readonly state: RunState;
+  readonly clock: Clock;
+  /** The client that may be asked now. */
+  readonly peer: CallContext['peer'];
+  /** What an action asks, without secrets. */
+  shown(node: string, action: Action): Action;
+  /** How a try has ended. */
+  supplied(event: Event): void;
+}
+
+/** The values of a run that a model is being asked for: each try is an event of the run. */
 export class ValuesInFlight {
-  readonly #port: ValuePort;
+  readonly #run: AskingRun;
+  readonly #port: ValuePort | undefined;
   readonly #inFlight = new Map<string, AbortController>();
 
-  constructor(port: ValuePort) {
+  /** @param port missing where only callers supply values. */
+  constructor(run: AskingRun, port: ValuePort | undefined) {
+    this.#run = run;
     this.#port = port;
   }
 
-  /** @param supplied gets the value, unless the step no longer waits for it. */
-  ask(id: string, request: Omit<ValueRequest, 'signal'>, supplied: (value: SuppliedValue) => void): void {
-    if (this.#inFlight.has(id)) return;
+  /** Asks for the value of an action, unless it is being asked for. Other actions are left alone. */
+  ask({ id, node: step, action }: Ask): void {
+    const { mode, message, schema } = action;
+    if (mode !== 'model' || this.#inFlight.has(id)) return;
+    const run = this.#run;
+    if (run.shown(step, action).message !== message) {
+      run.supplied(this.#eventOf(id, { kind: 'failure', failure: SECRET_MESSAGE }));
+      return;
+    }
     const controller = new AbortController();
-    const asked = this.#port.supply({ ...request, signal: controller.signal });
+    const { workflow, ref, peer } = run;
+    const errors = refusedValues(run.state, id).at(-1) ?? [];
+    const { signal } = controller;
+    const asked = this.#port?.supply({ message, schema, workflow, step, run: ref, peer, errors, signal });
     if (asked === undefined) return;
     this.#inFlight.set(id, controller);
-    void asked.then((value) => {
+    void asked.then((supplied) => {
       if (this.#inFlight.get(id) !== controller) return;
       this.#inFlight.delete(id);
-      supplied(value);
+      run.supplied(this.#eventOf(id, supplied));
     });
   }
 
@@ -62,4 +97,26 @@ export class ValuesInFlight {
       controller.abort();
     }
   }
+
+  #eventOf(command: string, supplied: SuppliedValue): Event {
+    const at = this.#run.clock.now();
+    switch (supplied.kind) {
+      case 'value': {
+        const value = copyJson(supplied.value);
+        if (value === undefined) throw new TypeError(`the value for '${command}' is not JSON`);
+        return { kind: 'actionSubmitted', at, command, value };
+      }
+      case 'unfit':
+        return { kind: 'valueRefused', at, command, problems: supplied.problems };
+      case 'failure':
+        return { kind: 'actionFailed', at, command, failure: supplied.failure };
+      default:
+        return unreachable(supplied);
+    }
+  }
 }
+
+const SECRET_MESSAGE: Failure = {
+  code: 'E_MODEL_VALUE',
+  message: 'The message for the model holds a secret: leave it out.',
+};

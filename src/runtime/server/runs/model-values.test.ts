@@ -5,9 +5,11 @@ import type { Json } from '../../../graph/json.js';
 import { ask, body, parallel } from '../../engine/constructs.fixture.js';
 import { call, done, graph, input, lit, step } from '../../engine/graph.fixture.js';
 import { processClock } from '../../host/in-process/clock.js';
+import { LiveRun } from '../../host/in-process/live-run.js';
 import type { InProcessRun } from '../../host/in-process/run-in-process.js';
-import { ok, Setup } from '../../host/in-process/setup.fixture.js';
+import { ok, port, Setup } from '../../host/in-process/setup.fixture.js';
 import type { ValueRequest } from '../../host/in-process/values-in-flight.js';
+import { MemoryJournal } from '../../host/memory-journal.js';
 import { type ModelFunction, type ModelRequest, valuePort } from './model-values.js';
 
 const schema = {
@@ -61,6 +63,55 @@ describe('a model function', () => {
     };
     expect(await run({ model })).toMatchObject({ status: 'succeeded' });
     expect(errors).toEqual([[], [expect.stringContaining('/title')], ['it is not JSON']]);
+  });
+
+  test('is asked with what was wrong in the process before, and for no value twice', async () => {
+    const journal = new MemoryJournal();
+    const errors: (readonly string[])[] = [];
+    let secondTry = () => {};
+    const isAskedAgain = new Promise<void>((resolve) => {
+      secondTry = resolve;
+    });
+    const hangs = (request: ModelRequest) => {
+      errors.push(request.errors);
+      if (errors.length === 1) return { title: 'Too long' };
+      secondTry();
+      return new Promise(() => {});
+    };
+    const node = ask('asked', 'model', { message: lit('Title?'), expects: schema });
+    const asking = graph([node], { returns: step('asked') });
+    const valuesOf = (model: ModelFunction) =>
+      valuePort({ model, allowSampling: false, schemas, log: () => {} });
+    const host = { calls: port({}), clock: processClock, journal };
+    const context = { requestId: 'r', progress() {} };
+    const keeper = { observe() {}, changed() {}, broken() {} };
+    const before = new LiveRun(
+      { graph: asking, input: {}, runId: 'run-1', context },
+      { ...host, values: valuesOf(hangs) },
+      keeper,
+    );
+    before.go();
+    await isAskedAgain;
+    before.leave();
+    const loaded = await journal.load('run-1');
+    if (loaded === undefined) throw new Error('nothing was written');
+    const model = (request: ModelRequest) => {
+      errors.push(request.errors);
+      return fitting;
+    };
+    const result = await new Promise((resolve) => {
+      const changed = () => {
+        if (after.liveStatus === 'over') resolve(after.state.run.result);
+      };
+      const after: LiveRun = new LiveRun(
+        { graph: asking, loaded, context },
+        { ...host, values: valuesOf(model) },
+        { ...keeper, changed },
+      );
+      after.go();
+    });
+    expect(result).toEqual(fitting);
+    expect(errors).toEqual([[], [expect.stringContaining('/title')], [expect.stringContaining('/title')]]);
   });
 
   test('fails the step with its third value that does not fit', async () => {
@@ -172,7 +223,12 @@ describe('the model of the client', () => {
     const { context } = sampling('- [ ] water');
     const request = { message: '?', schema: { type: 'string' }, workflow: 'w', step: 's', run: 'r' };
     const port = valuePort({ allowSampling: true, schemas, log: () => {} });
-    const full: ValueRequest = { ...request, peer: context.peer, signal: new AbortController().signal };
-    expect(await port.supply(full)).toEqual({ ok: true, value: '- [ ] water' });
+    const full: ValueRequest = {
+      ...request,
+      peer: context.peer,
+      signal: new AbortController().signal,
+      errors: [],
+    };
+    expect(await port.supply(full)).toEqual({ kind: 'value', value: '- [ ] water' });
   });
 });

@@ -36,14 +36,11 @@ export interface ModelValues {
   readonly log: (text: string) => void;
 }
 
-/** How often a model is asked for one value. */
-const MAX_TRIES = 3;
-
 /** The most tokens of one sampled value. */
 const MAX_TOKENS = 4096;
 
 /** Candidates for the value, the likeliest first; none where the answer is not JSON. */
-type Ask = (errors: readonly string[]) => Promise<readonly Json[]>;
+type Ask = () => Promise<readonly Json[]>;
 
 /** Asks the operator's model, or else the client's. */
 export function valuePort(options: ModelValues): ValuePort {
@@ -56,38 +53,33 @@ export function valuePort(options: ModelValues): ValuePort {
 }
 
 function askerOf({ model, allowSampling }: ModelValues, request: ValueRequest): Ask | undefined {
-  const { message, schema, workflow, step, signal, peer } = request;
+  const { message, schema, workflow, step, signal, peer, errors } = request;
   if (model !== undefined) {
-    return async (errors) => {
+    return async () => {
       const json = toJson(await model({ message, schema, workflow, step, signal, errors }));
       return json.ok && json.value !== undefined ? [json.value] : [];
     };
   }
   const sample = allowSampling ? peer?.sample : undefined;
-  return sample && ((errors) => sampledValues(sample, request, errors));
+  return sample && (() => sampledValues(sample, request));
 }
 
+/** Asks once. */
 async function supplied(
   ask: Ask,
-  request: ValueRequest,
+  { schema, workflow, step, run }: ValueRequest,
   { schemas, log }: ModelValues,
 ): Promise<SuppliedValue> {
-  const { schema, workflow, step, run } = request;
-  let problems: readonly string[] = [];
   try {
-    for (let tries = 0; tries < MAX_TRIES && !request.signal.aborted; tries += 1) {
-      const candidates = await ask(problems);
-      const checked = candidates.map((value) => ({ value, problems: problemsOf(value, schema, schemas) }));
-      const fitting = checked.find((each) => each.problems.length === 0);
-      if (fitting !== undefined) return { ok: true, value: fitting.value };
-      problems = checked[0]?.problems ?? [runTexts.model.notJson];
-    }
+    const candidates = await ask();
+    const checked = candidates.map((value) => ({ value, problems: problemsOf(value, schema, schemas) }));
+    const fitting = checked.find(({ problems }) => problems.length === 0);
+    if (fitting !== undefined) return { kind: 'value', value: fitting.value };
+    return { kind: 'unfit', problems: checked[0]?.problems ?? [runTexts.model.notJson] };
   } catch (fault) {
     log(runTexts.model.failedLog(step, workflow, run, thrownText(fault)));
-    return { ok: false, failure: { code: 'E_MODEL_VALUE', message: runTexts.model.failed } };
+    return { kind: 'failure', failure: { code: 'E_MODEL_VALUE', message: runTexts.model.failed } };
   }
-  const message = runTexts.model.unfit(MAX_TRIES, problems);
-  return { ok: false, failure: { code: 'E_MODEL_VALUE', message, details: { problems, schema } } };
 }
 
 function problemsOf(value: Json, schema: JsonSchema, schemas: SchemaCompiler): readonly string[] {
@@ -96,8 +88,7 @@ function problemsOf(value: Json, schema: JsonSchema, schemas: SchemaCompiler): r
 
 async function sampledValues(
   sample: NonNullable<Peer['sample']>,
-  { message, schema, signal }: ValueRequest,
-  errors: readonly string[],
+  { message, schema, signal, errors }: ValueRequest,
 ): Promise<readonly Json[]> {
   const text = runTexts.model.sampling(message, jsonText(schema), errors);
   const content = { type: 'text', text };

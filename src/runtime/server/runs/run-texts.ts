@@ -67,8 +67,6 @@ export const runTexts = {
 
   model: {
     notJson: 'it is not JSON',
-    unfit: (tries: number, problems: readonly string[]) =>
-      `The model supplied no value that fits in ${tries} tries: ${clip(problems.slice(0, 10).join('; '))}`,
     failed: 'The model could not be asked for the value.',
     failedLog: (step: string, workflow: string, run: string, why: string) =>
       `The model failed for step '${step}' of workflow '${workflow}' (run ${run}): ${why}`,

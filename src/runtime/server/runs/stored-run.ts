@@ -435,6 +435,11 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return this.#peer;
   }
 
+  /** Only the owner of the run waits for it, so that the model of its client may be asked. */
+  get modelPeer(): Peer | undefined {
+    return this.#peer ?? this.#waiting?.peer;
+  }
+
   progress(...report: Parameters<SharedContext['progress']>): void {
     this.#waiting?.progress(...report);
   }

@@ -6,6 +6,7 @@ import type { Clock } from '../../host/in-process/clock.js';
 import type { LiveRun } from '../../host/in-process/live-run.js';
 import type { Cancellation } from '../../host/in-process/run-in-process.js';
 import { thrownText } from '../../tools/exceptions.js';
+import type { Peer } from '../../tools/port.js';
 import { ConnectionClosed } from '../request.js';
 import { Elicitation, type PendingAction } from './elicitation.js';
 import type { Envelope } from './envelope.js';
@@ -185,6 +186,11 @@ export class WaitingRequests {
   /** Whether a request waits for the run. */
   get hasRequest(): boolean {
     return this.#watching.some(({ waiter }) => waiter !== undefined);
+  }
+
+  /** The client of the latest request that waits. */
+  get peer(): Peer | undefined {
+    return this.#watching.findLast(({ waiter }) => waiter !== undefined)?.waiter?.request.peer;
   }
 
   /** From then on the watcher is called whenever the run has got as far as it gets for now. */
