@@ -105,7 +105,8 @@ export function reportInternal(error: unknown, { err }: Output): void {
 
 async function packageVersion(): Promise<string> {
   const { readFile } = await import('node:fs/promises');
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+  const { packageFile } = await import('../codegen/own-files.js');
+  const text = await readFile(packageFile('package.json'), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 

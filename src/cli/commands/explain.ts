@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { packageFile } from '../../codegen/own-files.js';
 import { diagnosticTable } from '../../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../../graph/names.js';
 import { type RunTimeCode, runTimeCodes, runTimeCodeText } from '../../graph/run-time-codes.js';
@@ -25,7 +26,6 @@ export async function explainCommand(given: readonly string[], output: Output): 
     const known = [...Object.keys(diagnosticTable), ...Object.keys(runTimeCodes)];
     return misused(texts.unknownCode(written, nearestName(code, known)), output);
   }
-  // From the sources as from the package, the pages are three folders up.
-  output.out(await readFile(new URL(`../../../docs/diagnostics/${code}.md`, import.meta.url), 'utf8'));
+  output.out(await readFile(packageFile(`docs/diagnostics/${code}.md`), 'utf8'));
   return 0;
 }

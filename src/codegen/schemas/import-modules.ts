@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isFromSource, packageFile, programFile } from '../own-files.js';
 import type { Reads } from './cache/dependencies.js';
 import type { SchemaReading } from './json-schema.js';
 import type { LoaderSettings } from './loader/compile.js';
@@ -221,7 +221,7 @@ export function childConditions(): ChildConditions {
 
 /** The modules of this package that decide what a child reads, as absolute paths: its entry and this one. */
 export function ownEntries(): readonly string[] {
-  return [childEntry(), fileURLToPath(import.meta.url)];
+  return [programFile(CHILD), fileURLToPath(import.meta.url)];
 }
 
 /**
@@ -232,7 +232,8 @@ export function ownEntries(): readonly string[] {
  */
 function launchChild({ root }: LaunchOptions, memoryMb: number): ChildProcess {
   const { flags, env } = childConditions();
-  const own = suffix === '.ts' ? ['--import', SOURCE_LOADER] : [];
+  // It loads the child where that is TypeScript, until the child has registered the loader of the author's modules.
+  const own = isFromSource ? ['--import', pathToFileURL(packageFile('scripts/register.mjs')).href] : [];
   return spawn(
     process.execPath,
     [
@@ -240,7 +241,7 @@ function launchChild({ root }: LaunchOptions, memoryMb: number): ChildProcess {
       ...own,
       '--disable-warning=DEP0180',
       `--max-old-space-size=${heapLimitMb(memoryMb)}`,
-      childEntry(),
+      programFile(CHILD),
     ],
     {
       cwd: root,
@@ -256,19 +257,12 @@ function heapLimitMb(memoryMb: number): number {
   return memoryMb * 2;
 }
 
-/** From source the child is TypeScript like the rest of us, and the package's own name resolves to source too. */
-const suffix = extname(fileURLToPath(import.meta.url));
-
-/** Loads the child where it is TypeScript, until it has registered the loader of the author's modules. */
-const SOURCE_LOADER = new URL('../../../scripts/register.mjs', import.meta.url).href;
-
-function childEntry(): string {
-  return join(dirname(fileURLToPath(import.meta.url)), `child${suffix}`);
-}
+const CHILD = 'codegen/schemas/child';
 
 /** The conditions this process resolves packages by, so that the child meets the same modules. */
 export function nodeFlags(execArgv: readonly string[]): string[] {
-  const flags: string[] = suffix === '.ts' ? ['--conditions=@stepwright/source'] : [];
+  // From source, the package's own name resolves to source too.
+  const flags: string[] = isFromSource ? ['--conditions=@stepwright/source'] : [];
   execArgv.forEach((argument, i) => {
     if (argument.startsWith('--conditions=')) flags.push(argument);
     const next = execArgv[i + 1];

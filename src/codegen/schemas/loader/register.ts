@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import Module, { createRequire, register } from 'node:module';
-import { dirname, extname, isAbsolute, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
+import { programFile } from '../../own-files.js';
 import {
   compileFault,
   isCommonJs,
@@ -23,7 +24,7 @@ export function registerLoader(settings: LoaderSettings): void {
   if (registered !== undefined) return;
   registered = settings;
   process.setSourceMapsEnabled(true);
-  register(new URL(`hooks${extname(fileURLToPath(import.meta.url))}`, import.meta.url), { data: settings });
+  register(pathToFileURL(programFile('codegen/schemas/loader/hooks')), { data: settings });
 }
 
 /**
