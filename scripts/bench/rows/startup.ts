@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,6 +10,7 @@ import { builtPackage } from '../../../test/built-package.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
+import { writeTools } from '../wire/start/registry.js';
 
 const PROGRAMS = fileURLToPath(new URL('../wire/start/', import.meta.url));
 
@@ -91,14 +94,18 @@ interface Costs {
 /** A server in a process of its own that has listed its tools once. */
 class StartedServer {
   static async of(program: Program, count: number): Promise<StartedServer> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-start-'));
+    const file = path.join(folder, 'tools.json');
+    writeTools(file, count);
     const url = pathToFileURL(builtPackage()).href;
-    const child = spawn(process.execPath, [path.join(PROGRAMS, `${program}.mjs`), String(count), url], {
+    const child = spawn(process.execPath, [path.join(PROGRAMS, `${program}.mjs`), file, url], {
       stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
     });
     const client = new Client({ name: 'bench', version: '1.0.0' });
     // Both ends of stdio read and write lines.
     await client.connect(new StdioServerTransport(child.stdout as Readable, child.stdin as Writable));
     const { tools } = await client.listTools();
+    rmSync(folder, { recursive: true });
     if (tools.length !== count) throw new Error(`${program} lists ${tools.length} tools`);
     return new StartedServer(child, client);
   }
