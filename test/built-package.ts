@@ -20,6 +20,12 @@ const PREFIX = 'package-';
 const INSTALLED = 'node_modules/stepwright';
 const HOUR_MS = 3_600_000;
 
+/** What the build depends on, beside the sources. */
+const BUILD_FILES = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
+
+/** Modules that tests import from the built package and users cannot. */
+const INNER_MODULES = ['src/codegen/schemas/read-schemas.ts'];
+
 let folder: string | undefined;
 
 /**
@@ -34,7 +40,7 @@ export function builtPackage(): string {
   return folder;
 }
 
-/** Imports a module of the built package, named by its path under `dist`. */
+/** Imports an entry of the built package or one of {@link INNER_MODULES}, named by its path under `dist`. */
 export async function importBuilt<Module>(file: string): Promise<Module> {
   return (await import(pathToFileURL(join(builtPackage(), 'dist', file)).href)) as Module;
 }
@@ -70,7 +76,7 @@ function sourceHash(): string {
     .filter((file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file))
     .map((file) => join('src', file));
   const hash = createHash('sha256');
-  for (const file of [...files, 'package.json', 'tsconfig.json', 'tsconfig.build.json'].sort()) {
+  for (const file of [...files, ...BUILD_FILES].sort()) {
     hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex').slice(0, 16);
@@ -82,16 +88,9 @@ function build(target: string): void {
   removeOld();
   const work = `${target}.${process.pid}`;
   const installed = join(work, INSTALLED);
-  const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
-  const options = [
-    '-p',
-    'tsconfig.build.json',
-    '--outDir',
-    join(installed, 'dist'),
-    '--declarationMap',
-    'false',
-  ];
-  const built = spawnSync(process.execPath, [tsc, ...options], { cwd: ROOT, encoding: 'utf8' });
+  const program = join(ROOT, 'scripts/build.mjs');
+  const args = [program, join(installed, 'dist'), ...INNER_MODULES];
+  const built = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
   if (built.status !== 0) throw new Error(`the package does not build:\n${built.stdout}${built.stderr}`);
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     exports: Record<string, string | Record<string, string>>;

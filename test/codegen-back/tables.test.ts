@@ -58,11 +58,11 @@ export class Find {
 `,
 };
 
-const use = `import { verifyRegistry } from '../node_modules/stepwright/dist/runtime/tools/registry.js';
+const use = `import { createServer } from 'stepwright/runtime';
 import { type PromptName, registry } from '../generated/registry.js';
 
 export const name: PromptName = 'review';
-verifyRegistry(registry);
+createServer(registry);
 const { tools, resources, prompts, functions, module } = registry;
 console.log(JSON.stringify({ tools, resources, prompts, functions, module: typeof module }));
 console.log(functions.slugify.function('Two words'));

@@ -1,0 +1,106 @@
+// Builds the package: `node scripts/build.mjs [folder [module…]]`, by default into `dist`. The compiler writes the
+// declarations, one for each module. The JavaScript is bundled: each file that a server loads delays its start. Further
+// modules are entries of the bundle as well.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, normalizePath } from 'vite';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const SOURCES = join(ROOT, 'src');
+const [folder = join(ROOT, 'dist'), ...innerModules] = process.argv.slice(2);
+const outDir = resolve(folder);
+
+const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+/** The modules that are loaded by path. Each is a file at the place it has in the sources. */
+const ENTRIES = [
+  ...Object.values(exports).flatMap((entry) => entry['@stepwright/source'] ?? []),
+  './src/cli/main.ts',
+  './src/codegen/schemas/child.ts',
+  './src/codegen/schemas/loader/hooks.ts',
+  ...innerModules,
+].map((file) => normalizePath(resolve(ROOT, file)));
+
+const nameOf = (file) => normalizePath(relative(SOURCES, file)).replace(/\.ts$/, '');
+
+/**
+ * What a server loads, in as few files as the other entries allow: each layer is what the entries named here share with
+ * a server, without the layers before it. What no server loads is split by use.
+ */
+const LAYERS = {
+  authoring: ['index', 'codegen/schemas/child'],
+  tools: ['testing/index'],
+  graph: ['formats/builder/index', 'codegen/index'],
+  server: ['runtime/index'],
+};
+
+/** What a server imports. */
+const SERVER = ['index', 'runtime/index'];
+
+const moduleOf = (name) => normalizePath(join(SOURCES, `${name}.ts`));
+
+/** The modules that are loaded with some entries. */
+function reach(entries, graph) {
+  const reached = new Set(entries);
+  for (const id of reached) for (const next of graph.getModuleInfo(id)?.importedIds ?? []) reached.add(next);
+  return reached;
+}
+
+function layer(name, priority) {
+  let shared;
+  let served;
+  return {
+    debugName: name,
+    priority,
+    name(id, graph) {
+      if (ENTRIES.includes(id)) return null;
+      shared ??= reach(LAYERS[name].map(moduleOf), graph);
+      served ??= reach(SERVER.map(moduleOf), graph);
+      return shared.has(id) && served.has(id) ? name : null;
+    },
+  };
+}
+
+async function writeDeclarations() {
+  const tsc = join(ROOT, 'node_modules/typescript-7/bin/tsc');
+  const args = [tsc, '-p', join(ROOT, 'tsconfig.build.json'), '--outDir', outDir];
+  const [code] = await once(spawn(process.execPath, args, { stdio: 'inherit' }), 'close');
+  if (code !== 0) throw new Error(`The compiler ended with exit code ${code}`);
+}
+
+async function writeBundle() {
+  await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      ssr: true,
+      target: 'es2022',
+      minify: false,
+      sourcemap: true,
+      outDir,
+      emptyOutDir: false,
+      rolldownOptions: {
+        input: Object.fromEntries(ENTRIES.map((file) => [nameOf(file), file])),
+        external: (id) => !id.startsWith('.') && !isAbsolute(id),
+        output: {
+          entryFileNames: '[name].js',
+          chunkFileNames: 'chunks/[name].js',
+          // The documentation is in the declarations.
+          comments: { jsdoc: false },
+          codeSplitting: {
+            groups: Object.keys(LAYERS).map((name, index, { length }) => layer(name, length - index)),
+          },
+          sourcemapExcludeSources: true,
+        },
+      },
+    },
+  });
+}
+
+await rm(outDir, { recursive: true, force: true });
+await Promise.all([writeDeclarations(), writeBundle()]);
