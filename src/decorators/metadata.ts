@@ -99,10 +99,11 @@ interface PlainField {
  * Returns the SHA-256, as 64 hexadecimal digits, of the options of a class's decorators. A registry stores it, and a
  * server compares it with that of the loaded class.
  *
+ * @param hash another implementation of SHA-256 over the UTF-8 bytes of a text.
  * @throws TypeError for options that are not plain data.
  */
-export function fingerprint(input: FingerprintInput): string {
-  return sha256Hex(canonicalJson(covered(input) as Value));
+export function fingerprint(input: FingerprintInput, hash = sha256Hex): string {
+  return hash(canonicalJson(covered(input) as Value));
 }
 
 /** Makes the input of a fingerprint from the metadata of a class. */
@@ -227,8 +228,10 @@ export interface RegistryTables {
 /**
  * Returns the SHA-256, as 64 hexadecimal digits, of the canonical JSON of the tables without `class` and `function` of
  * their entries. An absent table equals an empty one.
+ *
+ * @param hash another implementation of SHA-256 over the UTF-8 bytes of a text.
  */
-export function registryChecksum(tables: RegistryTables): string {
+export function registryChecksum(tables: RegistryTables, hash = sha256Hex): string {
   const { tools, resources, workflows, prompts = {}, functions = {} } = tables;
   const parts = {
     tools: withoutCode(tools),
@@ -238,7 +241,7 @@ export function registryChecksum(tables: RegistryTables): string {
     ...(Object.keys(prompts).length === 0 ? {} : { prompts: withoutCode(prompts) }),
     ...(Object.keys(functions).length === 0 ? {} : { functions: withoutCode(functions) }),
   };
-  return sha256Hex(canonicalJson(parts as Value));
+  return hash(canonicalJson(parts as Value));
 }
 
 function withoutCode(table: Readonly<Record<string, object>>): object {

@@ -19,8 +19,12 @@ const ANY = new RegExp(UNPRINTABLE, 'u');
 /** ASCII with nothing to escape: most texts are, and the classes of Unicode take long to look up. */
 const PLAIN = { keep: /^[\n\t -~]*$/, escape: /^[ -~]*$/ } as const;
 const PLAIN_LINE = /^(?:[!-~]| (?! ))*$/;
-const IN_A_LINE = new RegExp(`${KEPT}|${UNPRINTABLE}`, 'gu');
-const IN_LINES = new RegExp(`${KEPT}|(?!\\n|\\t|\\r\\n)${UNPRINTABLE}`, 'gu');
+const SOURCE = {
+  keep: `${KEPT}|(?!\\n|\\t|\\r\\n)${UNPRINTABLE}`,
+  escape: `${KEPT}|${UNPRINTABLE}`,
+} as const;
+/** Made on first use: their classes take milliseconds to compile. */
+const patterns: { keep?: RegExp; escape?: RegExp } = {};
 
 /** White space and line breaks of every kind. */
 const SPACE = /[\p{Z}\t-\r\u0085]+/gu;
@@ -34,8 +38,8 @@ const SPACE = /[\p{Z}\t-\r\u0085]+/gu;
  */
 export function escapeUnprintable(text: string, lines: 'keep' | 'escape' = 'escape'): string {
   if (PLAIN[lines].test(text) || !ANY.test(text)) return text;
-  const pattern = lines === 'keep' ? IN_LINES : IN_A_LINE;
-  return text.replace(pattern, (char, kept: string | undefined) => kept ?? escapedUnits(char));
+  patterns[lines] ??= new RegExp(SOURCE[lines], 'gu');
+  return text.replace(patterns[lines], (char, kept: string | undefined) => kept ?? escapedUnits(char));
 }
 
 /** A text on one line: white space and line breaks become one space, other unprintable characters are escaped. */

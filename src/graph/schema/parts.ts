@@ -7,9 +7,11 @@ import {
   takesArguments,
 } from '../expression/functions.js';
 import { pathKey } from '../expression/traversal.js';
-import type { CallExpr, Expr } from '../expression/tree.js';
+import type { CallExpr, DictExpr, Expr } from '../expression/tree.js';
 import { isJsonObject, type Json, type JsonSchema } from '../json.js';
 import type { Compensation, OnError } from '../kinds/node.js';
+
+// Large schemas are made on first use: most servers read no graph, and start without them.
 
 /** `[line, column, endLine, endColumn]`, counted from 1. */
 const spanSchema = z.tuple([z.int().positive(), z.int().positive(), z.int().positive(), z.int().positive()]);
@@ -17,108 +19,113 @@ const spanSchema = z.tuple([z.int().positive(), z.int().positive(), z.int().posi
 /** Any JSON value: plain objects, dense arrays, finite numbers. */
 export const jsonSchema: z.ZodType<Json> = z.custom<Json>(isJson, { error: 'not a JSON value' });
 
-/** The operators and truths of this version; the names of the others are reserved. */
-const compareOp = z.enum(['eq.strict', 'ne.strict', 'lt.js', 'le.js', 'gt.js', 'ge.js']);
-const truth = z.enum(['truthy.js', 'boolean']);
-const root = z.enum(['inputs', 'steps', 'state', 'item', 'index', 'error', 'local']);
-const arithmeticOp = z.enum(['add.js', 'sub', 'mul', 'div', 'mod.js', 'pow']);
-
-const at = { at: spanSchema.exactOptional() };
-const child: z.ZodType<Expr> = z.lazy(() => exprSchema);
-
-const optional = { optional: z.literal(true).exactOptional() };
-
-const logic = { truth, items: z.array(child).min(1), ...at };
-
-const dictEntry = z.union([
-  z.strictObject({ key: z.string(), value: child }),
-  z.strictObject({ spread: child }),
-]);
+/** The expressions this version evaluates. Anything else, unknown keys included, is refused. */
+export const exprSchema: z.ZodType<Expr> = z.lazy(makeExprSchema);
 
 /** A dict, for places that take nothing else. */
-export const dictSchema = z.strictObject({ kind: z.literal('dict'), entries: z.array(dictEntry), ...at });
+export const dictSchema: z.ZodType<DictExpr> = z.lazy(makeDictSchema);
 
-const callSchema = z
-  .strictObject({ kind: z.literal('call'), fn: z.string(), args: z.array(child), ...optional, ...at })
-  .superRefine((call, context) => {
-    const problem = callProblem(call);
-    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-  });
+const at = { at: spanSchema.exactOptional() };
 
-const localName = z.string().min(1);
-const each = {
-  kind: z.literal('each'),
-  as: localName,
-  indexAs: localName.exactOptional(),
-  in: child,
-  body: child,
-  ...optional,
-  ...at,
-};
+function makeDictSchema() {
+  const entry = z.union([
+    z.strictObject({ key: z.string(), value: exprSchema }),
+    z.strictObject({ spread: exprSchema }),
+  ]);
+  return z.strictObject({ kind: z.literal('dict'), entries: z.array(entry), ...at });
+}
 
-/** The expressions this version evaluates. Anything else, unknown keys included, is refused. */
-export const exprSchema: z.ZodType<Expr> = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('literal'), value: jsonSchema.exactOptional(), ...at }),
-  z.strictObject({
-    kind: z.literal('ref'),
-    root,
-    path: z.array(z.union([z.string(), z.int().nonnegative()])).min(1),
-    ...at,
-  }),
-  z
-    .strictObject({ kind: z.literal('get'), of: child, key: child, ...optional, ...at })
-    .refine(({ of, key, optional }) => of.kind !== 'ref' || optional === true || pathKey(key) === undefined, {
-      path: ['key'],
-      error: 'a written key of a reference is part of its `path`',
-    }),
-  z.strictObject({
-    kind: z.literal('slice'),
-    style: z.literal('js'),
-    of: child,
-    start: child.exactOptional(),
-    end: child.exactOptional(),
+function makeExprSchema() {
+  const child = exprSchema;
+  // The operators and truths of this version; the names of the others are reserved.
+  const compareOp = z.enum(['eq.strict', 'ne.strict', 'lt.js', 'le.js', 'gt.js', 'ge.js']);
+  const truth = z.enum(['truthy.js', 'boolean']);
+  const root = z.enum(['inputs', 'steps', 'state', 'item', 'index', 'error', 'local']);
+  const arithmeticOp = z.enum(['add.js', 'sub', 'mul', 'div', 'mod.js', 'pow']);
+  const optional = { optional: z.literal(true).exactOptional() };
+  const logic = { truth, items: z.array(child).min(1), ...at };
+  const callSchema = z
+    .strictObject({ kind: z.literal('call'), fn: z.string(), args: z.array(child), ...optional, ...at })
+    .superRefine((call, context) => {
+      const problem = callProblem(call);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    });
+  const localName = z.string().min(1);
+  const each = {
+    kind: z.literal('each'),
+    as: localName,
+    indexAs: localName.exactOptional(),
+    in: child,
+    body: child,
     ...optional,
     ...at,
-  }),
-  z.strictObject({
-    kind: z.literal('compare'),
-    left: child,
-    ops: z.array(z.strictObject({ op: compareOp, right: child })).min(1),
-    ...at,
-  }),
-  z.strictObject({ kind: z.literal('and'), ...logic }),
-  z.strictObject({ kind: z.literal('or'), ...logic }),
-  z.strictObject({ kind: z.literal('not'), truth, of: child, ...at }),
-  z.strictObject({ kind: z.literal('arithmetic'), op: arithmeticOp, left: child, right: child, ...at }),
-  z.strictObject({ kind: z.literal('negate'), of: child, ...at }),
-  z.strictObject({
-    kind: z.literal('conditional'),
-    truth,
-    test: child,
-    // biome-ignore lint/suspicious/noThenProperty: the name is the model's, and no such object is awaited
-    then: child,
-    else: child.exactOptional(),
-    ...at,
-  }),
-  z.strictObject({
-    kind: z.literal('list'),
-    items: z.array(z.strictObject({ value: child, spread: z.literal(true).exactOptional() })),
-    ...at,
-  }),
-  dictSchema,
-  callSchema,
-  z.strictObject({
-    kind: z.literal('text'),
-    style: z.enum(['js', 'display']),
-    parts: z.array(z.union([z.string(), child])),
-    ...at,
-  }),
-  z.discriminatedUnion('mode', [
-    z.strictObject({ mode: z.literal('map'), ...each }),
-    z.strictObject({ mode: z.enum(['filter', 'find', 'some', 'every']), truth, ...each }),
-  ]),
-  z.strictObject({ kind: z.literal('let'), name: localName, value: child, body: child, ...at }),
-]);
+  };
+  return z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('literal'), value: jsonSchema.exactOptional(), ...at }),
+    z.strictObject({
+      kind: z.literal('ref'),
+      root,
+      path: z.array(z.union([z.string(), z.int().nonnegative()])).min(1),
+      ...at,
+    }),
+    z
+      .strictObject({ kind: z.literal('get'), of: child, key: child, ...optional, ...at })
+      .refine(
+        ({ of, key, optional }) => of.kind !== 'ref' || optional === true || pathKey(key) === undefined,
+        {
+          path: ['key'],
+          error: 'a written key of a reference is part of its `path`',
+        },
+      ),
+    z.strictObject({
+      kind: z.literal('slice'),
+      style: z.literal('js'),
+      of: child,
+      start: child.exactOptional(),
+      end: child.exactOptional(),
+      ...optional,
+      ...at,
+    }),
+    z.strictObject({
+      kind: z.literal('compare'),
+      left: child,
+      ops: z.array(z.strictObject({ op: compareOp, right: child })).min(1),
+      ...at,
+    }),
+    z.strictObject({ kind: z.literal('and'), ...logic }),
+    z.strictObject({ kind: z.literal('or'), ...logic }),
+    z.strictObject({ kind: z.literal('not'), truth, of: child, ...at }),
+    z.strictObject({ kind: z.literal('arithmetic'), op: arithmeticOp, left: child, right: child, ...at }),
+    z.strictObject({ kind: z.literal('negate'), of: child, ...at }),
+    z.strictObject({
+      kind: z.literal('conditional'),
+      truth,
+      test: child,
+      // biome-ignore lint/suspicious/noThenProperty: the name is the model's, and no such object is awaited
+      then: child,
+      else: child.exactOptional(),
+      ...at,
+    }),
+    z.strictObject({
+      kind: z.literal('list'),
+      items: z.array(z.strictObject({ value: child, spread: z.literal(true).exactOptional() })),
+      ...at,
+    }),
+    makeDictSchema(),
+    callSchema,
+    z.strictObject({
+      kind: z.literal('text'),
+      style: z.enum(['js', 'display']),
+      parts: z.array(z.union([z.string(), child])),
+      ...at,
+    }),
+    z.discriminatedUnion('mode', [
+      z.strictObject({ mode: z.literal('map'), ...each }),
+      z.strictObject({ mode: z.enum(['filter', 'find', 'some', 'every']), truth, ...each }),
+    ]),
+    z.strictObject({ kind: z.literal('let'), name: localName, value: child, body: child, ...at }),
+  ]);
+}
 
 function callProblem(call: CallExpr): string | undefined {
   const fn: ExpressionFunction | undefined = expressionFunctions.get(call.fn);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   fingerprint,
   fromMetadata,
@@ -140,7 +141,8 @@ export function verifyRegistry(registry: Registry): void {
     throw new StaleRegistryError([toolTexts.staleVersion(registry.registryVersion, REGISTRY_VERSION)]);
   }
   const differences: string[] = [];
-  if (registryChecksum(registry) !== registry.checksum) differences.push(toolTexts.staleChecksum());
+  if (registryChecksum(registry, nativeSha256) !== registry.checksum)
+    differences.push(toolTexts.staleChecksum());
   for (const kind of ['tool', 'resource', 'workflow', 'prompt'] as const) {
     const entries: Readonly<Record<string, FingerprintedEntry>> = registry[`${kind}s`] ?? {};
     for (const [name, entry] of Object.entries(entries)) {
@@ -149,6 +151,11 @@ export function verifyRegistry(registry: Registry): void {
     }
   }
   if (differences.length > 0) throw new StaleRegistryError(differences);
+}
+
+/** Every start hashes the whole registry, before the portable implementation is compiled to machine code. */
+function nativeSha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 interface FingerprintedEntry {
@@ -160,7 +167,7 @@ function entryDifference(kind: string, name: string, entry: FingerprintedEntry):
   try {
     const metadata = readMetadata(entry.class);
     if (metadata?.kind !== kind) return toolTexts.undecoratedEntry(kind, name, entry.class.name);
-    if (fingerprint(fromMetadata(metadata)) === entry.fingerprint) return undefined;
+    if (fingerprint(fromMetadata(metadata), nativeSha256) === entry.fingerprint) return undefined;
   } catch (error) {
     // A resource class that lost its `uri`.
     if (!(error instanceof TypeError)) throw error;

@@ -1,4 +1,4 @@
-import { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { Bearer, type VerifiedToken } from '../../server/http/bearer-auth.js';
@@ -19,7 +19,7 @@ import { thrownReport } from '../../tools/exceptions.js';
 import { openConnection } from './connection.js';
 import type { Connection } from './contract.js';
 import { checkMessage, type ReadMessage, readMessage } from './messages.js';
-import { type Session, Sessions } from './sessions.js';
+import { loadTransport, type Session, Sessions } from './sessions.js';
 
 /** What the program that receives a request knows about it, beside the request. */
 export interface RequestSource {
@@ -234,7 +234,8 @@ class Endpoint {
 
   /** Answers a request that needs nothing of earlier ones. */
   async #answerAlone(admitted: Admitted, message: JSONRPCMessage): Promise<Response> {
-    const transport = new HttpTransport({
+    const Transport = await loadTransport();
+    const transport = new Transport({
       // Only progress is sent before the answer.
       enableJsonResponse: !asksForProgress(message),
     });

@@ -1,9 +1,4 @@
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpSettings } from '../../server/http/http-options.js';
 import { httpTexts } from '../../server/http/http-texts.js';
@@ -116,6 +111,8 @@ export async function serveHttp<R extends Registry>(
   await startOrExit(server);
   const log = encodedLog(options?.log);
   const handler = httpHandler(server, options ?? {}, log);
+  // Loaded here, since a server over stdio starts without it.
+  const { createServer: createHttpServer } = await import('node:http');
   const http = createHttpServer(nodeHandler(handler));
   await listen(http, host, port).catch(async (error: unknown) => {
     await server.stop();

@@ -1,10 +1,16 @@
-import { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { HttpLimits } from '../../server/http/http-options.js';
 import type { Connection } from './contract.js';
 import { SessionEvents } from './event-store.js';
 
 /** When a client whose stream has ended connects again, in ms. */
 const RETRY_MS = 1_000;
+
+/** Loads the SDK's transport on first use: a server over stdio starts without it. */
+export async function loadTransport(): Promise<typeof HttpTransport> {
+  const sdk = await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js');
+  return sdk.WebStandardStreamableHTTPServerTransport;
+}
 
 /** The conversation with one client, over many requests. */
 export interface Session {
@@ -44,6 +50,7 @@ export class Sessions {
     holder: string,
     connect: (transport: HttpTransport) => Promise<Connection>,
   ): Promise<Session | undefined> {
+    const Transport = await loadTransport();
     const own = [...this.#sessions.values()].filter((session) => session.holder === holder);
     if (own.length >= this.limits.sessionsPerOwner) {
       const unused = own.find(({ openResponses }) => openResponses === 0);
@@ -52,7 +59,7 @@ export class Sessions {
     }
     if (this.#sessions.size >= this.limits.sessions) return undefined;
     const id = crypto.randomUUID();
-    const transport = new HttpTransport({
+    const transport = new Transport({
       sessionIdGenerator: () => id,
       eventStore: new SessionEvents(),
       retryInterval: RETRY_MS,
