@@ -1,0 +1,91 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { writeTools } from '../../../scripts/bench/wire/start/registry.js';
+import { builtPackage } from '../../built-package.js';
+
+const PROGRAM = fileURLToPath(new URL('../../../scripts/bench/wire/start/stepwright.mjs', import.meta.url));
+
+const dataUrl = (program: string): string => `data:text/javascript,${encodeURIComponent(program)}`;
+
+/** Writes the address of each module to stderr before it is loaded. */
+const HOOKS = dataUrl(`
+import { writeSync } from 'node:fs';
+export function load(url, context, next) {
+  writeSync(2, 'loads ' + url + '\\n');
+  return next(url, context);
+}`);
+const RECORDER = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(HOOKS)});`);
+
+/** The addresses of the modules that a server over stdio has loaded when it has listed its tools. */
+async function modulesOfServer(): Promise<readonly string[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-start-'));
+  const file = path.join(folder, 'tools.json');
+  writeTools(file, 3);
+  const args = ['--import', RECORDER, PROGRAM, file, pathToFileURL(builtPackage()).href];
+  const server = spawn(process.execPath, args, { stdio: 'pipe' });
+  let stderr = '';
+  server.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  const ended = new Promise((resolve) => server.once('close', resolve));
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  // Both ends of stdio read and write lines.
+  await client.connect(new StdioServerTransport(server.stdout as Readable, server.stdin as Writable));
+  const { tools } = await client.listTools();
+  server.kill('SIGKILL');
+  await ended;
+  await client.close();
+  rmSync(folder, { recursive: true });
+  expect(tools).toHaveLength(3);
+  return stderr.split('\n').flatMap((line) => (line.startsWith('loads ') ? [line.slice(6)] : []));
+}
+
+describe('a server of the built package, up to its first list', () => {
+  let modules: readonly string[] = [];
+  let own: readonly string[] = [];
+  beforeAll(async () => {
+    modules = await modulesOfServer();
+    const dist = pathToFileURL(`${builtPackage()}/dist/`).href;
+    own = modules.flatMap((url) => (url.startsWith(dist) ? [url.slice(dist.length)] : []));
+  });
+
+  test('loads few files of its own', () => {
+    expect([...own].sort()).toEqual([
+      'chunks/authoring.js',
+      'chunks/graph.js',
+      'chunks/runtime.js',
+      'chunks/server.js',
+      'chunks/tools.js',
+      'index.js',
+      'runtime/index.js',
+    ]);
+  });
+
+  test('loads no code of codegen, the builder, the command line and the pictures', () => {
+    // A file that only imports others has no map.
+    const maps = own
+      .map((file) => path.join(builtPackage(), 'dist', `${file}.map`))
+      .filter((file) => existsSync(file))
+      .map((file) => JSON.parse(readFileSync(file, 'utf8')) as { readonly sources: readonly string[] });
+    const sources = maps.flatMap((map) => map.sources.map((source) => source.replace(/^(\.\.\/)+/, '')));
+    expect(sources).toContain('src/runtime/server/server.ts');
+    // A trace prints expressions, and the server reports the errors of the builder.
+    const unwanted =
+      /^src\/(codegen|cli|testing)\/|^src\/print\/(?!expression|shapes)|\/builder\/(builders|lower|sources)\.ts$/;
+    expect(sources.filter((source) => unwanted.test(source))).toEqual([]);
+  });
+
+  test('loads no compiler, and nothing of HTTP', () => {
+    expect(modules.filter((url) => url.includes('/@modelcontextprotocol/sdk/'))).not.toEqual([]);
+    const unwanted =
+      /\/node_modules\/(typescript|ts-morph|ts-node|tinyglobby|hono|@hono)\/|StreamableHttp|^node:http/;
+    expect(modules.filter((url) => unwanted.test(url))).toEqual([]);
+  });
+});
