@@ -101,6 +101,7 @@ export {
   type ToolFactories,
 } from './tools/factories.js';
 export type { CreateInstance, InstanceContext, InstanceOptions, InstanceScope } from './tools/instances.js';
+export type { LogEvent, LogFunction, LogRecord, RecordLevel } from './tools/log.js';
 export type {
   ChangedRequest,
   Middleware,

@@ -1,4 +1,5 @@
 import { thrownReport, thrownText } from '../tools/exceptions.js';
+import type { Log } from '../tools/log.js';
 import { serverTexts } from './server-texts.js';
 
 /** What a server does before its first request and after its last. */
@@ -28,11 +29,11 @@ export class ServerStartError extends Error {
 /** Calls the hooks of one server, each when it is due. */
 export class Lifecycle {
   readonly #hooks: LifecycleHooks;
-  readonly #log: (text: string) => void;
+  readonly #log: Log;
   #started: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor(hooks: LifecycleHooks, log: (text: string) => void) {
+  constructor(hooks: LifecycleHooks, log: Log) {
     this.#hooks = hooks;
     this.#log = log;
   }
@@ -70,9 +71,11 @@ export class Lifecycle {
       timer = setTimeout(resolve, limitMs, 'late');
     });
     const stopped = this.#started.then(onStop).catch((error: unknown) => {
-      if (!(error instanceof ServerStartError)) this.#log(serverTexts.stopFailed(thrownReport(error)));
+      if (!(error instanceof ServerStartError))
+        this.#log(serverTexts.stopFailed(thrownReport(error)), { event: 'server.stop' });
     });
-    if ((await Promise.race([stopped, late])) === 'late') this.#log(serverTexts.stopLate(limitMs));
+    if ((await Promise.race([stopped, late])) === 'late')
+      this.#log(serverTexts.stopLate(limitMs), { event: 'server.stop' });
     clearTimeout(timer);
   }
 }

@@ -2,8 +2,8 @@ import type { SimplePrompt } from '../../decorators/prompt.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Journal } from '../host/journal.js';
 import type { WithFactories } from '../tools/factories.js';
+import { encodedLog, type Log, type LogFunction, RECORD_LEVELS, type RecordLevel } from '../tools/log.js';
 import type { Middleware } from '../tools/middleware.js';
-import { encodedLog } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
 import { DEFAULT_PREFIX } from './composite/served-workflows.js';
 import type { LifecycleHooks } from './lifecycle.js';
@@ -74,10 +74,12 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
   readonly prompts?: readonly SimplePrompt[];
   /**
    * Receives what clients must not see, an entry at a time: what tools, resources, functions and prompts threw, with its
-   * stack, its causes and the run; errors in middleware; warnings at the start. Secrets are masked. Default: writes to
-   * stderr.
+   * stack, its causes and the run; errors in middleware; warnings at the start. An entry comes as text and as a record
+   * for programs. Secrets are masked, and ids of runs left out. Default: writes the text to stderr.
    */
-  readonly log?: (text: string) => void;
+  readonly log?: LogFunction;
+  /** What matters less is not logged. `debug` has the start and the end of every run. Default: `info`. */
+  readonly logLevel?: RecordLevel;
 }
 
 /** Settings with their defaults. */
@@ -85,10 +87,18 @@ export interface ResolvedSettings
   extends Required<
     Omit<
       ServerSettings,
-      'instructions' | 'runs' | 'journal' | 'model' | keyof OwnerRule | keyof LifecycleHooks
+      | 'instructions'
+      | 'runs'
+      | 'journal'
+      | 'model'
+      | 'log'
+      | 'logLevel'
+      | keyof OwnerRule
+      | keyof LifecycleHooks
     >
   > {
   readonly hooks: LifecycleHooks;
+  readonly log: Log;
   readonly ownerRule: OwnerRule;
   readonly runs: RunLimits;
   readonly journal?: Journal;
@@ -144,7 +154,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     middleware: settings.middleware ?? [],
     workflows: settings.workflows ?? [],
     prompts: settings.prompts ?? [],
-    log: encodedLog(settings.log),
+    log: encodedLog(settings.log, oneOf('logLevel', settings.logLevel ?? 'info', RECORD_LEVELS)),
     allowSampling: settings.allowSampling ?? false,
     ...(settings.model === undefined ? {} : { model: settings.model }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
@@ -153,7 +163,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
 }
 
 /** Programs in JavaScript may pass anything. */
-function oneOf<T extends string>(option: string, given: T, values: readonly [T, T]): T {
+function oneOf<T extends string>(option: string, given: T, values: readonly T[]): T {
   if (values.includes(given)) return given;
   throw new RangeError(`${option} must be '${values.join("' or '")}', not ${JSON.stringify(given)}`);
 }

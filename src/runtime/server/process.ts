@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
 import { thrownReport } from '../tools/exceptions.js';
-import { encodedLog } from '../tools/port.js';
+import { encodedLog, type LogFunction } from '../tools/log.js';
 import { serverTexts } from './server-texts.js';
 import type { StepwrightServer } from './stepwright-server.js';
 
 export interface GuardOptions {
   /** Receives each stray error with its stack and causes, for the operator. Default: writes to stderr. */
-  readonly log?: (text: string) => void;
+  readonly log?: LogFunction;
 }
 
 /**
@@ -25,10 +25,12 @@ export function guardProcess(options: GuardOptions = {}): () => void {
   // Unhandled rejections arrive here as well.
   const report = (error: unknown, origin: string): void => {
     if (isFatal(error)) {
-      log(serverTexts.fatalError(thrownReport(error)));
+      log(serverTexts.fatalError(thrownReport(error)), { event: 'process.fatal_error' });
       process.exit(1);
     }
-    log(serverTexts.strayError(origin === 'unhandledRejection', thrownReport(error)));
+    log(serverTexts.strayError(origin === 'unhandledRejection', thrownReport(error)), {
+      event: 'process.stray_error',
+    });
   };
   process.on('uncaughtException', report);
   return () => void process.off('uncaughtException', report);

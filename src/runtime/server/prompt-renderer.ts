@@ -67,7 +67,11 @@ export class PromptRenderer {
         try {
           return await this.#render(name, content, input, { ...request, signal });
         } catch (error) {
-          if (!isAbort(error, signal)) log(serverTexts.promptThrew(name, maskedThrown(error, mask)));
+          if (!isAbort(error, signal))
+            log(serverTexts.promptThrew(name, maskedThrown(error, mask)), {
+              event: 'prompt.threw',
+              prompt: name,
+            });
           throw error;
         }
       });
@@ -82,7 +86,11 @@ export class PromptRenderer {
       const { hasSystem, ...result } = convertPrompt(rendered.value, this.#registry);
       if (hasSystem && !this.#warned.has(name)) {
         this.#warned.add(name);
-        log(serverTexts.systemMessage(name));
+        log(serverTexts.systemMessage(name), {
+          event: 'prompt.system_message',
+          level: 'warning',
+          prompt: name,
+        });
       }
       return description === undefined ? result : { description, ...result };
     } catch (error) {

@@ -7,7 +7,7 @@ import { runInProcess } from '../host/in-process/run-in-process.js';
 import type { ValuePort } from '../host/in-process/values-in-flight.js';
 import { RunMask } from '../host/run-mask.js';
 import { bodyText } from '../tools/encode-text.js';
-import type { ResourceOutcome } from '../tools/port.js';
+import { type ResourceOutcome, runRef } from '../tools/port.js';
 import type { ResourceEntry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
@@ -16,6 +16,7 @@ import { createTrace, planText, type TraceObserver, type TraceOptions } from '..
 import type { ServedWorkflow } from './composite/served-workflows.js';
 import type { ResolvedSettings } from './options.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
+import { logEnd, logStart } from './runs/run-log.js';
 import type { RunStore, Waiter } from './runs/run-store.js';
 import { lackingScopes } from './scopes.js';
 import { serverTexts } from './server-texts.js';
@@ -31,7 +32,7 @@ export interface PromptRun {
   readonly runs: RunStore;
   /** Supplies values of a model. */
   readonly values: ValuePort;
-  readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId' | 'journal'>;
+  readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId' | 'journal' | 'log'>;
   readonly request: IdentifiedRequest;
 }
 
@@ -77,7 +78,9 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
   const leftMs = Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began)));
   if (workflow.isKept)
     return runKept(run, mask, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
-  const { state } = await runInProcess({
+  const logged = { ref: runRef(runId), workflow: graph.name };
+  logStart(settings.log, logged);
+  const { state, status, failure } = await runInProcess({
     graph,
     input,
     runId,
@@ -91,6 +94,12 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     context: { ...request, progress: progress.ofTool },
     observe,
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
+  });
+  logEnd(settings.log, logged, {
+    status: status === 'running' || status === 'paused' ? 'left' : status,
+    code: failure?.code,
+    node: state.run.failedNode,
+    durationMs: performance.now() - began,
   });
   return trace.finish(state);
 }

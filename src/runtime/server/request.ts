@@ -1,6 +1,7 @@
 import type { Owner, ToolContext } from '../../decorators/context.js';
 import type { Json } from '../../graph/json.js';
 import type { Cancellation } from '../host/in-process/run-in-process.js';
+import type { Log } from '../tools/log.js';
 import type { Peer } from '../tools/port.js';
 import { serverTexts } from './server-texts.js';
 
@@ -195,22 +196,23 @@ export class RequestGate {
   }
 
   /** See `StepwrightServer.drain`. A second call waits for the first. */
-  drain(limitMs: number, runs: DrainedRuns, log: (text: string) => void): Promise<void> {
+  drain(limitMs: number, runs: DrainedRuns, log: Log): Promise<void> {
     this.#drained ??= this.#drain(limitMs, runs, log);
     return this.#drained;
   }
 
-  async #drain(limitMs: number, runs: DrainedRuns, log: (text: string) => void): Promise<void> {
+  async #drain(limitMs: number, runs: DrainedRuns, log: Log): Promise<void> {
     const inFlight = this.#inFlight;
-    if (inFlight.count > 0) log(serverTexts.drains(inFlight.count, limitMs));
+    if (inFlight.count > 0)
+      log(serverTexts.drains(inFlight.count, limitMs), { event: 'server.draining', level: 'info' });
     await Promise.all([inFlight.none(limitMs), within(limitMs, runs.atRest())]);
     // First the runs: a request that waits for one is answered with its state.
     const cut = inFlight.count;
     const ended = runs.endAll(serverTexts.stopped());
     for (const abort of this.#aborts) abort(new Error(serverTexts.stopped()));
-    if (ended + cut > 0) log(serverTexts.drained(cut, ended));
+    if (ended + cut > 0) log(serverTexts.drained(cut, ended), { event: 'server.drained', level: 'warning' });
     await inFlight.none(HAND_OFF_MS);
-    if (inFlight.count > 0) log(serverTexts.unanswered(inFlight.count));
+    if (inFlight.count > 0) log(serverTexts.unanswered(inFlight.count), { event: 'server.unanswered' });
   }
 }
 

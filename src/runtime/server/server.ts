@@ -99,7 +99,7 @@ export function createServer(
   const toolset = createToolset<Registry>(served, { ...options, ...settings, schemas });
   const runnable = servedWorkflows(served, workflows, settings.workflowPrefix);
   if (runnable.problems.length > 0) throw new RegistrationError(runnable.problems);
-  for (const warning of warnings) settings.log(warning);
+  for (const warning of warnings) settings.log(warning, { event: 'workflow.warning', level: 'warning' });
   return new RegistryServer(served, toolset, settings, workflows, runnable, options, schemas);
 }
 

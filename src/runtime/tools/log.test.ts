@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CallMask } from './call-mask.js';
+import { encodedLog, type LogRecord } from './log.js';
 import { MASKED, Mask } from './mask.js';
 import type { Middleware } from './middleware.js';
 import type { CallContext, CallOrigin } from './port.js';
@@ -111,4 +112,30 @@ test('what a tool throws because it was aborted is not logged', async () => {
   );
   await toolset.callTool('wait', {}, contextWith({ signal: controller.signal }));
   expect(log).toEqual([]);
+});
+
+describe('a record', () => {
+  test('says what threw, in which run and at which step', async () => {
+    const records: LogRecord[] = [];
+    const toolset = createToolset<Registry>(registry, { log: (_text, record) => records.push(record) });
+    await toolset.callTool('pay', {}, contextWith({ origin }));
+    await toolset.readResource('doc', 'res://x', contextWith());
+    await toolset.evaluate({ name: 'sum', hash: 'h' }, [], contextWith({ origin }));
+    const run = { run: '3fa9c01b22de', workflow: 'book', node: 'pay' };
+    expect(records.map(({ message: _, ...record }) => record)).toEqual([
+      { level: 'error', event: 'tool.threw', tool: 'pay', ...run },
+      { level: 'error', event: 'resource.threw', resource: 'doc' },
+      { level: 'error', event: 'function.threw', function: 'sum', ...run },
+    ]);
+    expect(records[0]?.message).toMatch(/^tool `pay` threw \(run 3fa9c01b22de of workflow `book`/);
+  });
+
+  test('has the text of its entry, encoded, and is left out below the level', () => {
+    const entries: [string, LogRecord][] = [];
+    const log = encodedLog((...entry) => entries.push(entry), 'warning');
+    log('one\ntwo', { event: 'server.stop' });
+    log('less', { event: 'server.listening', level: 'info' });
+    const message = 'one\n  two';
+    expect(entries).toEqual([[message, { event: 'server.stop', level: 'error', message }]]);
+  });
 });

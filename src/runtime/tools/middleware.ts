@@ -3,6 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from './call-mask.js';
 import { thrownFailure } from './exceptions.js';
+import { type Log, subjectOf } from './log.js';
 import { maskedFailure, maskedThrown } from './mask.js';
 import type { CallContext, CallOrigin, ToolOutcome } from './port.js';
 import { toJson } from './to-json.js';
@@ -119,10 +120,10 @@ export interface Request {
 /** Every middleware of a server, around each call. */
 export class MiddlewareChain {
   readonly #all: readonly Middleware[];
-  readonly #log: (text: string) => void;
+  readonly #log: Log;
 
   /** @param log receives what `onResponse` and `onError` threw. */
-  constructor(all: readonly Middleware[], log: (text: string) => void) {
+  constructor(all: readonly Middleware[], log: Log) {
     this.#all = all;
     this.#log = log;
   }
@@ -174,7 +175,10 @@ export class MiddlewareChain {
         try {
           await tell(failure === undefined ? undefined : structuredClone(failure));
         } catch (error) {
-          this.#log(toolTexts.middlewareEndThrew(name, subject, maskedThrown(error, mask)));
+          this.#log(toolTexts.middlewareEndThrew(name, subject, maskedThrown(error, mask)), {
+            event: 'middleware.threw',
+            middleware: name,
+          });
         }
       }
     };
@@ -207,7 +211,12 @@ export class MiddlewareChain {
       } catch (error) {
         const hook = outcome.ok ? 'onResponse' : 'onError';
         const shown = maskedThrown(error, mask);
-        this.#log(toolTexts.middlewareThrew(middleware.name, hook, call.tool, shown));
+        this.#log(toolTexts.middlewareThrew(middleware.name, hook, call.tool, shown), {
+          event: 'middleware.threw',
+          middleware: middleware.name,
+          tool: call.tool,
+          ...subjectOf(call),
+        });
       }
     }
     return outcome;

@@ -5,7 +5,6 @@ import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from './call-mask.js';
 import type { CallResult } from './call-result.js';
-import { logText } from './encode-text.js';
 import { toolTexts } from './tool-texts.js';
 
 /**
@@ -141,21 +140,9 @@ export function runRef(id: string): string {
   return sha256Hex(id).slice(0, 12);
 }
 
-/** Takes one entry for the operator, which clients must not see. */
-export type Log = (text: string) => void;
-
-/** A log whose entries cannot pose as several, or as something else. @param log default: writes to stderr. */
-export function encodedLog(log: Log = writeToStderr): Log {
-  return (text) => log(logText(text));
-}
-
 /** Who asked for a call, as a log names it. */
 export function callerOf(origin: CallOrigin | undefined): string {
   return origin?.source === 'workflow'
     ? toolTexts.calledByStep(origin.workflow, origin.run, origin.node)
     : toolTexts.calledByClient();
-}
-
-function writeToStderr(text: string): void {
-  process.stderr.write(`${text}\n`);
 }

@@ -14,8 +14,9 @@ import { RESULT_LIMIT_BYTES } from './call-result.js';
 import { isAbort, thrownText } from './exceptions.js';
 import type { UntypedFactories } from './factories.js';
 import { hasMethod, type InstanceRequest, Instances } from './instances.js';
+import { type Log, subjectOf } from './log.js';
 import { maskedFailure, maskedThrown } from './mask.js';
-import { type CallContext, callerOf, type Log, type ResourceOutcome } from './port.js';
+import { type CallContext, callerOf, type ResourceOutcome } from './port.js';
 import type { Registry, ResourceEntry } from './registry.js';
 import { jsonSize } from './to-json.js';
 import { requestContextOf } from './tool-context.js';
@@ -127,7 +128,11 @@ export class Resources {
     const onThrown = (error: unknown): void => {
       if (isAbort(error, context.signal)) return;
       const shown = maskedThrown(error, context.mask ?? new CallMask());
-      this.#log(toolTexts.threw('resource', name, callerOf(context.origin), shown));
+      this.#log(toolTexts.threw('resource', name, callerOf(context.origin), shown), {
+        event: 'resource.threw',
+        resource: name,
+        ...subjectOf(context.origin),
+      });
     };
     if (text !== undefined) return readContent(entry, uri, () => text, onThrown);
     if (file !== undefined)

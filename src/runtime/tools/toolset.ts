@@ -13,6 +13,7 @@ import { type CheckedInput, checkInput, issueProblems, schemaProblems } from './
 import { isAbort, thrownFailure, thrownText } from './exceptions.js';
 import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
 import { type InstanceRequest, Instances } from './instances.js';
+import { encodedLog, type Log, type LogFunction, subjectOf } from './log.js';
 import { maskedFailure, maskedThrown } from './mask.js';
 import { type Middleware, MiddlewareChain } from './middleware.js';
 import {
@@ -20,9 +21,7 @@ import {
   type CallPort,
   callerOf,
   type EvaluationOutcome,
-  encodedLog,
   type FunctionReference,
-  type Log,
   type ResourceOutcome,
   type ToolOutcome,
 } from './port.js';
@@ -51,7 +50,7 @@ export interface ToolsetSettings {
   /** Runs around every tool call, the first one outermost. Default: none. */
   readonly middleware?: readonly Middleware[];
   /** Receives what tools, resources, functions and middleware threw, with stacks. Default: writes to stderr. */
-  readonly log?: (text: string) => void;
+  readonly log?: LogFunction;
   /** Compiles the schemas of the tools. Default: one of its own. */
   readonly schemas?: SchemaCompiler;
 }
@@ -168,11 +167,16 @@ class RegistryToolset implements Toolset {
       const report = (error: unknown): void => {
         onThrown?.(error);
         if (isAbort(error, context.signal)) return;
-        this.#log(toolTexts.threw('tool', name, callerOf(context.origin), maskedThrown(error, maskOf())));
+        const shown = maskedThrown(error, maskOf());
+        this.#log(toolTexts.threw('tool', name, callerOf(context.origin), shown), {
+          event: 'tool.threw',
+          tool: name,
+          ...subjectOf(context.origin),
+        });
       };
       const call = (checked: CheckedInput): ToolOutcome | Promise<ToolOutcome> => {
         if (!checked.ok) {
-          this.#logBrokenSchema(checked.failure);
+          this.#logBrokenSchema(name, checked.failure);
           const failure = maskedFailure(checked.failure, checked.isOwnText ? maskOf().searched : maskOf());
           return { ok: false, attempted: false, failure };
         }
@@ -219,8 +223,9 @@ class RegistryToolset implements Toolset {
   }
 
   /** Logs a schema that cannot be used: schemas are compiled on first use, so the start did not report it. */
-  #logBrokenSchema({ code, message }: Failure): void {
-    if (code === 'E_SCHEMA_INVALID') this.#log(toolTexts.schemaUnusable(message));
+  #logBrokenSchema(tool: string, { code, message }: Failure): void {
+    if (code === 'E_SCHEMA_INVALID')
+      this.#log(toolTexts.schemaUnusable(message), { event: 'tool.schema', tool });
   }
 
   #check(name: string, entry: ToolEntry, input: JsonObject): CheckedInput | Promise<CheckedInput> {
@@ -263,7 +268,7 @@ class RegistryToolset implements Toolset {
       const checking = this.#outputFailure(name, entry.class, entry.outputSchema, result);
       const invalid = checking instanceof Promise ? await checking : checking;
       if (invalid !== undefined) {
-        this.#logBrokenSchema(invalid);
+        this.#logBrokenSchema(name, invalid);
         return failed({ attempted: true, failure: invalid });
       }
     }
@@ -376,7 +381,11 @@ async function evaluateFunction(
   if (entry.hash !== hash) return failed('E_FUNCTION_STALE', toolTexts.functionStale(name));
   if (signal.aborted) return failed('E_CANCELLED', toolTexts.functionCancelled(name));
   const outcome = evaluated(entry, args, (error) => {
-    log(toolTexts.threw('function', name, callerOf(origin), maskedThrown(error, mask)));
+    log(toolTexts.threw('function', name, callerOf(origin), maskedThrown(error, mask)), {
+      event: 'function.threw',
+      function: name,
+      ...subjectOf(origin),
+    });
   });
   return outcome.ok ? outcome : { ok: false, failure: maskedFailure(outcome.failure, mask) };
 }

@@ -6,7 +6,7 @@ import { InFlight } from '../../server/request.js';
 import { adapterTexts } from '../../server/server-texts.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { WithFactories } from '../../tools/factories.js';
-import { encodedLog } from '../../tools/port.js';
+import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import { requestHandler } from './connection.js';
 import type { ConnectOptions } from './contract.js';
@@ -177,7 +177,7 @@ function install(
       ...(local === undefined ? {} : { local }),
       ...(remoteAddress === undefined ? {} : { remoteAddress }),
     },
-    log: encodedLog(options.log),
+    log: encodedLog(options.log, options.logLevel),
     inFlight: new InFlight(),
     hasEnded: () => host.transport === undefined,
   }) as unknown as Handler;

@@ -19,7 +19,7 @@ import { adapterTexts, serverTexts } from '../../server/server-texts.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { oneLine } from '../../tools/encode-text.js';
 import { thrownReport } from '../../tools/exceptions.js';
-import { encodedLog } from '../../tools/port.js';
+import { encodedLog, type Log } from '../../tools/log.js';
 import { noProgress } from '../../trace/progress.js';
 import type { Connection, ConnectOptions, ServerTransport } from './contract.js';
 import { ConnectedClient } from './peer.js';
@@ -70,7 +70,8 @@ export async function openConnection(
     ...connection,
     ...(takeTurn === undefined ? {} : { turn: takeTurn }),
   });
-  const onError = (error: Error): void => log(adapterTexts.strayMessage(reasonOf(error)));
+  const onError = (error: Error): void =>
+    log(adapterTexts.strayMessage(reasonOf(error)), { event: 'connection.message', level: 'warning' });
   protocol.onerror = onError;
   const closed = new Promise<void>((resolve) => {
     const onClosed = (): void => {
@@ -95,7 +96,8 @@ export async function openConnection(
       await turn();
       await inFlight.none(graceMs);
       await turn();
-      if (inFlight.count > 0) log(adapterTexts.aborted(inFlight.count));
+      if (inFlight.count > 0)
+        log(adapterTexts.aborted(inFlight.count), { event: 'connection.aborted', level: 'warning' });
     }
     await protocol.close();
   };
@@ -105,7 +107,7 @@ export async function openConnection(
 /** What the handler of requests needs of their connection. */
 interface RequestSettings extends Pick<ConnectionSettings, 'turn'> {
   readonly caller: Pick<RequestContext, 'local' | 'remoteAddress'>;
-  readonly log: (text: string) => void;
+  readonly log: Log;
   readonly inFlight: InFlight;
   /** Whether the connection has ended. */
   readonly hasEnded: () => boolean;
@@ -128,7 +130,10 @@ export function requestHandler(
     } catch (error) {
       // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
       if (error instanceof ProtocolFault) throw error;
-      log(`${oneLine(method, 80)}: ${thrownReport(error)}`);
+      log(`${oneLine(method, 80)}: ${thrownReport(error)}`, {
+        event: 'request.fault',
+        method: oneLine(method, 80),
+      });
       throw new ProtocolFault(faultCodes.internal, serverTexts.internal(method));
     } finally {
       endTurn?.();
@@ -226,7 +231,7 @@ async function answer(
 
 /** What a connection knows about each of its requests. */
 interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress' | 'peer'> {
-  readonly log: (text: string) => void;
+  readonly log: Log;
   /** Whether the connection has ended. */
   readonly hasEnded: () => boolean;
 }
@@ -262,7 +267,9 @@ function progressOf(extra: Extra, log: OpenRequest['log']) {
     sent.push(
       extra
         .sendNotification({ method: 'notifications/progress', params })
-        .catch((error: unknown) => log(`progress was not sent: ${String(error)}`)),
+        .catch((error: unknown) =>
+          log(`progress was not sent: ${String(error)}`, { event: 'connection.progress', level: 'warning' }),
+        ),
     );
   };
   const end = async (): Promise<void> => {

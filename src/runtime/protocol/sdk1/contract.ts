@@ -1,3 +1,5 @@
+import type { LogFunction } from '../../tools/log.js';
+
 /**
  * Carries messages between a server and one client: any transport of `@modelcontextprotocol/sdk`
  * (in memory, streamable HTTP, stdio).
@@ -10,7 +12,7 @@ export interface ServerTransport {
 
 export interface ConnectOptions {
   /** Receives what clients must not see: stacks of unexpected errors. Default: writes to stderr. */
-  readonly log?: (text: string) => void;
+  readonly log?: LogFunction;
   /** The client is the user who started this process, as over stdio: it may list its runs. Default: false. */
   readonly local?: boolean;
   /**

@@ -16,6 +16,7 @@ import { ownerKey, UnidentifiedCallerError } from '../../server/runs/run-owner.j
 import type { ScopedCaller } from '../../server/scopes.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { thrownReport } from '../../tools/exceptions.js';
+import type { Log } from '../../tools/log.js';
 import { openConnection } from './connection.js';
 import type { Connection } from './contract.js';
 import { checkMessage, type ReadMessage, readMessage } from './messages.js';
@@ -50,11 +51,7 @@ const WORK: ReadonlySet<string> = new Set([
  *
  * @throws RangeError for a setting that is malformed.
  */
-export function httpHandler(
-  server: StepwrightServer,
-  settings: HttpSettings,
-  log: (text: string) => void,
-): HttpHandler {
+export function httpHandler(server: StepwrightServer, settings: HttpSettings, log: Log): HttpHandler {
   const endpoint = new Endpoint(server, resolveHttpSettings(settings), log);
   const handler = (request: Request, source: RequestSource = {}): Promise<Response> =>
     endpoint.answer(request, source);
@@ -84,7 +81,7 @@ class Endpoint {
   constructor(
     readonly server: StepwrightServer,
     readonly settings: ResolvedHttpSettings,
-    readonly log: (text: string) => void,
+    readonly log: Log,
   ) {
     const { auth, path, limits } = settings;
     this.#refusalOf = hostValidation(settings);
@@ -97,7 +94,7 @@ class Endpoint {
     try {
       return await this.#route(request, source);
     } catch (error) {
-      this.log(httpTexts.threw(thrownReport(error)));
+      this.log(httpTexts.threw(thrownReport(error)), { event: 'request.fault' });
       return refusal(500, -32_603, httpTexts.internal());
     }
   }
@@ -282,7 +279,7 @@ class Endpoint {
     }
     const { unreadBytes } = this.settings.limits;
     const stream = boundedStream(body, unreadBytes, (isUnread) => {
-      if (isUnread) this.log(httpTexts.unread(unreadBytes));
+      if (isUnread) this.log(httpTexts.unread(unreadBytes), { event: 'connection.unread', level: 'warning' });
       done();
     });
     return new Response(stream, { status, headers });

@@ -6,7 +6,7 @@ import type { ServerSettings } from '../../server/options.js';
 import { drainOnSignals, guardProcess } from '../../server/process.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { WithFactories } from '../../tools/factories.js';
-import { encodedLog } from '../../tools/port.js';
+import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import { type HttpHandler, httpHandler } from './http.js';
 import { serverOrExit, startOrExit, untypedServer } from './serve.js';
@@ -49,14 +49,14 @@ export function fetchHandler<R extends Registry>(
 /** Answers for a server that `createServer` has made. */
 export function fetchHandler(
   server: StepwrightServer,
-  settings?: HttpSettings & Pick<ServerSettings, 'log'>,
+  settings?: HttpSettings & Pick<ServerSettings, 'log' | 'logLevel'>,
 ): HttpHandler;
 export function fetchHandler(
   served: Registry | StepwrightServer,
   settings: ServerSettings & HttpSettings = {},
 ): HttpHandler {
   const server = 'callTool' in served ? served : untypedServer(served, settings);
-  return httpHandler(server, settings, encodedLog(settings.log));
+  return httpHandler(server, settings, encodedLog(settings.log, settings.logLevel));
 }
 
 /**
@@ -109,7 +109,7 @@ export async function serveHttp<R extends Registry>(
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new RangeError(httpTexts.badPort(port));
   const server = await serverOrExit(registry, options);
   await startOrExit(server);
-  const log = encodedLog(options?.log);
+  const log = encodedLog(options?.log, options?.logLevel);
   const handler = httpHandler(server, options ?? {}, log);
   // Loaded here, since a server over stdio starts without it.
   const { createServer: createHttpServer } = await import('node:http');
@@ -129,7 +129,10 @@ export async function serveHttp<R extends Registry>(
   };
   const ignoreSignals = drainOnSignals(server, { close: () => end(CLOSE_GRACE_MS) });
   const url = addressOf(http, host, options?.path ?? '/mcp');
-  log(httpTexts.listening(url.href, options?.sessions ?? 'auto'));
+  log(httpTexts.listening(url.href, options?.sessions ?? 'auto'), {
+    event: 'server.listening',
+    level: 'info',
+  });
   return {
     server,
     url,

@@ -1,5 +1,5 @@
 import { ServerStartError } from '../../server/lifecycle.js';
-import type { ServerOptions } from '../../server/options.js';
+import type { ServerOptions, ServerSettings } from '../../server/options.js';
 import { drainOnSignals, endProcess, guardProcess } from '../../server/process.js';
 import { RegistrationError } from '../../server/registration.js';
 import { createServer } from '../../server/server.js';
@@ -43,8 +43,10 @@ export async function serve<R extends Registry>(
   const server = await serverOrExit(registry, options);
   const stdio = claimStdio();
   await startOrExit(server);
-  const connection = await connect(server, stdio.transport, { local: true });
-  const removeGuard = guardProcess();
+  const { log }: ServerSettings = options ?? {};
+  const logged = log === undefined ? {} : { log };
+  const connection = await connect(server, stdio.transport, { local: true, ...logged });
+  const removeGuard = guardProcess(logged);
   const stop = (): void => void connection.close();
   const close = (): Promise<void> => connection.close({ graceMs: HANG_UP_GRACE_MS });
   const ignoreSignals = drainOnSignals(server, { close });

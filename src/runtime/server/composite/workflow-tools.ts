@@ -3,6 +3,7 @@ import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js'
 import type { Graph } from '../../../graph/model.js';
 import { CallMask } from '../../tools/call-mask.js';
 import { checkArguments } from '../../tools/check-input.js';
+import type { Log } from '../../tools/log.js';
 import { maskedError, maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
@@ -26,7 +27,7 @@ export interface WorkflowToolsOptions {
   readonly pageSize: number;
   /** How much a listed tool says about its workflow. */
   readonly describe: 'short' | 'full';
-  readonly log: (text: string) => void;
+  readonly log: Log;
 }
 
 /** Workflows as tools, and the tools that look after their runs. */
@@ -99,8 +100,13 @@ export class WorkflowTools {
     const answer = await runs.start({ owner: request.principal, graph, input }, waiter);
     if (!answer.ok) return failureResult(answer.failure);
     const { envelope } = answer;
+    const run = runRef(envelope.workflow_id);
     return toolResult(envelope, tool.output, schemas, () =>
-      log(workflowToolTexts.unfitResult(graph.name, runRef(envelope.workflow_id))),
+      log(workflowToolTexts.unfitResult(graph.name, run), {
+        event: 'workflow.result',
+        run,
+        workflow: graph.name,
+      }),
     );
   }
 

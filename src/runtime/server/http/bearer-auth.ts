@@ -2,6 +2,7 @@ import type { AuthInfo } from '../../../decorators/context.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { SCOPE } from '../../../graph/names.js';
 import { thrownReport } from '../../tools/exceptions.js';
+import type { Log } from '../../tools/log.js';
 import { httpTexts } from './http-texts.js';
 
 /** Who may call a server over HTTP: callers with a bearer token (RFC 6750) that the operator knows. */
@@ -53,7 +54,7 @@ export class Bearer {
   constructor(
     readonly options: BearerAuth,
     readonly path: string,
-    readonly log: (text: string) => void,
+    readonly log: Log,
   ) {
     const { resource, authorizationServers = [], requiredScopes = [], scopesSupported = [] } = options;
     if (resource !== undefined) {
@@ -94,13 +95,13 @@ export class Bearer {
     try {
       verified = await this.options.verify(token, request);
     } catch (error) {
-      this.log(httpTexts.verifyThrew(thrownReport(error)));
+      this.log(httpTexts.verifyThrew(thrownReport(error)), { event: 'auth.fault' });
       return { ok: false, response: errorResponse(500, 'server_error', httpTexts.internal()) };
     }
     if (verified === undefined) return this.#refuse(url, 401, 'invalid_token', httpTexts.unknownToken());
     const fault = faultOf(verified);
     if (fault !== undefined) {
-      this.log(httpTexts.badVerified(fault));
+      this.log(httpTexts.badVerified(fault), { event: 'auth.fault' });
       return { ok: false, response: errorResponse(500, 'server_error', httpTexts.internal()) };
     }
     return this.#admit(url, verified);

@@ -181,7 +181,11 @@ export class MemoryRunStore implements RunStore {
   #drop(run: StoredRun): void {
     this.#remove(run);
     this.#options.journal?.forget(run.id).catch((error) => {
-      this.#options.log(runTexts.notForgotten(runRef(run.id), thrownText(error)));
+      const ref = runRef(run.id);
+      this.#options.log(runTexts.notForgotten(ref, thrownText(error)), {
+        event: 'run.not_forgotten',
+        run: ref,
+      });
     });
   }
 

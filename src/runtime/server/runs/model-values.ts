@@ -5,6 +5,7 @@ import type { SuppliedValue, ValuePort, ValueRequest } from '../../host/in-proce
 import { schemaProblems } from '../../tools/check-input.js';
 import { jsonText } from '../../tools/encode-text.js';
 import { thrownText } from '../../tools/exceptions.js';
+import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
 import { runTexts } from './run-texts.js';
@@ -33,7 +34,7 @@ export interface ModelValues {
   /** Whether the model of the client may be asked. */
   readonly allowSampling: boolean;
   readonly schemas: SchemaCompiler;
-  readonly log: (text: string) => void;
+  readonly log: Log;
 }
 
 /** The most tokens of one sampled value. */
@@ -77,7 +78,12 @@ async function supplied(
     if (fitting !== undefined) return { kind: 'value', value: fitting.value };
     return { kind: 'unfit', problems: checked[0]?.problems ?? [runTexts.model.notJson] };
   } catch (fault) {
-    log(runTexts.model.failedLog(step, workflow, run, thrownText(fault)));
+    log(runTexts.model.failedLog(step, workflow, run, thrownText(fault)), {
+      event: 'model.failed',
+      run,
+      workflow,
+      node: step,
+    });
     return { kind: 'failure', failure: { code: 'E_MODEL_VALUE', message: runTexts.model.failed } };
   }
 }

@@ -92,6 +92,10 @@ export const runTexts = {
   noOperators: 'This server does not support commands of operators. Nothing was done.',
   brokeLog: (workflow: string, ref: string, shown: string) =>
     `run ${ref} of workflow \`${workflow}\` failed inside the server: ${shown}`,
+  startedLog: (workflow: string, ref: string, isResumed: boolean) =>
+    `run ${ref} of workflow \`${workflow}\` ${isResumed ? 'goes on after a restart' : 'started'}`,
+  endedLog: (workflow: string, ref: string, status: string, code: string | undefined, ms: number) =>
+    `run ${ref} of workflow \`${workflow}\` ${status}${code === undefined ? '' : ` with ${code}`} after ${ms} ms`,
   sameId: (ref: string) => `newRunId returned the id of run ${ref} twice`,
 } as const;
 

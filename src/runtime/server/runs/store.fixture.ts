@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { FakeClock } from '../../host/in-process/fake-clock.fixture.js';
 import type { Journal } from '../../host/journal.js';
+import { encodedLog } from '../../tools/log.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../tools/port.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope } from './envelope.js';
@@ -60,7 +61,7 @@ export class Store {
       secretInputs: (tool) => (tool === 'tool-login' ? ['pin'] : []),
       toolSafety: (tool) =>
         tool.startsWith('tool-read') ? 'readOnly' : tool === 'tool-same' ? 'idempotent' : 'none',
-      log: (text) => this.log.push(text),
+      log: encodedLog((text) => this.log.push(text)),
       newRunId: () => `run-${++this.#ids}`,
       limits,
       ...(journal === undefined ? {} : { journal }),

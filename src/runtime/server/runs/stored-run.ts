@@ -19,6 +19,7 @@ import {
 import { RunMask } from '../../host/run-mask.js';
 import { remainsForCaller } from '../../host/side-effects.js';
 import { thrownText } from '../../tools/exceptions.js';
+import type { Log } from '../../tools/log.js';
 import { maskedThrown } from '../../tools/mask.js';
 import { type Peer, runRef } from '../../tools/port.js';
 import { ActionHistory } from './action-history.js';
@@ -35,6 +36,7 @@ import {
 import type { PendingAction } from './elicitation.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
 import { AnswerDelivery, type RequestedRun, RunInbox } from './run-inbox.js';
+import { logEnd, logStart } from './run-log.js';
 import { ownerKey } from './run-owner.js';
 import {
   type BegunRun,
@@ -64,7 +66,7 @@ export interface StoreParts extends RunHost {
   /** Whether only steps of workflows may call a tool. Default: none is private. */
   readonly isPrivate?: (tool: string) => boolean;
   /** Receives what clients must not see. */
-  readonly log: (text: string) => void;
+  readonly log: Log;
   /** Receives a run when it waits for an answer without a request, and when that ends. */
   readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
   readonly onEnd: (run: StoredRun) => void;
@@ -197,6 +199,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   /** Sets the run going, for the request that began it. Rejects where its start could not be written. */
   async begin(waiter: Waiter): Promise<Envelope> {
     const waitingRequest = new WaitingRequest(this, waiter);
+    logStart(this.#parts.log, this.#logged);
     this.#live?.go();
     waitingRequest.open();
     const envelope = await waitingRequest.envelope;
@@ -206,6 +209,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
 
   /** Goes on with it after a restart. */
   resume(): void {
+    logStart(this.#parts.log, this.#logged, true);
     this.#live?.go();
   }
 
@@ -395,6 +399,13 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       shown: this.#shown,
       ...more,
     };
+    const { status, error } = envelope;
+    logEnd(this.#parts.log, this.#logged, {
+      status: status === 'failed' || status === 'cancelled' ? status : 'succeeded',
+      code: error?.code,
+      node: error?.node,
+      durationMs: this.#ended.at - this.#ended.startedAt,
+    });
     this.#live = undefined;
     this.#auth = undefined;
     this.#peer = undefined;
@@ -412,7 +423,16 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   #log(fault: unknown): void {
-    this.#parts.log(runTexts.brokeLog(this.#graph.name, this.#ref, maskedThrown(fault, this.mask)));
+    const { name } = this.#graph;
+    this.#parts.log(runTexts.brokeLog(name, this.#ref, maskedThrown(fault, this.mask)), {
+      event: 'run.fault',
+      run: this.#ref,
+      workflow: name,
+    });
+  }
+
+  get #logged() {
+    return { ref: this.#ref, workflow: this.#graph.name };
   }
 
   /** Names the run where its id must not be shown. */
