@@ -28,20 +28,10 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         mode,
         test: {
-          name: 'units',
-          include: ['src/**/*.test.ts'],
-          exclude: [...MOCKING, ...(mode === 'quick' ? SLOW : [])],
-          // Modules are loaded once by each worker: loading took two fifths of the CPU time.
-          isolate: false,
-        },
-      },
-      {
-        extends: true,
-        mode,
-        test: {
           name: 'product',
-          include: ['test/**/*.test.ts'],
-          exclude: [...COMPILERS, ...MOCKING],
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [...COMPILERS, ...MOCKING, ...(mode === 'quick' ? SLOW : [])],
+          // Modules are loaded once by each worker: loading took two fifths of the CPU time.
           isolate: false,
         },
       },
