@@ -180,6 +180,7 @@ function lowerAll(sources: readonly string[]): readonly (Expr | undefined)[] {
         workflow: () => undefined,
         state: () => undefined,
         text: () => undefined,
+        privateToolsIn: () => [],
         isExcused: () => false,
       },
       report: ({ code, message }) => {

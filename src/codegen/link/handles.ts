@@ -36,6 +36,8 @@ export interface Handles {
   state(syntax: ExpressionSyntax | undefined, verb: string, at: SourceLocation): StateDeclaration | undefined;
   /** The text for a class: the name of a tool or workflow, the address of a resource. */
   text(syntax: ExpressionSyntax, verb?: string): string | undefined;
+  /** The private tools that a text names, in its order. */
+  privateToolsIn(text: string): readonly string[];
   /** True for a name whose module has syntax errors: what it means is not known, and it is not reported. */
   isExcused(symbol: SymbolSyntax | undefined): boolean;
 }
@@ -93,8 +95,10 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     if (found === undefined && !isFaulty(expected, symbol)) refuse(syntax, symbol, expected, verb);
     return found;
   };
+  const privateTools = declarations.tools.filter(isPrivate).map(({ name }) => name);
   return {
     isExcused,
+    privateToolsIn: (text) => privateTools.filter((name) => mentions(text, name)),
     tool: (syntax, verb, at) => find(tools, 'tool', syntax, verb, at),
     resource: (syntax, verb, at) => find(resources, 'resource', syntax, verb, at),
     workflow: (syntax, verb, at) => find(workflows, 'workflow', syntax, verb, at),
@@ -104,12 +108,25 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
       const symbol = classOf(syntax, known);
       if (symbol === undefined) return undefined;
       const key = formatLocation(symbol.place);
-      const found = tools.get(key)?.name ?? workflows.get(key)?.name ?? resources.get(key)?.uri;
+      const tool = tools.get(key);
+      if (tool !== undefined && isPrivate(tool))
+        report(diagnostic('SW3017', syntax.place, { tool: tool.name }));
+      const found = tool?.name ?? workflows.get(key)?.name ?? resources.get(key)?.uri;
       const isKnown = (['tool', 'workflow', 'resource'] as const).some((kind) => isFaulty(kind, symbol));
       if (found === undefined && !isKnown) refuse(syntax, symbol, 'handle', verb);
       return found;
     },
   };
+}
+
+function isPrivate({ visibility }: ToolDeclaration): boolean {
+  return visibility === 'workflow';
+}
+
+/** Whether a text mentions a tool. A name that is a plain word may mean the word. */
+function mentions(text: string, name: string): boolean {
+  if (/^[A-Za-z]+$/.test(name)) return text.includes(`\`${name}\``);
+  return text.split(/[^A-Za-z0-9_.-]+/).some((word) => word === name || word.replace(/\.+$/, '') === name);
 }
 
 /** How the class of each kind is used in a step. */

@@ -120,7 +120,7 @@ class WorkflowLinker {
     };
     this.#isWhole = workflow.faultyFields.length === 0;
     this.#report = (fault) => {
-      this.#isWhole = false;
+      if (fault.severity === 'error') this.#isWhole = false;
       report(fault);
     };
     this.#bindings = new WorkflowBindings(workflow, this.#report);
@@ -225,6 +225,7 @@ class WorkflowLinker {
     const id = this.#idsByStep.get(step.name) ?? step.name;
     const outcome = this.#withResources(step, this.#outcome(step, id) ?? this.#standIn(step, id));
     const guidance = this.#text(step.optionSyntax.guidance);
+    this.#warnOfPrivateTools(step);
     const after = this.#after(step);
     this.#bindings.bind(step.name, outcome?.bind([]) ?? { kind: 'faulty' });
     const summary = this.#text(step.optionSyntax.summary);
@@ -279,6 +280,14 @@ class WorkflowLinker {
     if (!isValidName('step', id)) return undefined;
     const core = { kind: 'compute', value: UNKNOWN_VALUE } as const;
     return { nodes: [{ id, core, conditions: [], source: place }], bind: boundToNode(id) };
+  }
+
+  /** The reader of guidance may be told to make the call. */
+  #warnOfPrivateTools({ options, optionSyntax }: StepDeclaration): void {
+    const { guidance } = options;
+    if (typeof guidance !== 'string' || optionSyntax.guidance === undefined) return;
+    for (const tool of this.#handles.privateToolsIn(guidance))
+      this.#report(diagnostic('SW3017', optionSyntax.guidance.place, { tool }));
   }
 
   #text(syntax: ExpressionSyntax | undefined): Expr | undefined {

@@ -1,7 +1,7 @@
 import { readMetadata } from '../../decorators/metadata.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import type { Icon } from '../../decorators/tool.js';
-import type { Json, JsonObject } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import {
   type AnyClass,
@@ -167,11 +167,26 @@ function toolListings({ tools }: Registry): ToolListing[] {
   });
 }
 
+/** A tool as a caller sees it: its hints name no tool that is hidden from the caller. */
+export function shownTool(listing: ToolListing, isShown: (tool: string) => boolean): ToolListing {
+  const { _meta: meta } = listing;
+  const hints = meta?.[HINTS_META];
+  if (!isJsonObject(hints)) return listing;
+  const shown = callableHints(hints, isShown);
+  const { [HINTS_META]: _, ...others } = meta ?? {};
+  const rest = shown === undefined ? others : { ...others, [HINTS_META]: shown };
+  const { _meta, ...bare } = listing;
+  return Object.keys(rest).length === 0 ? bare : { ...bare, _meta: rest };
+}
+
 /** The hints of a tool without the tools that clients may not call. */
 function hintsOf({ hints }: ToolEntry, names: ReadonlySet<string>): JsonObject | undefined {
-  if (hints === undefined) return undefined;
+  return hints && callableHints(hints, (name) => names.has(name));
+}
+
+function callableHints(hints: JsonObject, isCallable: (tool: string) => boolean): JsonObject | undefined {
   const callable = (list: Json | undefined) =>
-    Array.isArray(list) ? list.filter((name) => typeof name !== 'string' || names.has(name)) : undefined;
+    Array.isArray(list) ? list.filter((name) => typeof name !== 'string' || isCallable(name)) : undefined;
   const { next, requires, ...others } = hints;
   const relations = Object.entries({ next: callable(next), requires: callable(requires) });
   const shown = relations.filter((relation): relation is [string, Json[]] => (relation[1]?.length ?? 0) > 0);

@@ -26,6 +26,7 @@ import {
   type RunnableWorkflow,
   type ServedPrompt,
   servedPrompts,
+  shownTool,
 } from './listings.js';
 import {
   type ResolvedSettings,
@@ -166,9 +167,10 @@ class RegistryServer implements StepwrightServer {
   }
 
   listTools(cursor?: string, caller: ScopedCaller = { local: true }) {
-    const tools = this.#tools.filter(({ name }) => this.lackingScopes('tool', name, caller).length === 0);
+    const isShown = (name: string): boolean => this.lackingScopes('tool', name, caller).length === 0;
+    const tools = this.#tools.filter(({ name }) => isShown(name));
     const { items, ...next } = pageOf('tools', tools, cursor, this.settings.pageSize);
-    return { tools: items, ...next };
+    return { tools: items.map((tool) => shownTool(tool, isShown)), ...next };
   }
 
   listPrompts(cursor?: string, caller: ScopedCaller = { local: true }) {

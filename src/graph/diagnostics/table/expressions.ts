@@ -139,4 +139,8 @@ export const referenceFaults = {
       `${p.of} \`${p.name}\` has no \`${p.path}\` in some of its forms`,
     () => 'ask first which form it has: compare the field that tells them apart, or `match` on it',
   ),
+  SW3017: warning(
+    (p: { tool: string }) => `the text names the private tool \`${p.tool}\`, which its reader cannot call`,
+    (p) => `name a tool that clients may call, or take \`visibility: 'workflow'\` off \`${p.tool}\``,
+  ),
 } as const;
