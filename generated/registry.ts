@@ -5,6 +5,7 @@ import { AddTask } from '../examples/logseq/add-task.workflow.js';
 import { AddTodoToProject } from '../examples/logseq/add-todo-to-project.workflow.js';
 import { ErrorHandling, ProjectTags, TodoFormat, WorkflowIntro } from '../examples/logseq/instructions.js';
 import { LogseqIntro } from '../examples/logseq/logseq-intro.resource.js';
+import { NoteTask } from '../examples/logseq/note-task.workflow.js';
 import { projectsOf } from '../examples/logseq/task.js';
 import { AddContent } from '../examples/logseq/tools/add-content.tool.js';
 import { AddJournalTask } from '../examples/logseq/tools/add-journal-task.tool.js';
@@ -19,7 +20,7 @@ import { WeeklyReview } from '../examples/logseq/weekly-review.workflow.js';
 /** Everything a server offers. */
 export const registry = defineRegistry({
   registryVersion: 1,
-  checksum: '5cbd06ab22ae2c1b0ec9af5f758aef73ff6ce95f4a5cb74df46457e6ec30fbe4',
+  checksum: '63c800563b53b262a1095fc39d465577a482a707f70894abadb11a32bb4fd97b',
   tools: {
     'add-content': {
       class: AddContent,
@@ -634,6 +635,106 @@ export const registry = defineRegistry({
       hash: '7ed798b451b41fd9a3398be7b38b6663aade7833a5cb3b5ab5883747cce80211',
       fingerprint: 'c2ceaec805bd866926b4309078706005fa35a61f385c28bc889cb1550108b7ad',
     },
+    'note-task': {
+      class: NoteTask,
+      graph: {
+        graphVersion: 1,
+        name: 'note-task',
+        description: 'note a task for the project that fits it best',
+        inputs: [
+          {
+            name: 'project',
+            description: 'Project, as the user calls it',
+            required: true,
+            schema: { type: 'string' },
+          },
+          { name: 'task', description: 'What needs doing', required: true, schema: { type: 'string' } },
+        ],
+        instructions: [],
+        nodes: [
+          {
+            id: 'pages',
+            kind: 'call',
+            after: [],
+            executor: 'server',
+            input: { kind: 'dict', entries: [] },
+            join: 'none_failed',
+            tool: 'list-pages',
+          },
+          {
+            id: 'added.content',
+            kind: 'ask',
+            after: ['pages'],
+            executor: 'server',
+            expects: {
+              description: 'One line of Logseq Markdown, without the bullet',
+              maxLength: 4000,
+              type: 'string',
+            },
+            feeds: { node: 'added', path: ['content'] },
+            join: 'none_failed',
+            message: {
+              kind: 'text',
+              parts: [
+                "Write '",
+                { kind: 'ref', root: 'inputs', path: ['task'] },
+                "' as one TODO for the page '",
+                { kind: 'ref', root: 'inputs', path: ['project'] },
+                "' of: ",
+                {
+                  kind: 'call',
+                  args: [
+                    { kind: 'ref', root: 'steps', path: ['pages', 'pages'] },
+                    { kind: 'literal', value: ', ' },
+                  ],
+                  fn: 'join.js',
+                },
+              ],
+              style: 'js',
+            },
+            mode: 'model',
+            resources: [{ resource: 'todo-format', uri: 'resource://logseq/todo-format' }],
+          },
+          {
+            id: 'added',
+            kind: 'call',
+            after: ['added.content'],
+            executor: 'server',
+            guidance: {
+              kind: 'text',
+              parts: [
+                "Link the page of the list that '",
+                { kind: 'ref', root: 'inputs', path: ['project'] },
+                "' means.",
+              ],
+              style: 'display',
+            },
+            input: {
+              kind: 'dict',
+              entries: [{ key: 'content', value: { kind: 'ref', root: 'steps', path: ['added.content'] } }],
+            },
+            join: 'none_failed',
+            tool: 'add-content',
+          },
+          {
+            id: 'output',
+            kind: 'return',
+            after: ['added'],
+            executor: 'server',
+            join: 'none_failed',
+            value: {
+              kind: 'dict',
+              entries: [
+                { key: 'entry_id', value: { kind: 'ref', root: 'steps', path: ['added', 'entry_id'] } },
+                { key: 'page', value: { kind: 'ref', root: 'steps', path: ['added', 'page'] } },
+              ],
+            },
+          },
+        ],
+      },
+      hash: '3d36b492b2ab3d61ae048b079ad5c2fffb721d4632fa53851803461734c8525e',
+      fingerprint: '5a785a40640634d50dbfb5b75e2820215523c2760ad664edd8e731a479191216',
+    },
     'weekly-review': {
       class: WeeklyReview,
       graph: {
@@ -1192,11 +1293,12 @@ export type ResourceName =
   | 'workflow-intro';
 
 /** The names of the workflows. */
-export type WorkflowName = 'add-task' | 'add-todo-to-project' | 'weekly-review';
+export type WorkflowName = 'add-task' | 'add-todo-to-project' | 'note-task' | 'weekly-review';
 
 interface Workflows {
   readonly 'add-task': AddTask;
   readonly 'add-todo-to-project': AddTodoToProject;
+  readonly 'note-task': NoteTask;
   readonly 'weekly-review': WeeklyReview;
 }
 

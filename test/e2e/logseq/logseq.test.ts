@@ -10,7 +10,12 @@ describe('the Logseq example, over stdio', () => {
   test('lists what it offers', async () => {
     const { client } = await startExample();
     const { prompts } = await client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(['add-task', 'add-todo-to-project', 'weekly-review']);
+    expect(prompts.map(({ name }) => name)).toEqual([
+      'add-task',
+      'add-todo-to-project',
+      'note-task',
+      'weekly-review',
+    ]);
     expect(prompts.slice(0, 1)).toEqual([
       {
         name: 'add-task',
@@ -36,8 +41,8 @@ describe('the Logseq example, over stdio', () => {
       'normalize-project',
       'read-week',
       'verify-project',
-      ...['w_add-task', 'w_add-todo-to-project', 'w_weekly-review'],
-      ...['get_workflow_status', 'cancel_workflow'],
+      ...['w_add-task', 'w_add-todo-to-project', 'w_note-task', 'w_weekly-review'],
+      ...['submit_result', 'get_workflow_status', 'cancel_workflow', 'list_workflows'],
     ]);
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual([
@@ -129,6 +134,6 @@ describe('the Logseq example, over stdio', () => {
     });
     const direct = await client.callTool({ name: 'list-pages', arguments: {} });
     expect(direct.isError).toBe(true);
-    expect((await client.listTools()).tools).toHaveLength(13);
+    expect((await client.listTools()).tools).toHaveLength(16);
   });
 });
