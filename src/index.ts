@@ -1,6 +1,14 @@
 import 'reflect-metadata';
 
 export {
+  type Answerer,
+  type OwnerAnswerer,
+  owner,
+  type RoleAnswerer,
+  type RoleOptions,
+  role,
+} from './decorators/answerers.js';
+export {
   Arg,
   type ArgMark,
   type ArgOptions,

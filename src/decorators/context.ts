@@ -32,7 +32,14 @@ export interface RequestContext {
  * The owner of a run: the user of this machine over stdio (`local`), a caller without authentication (`anonymous`), or
  * an authenticated caller.
  */
-export type Owner = { readonly kind: 'local' } | { readonly kind: 'anonymous' } | Principal;
+export type Owner = LocalOwner | { readonly kind: 'anonymous' } | Principal;
+
+/** The user of this machine. */
+export interface LocalOwner {
+  readonly kind: 'local';
+  /** Those of `localRoles`. Missing: none. */
+  readonly roles?: readonly string[];
+}
 
 /** An authenticated owner: a subject of an issuer, or a client if there is no subject. */
 export interface Principal {
@@ -43,6 +50,11 @@ export interface Principal {
   readonly subject?: string | number;
   /** Set for a principal without a subject, and if the clients of a user have separate runs. */
   readonly clientId?: string;
+  /**
+   * Its roles, as the server's `auth` gave them: of a direct call now, of a step when the run started. They do not
+   * distinguish owners. Missing: none.
+   */
+  readonly roles?: readonly string[];
 }
 
 /** The second argument of a tool's `execute`, for direct calls and for steps of workflows. */
@@ -91,5 +103,7 @@ export interface AuthInfo {
   /** The user, if known: the claim that the server is configured to use. */
   readonly subject?: string | number;
   readonly scopes: readonly string[];
+  /** Its roles: they say which questions of other callers' runs it may answer. Missing: none. */
+  readonly roles?: readonly string[];
   readonly extra?: Readonly<Record<string, Json>>;
 }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../graph/json.js';
+import type { Answerer } from './answerers.js';
 import type { Unmark } from './arg.js';
 import { WorkflowNotRunnableError } from './decorate.js';
 
@@ -210,8 +211,20 @@ export interface Moment {
 /** How long to wait, in one or more units that add up, or until when. */
 export type Span = (SomeOf<Duration> & NoneOf<Moment>) | (Moment & NoneOf<Duration>);
 
-/** Options of `ask.value` and `ask.model`. */
-export interface AskValueOptions {
+/** Options of the questions to a person. */
+export interface AskOptions {
+  /**
+   * Who may answer, exclusively: `role('lead')`, `[owner(), role('lead')]`. The question is shown to these callers
+   * only, in `list_workflows`; the owner of the run, if not named, is refused. Default: the owner of the run.
+   */
+  readonly answerBy?: Answerer | readonly [Answerer, ...Answerer[]];
+}
+
+/** Options of `ask.value`. */
+export interface AskValueOptions extends AskOptions, AskModelOptions {}
+
+/** Options of `ask.model`. */
+export interface AskModelOptions {
   /**
    * JSON Schema of the value, written out: `{ type: 'string', maxLength: 80 }`. It takes precedence over the schema
    * derived from the type. Default: derived from the type.
@@ -220,8 +233,8 @@ export interface AskValueOptions {
 }
 
 /**
- * Questions to the person behind the client, and values from a model. The step waits for the answer; steps that do not depend on it go on. There
- * is a time limit only if the step has `timeoutMs`.
+ * Questions to the person behind the client, or to the callers that `answerBy` names, and values from a model. The step
+ * waits for the answer; steps that do not depend on it go on. There is a time limit only if the step has `timeoutMs`.
  */
 export interface Ask {
   /**
@@ -233,7 +246,7 @@ export interface Ask {
    * ```
    * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
-  info(message: string): undefined;
+  info(message: string, options?: AskOptions): undefined;
 
   /**
    * Asks for yes or no. The value is `true` for yes.
@@ -242,10 +255,11 @@ export interface Ask {
    * ```ts
    * @Step() sure = ask.confirm(`Remove ${this.page.name}?`);
    * @Step() stop = this.sure ? undefined : fail('cancelled');
+   * @Step() approved = ask.confirm(`Pay ${this.total}?`, { answerBy: role('lead', { except: owner() }) });
    * ```
    * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
-  confirm(message: string): boolean;
+  confirm(message: string, options?: AskOptions): boolean;
 
   /**
    * Asks for text. The value is the text.
@@ -256,7 +270,7 @@ export interface Ask {
    * ```
    * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
-  text(message: string): string;
+  text(message: string, options?: AskOptions): string;
 
   /**
    * Asks for one of several texts. The value is the chosen one. If the options are literals, their union is its type.
@@ -269,7 +283,11 @@ export interface Ask {
    * ```
    * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
-  choice<const Option extends string>(message: string, options: readonly Option[]): Unmark<Option>;
+  choice<const Option extends string>(
+    message: string,
+    options: readonly Option[],
+    more?: AskOptions,
+  ): Unmark<Option>;
 
   /**
    * Asks for one of several items, which are shown by their labels. The value is the chosen item.
@@ -282,7 +300,12 @@ export interface Ask {
    * ```
    * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
-  pick<Item = never>(message: string, items: readonly Item[], label: (item: Item) => string): Unmark<Item>;
+  pick<Item = never>(
+    message: string,
+    items: readonly Item[],
+    label: (item: Item) => string,
+    options?: AskOptions,
+  ): Unmark<Item>;
 
   /**
    * Asks for a value of a type: any JSON, an object or a list too. The value is the answer.
@@ -308,7 +331,7 @@ export interface Ask {
    * ```
    * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
    */
-  model<T = never>(message: string, options?: AskValueOptions): T;
+  model<T = never>(message: string, options?: AskModelOptions): T;
 }
 
 const unrunnable = (mode: keyof Ask) => (): never => {

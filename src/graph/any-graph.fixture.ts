@@ -81,6 +81,12 @@ const { scope } = fc.letrec<{ scope: Scope; node: Node }>((tie) => {
     kind('compute', { value: expr }),
     kind('workflow', { workflow: id, input }),
     kind('ask', { mode: fc.constant('choice'), message: expr, options: expr }),
+    kind('ask', { mode: fc.constant('confirm'), message: expr, answerBy: fc.constant([{ kind: 'owner' }]) }),
+    kind('ask', {
+      mode: fc.constant('text'),
+      message: expr,
+      answerBy: fc.constant([{ kind: 'owner' }, { kind: 'role', role: 'team lead', except: 'owner' }]),
+    }),
     kind('wait', { durationMs: expr }),
     kind('set', { updates: fc.tuple(fc.record({ field: id, value: expr })) }),
     kind('return', { value: expr }),

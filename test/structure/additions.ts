@@ -111,7 +111,7 @@ export function note(_message: string): undefined {
     },
     {
       file: VERBS,
-      edit: [{ before: "  'ask.info': { arguments: 1,", text: "  note: { arguments: 1, makes: 'effect' }," }],
+      edit: [{ before: "  'ask.info': { arguments: 2,", text: "  note: { arguments: 1, makes: 'effect' }," }],
       missing: { file: VERBS, message: /'note' is missing/ },
     },
     {

@@ -1,5 +1,7 @@
 import type { ArgOptions, ValueRules } from '../../decorators/arg.js';
 import type {
+  AskModelOptions,
+  AskOptions,
   AskValueOptions,
   ForEachOptions,
   GotoOptions,
@@ -302,9 +304,13 @@ const gotoRules: Rules<GotoOptions> = {
 
 const failRules: Rules<FailOptions> = { code: text };
 
-const askValueRules: Rules<AskValueOptions> = {
+const askRules: Rules<AskOptions> = { answerBy: { expected: "who may answer: `role('lead')`" } };
+
+const askModelRules: Rules<AskModelOptions> = {
   schema: { accepts: isJsonObject, expected: "a JSON Schema, written out: `{ type: 'string' }`" },
 };
+
+const askValueRules: Rules<AskValueOptions> = { ...askRules, ...askModelRules };
 
 /** What the last argument of each verb takes that has options. */
 export const verbRules = {
@@ -314,8 +320,13 @@ export const verbRules = {
   forEach: forEachRules,
   goto: gotoRules,
   fail: failRules,
+  'ask.info': askRules,
+  'ask.confirm': askRules,
+  'ask.text': askRules,
+  'ask.choice': askRules,
+  'ask.pick': askRules,
   'ask.value': askValueRules,
-  'ask.model': askValueRules,
+  'ask.model': askModelRules,
 } as const satisfies Record<string, OptionRules>;
 
 export type VerbWithOptions = keyof typeof verbRules;

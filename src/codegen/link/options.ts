@@ -99,6 +99,11 @@ const EXAMPLES: Readonly<Record<VerbWithOptions, string>> = {
   forEach: '{ concurrency: 2 }',
   goto: '{ max: 3 }',
   fail: "{ code: 'OUT_OF_STOCK' }",
+  'ask.info': "{ answerBy: role('lead') }",
+  'ask.confirm': "{ answerBy: role('lead') }",
+  'ask.text': "{ answerBy: role('lead') }",
+  'ask.choice': "{ answerBy: role('lead') }",
+  'ask.pick': "{ answerBy: role('lead') }",
   'ask.value': "{ schema: { type: 'string' } }",
   'ask.model': "{ schema: { type: 'string' } }",
 };

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { type Answerer, answererKey, describeAnswerers, isRole } from '../answerers.js';
 import { textsOf } from '../expression/traversal.js';
 import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
@@ -19,6 +20,11 @@ export interface AskNode extends NodeBase, ResourceReader {
   readonly expects?: JsonSchema;
   /** For `model`: the input of a call that the value is for, where it is for one. */
   readonly feeds?: FedInput;
+  /**
+   * Who may answer, exclusively: at least one, none twice. Not for `model`. Missing: the owner of the run, and for a
+   * run without authentication all callers without authentication that know its id.
+   */
+  readonly answerBy?: readonly Answerer[];
 }
 
 /** A part of the input of a node, and the keys and indexes that lead to it. */
@@ -56,6 +62,18 @@ export const ask: KindDescriptor<AskNode> = {
         feeds: z
           .strictObject({ node: z.string(), path: z.array(z.union([z.string(), z.int().nonnegative()])) })
           .exactOptional(),
+        answerBy: z
+          .array(
+            z.union([
+              z.strictObject({ kind: z.literal('owner') }),
+              z.strictObject({
+                kind: z.literal('role'),
+                role: z.string().refine(isRole, 'a role is 1 to 128 printable characters without quotes'),
+                except: z.literal('owner').exactOptional(),
+              }),
+            ]),
+          )
+          .exactOptional(),
       })
       .refine(({ mode, options }) => (mode === 'choice') === (options !== undefined), {
         path: ['options'],
@@ -68,6 +86,14 @@ export const ask: KindDescriptor<AskNode> = {
       .refine(({ mode, feeds }) => mode === 'model' || feeds === undefined, {
         path: ['feeds'],
         error: 'only the value of a `model` feeds the input of a call',
+      })
+      .refine(({ mode, answerBy }) => mode !== 'model' || answerBy === undefined, {
+        path: ['answerBy'],
+        error: 'a `model` is answered by a model',
+      })
+      .refine(({ answerBy }) => answerBy === undefined || isListOfAnswerers(answerBy), {
+        path: ['answerBy'],
+        error: 'name at least one, and none twice',
       }),
   expressions: { message: true, options: true },
   bodies: {},
@@ -78,10 +104,14 @@ export const ask: KindDescriptor<AskNode> = {
   exit: 'none',
   isStep: true,
   faults: noFaults,
-  describe: ({ mode, options, message }, print) =>
-    `ask for ${ANSWERS[mode]}${options === undefined ? '' : ` of ${print(options)}`}: ${print(message)}`,
+  describe: ({ mode, options, message, answerBy }, print) =>
+    `ask ${answerBy === undefined ? '' : `${describeAnswerers(answerBy)} `}for ${ANSWERS[mode]}${options === undefined ? '' : ` of ${print(options)}`}: ${print(message)}`,
   shape: 'question',
 };
+
+function isListOfAnswerers(answerBy: readonly Answerer[]): boolean {
+  return answerBy.length > 0 && new Set(answerBy.map(answererKey)).size === answerBy.length;
+}
 
 /** What an answer looks like; see {@link AskNode}. */
 function answerSchema(node: AskNode): JsonSchema {

@@ -219,6 +219,18 @@ export const questions = {
       'The run does not exist, was forgotten, or belongs to another caller. All three get the same response.',
     repair: 'Check the id, and call as the principal that started the run.',
   },
+  NOT_PERMITTED: {
+    meaning: 'The owner of the run may not answer this action.',
+    cause:
+      'Its `answerBy` names other callers: `answer_by` of the action says which. The action is still open.',
+    repair: 'Let one of them answer it; `get_workflow_status` shows when the run has gone on.',
+  },
+  E_NO_ROLES: {
+    meaning: 'The run was not started, because no caller could answer a question of its workflow.',
+    cause: '`answerBy` names roles only, and no caller of this server has one of them.',
+    repair:
+      'Give roles to callers over HTTP with `roles` of what `auth.verify` returns, and over stdio with `localRoles`.',
+  },
   RESOURCE_EXHAUSTED: {
     meaning: 'A limit on open runs or actions is reached.',
     cause:

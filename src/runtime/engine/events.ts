@@ -1,3 +1,4 @@
+import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { NodeKind } from '../../graph/kinds/node.js';
 import type { AskNode, FunctionRef } from '../../graph/model.js';
@@ -207,6 +208,8 @@ export interface Action {
   readonly options?: readonly string[];
   /** Schema of the answer. */
   readonly schema: JsonSchema;
+  /** Who may answer, exclusively; see `AskNode`. The engine does not read it. */
+  readonly answerBy?: readonly Answerer[];
 }
 
 export type AskMode = AskNode['mode'];

@@ -1,3 +1,4 @@
+import type { Answerer } from '../../../graph/answerers.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { JsonSchema } from '../../../graph/json.js';
@@ -7,6 +8,7 @@ import type { CallSyntax } from '../../verbs.js';
 import { lowerExpression } from '../expressions.js';
 import { boundToNode, type NodeCore, type StepOutcome } from '../nodes.js';
 import { readOptionsOf } from '../options.js';
+import { answerByOf } from './answerers.js';
 import { type Linker, refuse } from './linker.js';
 
 /** The verbs that ask for a value of a type, and the modes of their nodes. */
@@ -21,15 +23,17 @@ interface ValueRead {
   readonly schema?: JsonSchema;
   /** Set where the schema is written out. */
   readonly isWritten?: true;
+  readonly answerBy?: readonly Answerer[];
 }
 
 /** `ask.value<T>(message, options)` and `ask.model<T>(message, options)` as steps. */
 export function linkValue(linker: Linker, verb: ValueVerb, call: CallSyntax): StepOutcome | undefined {
   const read = readValue(linker, verb, call, 'arguments');
   if (read === undefined) return undefined;
-  const { message, schema } = read;
+  const { message, schema, answerBy } = read;
   if (schema === undefined) return refuseType(linker, verb, call);
-  const core: NodeCore = { kind: 'ask', mode: MODES[verb], message, expects: schema };
+  const who = answerBy === undefined ? {} : { answerBy };
+  const core: NodeCore = { kind: 'ask', mode: MODES[verb], message, expects: schema, ...who };
   return linker.outcome(core, linker.attempts(), boundToNode(linker.scope.id));
 }
 
@@ -45,11 +49,12 @@ export function readValue(
     return refuse(linker, callee.place, 'a question without a text', `write \`ask.${verb}('…')\``);
   const message = lowerExpression(text, linker[from]);
   const read = readOptionsOf(`ask.${verb}`, options, report);
-  if (message === undefined || read === undefined) return undefined;
+  const who = read && answerByOf(linker, read);
+  if (message === undefined || read === undefined || who === undefined) return undefined;
   if (read.values.schema !== undefined)
-    return { message, schema: read.values.schema as JsonSchema, isWritten: true };
+    return { message, schema: read.values.schema as JsonSchema, isWritten: true, ...who };
   const { schema } = type === undefined || isNever(type) ? {} : schemaOfValue(withoutUndefined(type));
-  return { message, ...(schema === undefined ? {} : { schema }) };
+  return { message, ...(schema === undefined ? {} : { schema }), ...who };
 }
 
 /** Reports a value that has no type, or one without a JSON form. */

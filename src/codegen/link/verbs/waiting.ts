@@ -1,6 +1,7 @@
 import type { Duration } from '../../../decorators/control-flow.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
+import type { AskNode } from '../../../graph/kinds/ask.js';
 import { nearestName } from '../../../graph/names.js';
 import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import type { CallSyntax } from '../../verbs.js';
@@ -14,7 +15,9 @@ import {
   type StepOutcome,
 } from '../nodes.js';
 import { TRUTH } from '../operators-and-methods.js';
+import { readOptionsOf } from '../options.js';
 import { readArrow } from '../scope.js';
+import { answerByOf } from './answerers.js';
 import { standInFor } from './calls.js';
 import { type Linker, readEntries, refuse } from './linker.js';
 
@@ -23,28 +26,34 @@ const ANSWERS = { confirm: 'confirmed', text: 'input', choice: 'selected' } as c
 
 export type AskMode = keyof typeof ANSWERS | 'info' | 'pick';
 
+/** Where the options of a question are among its arguments. */
+const OPTIONS_AT: Readonly<Record<AskMode, number>> = { info: 1, confirm: 1, text: 1, choice: 2, pick: 3 };
+
 /** `ask.info(message)` and its like. */
 export function linkAsk(linker: Linker, mode: AskMode, call: CallSyntax): StepOutcome | undefined {
   const { args, callee } = call;
   const [text, list] = args;
+  const given = readOptionsOf(`ask.${mode}`, args[OPTIONS_AT[mode]], linker.scope.report);
+  const who = given && answerByOf(linker, given);
   if (text === undefined) {
     const what = `a question without a text`;
     return refuse(linker, callee.place, what, `write \`ask.${mode}('…')\``);
   }
   const message = lowerExpression(text, linker.arguments);
   const more = linker.attempts();
+  const asked = message && who && ({ kind: 'ask', message, ...who } as const);
   switch (mode) {
     case 'info':
-      return message && linker.outcome({ kind: 'ask', mode, message }, more, boundToNothing);
+      return asked && linker.outcome({ ...asked, mode }, more, boundToNothing);
     case 'confirm':
     case 'text':
-      return message && answered(linker, ANSWERS[mode], { kind: 'ask', mode, message });
+      return asked && answered(linker, ANSWERS[mode], { ...asked, mode });
     case 'choice': {
       const options = optionsOf(linker, list, callee);
-      return message && options && answered(linker, ANSWERS[mode], { kind: 'ask', mode, message, options });
+      return asked && options && answered(linker, ANSWERS[mode], { ...asked, mode, options });
     }
     case 'pick':
-      return linkPick(linker, call, message);
+      return linkPick(linker, call, asked);
     default:
       return mode satisfies never;
   }
@@ -72,7 +81,7 @@ function answered(
 function linkPick(
   linker: Linker,
   { args, callee }: CallSyntax,
-  message: Expr | undefined,
+  asked: Pick<AskNode, 'kind' | 'message' | 'answerBy'> | undefined,
 ): StepOutcome | undefined {
   const [, list, given] = args;
   if (list === undefined || given === undefined) {
@@ -84,17 +93,13 @@ function linkPick(
   const as = arrow?.names[0] ?? PATTERN;
   const label =
     arrow && linker.inside(arrow, { kind: 'value', expr: { kind: 'ref', root: 'local', path: [as] } });
-  if (message === undefined || items === undefined || label === undefined) return undefined;
+  if (asked === undefined || items === undefined || label === undefined) return undefined;
   const at = callee.place.span;
   const options: Expr = { kind: 'each', at, mode: 'map', in: items, as, body: label };
   const selected = propertyOf(linker.scope.id, ANSWERS.choice, false);
   const isSelected: Expr = { kind: 'compare', at, left: label, ops: [{ op: 'eq.strict', right: selected }] };
   const picked: Expr = { kind: 'each', at, mode: 'find', truth: TRUTH, in: items, as, body: isSelected };
-  return linker.outcome(
-    { kind: 'ask', mode: 'choice', message, options },
-    linker.attempts(),
-    boundTo(picked),
-  );
+  return linker.outcome({ ...asked, mode: 'choice', options }, linker.attempts(), boundTo(picked));
 }
 
 const WAIT_EXAMPLE = 'wait({ seconds: 2 })';

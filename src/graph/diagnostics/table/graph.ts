@@ -193,6 +193,10 @@ export const graphFaults = {
       `the message of \`${p.step}\` gives the secret \`${p.secret}\` to a model`,
     () => 'leave the secret out of the message',
   ),
+  SW4039: error(
+    (p: { step: string; problem: string }) => `no caller can answer question \`${p.step}\`: ${p.problem}`,
+    () => "name who may answer: `role('lead')`, `owner()`, or a list of them",
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,

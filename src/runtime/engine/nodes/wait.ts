@@ -37,8 +37,9 @@ function actionOf(transition: Transition, node: NodeRecord, model: AskNode): Eva
   const reader = readerOf(transition, node);
   const message = reader.text(model.message, 'message');
   if (!message.ok) return message;
-  const { mode } = model;
-  const base = { type: 'ask', mode, message: message.value, schema: answerSchema(model) } as const;
+  const { mode, answerBy } = model;
+  const who = answerBy === undefined ? {} : { answerBy };
+  const base = { type: 'ask', mode, message: message.value, schema: answerSchema(model), ...who } as const;
   if (mode !== 'choice') return { ok: true, value: base };
   const evaluated: Evaluated<unknown> =
     model.options === undefined ? { ok: true, value: undefined } : reader.value(model.options);

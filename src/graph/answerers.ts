@@ -1,0 +1,44 @@
+/** The owner of a run, as who may answer a question of it. */
+export interface OwnerAnswerer {
+  readonly kind: 'owner';
+}
+
+/** Callers with a role, as who may answer a question. */
+export interface RoleAnswerer {
+  readonly kind: 'role';
+  readonly role: string;
+  /** The owner of the run may not answer, whatever roles it has. */
+  readonly except?: 'owner';
+}
+
+/** Who may answer a question. */
+export type Answerer = OwnerAnswerer | RoleAnswerer;
+
+/** A role: a text that a line of a message shows as it is. */
+const ROLE = /^(?! )[^\p{C}\p{Zl}\p{Zp}'"`]{1,128}(?<! )$/u;
+
+/** True for the name of a role: 1 to 128 printable characters without quotes, and no space at either end. */
+export function isRole(text: unknown): text is string {
+  return typeof text === 'string' && ROLE.test(text);
+}
+
+/** Equal for answerers that name the same callers. */
+export function answererKey(answerer: Answerer): string {
+  return answerer.kind === 'owner' ? '' : `${answerer.except ?? ''} ${answerer.role}`;
+}
+
+/** Whether the owner is not among those who may answer, whatever its roles are. */
+export function isForOthers(answerBy: readonly Answerer[] | undefined): answerBy is readonly Answerer[] {
+  return answerBy !== undefined && !answerBy.some(({ kind }) => kind === 'owner');
+}
+
+/** Names who may answer: `the owner of the run, or a caller with the role 'lead' who is not the owner`. */
+export function describeAnswerers(answerBy: readonly Answerer[]): string {
+  return answerBy.map(describeAnswerer).join(', or ');
+}
+
+function describeAnswerer(answerer: Answerer): string {
+  if (answerer.kind === 'owner') return 'the owner of the run';
+  const { role, except } = answerer;
+  return `a caller with the role '${role}'${except === undefined ? '' : ' who is not the owner'}`;
+}
