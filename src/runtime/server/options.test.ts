@@ -7,6 +7,7 @@ describe('resolveSettings', () => {
     const { newRunId, log, ...settings } = resolveSettings({});
     expect(settings).toStrictEqual({
       allowSampling: false,
+      localRoles: [],
       name: 'stepwright',
       version: '0.0.0',
       pageSize: 100,

@@ -1,4 +1,5 @@
 import type { SimplePrompt } from '../../decorators/prompt.js';
+import { isRole } from '../../graph/answerers.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Journal } from '../host/journal.js';
 import type { WithFactories } from '../tools/factories.js';
@@ -62,6 +63,11 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
   readonly model?: ModelFunction;
   /** Whether the client's model is asked for values of `ask.model`, where the client offers sampling. Default: false. */
   readonly allowSampling?: boolean;
+  /**
+   * The roles of the user of this process, who speaks over stdio: which questions with `answerBy: role(…)` it may
+   * answer. Default: none.
+   */
+  readonly localRoles?: readonly string[];
   /** Makes the id of a run, which must be impossible to guess. Default: 128 random bits, in hexadecimal digits. */
   readonly newRunId?: () => string;
   /**
@@ -156,6 +162,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     prompts: settings.prompts ?? [],
     log: encodedLog(settings.log, oneOf('logLevel', settings.logLevel ?? 'info', RECORD_LEVELS)),
     allowSampling: settings.allowSampling ?? false,
+    localRoles: localRolesOf(settings),
     ...(settings.model === undefined ? {} : { model: settings.model }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
@@ -173,6 +180,15 @@ function prefixOf({ workflowPrefix = DEFAULT_PREFIX }: ServerSettings): string {
   const given = JSON.stringify(workflowPrefix);
   throw new RangeError(
     `workflowPrefix must be at most 32 characters of A-Z, a-z, 0-9, _ and -, not ${given}`,
+  );
+}
+
+function localRolesOf({ localRoles = [] }: ServerSettings): readonly string[] {
+  const fault = localRoles.find((role) => !isRole(role));
+  if (fault === undefined) return localRoles;
+  const given = JSON.stringify(fault);
+  throw new RangeError(
+    `localRoles must list roles of 1 to 128 printable characters without quotes, not ${given}`,
   );
 }
 

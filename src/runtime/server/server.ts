@@ -52,6 +52,7 @@ import {
   type RequestContext,
   RequestGate,
 } from './request.js';
+import { unanswerable } from './runs/answerers.js';
 import { MemoryRunStore } from './runs/memory-store.js';
 import { valuePort } from './runs/model-values.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
@@ -123,6 +124,7 @@ class RegistryServer implements StepwrightServer {
   readonly #workflowTools: WorkflowTools;
   readonly #gate = new RequestGate();
   readonly #lifecycle: Lifecycle;
+  #hasAuthentication = false;
   readonly #listeners = new Set<(change: ServerChange) => void>();
 
   constructor(
@@ -153,6 +155,11 @@ class RegistryServer implements StepwrightServer {
       log,
       newRunId,
       limits,
+      unanswerable: (graph, owner) =>
+        unanswerable(graph, owner, {
+          localRoles: settings.localRoles,
+          hasAuthentication: this.#hasAuthentication,
+        }),
     });
     this.#runs = runs;
     this.#workflowTools = new WorkflowTools({ workflows, runs, schemas, answerMs, pageSize, describe, log });
@@ -406,6 +413,10 @@ class RegistryServer implements StepwrightServer {
     return ownerOf(caller, this.settings.ownerRule);
   }
 
+  authenticates(): void {
+    this.#hasAuthentication = true;
+  }
+
   get isDraining(): boolean {
     return this.#gate.isDraining;
   }
@@ -438,7 +449,7 @@ class RegistryServer implements StepwrightServer {
   /** A request with its caller. One whose caller cannot be distinguished from others is refused before anything is done. */
   #identified(request: RequestContext): IdentifiedRequest {
     try {
-      const principal = this.ownerOf(request);
+      const principal = withRoles(this.ownerOf(request), request.auth?.roles, this.settings.localRoles);
       const { auth } = request;
       if (auth === undefined || principal.kind !== 'principal' || principal.subject === undefined)
         return { ...request, principal };
@@ -472,6 +483,13 @@ class RegistryServer implements StepwrightServer {
       serverTexts.unknownPrompt(name, nearestName(name, this.#prompts.keys())),
     );
   }
+}
+
+/** A caller with its roles. */
+function withRoles(owner: Owner, roles: readonly string[] = [], localRoles: readonly string[]): Owner {
+  if (owner.kind === 'anonymous') return owner;
+  const given = owner.kind === 'local' ? localRoles : roles;
+  return given.length === 0 ? owner : { ...owner, roles: given };
 }
 
 /** Why the run of a workflow failed, by its conversation; nothing for a run that did not. */

@@ -103,6 +103,11 @@ export interface StepwrightServer {
    * @throws UnidentifiedCallerError for a caller that cannot be distinguished from others.
    */
   ownerOf(caller: Caller): Owner;
+  /**
+   * An adapter that authenticates its callers says so before it takes requests: they may have roles, so that workflows
+   * with `answerBy: role(…)` may be started.
+   */
+  authenticates(): void;
   /** False until {@link drain} is called. */
   readonly isDraining: boolean;
   /**

@@ -1,3 +1,4 @@
+import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
 import { references } from '../../graph/expression/traversal.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, type Value } from '../../graph/json.js';
 import type { AskNode, CallNode } from '../../graph/model.js';
@@ -64,8 +65,8 @@ export const handOffTexts = {
     `It belongs to step '${step}'${where}.${howItWent(tried)}`,
   ranAgain: ' The step has run again since: do not undo what it did then.',
   fillIn: ` Fill in what is masked (${MASKED}) first.`,
-  ask: (message: string, options: readonly string[], schema: JsonSchema) =>
-    `Ask the user: ${jsonText(message)}${options.length === 0 ? '' : ` Options: ${options.map((option) => jsonText(option)).join(', ')}.`} The answer is JSON that fits ${jsonText(schema)}`,
+  ask: (message: string, options: readonly string[], schema: JsonSchema, who?: string) =>
+    `${who === undefined ? 'Ask the user' : `Somebody else answers, so start the workflow again instead of asking the user; only ${who} may answer`}: ${jsonText(message)}${options.length === 0 ? '' : ` Options: ${options.map((option) => jsonText(option)).join(', ')}.`} The answer is JSON that fits ${jsonText(schema)}`,
   supply: (message: string, schema: JsonSchema) =>
     `Supply a value: ${jsonText(message)} It is JSON that fits ${jsonText(schema)}`,
   /** `steps` have their places. */
@@ -172,7 +173,8 @@ function lineOf(call: HandOffCall): string {
   if ('tool' in call) return texts.callTool(call.tool, call.arguments);
   if ('uri' in call) return texts.readResource(call.uri);
   if (call.mode === 'model') return handOffTexts.supply(call.ask, call.schema);
-  return handOffTexts.ask(call.ask, call.options ?? [], call.schema);
+  const who = isForOthers(call.answer_by) ? describeAnswerers(call.answer_by) : undefined;
+  return handOffTexts.ask(call.ask, call.options ?? [], call.schema, who);
 }
 
 /** A value with placeholder texts for what is not known. */
@@ -189,6 +191,7 @@ function question(step: AskNode, value: Json, secrets: RunMask) {
     ...(options === undefined ? {} : { options: options.map((option) => secrets.text(option)) }),
     schema: answerSchema(step, options),
     ...(step.mode === 'model' ? { mode: step.mode } : {}),
+    ...(step.answerBy === undefined ? {} : { answer_by: step.answerBy }),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import { cutText } from '../../graph/printable-text.js';
 import type { AskMode } from '../engine/contract.js';
@@ -150,6 +151,8 @@ export type OpenAction = {
       };
       /** What a fitting answer looks like. */
       readonly schema: JsonSchema;
+      /** Who may answer, exclusively. Missing: the owner of the run. */
+      readonly answer_by?: readonly Answerer[];
       /** RFC 3339. Missing where it stays open for as long as it takes. */
       readonly expires_at?: string;
     }
@@ -192,6 +195,8 @@ export type HandOffCall = {
       readonly schema: JsonSchema;
       /** The reader supplies the value, and asks no person for it. */
       readonly mode?: 'model';
+      /** Who answers, exclusively. */
+      readonly answer_by?: readonly Answerer[];
     }
 );
 

@@ -1,3 +1,4 @@
+import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import type { Action } from '../engine/events.js';
@@ -64,12 +65,13 @@ function openActions(
     const head = { action_id: command.id, ...workflow, step_id: node.key };
     const { node: model } = node.planned;
     if (command.kind === 'requestAction' && model.kind === 'ask') {
-      const { mode, message, options, schema } = secrets.action(node.key, command.action);
+      const { mode, message, options, schema, answerBy } = secrets.action(node.key, command.action);
       actions.push({
         ...head,
         type: 'prompt',
         parameters: { message, type: mode, ...(options === undefined ? {} : { options }) },
         schema,
+        ...(answerBy === undefined ? {} : { answer_by: answerBy }),
         ...expiry(command.dueAt),
       });
     } else if (command.kind === 'startTimer' && model.kind === 'wait' && !command.id.includes(':')) {
@@ -85,10 +87,14 @@ function expiry(dueAt: number | undefined): { expires_at?: string } {
 
 function shown(action: OpenAction, kept: KeptRun | undefined): string {
   if (action.type === 'wait') return waitingTexts.wait(action.step_id, action.resume_at);
-  const { step_id: step, parameters, schema, expires_at, action_id } = action;
+  const { step_id: step, parameters, schema, expires_at, action_id, answer_by } = action;
   const { message, type: mode, options = [] } = parameters;
   const question = waitingTexts.question({ step, mode, message, options, schema, until: expires_at });
   if (kept === undefined) return question;
+  if (isForOthers(answer_by)) {
+    const who = describeAnswerers(answer_by);
+    return `${question}\n${waitingTexts.others(who, { workflow_id: kept.workflowId })}`;
+  }
   const result = answerFor(mode);
   return `${question}\n${waitingTexts.answer({ workflow_id: kept.workflowId, action_id, result }, mode)}`;
 }
@@ -139,6 +145,8 @@ const waitingTexts = {
     ].join('\n'),
   answer: (input: Json, mode: AskMode) =>
     `To answer, call tool 'submit_result' with ${jsonText(input)}${mode === 'confirm' ? ', or with false' : ''}`,
+  others: (who: string, input: Json) =>
+    `Somebody else answers: only ${who} may, and finds it with tool 'list_workflows'. Do not ask the user. To see whether the workflow has gone on, call tool 'get_workflow_status' with ${jsonText(input)}`,
   wait: (step: string, until: string) => `${constructTexts.waits(step, until)} It then continues by itself.`,
   status: (input: Json) => `To see its status, call tool 'get_workflow_status' with ${jsonText(input)}`,
   notKept: () => 'The run ends here: the server does not keep it until an answer comes.',

@@ -293,10 +293,13 @@ function signalOf(request: AbortSignal, hasEnded: () => boolean): RequestSignal 
 }
 
 /** The token itself is left behind: tools need to know who calls, not how it was proved. */
-function authOf({ clientId, scopes, extra }: NonNullable<Extra['authInfo']>): AuthInfo {
+function authOf(info: NonNullable<Extra['authInfo']> & { readonly roles?: unknown }): AuthInfo {
+  const { clientId, scopes, extra, roles } = info;
   return {
     clientId,
     scopes,
+    // The type of the SDK has none.
+    ...(Array.isArray(roles) ? { roles: roles.filter((role) => typeof role === 'string') } : {}),
     ...(extra === undefined ? {} : { extra: JSON.parse(JSON.stringify(extra, jsonOrNull)) }),
   };
 }

@@ -85,6 +85,7 @@ class Endpoint {
   ) {
     const { auth, path, limits } = settings;
     this.#refusalOf = hostValidation(settings);
+    if (auth !== undefined) server.authenticates();
     this.#bearer = auth === undefined ? undefined : new Bearer(auth, path, log);
     this.#sessions = new Sessions(limits);
     this.#turns = new FairTurns(limits);
@@ -308,12 +309,13 @@ function handle(
 }
 
 /** The token itself stays behind. */
-function authInfoOf({ clientId, scopes, subject, extra }: VerifiedToken) {
+function authInfoOf({ clientId, scopes, roles, subject, extra }: VerifiedToken) {
   const claims = subject === undefined ? extra : { sub: subject, ...extra };
   return {
     token: '',
     clientId,
     scopes: [...scopes],
+    ...(roles === undefined ? {} : { roles: [...roles] }),
     ...(claims === undefined ? {} : { extra: { ...claims } }),
   };
 }

@@ -1,4 +1,5 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { NotUndone, RemainingEffects } from '../../host/side-effects.js';
 import { bodyText, jsonText } from '../../tools/encode-text.js';
@@ -32,6 +33,15 @@ export function envelopeResult(
     content: [{ type: 'text', text: text.join('\n') }],
     structuredContent: { ...plain(envelope), ...more, ...noted(all, 'warnings') },
     _meta: { ...runMeta(envelope), ...noted(all, WARNINGS_META) },
+  };
+}
+
+/** The answer of a caller that is not the owner of the run was accepted. @param id as the caller sent it. */
+export function acceptedResult(id: string, warnings: readonly RunWarning[] = []): ToolResult {
+  const notes = warnings.map(({ code, message }) => workflowToolTexts.warning(code, message));
+  return {
+    content: [{ type: 'text', text: [workflowToolTexts.accepted, ...notes].join('\n') }],
+    structuredContent: { workflow_id: id, status: 'accepted', ...noted(warnings, 'warnings') },
   };
 }
 
@@ -170,7 +180,7 @@ function stepsIn({ running_steps: running = [], waiting_steps: waiting = [] }: E
 
 function actionText(
   id: string,
-  { action_id, step_id, parameters, schema, expires_at }: EnvelopeAction,
+  { action_id, step_id, parameters, schema, expires_at, answer_by }: EnvelopeAction,
 ): string {
   if ('duration' in parameters) return workflowToolTexts.time(action_id, parameters.message);
   const { message, type: mode, options } = parameters;
@@ -178,8 +188,9 @@ function actionText(
   return [
     workflowToolTexts.question(action_id, step_id, message),
     ...(schema === undefined ? [] : [workflowToolTexts.schema(schema)]),
-    workflowToolTexts.submit(id, action_id, how),
-    workflowToolTexts.submitError,
+    ...(isForOthers(answer_by)
+      ? [workflowToolTexts.answeredBy(id, action_id, describeAnswerers(answer_by))]
+      : [workflowToolTexts.submit(id, action_id, how), workflowToolTexts.submitError]),
     ...(expires_at === undefined ? [] : [workflowToolTexts.expires(expires_at)]),
   ].join('\n');
 }

@@ -42,10 +42,10 @@ export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[]
 }
 
 /** The states of a run, as an envelope has them. */
-const RUN_STATES: JsonSchema = { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] };
+const RUN_STATES = { enum: ['running', 'waiting', 'completed', 'failed', 'cancelled'] } as const;
 
 /** The schema of an `Envelope`: the members that a model reads. It is part of each listed tool, and admits the others. */
-export const ENVELOPE_SCHEMA: JsonSchema = {
+export const ENVELOPE_SCHEMA = {
   type: 'object',
   properties: {
     workflow_id: { type: 'string' },
@@ -55,6 +55,15 @@ export const ENVELOPE_SCHEMA: JsonSchema = {
     error: { type: 'object' },
   },
   required: ['workflow_id', 'status'],
+} as const satisfies JsonSchema;
+
+/** Of `submit_result`: a caller that is not the owner of the run learns only that its answer was accepted. */
+const SUBMIT_SCHEMA: JsonSchema = {
+  ...ENVELOPE_SCHEMA,
+  properties: {
+    ...ENVELOPE_SCHEMA.properties,
+    status: { enum: [...RUN_STATES.enum, 'accepted'] },
+  },
 };
 
 const { tools } = workflowToolTexts;
@@ -82,7 +91,7 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
       },
       'workflow_id',
     ),
-    outputSchema: ENVELOPE_SCHEMA,
+    outputSchema: SUBMIT_SCHEMA,
     // Sending an answer once more changes nothing.
     annotations: { readOnlyHint: false, idempotentHint: true },
   },
@@ -120,7 +129,7 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
     }),
     outputSchema: {
       type: 'object',
-      properties: { workflows: LIST, runs: LIST, next_cursor: TEXT },
+      properties: { workflows: LIST, runs: LIST, to_answer: LIST, next_cursor: TEXT },
       required: ['workflows', 'runs'],
     },
     annotations: READS,

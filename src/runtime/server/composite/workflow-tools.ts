@@ -8,12 +8,13 @@ import { maskedError, maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import type { IdentifiedRequest } from '../request.js';
-import type { RunStore, RunSummary, Submission, Waiter } from '../runs/run-store.js';
+import { rolesOf } from '../runs/run-owner.js';
+import type { RunStore, RunSummary, Submission, ToAnswer, Waiter } from '../runs/run-store.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
 import { lackingScopes } from '../scopes.js';
 import { failureResult, type ToolListing, type ToolResult } from '../wire.js';
 import { describeShortly, describeWorkflow } from './description.js';
-import { envelopeResult, movedResult, toolResult } from './results.js';
+import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
 import { type RunTool, runTools, runToolsFor } from './run-tools.js';
 import type { ServedWorkflow, WorkflowTool } from './served-workflows.js';
 
@@ -147,9 +148,9 @@ export class WorkflowTools {
       ...(error === undefined ? {} : { error }),
     };
     const now = await runs.get(principal, id);
-    if (!now.ok) return failureResult(now.failure);
-    const waiter = this.#waiter(now.envelope.definition.name, request);
+    const waiter = now.ok ? this.#waiter(now.envelope.definition.name, request) : this.#plainWaiter(request);
     const answer = await runs.submit(principal, id, submission, waiter);
+    if ('accepted' in answer) return acceptedResult(id, answer.warnings);
     return answer.ok ? movedResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
   }
 
@@ -194,6 +195,11 @@ export class WorkflowTools {
       hash,
       ...(tool === undefined ? {} : { tool: tool.name }),
     }));
+    // On the first page only.
+    const isFirst = textIn(input, 'cursor') === undefined && status === undefined;
+    const toAnswer = isFirst ? await this.#options.runs.toAnswer(request.principal) : [];
+    const asked = toAnswer.slice(0, this.#options.pageSize);
+    const left_out = toAnswer.length - asked.length;
     const listed = start.workflow + workflows.length;
     const hasMore = listed < all.length || runs.length < left.length;
     const last = runs.at(-1) ?? runsOfCaller[start.run - 1];
@@ -204,11 +210,21 @@ export class WorkflowTools {
       ),
       '',
       ...(runs.length === 0 && start.run === 0 ? [workflowToolTexts.noRuns] : runs.map(runLine)),
+      ...(asked.length === 0 ? [] : ['', workflowToolTexts.toAnswer, ...asked.map(toAnswerLine)]),
+      ...(left_out === 0 ? [] : [workflowToolTexts.moreToAnswer(left_out)]),
       ...(next.next_cursor === undefined ? [] : [workflowToolTexts.moreListed(next.next_cursor)]),
     ];
     return {
       content: [{ type: 'text', text: lines.join('\n') }],
-      structuredContent: { workflows, runs: runs.map((run) => ({ ...run })) as readonly Json[], ...next },
+      structuredContent: {
+        workflows,
+        runs: runs.map((run) => ({ ...run })) as readonly Json[],
+        ...(rolesOf(request.principal).length === 0 || !isFirst
+          ? {}
+          : { to_answer: asked.map((question) => ({ ...question })) }),
+        ...(left_out === 0 ? {} : { to_answer_left_out: left_out }),
+        ...next,
+      },
     };
   }
 
@@ -272,6 +288,10 @@ function runLine({ workflow_id, name, status, cancelling, open_actions, ...more 
   const head = workflowToolTexts.runLine(workflow_id, name, status, cancelling === true, open_actions.length);
   const { started_at, ended_at, arguments: given, arguments_omitted: omitted = [] } = more;
   return `${head}\n${workflowToolTexts.runAbout(started_at, ended_at, given, omitted)}`;
+}
+
+function toAnswerLine({ workflow_id, action_id, name, message, schema }: ToAnswer): string {
+  return workflowToolTexts.toAnswerLine(workflow_id, action_id, name, message, schema);
 }
 
 function textIn(input: JsonObject, name: string): string | undefined {

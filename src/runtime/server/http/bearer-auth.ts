@@ -1,4 +1,5 @@
 import type { AuthInfo } from '../../../decorators/context.js';
+import { isRole } from '../../../graph/answerers.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { SCOPE } from '../../../graph/names.js';
 import { thrownReport } from '../../tools/exceptions.js';
@@ -27,7 +28,10 @@ export interface BearerAuth {
   readonly allowAnonymous?: boolean;
 }
 
-/** Whom a token belongs to. `AuthInfo` of `@modelcontextprotocol/sdk` fits; `extra.sub` and `extra.iss` name the user. */
+/**
+ * Whom a token belongs to. `AuthInfo` of `@modelcontextprotocol/sdk` fits; `extra.sub` and `extra.iss` name the user, and
+ * `roles` say which questions it may answer.
+ */
 export interface VerifiedToken extends Omit<AuthInfo, 'subject' | 'extra'> {
   readonly subject?: string | number | undefined;
   /** Further claims; JSON. */
@@ -177,8 +181,10 @@ function sameAddress(text: string): string {
 function faultOf(verified: unknown): string | undefined {
   if (!isJsonObject(verified)) return verified === null ? 'null' : `a ${typeof verified}`;
   if (typeof verified.clientId !== 'string' || verified.clientId === '') return 'no text as `clientId`';
-  const { scopes, expiresAt } = verified;
+  const { scopes, roles, expiresAt } = verified;
   if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string'))
     return 'no list of texts as `scopes`';
+  if (roles !== undefined && !(Array.isArray(roles) && roles.every(isRole)))
+    return 'no list of roles as `roles`: each is 1 to 128 printable characters without quotes';
   return expiresAt === undefined || typeof expiresAt === 'number' ? undefined : 'no number as `expiresAt`';
 }

@@ -1,3 +1,4 @@
+import type { Answerer } from '../../../graph/answerers.js';
 import type { Json } from '../../../graph/json.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js';
@@ -19,6 +20,8 @@ export interface ActionRecord {
   readonly mode?: AskMode;
   /** When a time is over. */
   readonly until?: number;
+  /** Who may answer, where not the owner; see `Action`. */
+  readonly answerBy?: readonly Answerer[];
   /** It timed out without an answer. */
   readonly hasExpired?: true;
   readonly answer?: AcceptedAnswer;
@@ -49,7 +52,10 @@ class Accepted {
 }
 
 /** What a run waits for. */
-type Open = Pick<LiveRun, 'asks' | 'isOpen'>;
+export interface Open extends Pick<LiveRun, 'isOpen'> {
+  /** The questions that a caller may answer, by their ids. */
+  readonly asks: ReadonlyMap<string, PendingAction>;
+}
 
 /**
  * Every action a run has opened: what is open is known from the run's state, and here when it was opened and what became
@@ -76,6 +82,7 @@ export class ActionHistory {
         id,
         at,
         ...(action === undefined ? {} : { mode: action.mode }),
+        ...(action?.answerBy === undefined ? {} : { answerBy: action.answerBy }),
         ...(until === undefined ? {} : { until }),
       });
     }

@@ -1,5 +1,6 @@
 import type { Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { describeAnswerers } from '../../../graph/answerers.js';
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
 import type { AskMode, Failure } from '../../engine/contract.js';
@@ -12,7 +13,7 @@ import { oneLine } from '../../tools/encode-text.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { maskedFailure } from '../../tools/mask.js';
 import { findProtoKey } from '../../tools/to-json.js';
-import type { ActionHistory } from './action-history.js';
+import type { ActionHistory, ActionRecord, Open } from './action-history.js';
 import type { PendingAction } from './elicitation.js';
 import type { Envelope } from './envelope.js';
 import { ownerKey } from './run-owner.js';
@@ -185,18 +186,22 @@ export interface AnsweredRun {
   readonly schemas: SchemaCompiler;
   readonly clock: Clock;
   readonly isCancelled: boolean;
+  mayAnswer(answerBy: Action['answerBy'], caller: Owner): boolean;
   /** Why it was cancelled, once it is over. */
   readonly error: Pick<Failure, 'message'> | undefined;
   /** The envelope as soon as everything it tells is safe. */
   readonly safeEnvelope: Promise<Envelope>;
 }
 
-/** Says what an answer comes to as the run is now. Nothing is consumed. */
+/** Says what an answer of the owner comes to as the run is now. Nothing is consumed. */
 export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner): Decision {
-  const repeated = decideRepeated(run, submission, by);
-  if (repeated !== undefined) return repeated;
   const { actionId } = submission;
   const { live, actions } = run;
+  const open = openFor(run, by);
+  const named = actionId === undefined ? undefined : actions.get(actionId);
+  if (named?.mode !== undefined && !run.mayAnswer(named.answerBy, by)) return notPermitted(named);
+  const repeated = decideRepeated(run, open, submission, by);
+  if (repeated !== undefined) return repeated;
   if (run.isCancelled) {
     const message = runTexts.cancelled(run.id, run.error?.message ?? '');
     return rejected({ code: 'WORKFLOW_CANCELLED', message });
@@ -205,11 +210,12 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
     const warnings = [{ code: 'W_NOT_USED', message: runTexts.notUsed(actionId) } as const];
     return told(run.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings })));
   }
-  if (actionId !== undefined && actions.get(actionId)?.answer !== undefined) {
-    const details = { action_id: actionId };
-    return rejected({ code: 'ALREADY_SUBMITTED', message: runTexts.alreadySubmitted(actionId), details });
-  }
-  const chosen = actions.choose(actionId, live, run.clock.now());
+  if (actionId !== undefined && actions.get(actionId)?.answer !== undefined)
+    return alreadySubmitted(actionId);
+  const [foreign] = live.asks.values();
+  if (actionId === undefined && foreign !== undefined && open.asks.size === 0)
+    return notPermitted({ id: foreign.id, ...foreign.action });
+  const chosen = actions.choose(actionId, open, run.clock.now());
   switch (chosen.kind) {
     case 'refused':
       return rejected(chosen.failure);
@@ -221,6 +227,48 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
     default:
       return unreachable(chosen);
   }
+}
+
+/** Whether a question that a submission may be for names a caller that is not the owner of the run. */
+export function isNamed(run: AnsweredRun, { actionId }: Submission, by: Owner): boolean {
+  if (actionId !== undefined) {
+    const action = run.actions.get(actionId);
+    return action?.answerBy !== undefined && run.mayAnswer(action.answerBy, by);
+  }
+  return openFor(run, by).asks.size > 0 || run.actions.lastOf(ownerKey(by)) !== undefined;
+}
+
+/** Says what an answer of such a caller comes to: it learns of the questions that name it, and of nothing else. */
+export function decideNamed(run: AnsweredRun, submission: Submission, by: Owner): Decision {
+  const { actions } = run;
+  const open = openFor(run, by);
+  const repeated = decideRepeated(run, open, submission, by);
+  if (repeated !== undefined) return repeated;
+  const last = open.asks.size === 0 ? actions.lastOf(ownerKey(by))?.id : undefined;
+  const actionId = submission.actionId ?? last;
+  if (actionId !== undefined && actions.get(actionId)?.answer !== undefined)
+    return alreadySubmitted(actionId);
+  const chosen = actions.choose(actionId, open, run.clock.now());
+  if (chosen.kind === 'pending') return decideFor(run, chosen.pending, submission);
+  const closed = { code: 'ACTION_CANCELLED', message: runTexts.closed(actionId ?? '', []) };
+  return rejected(chosen.kind === 'refused' ? chosen.failure : closed);
+}
+
+/** The open questions that a caller may answer. */
+function openFor({ live, mayAnswer }: AnsweredRun, by: Owner): Open {
+  const asks = [...(live?.asks.values() ?? [])].filter(({ action }) => mayAnswer(action.answerBy, by));
+  return { asks: new Map(asks.map((ask) => [ask.id, ask])), isOpen: (id) => live?.isOpen(id) === true };
+}
+
+function notPermitted({ id, answerBy = [] }: Pick<ActionRecord, 'id' | 'answerBy'>): Decision {
+  const details = { action_id: id, answer_by: answerBy.map((each) => ({ ...each })) };
+  const message = runTexts.notPermitted(id, describeAnswerers(answerBy));
+  return rejected({ code: 'NOT_PERMITTED', message, details });
+}
+
+function alreadySubmitted(action: string): Decision {
+  const details = { action_id: action };
+  return rejected({ code: 'ALREADY_SUBMITTED', message: runTexts.alreadySubmitted(action), details });
 }
 
 /** The same for an answer to this question. */
@@ -238,9 +286,14 @@ export function decideFor(
  * What a repeated answer comes to; nothing for any other. Without an action id it may as well be meant for an action
  * that is open now: which one is not guessed.
  */
-function decideRepeated(run: AnsweredRun, submission: Submission, by: Owner): Decision | undefined {
+function decideRepeated(
+  run: AnsweredRun,
+  { asks }: Open,
+  submission: Submission,
+  by: Owner,
+): Decision | undefined {
   const { actionId } = submission;
-  const { actions, live } = run;
+  const { actions } = run;
   const before = actionId === undefined ? actions.lastOf(ownerKey(by)) : actions.get(actionId);
   if (before?.answer === undefined || before.mode === undefined) return undefined;
   if (!contentsOf(before.mode, submission).includes(before.answer.content)) return undefined;
@@ -252,7 +305,7 @@ function decideRepeated(run: AnsweredRun, submission: Submission, by: Owner): De
     run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope, ...noted }));
   if (actionId !== undefined) return told(response);
   if (run.isCancelled) return undefined;
-  const open = [...(live?.asks.values() ?? [])].map(({ id }) => id);
+  const open = [...asks.keys()];
   return open.length === 0
     ? told(response)
     : rejected({

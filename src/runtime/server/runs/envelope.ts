@@ -1,3 +1,4 @@
+import type { Answerer } from '../../../graph/answerers.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph } from '../../../graph/model.js';
@@ -74,6 +75,8 @@ export interface EnvelopeAction {
     | { readonly duration: number; readonly message: string };
   /** What a fitting answer looks like. Missing for a `wait`, which is not answered. */
   readonly schema?: JsonSchema;
+  /** Who may answer, exclusively. Missing: the owner of the run. */
+  readonly answer_by?: readonly Answerer[];
   /** When a `wait` is over, RFC 3339. */
   readonly resume_at?: string;
   readonly timeout_seconds?: number;
@@ -141,7 +144,7 @@ function openActions({ state, openedAt, mask }: RunView): EnvelopeAction[] {
     const opened = openedAt(command.id);
     const head = { action_id: command.id, workflow_id: state.run.id, created_at: time(opened) };
     if (command.kind === 'requestAction') {
-      const { message, mode, options, schema } = mask.action(command.node, command.action);
+      const { message, mode, options, schema, answerBy } = mask.action(command.node, command.action);
       actions.push({
         ...head,
         step_id: command.node,
@@ -152,6 +155,7 @@ function openActions({ state, openedAt, mask }: RunView): EnvelopeAction[] {
           ...(options === undefined ? {} : { options }),
         },
         schema,
+        ...(answerBy === undefined ? {} : { answer_by: answerBy }),
         ...expiry(command.dueAt, opened),
       });
     } else if (command.kind === 'startTimer' && isWait(command)) {

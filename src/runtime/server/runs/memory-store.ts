@@ -1,9 +1,10 @@
 import type { Owner } from '../../../decorators/context.js';
+import type { Graph } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
 import { type Clock, callAt } from '../../host/in-process/clock.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { runRef } from '../../tools/port.js';
-import { accessKey, ownerKey } from './run-owner.js';
+import { accessKey, answerId, ownerKey, rolesOf } from './run-owner.js';
 import {
   type Cancellation,
   DEFAULT_LIMITS,
@@ -15,6 +16,8 @@ import {
   type RunSummary,
   runRowsIn,
   type Submission,
+  type SubmitAnswer,
+  type ToAnswer,
   type Waiter,
 } from './run-store.js';
 import { runTexts } from './run-texts.js';
@@ -24,6 +27,8 @@ export interface MemoryStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd'> {
   /** Makes the id of a run, which must be unique and impossible to guess. */
   readonly newRunId: () => string;
   readonly limits?: Partial<RunLimits>;
+  /** Why a run may not start for an owner: no caller could answer a question of it. Default: somebody can. */
+  readonly unanswerable?: (graph: Graph, owner: Owner) => Failure | undefined;
 }
 
 /** Runs of this process: they end with it. */
@@ -34,6 +39,8 @@ export class MemoryRunStore implements RunStore {
   readonly #runs = new Map<string, StoredRun>();
   /** By what `maxOpenRuns` limits. */
   readonly #groups = new Map<string, StoredGroup>();
+  /** Runs with questions that say who may answer, by their `answerId`. */
+  readonly #restricted = new Map<string, StoredRun>();
   /** In the order they ended. */
   readonly #finished = new Set<StoredRun>();
   #openAnonymous = 0;
@@ -51,7 +58,7 @@ export class MemoryRunStore implements RunStore {
     const { owner } = run;
     const quota = quotaOf(owner, waiter.request.remoteAddress);
     const group = this.#group(quota, owner);
-    const failure = this.#excess(group);
+    const failure = this.#options.unanswerable?.(run.graph, owner) ?? this.#excess(group);
     if (failure !== undefined) return { ok: false, failure };
     const id = this.#options.newRunId();
     if (this.#runs.has(id)) throw new Error(runTexts.sameId(runRef(id)));
@@ -80,7 +87,8 @@ export class MemoryRunStore implements RunStore {
     if (this.#runs.has(id)) return true;
     if (loaded === undefined || graph === undefined || start === undefined) return false;
     const group = this.#group(start.quota, start.owner);
-    const run = new StoredRun({ graph, loaded, auth: start.auth }, group, this.#parts);
+    const { owner, auth } = start;
+    const run = new StoredRun({ graph, loaded, owner, auth }, group, this.#parts);
     this.#add(run, group);
     run.resume();
     return true;
@@ -93,9 +101,21 @@ export class MemoryRunStore implements RunStore {
     return { ok: true, envelope: await run.safeEnvelope };
   }
 
-  async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<RunAnswer> {
+  async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
     const run = this.#find(caller, id);
-    return run === undefined ? unknown(id) : run.submit(caller, submission, waiter);
+    if (run !== undefined) return run.submit(caller, submission, waiter);
+    const other = this.#restricted.get(id) ?? this.#runs.get(id);
+    if (other === undefined || other.isOf(caller) || !other.names(caller, submission)) return unknown(id);
+    const answer = await other.submitNamed(caller, submission);
+    if (!answer.ok) return answer;
+    const { warnings } = answer;
+    return { ok: true, accepted: true, ...(warnings === undefined ? {} : { warnings }) };
+  }
+
+  async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
+    if (rolesOf(caller).length === 0) return [];
+    const others = [...this.#restricted.values()].filter((run) => !run.isOf(caller));
+    return (await Promise.all(others.map((run) => run.toAnswer(caller)))).flat();
   }
 
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
@@ -158,6 +178,7 @@ export class MemoryRunStore implements RunStore {
   #add(run: StoredRun, group: StoredGroup): void {
     if (group.owner.kind === 'anonymous') this.#openAnonymous += 1;
     this.#runs.set(run.id, run);
+    if (run.isRestricted) this.#restricted.set(answerId(run.id), run);
     this.#groups.set(group.quota, group);
     group.runs.add(run);
   }
@@ -192,6 +213,7 @@ export class MemoryRunStore implements RunStore {
   #remove(run: StoredRun): void {
     this.#finished.delete(run);
     this.#runs.delete(run.id);
+    if (run.isRestricted) this.#restricted.delete(answerId(run.id));
     const group = this.#groups.get(run.group.quota);
     group?.runs.delete(run);
     if (group?.runs.size === 0) this.#groups.delete(run.group.quota);

@@ -16,13 +16,13 @@ import {
 } from '../../engine/constructs.fixture.js';
 import { call, chain, done, graph, input, lit, step, stop, text } from '../../engine/graph.fixture.js';
 import { FaultyJournal } from '../../host/faulty-journal.fixture.js';
-import type { InboxItem, JournalEntry } from '../../host/journal.js';
+import type { JournalEntry } from '../../host/journal.js';
 import { MemoryJournal } from '../../host/memory-journal.js';
 import { RunMask } from '../../host/run-mask.js';
 import { createProgress } from '../../trace/progress.js';
 import { createTrace } from '../../trace/trace.js';
-import type { RunAnswer, Submission } from './run-store.js';
-import { ada, broken, eve, ok, Store, settle, type Tool } from './store.fixture.js';
+import type { Submission, SubmitAnswer } from './run-store.js';
+import { ada, broken, copyOf, eve, ok, Store, settle, type Tool } from './store.fixture.js';
 
 const fn = (name: string, ...args: Expr[]): Expr => ({ kind: 'call', fn: name, args });
 const secret = (name: string): Input => ({ ...required(name), secret: true });
@@ -157,21 +157,6 @@ class TimedJournal extends MemoryJournal {
   }
 }
 
-/** A journal with the first entries of the run of another one. */
-async function copyOf(journal: MemoryJournal, count = Number.POSITIVE_INFINITY): Promise<MemoryJournal> {
-  const read = journal.read('run-1');
-  if (read === undefined) throw new Error('there is no run');
-  const copy = new MemoryJournal();
-  for (const entry of read.entries.slice(0, count)) {
-    for (const { id } of entry.consumed ?? []) {
-      const item: InboxItem = { run: 'run-1', id, kind: 'operator', at: 0, content: {} };
-      await copy.send(item);
-    }
-    await copy.append(entry.seq === 1 ? { ...entry, graph: read.graph } : entry);
-  }
-  return copy;
-}
-
 async function rest(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await settle();
 }
@@ -185,7 +170,7 @@ async function take(store: Store, { at, answer, cancel }: Step): Promise<void> {
   await rest();
 }
 
-const shownOf = (answer: RunAnswer) =>
+const shownOf = (answer: SubmitAnswer) =>
   answer.ok ? { warnings: answer.warnings } : { failure: answer.failure };
 
 /** All responses to callers of a run, and to answers that change nothing. */

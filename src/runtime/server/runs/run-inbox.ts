@@ -45,7 +45,8 @@ export class RunInbox {
     return this.#senders.size === 0;
   }
 
-  answer(by: Owner, { actionId, result, error }: Submission, waiter: Waiter): Promise<RunAnswer> {
+  /** @param waiter missing for a sender that does not wait for the run. */
+  answer(by: Owner, { actionId, result, error }: Submission, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
       ...(actionId === undefined ? {} : { action_id: actionId }),
       ...(result === undefined ? {} : { result }),
@@ -62,7 +63,12 @@ export class RunInbox {
     return this.#send('cancel', by, content, waiter);
   }
 
-  #send(kind: 'answer' | 'cancel', by: Owner, given: JsonObject, waiter: Waiter): Promise<RunAnswer> {
+  #send(
+    kind: 'answer' | 'cancel',
+    by: Owner,
+    given: JsonObject,
+    waiter: Waiter | undefined,
+  ): Promise<RunAnswer> {
     // What becomes of it outside must not reach the run.
     const json = toJson(given);
     if (!json.ok) {
@@ -161,7 +167,8 @@ function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
 
 /** A caller of this process that waits for what becomes of what it sent. */
 export interface Sender {
-  readonly waiter: Waiter;
+  /** Missing for a sender that does not wait for the run: it is answered when the answer is safe. */
+  readonly waiter: Waiter | undefined;
   readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;
 }
 
@@ -220,7 +227,7 @@ export class AnswerDelivery implements Delivery {
   open(): Event | undefined {
     this.#decision = this.#decide();
     if (this.#decision.kind !== 'fits') return undefined;
-    if (this.#sender !== undefined)
+    if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
     const { pending, answer } = this.#decision;
     const head = {
@@ -265,12 +272,19 @@ export class AnswerDelivery implements Delivery {
     const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...noted }));
     if (response !== undefined) this.#run.accepted(pending.id, response);
     this.#waitingRequest?.open();
-    if (response !== undefined) this.#sender?.resolve(response);
+    if (this.#isLeft) this.#sender?.resolve({ ok: true, envelope: this.#run.envelope, ...noted });
+    else if (response !== undefined) this.#sender?.resolve(response);
   }
 
   failed(): void {
     this.#waitingRequest?.leave();
-    lost(this.#run, this.#sender);
+    if (!this.#isLeft) lost(this.#run, this.#sender);
+    else this.#sender?.resolve({ ok: false, failure: { code: 'E_JOURNAL', message: runTexts.answerLost } });
+  }
+
+  /** Whether its sender does not wait for the run. */
+  get #isLeft(): boolean {
+    return this.#sender !== undefined && this.#sender.waiter === undefined;
   }
 }
 
@@ -292,7 +306,7 @@ class CancelDelivery implements Delivery {
   }
 
   open(): Event {
-    if (this.#sender !== undefined)
+    if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
     const id = this.item === undefined ? {} : { id: this.item };
     return { ...this.#run.cancelling(this.#how), ...id, by: { ...this.#by } };

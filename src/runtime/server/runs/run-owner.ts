@@ -1,5 +1,5 @@
 import type { Owner, Principal } from '../../../decorators/context.js';
-import { canonicalJson } from '../../../graph/canonical.js';
+import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
 import { ownProperty } from '../../../graph/json.js';
 import { runTexts } from './run-texts.js';
 
@@ -56,9 +56,31 @@ export function ownerOf({ auth, local }: Caller, rule: OwnerRule = {}): Owner {
   return { ...head, ...(subject === undefined ? {} : { subject }), clientId };
 }
 
-/** A text that is equal for the same owner only. */
+/** A text that is equal for the same owner only, whatever roles it has. */
 export function ownerKey(owner: Owner): string {
-  return canonicalJson({ ...owner });
+  const { roles: _, ...identity } = { roles: undefined, ...owner };
+  return canonicalJson(identity);
+}
+
+/**
+ * What callers that are not the owner know a run by: the id cannot be had from it. A run without authentication is
+ * reached by its id.
+ */
+export function answerId(run: string): string {
+  return sha256Hex(`answer ${run}`).slice(0, 32);
+}
+
+/** Whether the caller is the owner, in any of its clients. */
+export function isSameUser(caller: Owner, owner: Owner): boolean {
+  if (accessKey(caller) === accessKey(owner)) return true;
+  if (caller.kind !== 'principal' || owner.kind !== 'principal') return false;
+  const { issuer, subject } = owner;
+  return subject !== undefined && caller.subject === subject && caller.issuer === issuer;
+}
+
+/** The roles of a caller. */
+export function rolesOf(caller: Owner): readonly string[] {
+  return caller.kind === 'anonymous' ? [] : (caller.roles ?? []);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
-import type { Json, JsonObject } from '../../../graph/json.js';
+import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
@@ -24,9 +24,14 @@ export interface RunStore {
   /** The state of a run now. */
   get(caller: Owner, id: string): Promise<RunAnswer>;
   /** Answers an action, and then as `start` does. */
-  submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<RunAnswer>;
+  submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer>;
   /** Gives a run up. One that is over stays as it is. */
   cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer>;
+  /**
+   * The open questions of runs that are not the caller's and that name it, the oldest run first. What it learns of such
+   * a run is what it gets here.
+   */
+  toAnswer(caller: Owner): Promise<readonly ToAnswer[]>;
   /** The caller's runs, the latest first. None for an anonymous caller, who is not known to be the owner of any. */
   list(caller: Owner): Promise<readonly RunSummary[]>;
   /** Resolves when every run is over or waits for an answer or a time. */
@@ -56,13 +61,13 @@ export interface RunGroup {
 }
 
 /** A run to begin, for a request. */
-export interface BegunRun extends Omit<NewRun, 'owner'> {
+export interface BegunRun extends NewRun {
   readonly id: string;
   readonly request: Waiter['request'];
 }
 
 /** A run that a process left. */
-export interface ResumedRun extends Pick<NewRun, 'graph'> {
+export interface ResumedRun extends Pick<NewRun, 'graph' | 'owner'> {
   readonly loaded: LoadedRun;
   /** Of the request that started it, as far as that was kept. */
   readonly auth: AuthInfo | undefined;
@@ -101,6 +106,26 @@ export interface Cancellation {
 export type RunAnswer =
   | { readonly ok: true; readonly envelope: Envelope; readonly warnings?: readonly RunWarning[] }
   | { readonly ok: false; readonly failure: Failure };
+
+/** Of a caller that a question names and that is not the owner of the run: it learns nothing else of the run. */
+export interface AnswerAccepted {
+  readonly ok: true;
+  readonly accepted: true;
+  readonly warnings?: readonly RunWarning[];
+}
+
+export type SubmitAnswer = RunAnswer | AnswerAccepted;
+
+/** A question of another owner's run. */
+export interface ToAnswer {
+  /** What `submit_result` takes as the id of the run. It is not the id, which would reach the run. */
+  readonly workflow_id: string;
+  readonly action_id: string;
+  /** Of the workflow. */
+  readonly name: string;
+  readonly message: string;
+  readonly schema: JsonSchema;
+}
 
 /** What a caller should know although the request was not refused. */
 export interface RunWarning {

@@ -23,6 +23,12 @@ export const runTexts = {
   tooManyActions: (open: number, limit: number) =>
     `${open} actions are open, and a run may begin only below ${limit}: answer or cancel some first.`,
 
+  noRoles: (step: string, who: string) =>
+    `The run was not started: only ${who} may answer its step '${clip(step)}', and no caller of this server has this role. Its operator gives roles with \`auth\` over HTTP, and with \`localRoles\` over stdio.`,
+  notPermitted: (action: string, who: string) =>
+    `Action '${clip(action)}' is not yours to answer: only ${who} may. Nothing was consumed, and the action is still open or was answered.`,
+  answerLost: 'The answer could not be written down: it was not accepted.',
+
   cancelled: (id: string, why: string) =>
     `Run '${clip(id)}' was cancelled: it takes no further answers.${why === '' ? '' : ` ${clip(why)}`}`,
   notUsed: (action: string | undefined) =>
@@ -195,6 +201,14 @@ export const workflowToolTexts = {
     `Without an answer, but may have taken effect all the same: ${joined(calls, more)}. Check before repeating.`,
   question: (action: string, step: string, message: string) =>
     `Action '${action}' of step '${clip(step)}' asks: ${json(message)}`,
+  answeredBy: (id: string, action: string, who: string) =>
+    `Somebody else answers: only ${who} may, and finds it with list_workflows. Do not ask the user. Ask for the state with get_workflow_status { "workflow_id": ${json(id)} }. A permitted caller answers action ${json(action)} with submit_result.`,
+  accepted: 'The answer was accepted.',
+  toAnswer: 'To answer:',
+  /** A question of another caller's run. */
+  toAnswerLine: (id: string, action: string, workflow: string, message: string, schema: unknown) =>
+    `Workflow '${clip(workflow)}' asks: ${json(message)}\nThe answer's schema: ${json(schema)}\nAnswer with submit_result { "workflow_id": ${json(id)}, "action_id": ${json(action)}, "result": … }.`,
+  moreToAnswer: (count: number) => `${count} more are left out: answer these first.`,
   time: (action: string, message: string) => `Action '${action}': ${message}`,
   schema: (schema: unknown) => `The answer's schema: ${json(schema)}`,
   expires: (time: string) => `It expires at ${time}.`,
@@ -236,7 +250,8 @@ export const workflowToolTexts = {
     },
     list: {
       title: 'List workflows and runs',
-      description: 'Lists the workflows, and your runs of them, the latest first.',
+      description:
+        'Lists the workflows, your runs of them, the latest first, and questions of other runs that you may answer.',
       status: 'Only runs with this status',
       cursor: '`next_cursor` of the page before',
     },

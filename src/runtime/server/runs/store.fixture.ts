@@ -3,13 +3,14 @@ import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js'
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { FakeClock } from '../../host/in-process/fake-clock.fixture.js';
-import type { Journal } from '../../host/journal.js';
+import type { InboxItem, Journal } from '../../host/journal.js';
+import { MemoryJournal } from '../../host/memory-journal.js';
 import { encodedLog } from '../../tools/log.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../tools/port.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope } from './envelope.js';
 import { MemoryRunStore } from './memory-store.js';
-import type { RunAnswer, RunLimits, Submission, Waiter } from './run-store.js';
+import type { RunLimits, Submission, SubmitAnswer, Waiter } from './run-store.js';
 
 export type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
 
@@ -82,7 +83,7 @@ export class Store {
     return envelopeIn(await this.store.start({ owner: ada, graph, input }, this.waiter(more)));
   }
 
-  submit(id: string, submission: Submission, owner: Owner = ada): Promise<RunAnswer> {
+  submit(id: string, submission: Submission, owner: Owner = ada): Promise<SubmitAnswer> {
     return this.store.submit(owner, id, submission, this.waiter());
   }
 
@@ -91,17 +92,36 @@ export class Store {
   }
 }
 
-export function envelopeIn(answer: RunAnswer): Envelope {
+export function envelopeIn(answer: SubmitAnswer): Envelope {
   if (!answer.ok) throw new Error(`${answer.failure.code}: ${answer.failure.message}`);
+  if ('accepted' in answer) throw new Error('the caller is not the owner of the run');
   return answer.envelope;
 }
 
 /** The code a request is refused with; `accepted` where it is not. */
-export function codeOf(answer: RunAnswer): string {
+export function codeOf(answer: SubmitAnswer): string {
   return answer.ok ? 'accepted' : answer.failure.code;
 }
 
 /** Lets everything happen that needs no time. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A journal with the first entries of the run of another one. */
+export async function copyOf(
+  journal: MemoryJournal,
+  count = Number.POSITIVE_INFINITY,
+): Promise<MemoryJournal> {
+  const read = journal.read('run-1');
+  if (read === undefined) throw new Error('there is no run');
+  const copy = new MemoryJournal();
+  for (const entry of read.entries.slice(0, count)) {
+    for (const { id } of entry.consumed ?? []) {
+      const item: InboxItem = { run: 'run-1', id, kind: 'operator', at: 0, content: {} };
+      await copy.send(item);
+    }
+    await copy.append(entry.seq === 1 ? { ...entry, graph: read.graph } : entry);
+  }
+  return copy;
 }

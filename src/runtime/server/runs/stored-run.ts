@@ -23,12 +23,15 @@ import type { Log } from '../../tools/log.js';
 import { maskedThrown } from '../../tools/mask.js';
 import { type Peer, runRef } from '../../tools/port.js';
 import { ActionHistory } from './action-history.js';
+import { mayAnswer, restrictedQuestions } from './answerers.js';
 import {
   type AnsweredRun,
   contentOf,
   type Decision,
   decideAnswer,
   decideFor,
+  decideNamed,
+  isNamed,
   notTaken,
   rejected,
   shownAction,
@@ -37,7 +40,7 @@ import type { PendingAction } from './elicitation.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
 import { AnswerDelivery, type RequestedRun, RunInbox } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
-import { ownerKey } from './run-owner.js';
+import { accessKey, answerId, ownerKey } from './run-owner.js';
 import {
   type BegunRun,
   type Cancellation,
@@ -52,6 +55,7 @@ import {
   type Submission,
   shownArguments,
   summaryOf,
+  type ToAnswer,
   type Waiter,
 } from './run-store.js';
 import { runTexts } from './run-texts.js';
@@ -89,6 +93,8 @@ interface Ended {
 export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedContext {
   readonly id: string;
   readonly group: RunGroup;
+  /** With the roles it had when it started the run. */
+  readonly principal: Owner;
   readonly actions = new ActionHistory();
   readonly mask: RunMask;
   requestId: string;
@@ -114,6 +120,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     const { graph } = run;
     const { secretInputs } = parts;
     this.group = group;
+    this.principal = run.owner;
     this.#parts = parts;
     this.#graph = graph;
     if ('loaded' in run) {
@@ -234,8 +241,44 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return this.#sent.receive(item);
   }
 
+  /** The same for a caller that a question names and that is not the owner: it does not wait for the run. */
+  submitNamed(caller: Owner, submission: Submission): Promise<RunAnswer> {
+    return this.#sent.answer(caller, submission);
+  }
+
   decide(submission: Submission, by: Owner): Decision {
-    return decideAnswer(this, submission, by);
+    return this.isOf(by) ? decideAnswer(this, submission, by) : decideNamed(this, submission, by);
+  }
+
+  /** Whether a question of it may say who may answer. */
+  get isRestricted(): boolean {
+    return restrictedQuestions(this.#graph).length > 0;
+  }
+
+  /** Whether the caller reaches the run as its owner. */
+  isOf(caller: Owner): boolean {
+    return accessKey(caller) === this.group.access;
+  }
+
+  /** Whether a question that a submission may be for names a caller that is not the owner. */
+  names(caller: Owner, submission: Submission): boolean {
+    return isNamed(this, submission, caller);
+  }
+
+  readonly mayAnswer = (answerBy: Action['answerBy'], caller: Owner): boolean =>
+    mayAnswer(answerBy, caller, this.principal);
+
+  /** The open questions that name a caller who is not the owner, as soon as they are safe. */
+  toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
+    const asked = (): readonly ToAnswer[] =>
+      this.pendingActions()
+        .filter(({ action }) => this.mayAnswer(action.answerBy, caller))
+        .map((pending) => {
+          const { message, schema } = this.shown(pending);
+          const { name } = this.#graph;
+          return { workflow_id: answerId(this.id), action_id: pending.id, name, message, schema };
+        });
+    return new Promise((resolve) => this.whenSafe(() => resolve(asked())));
   }
 
   accepting({ pending, answer, warnings }: Extract<Decision, { kind: 'fits' }>, by: Owner | undefined): void {
@@ -327,8 +370,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     this.actions.note(events, facts, state, this.clock.now());
     const rows = this.actions.takeRows();
     if (this.#live?.hasBegun === false) {
-      const { owner, quota } = this.group;
-      rows.push(runRow('start', { owner, quota, ...recorded(this.#auth) }));
+      const { quota } = this.group;
+      rows.push(runRow('start', { owner: this.principal, quota, ...recorded(this.#auth) }));
     }
     for (const event of events) {
       if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
@@ -442,10 +485,6 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
 
   // What follows is for the calls of the run. They are made for its owner; of the request that moves it on they know the
   // id alone.
-
-  get principal(): Owner {
-    return this.group.owner;
-  }
 
   get auth(): AuthInfo | undefined {
     return this.#auth;

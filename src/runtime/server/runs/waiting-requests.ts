@@ -1,3 +1,4 @@
+import type { Owner } from '../../../decorators/context.js';
 import { unreachable } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
@@ -24,6 +25,7 @@ export interface AwaitedRun {
   /** Calls back when nothing of the run has still to be written. */
   whenSafe(look: () => void): void;
   pendingActions(): readonly PendingAction[];
+  mayAnswer(answerBy: Action['answerBy'], caller: Owner): boolean;
   /** What a question asks, without secrets. */
   shown(pending: PendingAction): Action;
   take(
@@ -68,7 +70,8 @@ export class WaitingRequest {
       request.peer?.elicit === undefined
         ? undefined
         : new Elicitation(request.peer.elicit, {
-            pendingActions: () => run.pendingActions(),
+            pendingActions: () =>
+              run.pendingActions().filter(({ action }) => run.mayAnswer(action.answerBy, request.principal)),
             shown: (pending) => run.shown(pending),
             claim: (pending) => run.waiting.claim(pending),
             release: (pending) => run.waiting.release(pending),
