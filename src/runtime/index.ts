@@ -77,6 +77,7 @@ export type { RunLimits } from './server/runs/run-store.js';
 export { createServer } from './server/server.js';
 export type {
   CompletionSubject,
+  ServerInfo,
   ServerOf,
   StepwrightServer,
   WorkflowArguments,

@@ -3,13 +3,30 @@ import { MemoryJournal } from '../host/memory-journal.js';
 import { resolveSettings } from './options.js';
 
 describe('resolveSettings', () => {
+  test('keeps what the server says about itself, and refuses addresses that clients cannot open', () => {
+    const about = {
+      name: 'shop',
+      version: '1.2.3',
+      title: 'The shop',
+      description: 'Sells pens',
+      websiteUrl: 'https://shop.example',
+      icons: [{ src: 'data:image/svg+xml,x', sizes: ['any'], theme: 'dark' }],
+    } as const;
+    expect(resolveSettings(about).info).toStrictEqual(about);
+    expect(() => resolveSettings({ websiteUrl: 'shop.example' })).toThrow(
+      new RangeError('websiteUrl must be an absolute URL (https:, http:), not "shop.example"'),
+    );
+    expect(() => resolveSettings({ icons: [{ src: 'javascript:1' }] })).toThrow(
+      'icons[0].src must be an absolute URL (https:, http:, data:), not "javascript:1"',
+    );
+  });
+
   test('fills defaults in', () => {
     const { newRunId, log, ...settings } = resolveSettings({});
     expect(settings).toStrictEqual({
       allowSampling: false,
       localRoles: [],
-      name: 'stepwright',
-      version: '0.0.0',
+      info: { name: 'stepwright', version: '0.0.0' },
       pageSize: 100,
       promptTimeoutMs: 45_000,
       toolTimeoutMs: 60_000,
@@ -26,6 +43,7 @@ describe('resolveSettings', () => {
         maxFinishedRuns: 1_000,
         finishedRunMs: 3_600_000,
       },
+      maxResultChars: 50_000,
       hooks: {},
       ownerRule: {},
       middleware: [],
@@ -55,7 +73,7 @@ describe('resolveSettings', () => {
   });
 
   test('keeps what is given', () => {
-    const given = {
+    const { name, version, ...settings } = {
       name: 'a',
       version: '1',
       instructions: 'b',
@@ -65,7 +83,10 @@ describe('resolveSettings', () => {
       toolAnswerMs: 4,
       drainTimeoutMs: 5,
     };
-    expect(resolveSettings(given)).toMatchObject(given);
+    expect(resolveSettings({ name, version, ...settings })).toMatchObject({
+      ...settings,
+      info: { name, version },
+    });
     const ownerRule = { owner: 'client+subject', subjectClaim: 'oid' } as const;
     expect(resolveSettings(ownerRule)).toMatchObject({ ownerRule });
     const journal = new MemoryJournal();

@@ -1,4 +1,5 @@
 import type { SimplePrompt } from '../../decorators/prompt.js';
+import type { Icon } from '../../decorators/tool.js';
 import { isRole } from '../../graph/answerers.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Journal } from '../host/journal.js';
@@ -12,13 +13,28 @@ import type { BuiltWorkflow } from './registration.js';
 import type { ModelFunction } from './runs/model-values.js';
 import type { OwnerRule } from './runs/run-owner.js';
 import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';
+import type { ServerInfo } from './stepwright-server.js';
 
 /** Options of a server beside the factories of its classes. */
 export interface ServerSettings extends OwnerRule, LifecycleHooks {
+  /**
+   * The longest result of a run that a workflow's tool, `submit_result` and `get_workflow_status` return, in UTF-16 code
+   * units of its text. A longer one is read in parts, or as the resource that the answer links. Default: 50 000, since
+   * hosts cut off more.
+   */
+  readonly maxResultChars?: number;
   /** What the server calls itself. Default: `stepwright`. */
   readonly name?: string;
   /** Default: `0.0.0`. */
   readonly version?: string;
+  /** A name for people. Default: `name`. */
+  readonly title?: string;
+  /** What the server is, for people. Default: none. */
+  readonly description?: string;
+  /** An absolute URL (`https:` or `http:`) of a page about the server. Default: none. */
+  readonly websiteUrl?: string;
+  /** Icons of the server. Default: none. */
+  readonly icons?: readonly Icon[];
   /** What a client should know about the server as a whole. */
   readonly instructions?: string;
   /** Items per page of a list, at least 1. Default: 100. */
@@ -93,6 +109,7 @@ export interface ResolvedSettings
   extends Required<
     Omit<
       ServerSettings,
+      | keyof ServerInfo
       | 'instructions'
       | 'runs'
       | 'journal'
@@ -103,6 +120,7 @@ export interface ResolvedSettings
       | keyof LifecycleHooks
     >
   > {
+  readonly info: ServerInfo;
   readonly hooks: LifecycleHooks;
   readonly log: Log;
   readonly ownerRule: OwnerRule;
@@ -138,6 +156,7 @@ export type ServerOptions<
 export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   const limits = {
     pageSize: settings.pageSize ?? 100,
+    maxResultChars: settings.maxResultChars ?? 50_000,
     promptTimeoutMs: settings.promptTimeoutMs ?? 45_000,
     toolTimeoutMs: settings.toolTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     toolAnswerMs: settings.toolAnswerMs ?? 45_000,
@@ -151,8 +170,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     runs,
     hooks: hooksOf(settings),
     ownerRule: ownerRuleOf(settings),
-    name: settings.name ?? 'stepwright',
-    version: settings.version ?? '0.0.0',
+    info: serverInfoOf(settings),
     newRunId: settings.newRunId ?? randomId,
     describe: oneOf('describe', settings.describe ?? 'short', ['short', 'full']),
     outputSchemas: settings.outputSchemas ?? true,
@@ -209,6 +227,34 @@ function ownerRuleOf({ owner, subjectClaim }: ServerSettings): OwnerRule {
     ...(owner === undefined ? {} : { owner }),
     ...(subjectClaim === undefined ? {} : { subjectClaim }),
   };
+}
+
+/**
+ * What a server says about itself.
+ *
+ * @throws RangeError for an address that is not absolute.
+ */
+function serverInfoOf(settings: ServerSettings): ServerInfo {
+  const { name = 'stepwright', version = '0.0.0', title, description, websiteUrl, icons } = settings;
+  if (websiteUrl !== undefined) checkAddress('websiteUrl', websiteUrl, ['https:', 'http:']);
+  for (const [index, { src }] of (icons ?? []).entries())
+    checkAddress(`icons[${index}].src`, src, ['https:', 'http:', 'data:']);
+  return {
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+    ...(icons === undefined ? {} : { icons }),
+  };
+}
+
+function checkAddress(option: string, address: string, schemes: readonly string[]): void {
+  const scheme = URL.canParse(address) ? new URL(address).protocol : undefined;
+  if (scheme !== undefined && schemes.includes(scheme)) return;
+  throw new RangeError(
+    `${option} must be an absolute URL (${schemes.join(', ')}), not ${JSON.stringify(address)}`,
+  );
 }
 
 /** @throws RangeError for a hook that is not a function. */

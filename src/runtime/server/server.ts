@@ -16,6 +16,7 @@ import { clientToolNames, type Registry, verifyRegistry } from '../tools/registr
 import { requestContextOf } from '../tools/tool-context.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
+import { resultContents, runOfResult } from './composite/long-results.js';
 import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/served-workflows.js';
 import { WorkflowTools } from './composite/workflow-tools.js';
 import { Lifecycle } from './lifecycle.js';
@@ -162,8 +163,17 @@ class RegistryServer implements StepwrightServer {
         }),
     });
     this.#runs = runs;
-    this.#workflowTools = new WorkflowTools({ workflows, runs, schemas, answerMs, pageSize, describe, log });
-    this.info = { name: settings.name, version: settings.version };
+    this.#workflowTools = new WorkflowTools({
+      workflows,
+      runs,
+      schemas,
+      answerMs,
+      pageSize,
+      maxResultChars: settings.maxResultChars,
+      describe,
+      log,
+    });
+    this.info = settings.info;
     if (settings.instructions !== undefined) this.instructions = settings.instructions;
     const prompts = servedPrompts(registry, built, settings.prompts);
     this.#prompts = new Map(prompts.map((prompt) => [prompt.name, prompt]));
@@ -351,6 +361,8 @@ class RegistryServer implements StepwrightServer {
 
   async readResource(uri: string, context: RequestContext) {
     const request = this.#identified(context);
+    const result = await this.#resultAt(uri, request);
+    if (result !== undefined) return { contents: [result] };
     const name = this.toolset.resourceAt(uri);
     if (name === undefined) {
       throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
@@ -372,8 +384,15 @@ class RegistryServer implements StepwrightServer {
       : new ProtocolFault(faultCodes.internal, message, { uri });
   }
 
+  /** The result of a run of the caller. A run of others has no address, as one that does not exist. */
+  async #resultAt(uri: string, { principal }: IdentifiedRequest): Promise<ResourceContents | undefined> {
+    const run = runOfResult(uri);
+    const answer = run === undefined ? undefined : await this.#runs.get(principal, run);
+    return answer?.ok === true ? resultContents(answer.envelope) : undefined;
+  }
+
   hasResource(uri: string): boolean {
-    return this.toolset.resourceAt(uri) !== undefined;
+    return runOfResult(uri) !== undefined || this.toolset.resourceAt(uri) !== undefined;
   }
 
   resourceUpdated(uri: string): void {

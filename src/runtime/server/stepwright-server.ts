@@ -1,5 +1,6 @@
 import type { ArgsOf } from '../../decorators/arg.js';
 import type { Owner } from '../../decorators/context.js';
+import type { Icon } from '../../decorators/tool.js';
 import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { AnyClass, Registry } from '../tools/registry.js';
@@ -21,6 +22,17 @@ import type {
   ToolResult,
 } from './wire.js';
 
+/** What a server says about itself when a client connects. */
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  /** A name for people. */
+  readonly title?: string;
+  readonly description?: string;
+  readonly websiteUrl?: string;
+  readonly icons?: readonly Icon[];
+}
+
 /**
  * What a server offers, free of any protocol library: an adapter carries its answers to clients. It holds no state of
  * a client, so that any number of connections may share it.
@@ -29,7 +41,7 @@ import type {
  * tool or workflow does is a protocol fault.
  */
 export interface StepwrightServer {
-  readonly info: { readonly name: string; readonly version: string };
+  readonly info: ServerInfo;
   /** What a client should know about the server as a whole. */
   readonly instructions?: string;
   /**

@@ -124,3 +124,14 @@ describe('resources/read', () => {
     });
   });
 });
+
+test('a client sees what the server says about itself', async () => {
+  const about = {
+    title: 'The shop',
+    description: 'Sells pens',
+    websiteUrl: 'https://shop.example',
+    icons: [{ src: 'https://shop.example/i.png', mimeType: 'image/png', sizes: ['48x48'] }],
+  };
+  const { client } = await connected({ name: 'shop', version: '1.2.3', ...about });
+  expect(client.getServerVersion()).toEqual({ name: 'shop', version: '1.2.3', ...about });
+});

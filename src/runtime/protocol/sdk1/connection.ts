@@ -1,7 +1,12 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { Result, ServerNotification, ServerRequest } from '@modelcontextprotocol/sdk/types.js';
+import type {
+  Implementation,
+  Result,
+  ServerNotification,
+  ServerRequest,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { AuthInfo } from '../../../decorators/context.js';
@@ -53,7 +58,7 @@ export async function openConnection(
     ...(remoteAddress === undefined ? {} : { remoteAddress }),
   };
   let hasEnded = false;
-  const protocol = new ProtocolServer(server.info, {
+  const protocol = new ProtocolServer(server.info as Implementation, {
     capabilities: options.isLasting === false ? CAPABILITIES : LASTING_CAPABILITIES,
     jsonSchemaValidator: validatorOnDemand,
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),

@@ -2,7 +2,6 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { NotUndone, RemainingEffects } from '../../host/side-effects.js';
-import { bodyText, jsonText } from '../../tools/encode-text.js';
 import { MASKED } from '../../tools/mask.js';
 import { constructTexts } from '../../trace/texts.js';
 import { howToAnswer } from '../runs/answers.js';
@@ -10,6 +9,7 @@ import type { Envelope, EnvelopeAction, EnvelopeError } from '../runs/envelope.j
 import type { RunWarning } from '../runs/run-store.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
+import { shown } from './long-results.js';
 import type { OutputShape } from './served-workflows.js';
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
@@ -193,10 +193,6 @@ function actionText(
       : [workflowToolTexts.submit(id, action_id, how), workflowToolTexts.submitError]),
     ...(expires_at === undefined ? [] : [workflowToolTexts.expires(expires_at)]),
   ].join('\n');
-}
-
-function shown(value: Json): string {
-  return typeof value === 'string' ? bodyText(value) : jsonText(value);
 }
 
 /** Envelopes are plain JSON; interfaces have no index signature. */

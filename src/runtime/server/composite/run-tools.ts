@@ -99,7 +99,8 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
     name: 'get_workflow_status',
     title: tools.getStatus.title,
     description: tools.getStatus.description,
-    inputSchema: strict({ workflow_id: ID }, 'workflow_id'),
+    // The answer that a long result does not fit explains `result_from`; every list would pay for a description.
+    inputSchema: strict({ workflow_id: ID, result_from: { type: 'integer', minimum: 0 } }, 'workflow_id'),
     outputSchema: ENVELOPE_SCHEMA,
     annotations: READS,
   },

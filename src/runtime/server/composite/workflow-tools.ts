@@ -8,12 +8,14 @@ import { maskedError, maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import type { IdentifiedRequest } from '../request.js';
+import type { Envelope } from '../runs/envelope.js';
 import { rolesOf } from '../runs/run-owner.js';
 import type { RunStore, RunSummary, Submission, ToAnswer, Waiter } from '../runs/run-store.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
 import { lackingScopes } from '../scopes.js';
 import { failureResult, type ToolListing, type ToolResult } from '../wire.js';
 import { describeShortly, describeWorkflow } from './description.js';
+import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
 import { type RunTool, runTools, runToolsFor } from './run-tools.js';
 import type { ServedWorkflow, WorkflowTool } from './served-workflows.js';
@@ -26,6 +28,8 @@ export interface WorkflowToolsOptions {
   readonly answerMs: number;
   /** The most workflows and the most runs in one answer of `list_workflows`. */
   readonly pageSize: number;
+  /** The longest result of an answer, in UTF-16 code units. */
+  readonly maxResultChars: number;
   /** How much a listed tool says about its workflow. */
   readonly describe: 'short' | 'full';
   readonly log: Log;
@@ -93,7 +97,7 @@ export class WorkflowTools {
     { secret, mask }: { readonly secret: readonly string[]; readonly mask: CallMask },
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
-    const { runs, schemas, log } = this.#options;
+    const { runs, schemas, log, maxResultChars } = this.#options;
     const checked = await checkArguments(tool.name, given, tool.inputSchema, schemas, secret);
     if (!checked.ok) return failureResult(maskedFailure(checked.failure, mask.searched));
     const input = withDefaults(graph, checked.input);
@@ -101,6 +105,8 @@ export class WorkflowTools {
     const answer = await runs.start({ owner: request.principal, graph, input }, waiter);
     if (!answer.ok) return failureResult(answer.failure);
     const { envelope } = answer;
+    const long = longResult(envelope, maxResultChars);
+    if (long !== undefined) return withLink(envelopeResult(long.envelope), long);
     const run = runRef(envelope.workflow_id);
     return toolResult(envelope, tool.output, schemas, () =>
       log(workflowToolTexts.unfitResult(graph.name, run), {
@@ -151,7 +157,9 @@ export class WorkflowTools {
     const waiter = now.ok ? this.#waiter(now.envelope.definition.name, request) : this.#plainWaiter(request);
     const answer = await runs.submit(principal, id, submission, waiter);
     if ('accepted' in answer) return acceptedResult(id, answer.warnings);
-    return answer.ok ? movedResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
+    if (!answer.ok) return failureResult(answer.failure);
+    const { envelope, warnings } = answer;
+    return this.#fitted(envelope, (shown) => movedResult(shown, warnings));
   }
 
   async #status(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
@@ -160,7 +168,10 @@ export class WorkflowTools {
     if (!answer.ok) return failureResult(answer.failure);
     const { name, hash } = answer.envelope.definition;
     const changed = workflows.get(name)?.hash !== hash;
-    return envelopeResult(answer.envelope, [], { definition_hash: hash, definition_changed: changed });
+    const about = { definition_hash: hash, definition_changed: changed };
+    const from = ownProperty(input, 'result_from');
+    if (typeof from === 'number') return this.#resultPart(answer.envelope, from, about);
+    return this.#fitted(answer.envelope, (shown) => envelopeResult(shown, [], about));
   }
 
   async #cancel(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
@@ -172,7 +183,28 @@ export class WorkflowTools {
     };
     const id = textIn(input, 'workflow_id') ?? '';
     const answer = await runs.cancel(request.principal, id, how, this.#plainWaiter(request));
-    return answer.ok ? envelopeResult(answer.envelope, answer.warnings) : failureResult(answer.failure);
+    if (!answer.ok) return failureResult(answer.failure);
+    const { envelope, warnings } = answer;
+    return this.#fitted(envelope, (shown) => envelopeResult(shown, warnings));
+  }
+
+  /** The result of a tool for a run, with a link in place of a result of the run that is too long. */
+  #fitted(envelope: Envelope, resultOf: (envelope: Envelope) => ToolResult): ToolResult {
+    const long = longResult(envelope, this.#options.maxResultChars);
+    return long === undefined ? resultOf(envelope) : withLink(resultOf(long.envelope), long);
+  }
+
+  #resultPart({ result, ...envelope }: Envelope, from: number, about: JsonObject): ToolResult {
+    const part = result === undefined ? undefined : partOf(result, from, this.#options.maxResultChars);
+    if (part === undefined) {
+      return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.noResultPart(from) });
+    }
+    const { text, next } = part;
+    const more = next === undefined ? [] : [workflowToolTexts.resultNext(envelope.workflow_id, next)];
+    return {
+      ...envelopeResult(envelope, [], { ...about, result_part: { ...part } }),
+      content: [text, ...more].map((each) => ({ type: 'text', text: each })),
+    };
   }
 
   async #list(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
@@ -182,10 +214,10 @@ export class WorkflowTools {
       ({ graph }) => lackingScopes(graph.scopes, request).length === 0,
     );
     const runsOfCaller = await this.#options.runs.list(request.principal);
-    const start = startOf(textIn(input, 'cursor'), all.length, runsOfCaller);
+    const status = textIn(input, 'status');
+    const start = startOf(textIn(input, 'cursor'), status, all.length, runsOfCaller);
     if (start === undefined)
       return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.badCursor() });
-    const status = textIn(input, 'status');
     const left = runsOfCaller.slice(start.run).filter((run) => status === undefined || run.status === status);
     const runs = left.slice(0, size);
     const workflows = all.slice(start.workflow, start.workflow + size).map(({ graph, hash, tool }) => ({
@@ -203,7 +235,7 @@ export class WorkflowTools {
     const listed = start.workflow + workflows.length;
     const hasMore = listed < all.length || runs.length < left.length;
     const last = runs.at(-1) ?? runsOfCaller[start.run - 1];
-    const next = hasMore ? { next_cursor: cursorOf(listed, last?.workflow_id) } : {};
+    const next = hasMore ? { next_cursor: cursorOf(status, listed, last?.workflow_id) } : {};
     const lines = [
       ...workflows.map(({ name, description, tool }) =>
         workflowToolTexts.workflowLine(name, description, tool),
@@ -257,22 +289,24 @@ function listingOf(
   };
 }
 
-/** A cursor of `list_workflows`: so many workflows were listed, and the runs up to this one. */
-function cursorOf(workflows: number, run = ''): string {
-  return Buffer.from(`list_workflows ${workflows} ${run}`).toString('base64url');
+/** A cursor of `list_workflows`: of runs with this status, so many workflows were listed, and the runs up to this one. */
+function cursorOf(status: string | undefined, workflows: number, run = ''): string {
+  return Buffer.from(`list_workflows ${status ?? 'all'} ${workflows} ${run}`).toString('base64url');
 }
 
 /** The offsets at which a page of `list_workflows` starts; nothing for a cursor that it did not return. */
 function startOf(
   cursor: string | undefined,
+  status: string | undefined,
   workflows: number,
   runs: readonly RunSummary[],
 ): { readonly workflow: number; readonly run: number } | undefined {
   if (cursor === undefined) return { workflow: 0, run: 0 };
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const [, count, run] = /^list_workflows (\d{1,9}) (.*)$/s.exec(text) ?? [];
+  const [, count, run] = /^list_workflows [a-z]+ (\d{1,9}) (.*)$/s.exec(text) ?? [];
   const workflow = Number(count);
-  if (run === undefined || workflow > workflows || cursorOf(workflow, run) !== cursor) return undefined;
+  if (run === undefined || workflow > workflows || cursorOf(status, workflow, run) !== cursor)
+    return undefined;
   const last = run === '' ? -1 : runs.findIndex(({ workflow_id }) => workflow_id === run);
   return run !== '' && last === -1 ? undefined : { workflow, run: last + 1 };
 }

@@ -33,6 +33,8 @@ export interface Envelope extends Partial<StepsInProgress> {
   readonly action?: EnvelopeAction;
   /** Of a completed run. Missing for a value that is absent. */
   readonly result?: Json;
+  /** In answers: the result is too long for one. Its address, for `resources/read`, and its length as text. */
+  readonly result_omitted?: { readonly uri: string; readonly length: number };
   /** Of a completed run that leaves something to be looked after. */
   readonly remains?: RemainingEffects;
   /** Of a failed or cancelled run. */

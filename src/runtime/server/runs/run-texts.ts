@@ -158,6 +158,13 @@ export const workflowToolTexts = {
   completed: (workflow: string, id: string) =>
     `Workflow '${clip(workflow)}' is completed. workflow_id: ${id}`,
   result: (value: Json) => `Result: ${json(value)}`,
+  linkDescription: (workflow: string) => `The result of a run of workflow '${clip(workflow)}'`,
+  resultOmitted: (id: string, length: number) =>
+    `The result has ${length} characters, too many for this answer. Read it in parts: get_workflow_status { "workflow_id": ${json(id)}, "result_from": 0 }. Or read the linked resource.`,
+  resultNext: (id: string, next: number) =>
+    `There is more: get_workflow_status { "workflow_id": ${json(id)}, "result_from": ${next} }.`,
+  noResultPart: (from: number) =>
+    `\`result_from\` is ${from}, but the run has no result of more than ${from} characters: leave it out to see the state of the run`,
   ended: (workflow: string, status: string, at: string | undefined, code: string, message: string) =>
     `Workflow '${clip(workflow)}' ${status === 'cancelled' ? 'was cancelled' : 'failed'}` +
     `${at === undefined ? '' : ` at step '${clip(at)}'`}: ${oneLine(message)} (${code})`,
@@ -227,7 +234,7 @@ export const workflowToolTexts = {
     `${name}${tool === undefined ? '' : ` (tool ${tool})`}: ${clip(description)}`,
   moreListed: (cursor: string) => `There are more: call list_workflows again with "cursor": ${json(cursor)}.`,
   badCursor: () =>
-    '`cursor` is not one that list_workflows returned, or the run that it refers to was forgotten: call it again without `cursor`',
+    '`cursor` is not one that list_workflows returned for this `status`, or the run that it refers to was forgotten: call it again without `cursor`',
   twoIds: 'workflow_id and run_id name two runs: send one of them',
   unfitResult: (workflow: string, ref: string) =>
     `run ${ref} of workflow \`${workflow}\`: its result does not fit the output schema of its tool; it was returned in an envelope`,
@@ -235,13 +242,13 @@ export const workflowToolTexts = {
   tools: {
     submitResult: {
       title: 'Answer a waiting workflow',
-      description: 'Answers an open action of a run: with `result`, or `error` where there is no answer.',
+      description: 'Answers an open action of a run with `result`, or with `error`.',
       result: 'What fits the schema of the action; in short true, false, a text or an option.',
       error: '{ message, code? }: the step fails with it.',
     },
     getStatus: {
       title: 'Get the state of a workflow run',
-      description: 'Returns the state of a run: its open actions, its result, or why it failed.',
+      description: 'Returns the state of a run: open actions, result or failure.',
     },
     cancel: {
       title: 'Cancel a workflow run',
@@ -250,8 +257,7 @@ export const workflowToolTexts = {
     },
     list: {
       title: 'List workflows and runs',
-      description:
-        'Lists the workflows, your runs of them, the latest first, and questions of other runs that you may answer.',
+      description: 'Lists the workflows, your runs, the latest first, and questions you may answer.',
       status: 'Only runs with this status',
       cursor: '`next_cursor` of the page before',
     },

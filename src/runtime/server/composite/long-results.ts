@@ -1,0 +1,97 @@
+import type { Json } from '../../../graph/json.js';
+import { bodyText, jsonText } from '../../tools/encode-text.js';
+import type { Envelope } from '../runs/envelope.js';
+import { workflowToolTexts } from '../runs/run-texts.js';
+import type { ContentBlock, ResourceContents, ToolResult } from '../wire.js';
+
+/** A result as text: a text as it is, anything else as JSON. */
+export function shown(value: Json): string {
+  return typeof value === 'string' ? bodyText(value) : jsonText(value);
+}
+
+const ADDRESS = /^workflow:\/\/runs\/([^/?#]+)\/result$/;
+
+/** The run whose result has this address; nothing for another address. */
+export function runOfResult(uri: string): string | undefined {
+  return ADDRESS.exec(uri)?.[1];
+}
+
+/** The address of the result of a run: its owner may read it while the run is kept. */
+function addressOf(run: string): string {
+  return `workflow://runs/${run}/result`;
+}
+
+/** The result of a completed run as a resource; nothing for a run without one. */
+export function resultContents({ workflow_id, result }: Envelope): ResourceContents | undefined {
+  if (result === undefined) return undefined;
+  return { uri: addressOf(workflow_id), mimeType: typeOf(result), text: shown(result) };
+}
+
+function typeOf(result: Json): string {
+  return typeof result === 'string' ? 'text/plain' : 'application/json';
+}
+
+/** A completed run whose result is too long for an answer: the envelope without it, and a link to it. */
+export interface LongResult {
+  readonly envelope: Envelope;
+  /** In UTF-16 code units. */
+  readonly length: number;
+  readonly link: ContentBlock;
+}
+
+/** @param limit the longest result of an answer, in UTF-16 code units. */
+export function longResult(envelope: Envelope, limit: number): LongResult | undefined {
+  const { result, ...rest } = envelope;
+  if (result === undefined) return undefined;
+  const { length } = shown(result);
+  if (length <= limit) return undefined;
+  const { workflow_id: id, definition } = envelope;
+  const uri = addressOf(id);
+  return {
+    envelope: { ...rest, result_omitted: { uri, length } },
+    length,
+    link: {
+      type: 'resource_link',
+      uri,
+      name: `${definition.name}-result`,
+      description: workflowToolTexts.linkDescription(definition.name),
+      mimeType: typeOf(result),
+    },
+  };
+}
+
+/** A result that says where the rest is. */
+export function withLink(result: ToolResult, { envelope, length, link }: LongResult): ToolResult {
+  const text = workflowToolTexts.resultOmitted(envelope.workflow_id, length);
+  return { ...result, content: [...result.content, { type: 'text', text }, link] };
+}
+
+/** A part of a long result. */
+export interface ResultPart {
+  readonly text: string;
+  /** Where it begins, in UTF-16 code units. */
+  readonly from: number;
+  readonly length: number;
+  /** Where the next part begins; missing in the last one. */
+  readonly next?: number;
+}
+
+/** Cuts a part out of a result, never through a character. Nothing for a position beyond its end. */
+export function partOf(result: Json, from: number, limit: number): ResultPart | undefined {
+  const text = shown(result);
+  if (from >= text.length) return undefined;
+  const begin = isInCharacter(text, from) ? from - 1 : from;
+  const end = begin + limit;
+  const to = end < text.length && isInCharacter(text, end) ? end + 1 : end;
+  return {
+    text: text.slice(begin, to),
+    from: begin,
+    length: text.length,
+    ...(to < text.length ? { next: to } : {}),
+  };
+}
+
+/** Whether a position is between the two halves of a character. */
+function isInCharacter(text: string, at: number): boolean {
+  return at > 0 && (text.codePointAt(at - 1) ?? 0) > 0xffff;
+}
