@@ -72,7 +72,7 @@ const TEXT: JsonSchema = { type: 'string' };
 
 const ID: JsonSchema = { type: 'string', minLength: 1, description: tools.workflowId };
 
-const LIST: JsonSchema = { type: 'array', items: { type: 'object' } };
+const LIST: JsonSchema = { type: 'array' };
 
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
 

@@ -257,7 +257,7 @@ export const workflowToolTexts = {
     },
     list: {
       title: 'List workflows and runs',
-      description: 'Lists the workflows, your runs, the latest first, and questions you may answer.',
+      description: 'Lists workflows, your runs (latest first) and questions you may answer.',
       status: 'Only runs with this status',
       cursor: '`next_cursor` of the page before',
     },
