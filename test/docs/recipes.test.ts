@@ -1,17 +1,20 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import {
-  type BuiltWorkflow,
-  createServer,
-  type Middleware,
-  type Registry,
-  type RunningHttpServer,
-  type ServerSettings,
+import type {
+  BuiltWorkflow,
+  Middleware,
+  Registry,
+  RunningHttpServer,
+  ServerSettings,
 } from 'stepwright/runtime';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { importBuilt } from '../built-package.js';
 import { fencesOf, page } from './fences.js';
 import { type PageProject, pageProject } from './pages.js';
+
+// The package that the samples import.
+const { createServer } = await importBuilt<typeof import('../../src/runtime/index.js')>('runtime/index.js');
 
 const PAGE = 'docs/recipes.md';
 
