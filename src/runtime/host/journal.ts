@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { Change } from '../engine/contract.js';
-import type { Event } from '../engine/events.js';
+import type { Event, RunStatus } from '../engine/events.js';
 
 /** One or more transitions of a run, written as a whole or not at all. */
 export interface JournalEntry {
@@ -76,6 +76,11 @@ export type Row = Extract<Change, { readonly op: 'put' }>;
 export interface OpenRun {
   readonly run: string;
   readonly graphHash: string;
+}
+
+/** Whether a run of this status does not go on. */
+export function isOver(status: RunStatus): boolean {
+  return status === 'succeeded' || status === 'failed' || status === 'cancelled';
 }
 
 /** A time that an open run waits for. */

@@ -2,12 +2,13 @@ import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import type { Change, RunState } from '../engine/contract.js';
-import type { RunStatus } from '../engine/events.js';
 import { dueTimeOf, foldRows, restore } from '../engine/snapshot.js';
+import { GroupCommit, type Refusal } from './group-commit.js';
 import {
   type DueTimer,
   type HostRow,
   type InboxItem,
+  isOver,
   type Journal,
   JournalConflictError,
   type JournalEntry,
@@ -25,8 +26,6 @@ export interface JournaledRun {
   /** What the entries add up to. */
   readonly state: RunState;
 }
-
-const OVER: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled'] satisfies RunStatus[]);
 
 /** A run in memory: what could change outside is kept as text. */
 interface Kept {
@@ -203,7 +202,7 @@ function keep(kept: Kept, change: Change): void {
     return;
   }
   kept.rows.set(key, JSON.stringify(change));
-  if (change.table === 'run') kept.isOpen = !OVER.has(change.row.status);
+  if (change.table === 'run') kept.isOpen = !isOver(change.row.status);
   const due = dueTimeOf(change);
   if (due === undefined) kept.dueTimes.delete(key);
   else kept.dueTimes.set(key, due);
@@ -211,66 +210,4 @@ function keep(kept: Kept, change: Change): void {
 
 function notify({ watchers }: Kept): void {
   for (const watcher of [...watchers]) queueMicrotask(watcher);
-}
-
-/** Why an item of a group was refused; nothing for one that is safe. */
-export type Refusal = Error | undefined;
-
-/**
- * Gathers what is to be written while a write is in flight, and writes it together: the cost of making it safe is
- * shared. Items are written in the order in which they came.
- */
-export class GroupCommit<Item> {
-  readonly #commit: (items: readonly Item[]) => Promise<readonly Refusal[]>;
-  #waiting: Waiting<Item>[] = [];
-  #isCommitting = false;
-
-  /**
-   * @param commit makes a group safe, and says of each item, in order, why it was refused. Where it throws, the whole
-   *   group has failed.
-   */
-  constructor(commit: (items: readonly Item[]) => Promise<readonly Refusal[]>) {
-    this.#commit = commit;
-  }
-
-  /** Resolves when the item is safe, rejects with why it is not. */
-  add(item: Item): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
-      if (!this.#isCommitting) void this.#work();
-    });
-  }
-
-  async #work(): Promise<void> {
-    this.#isCommitting = true;
-    // What comes in the same go of the event loop's tasks belongs to the first group.
-    await undefined;
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
-      await this.#write(group);
-    }
-    this.#isCommitting = false;
-  }
-
-  async #write(group: readonly Waiting<Item>[]): Promise<void> {
-    let refusals: readonly Refusal[];
-    try {
-      refusals = await this.#commit(group.map(({ item }) => item));
-    } catch (error) {
-      for (const { reject } of group) reject(error);
-      return;
-    }
-    for (const [index, { resolve, reject }] of group.entries()) {
-      const refusal = refusals[index];
-      if (refusal === undefined) resolve();
-      else reject(refusal);
-    }
-  }
-}
-
-interface Waiting<Item> {
-  readonly item: Item;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
 }
