@@ -40,6 +40,7 @@ const PURE: Partial<Record<Room, readonly string[]>> = {
 /** Packages that one place in the product adapts, so that everything else is free of them. */
 const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
   { name: '@modelcontextprotocol/sdk', place: /^src\/runtime\/protocol\/sdk1\// },
+  { name: '@photostructure/sqlite', place: /^src\/runtime\/host\/durable\/driver\.ts$/ },
   { name: 'ts-morph', place: /^src\/codegen\/source\// },
 ];
 

@@ -1,0 +1,415 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Json } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import type { Event } from '../../engine/events.js';
+import { GroupCommit, type Refusal } from '../group-commit.js';
+import {
+  type DueTimer,
+  type HostRow,
+  type InboxItem,
+  type Journal,
+  JournalConflictError,
+  type JournalEntry,
+  type LoadedRun,
+  type OpenRun,
+  type Row,
+  UnknownRunError,
+} from '../journal.js';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
+import { type EncodedEntry, encodeEntry } from './encode-entry.js';
+import { StoreError } from './store-error.js';
+import {
+  openStoreFile,
+  pragma,
+  type StoreFileOptions,
+  storeError,
+  transaction,
+  whenFree,
+} from './store-file.js';
+import { keyColumn, keyIn, type LargeText, readEvent, type TextColumn } from './texts.js';
+
+export interface SqliteJournalOptions extends StoreFileOptions {
+  /** How often it looks for what other processes have written, in ms, while somebody watches. Default: 20. */
+  readonly pollMs?: number;
+}
+
+/** One thing to write. Says why it is refused. */
+type Write = (now: Written) => Refusal;
+
+/** What a group of writes has changed. */
+interface Written {
+  /** Runs whose inbox has changed. */
+  readonly runs: Set<string>;
+}
+
+/** The head of a run. */
+interface Head {
+  readonly n: number;
+  readonly seq: number;
+  readonly epoch: number;
+  readonly graph: string;
+}
+
+/**
+ * A journal in a file of SQLite, which several processes of one machine may use at once. What comes together is written
+ * in one transaction. It holds what runs hold, secrets included, unencrypted; only the user who created it can read it.
+ *
+ * Its methods reject with a {@link StoreError} once it is closed, and while another program keeps the file locked.
+ */
+export class SqliteJournal implements Journal {
+  readonly path: string;
+  readonly #database: SqliteDatabase;
+  readonly #pollMs: number;
+  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #group: GroupCommit<Write>;
+  readonly #watchers = new Map<string, Set<() => void>>();
+  /** Numbers of the last item and response that watchers know of, and the version of the file then. */
+  #seen = { item: 0, response: 0, version: 0 };
+  #poll: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /**
+   * Opens a file, or creates it, with mode 0600.
+   *
+   * @param path of a file. `:memory:` is a journal that ends with the process.
+   * @throws StoreError for a file that is not a store, or cannot be used as one; see its `problem`.
+   */
+  static async open(path: string, options: SqliteJournalOptions = {}): Promise<SqliteJournal> {
+    return new SqliteJournal(path, await openStoreFile(path, options), options.pollMs ?? 20);
+  }
+
+  private constructor(path: string, database: SqliteDatabase, pollMs: number) {
+    this.path = path;
+    this.#database = database;
+    this.#pollMs = pollMs;
+    this.#group = new GroupCommit((writes) => this.#commit(writes), nextTurn);
+  }
+
+  async append(entry: JournalEntry): Promise<void> {
+    const encoded = encodeEntry(entry);
+    await this.#group.add((written) => this.#write(encoded, written));
+  }
+
+  async load(run: string): Promise<LoadedRun | undefined> {
+    return this.#reading(() => {
+      const head = this.#head(run);
+      if (head === undefined) return undefined;
+      const { n, seq, epoch, graph: graphHash } = head;
+      const rows = this.#all('SELECT tab, key, row, refs FROM state WHERE run = ?', n).map(
+        ({ tab, key, row, refs }) =>
+          ({
+            op: 'put',
+            table: tab,
+            key: keyIn(key),
+            row: this.#json(row),
+            ...(refs === null ? {} : { refs: JSON.parse(refs as string) }),
+          }) as unknown as Row,
+      );
+      const hostRows = this.#all('SELECT tab, key, row FROM host WHERE run = ? ORDER BY n', n).map(
+        ({ tab, key, row }) => ({ table: tab, key: keyIn(key), row: this.#json(row) }) as unknown as HostRow,
+      );
+      return { run, seq, epoch, graphHash, rows, hostRows };
+    });
+  }
+
+  async graph(hash: string): Promise<Graph | undefined> {
+    const row = this.#get('SELECT graph FROM graphs WHERE hash = ?', hash);
+    return row === undefined ? undefined : (JSON.parse(row.graph as string) as Graph);
+  }
+
+  async openRuns(): Promise<readonly OpenRun[]> {
+    return this.#all('SELECT id AS run, graph AS graphHash FROM runs WHERE is_open = 1 ORDER BY n').map(
+      ({ run, graphHash }) => ({ run: keyIn(run), graphHash: graphHash as string }),
+    );
+  }
+
+  async dueTimers(until: number): Promise<readonly DueTimer[]> {
+    const due = this.#all(
+      `SELECT id AS run, command, due_at AS dueAt FROM state JOIN runs ON n = run
+       WHERE due_at <= ? AND is_open = 1 ORDER BY due_at, run`,
+      until,
+    );
+    return due.map(({ run, command, dueAt }) => ({
+      ...{ run: keyIn(run), command: keyIn(command) },
+      dueAt: dueAt as number,
+    }));
+  }
+
+  async send(item: InboxItem): Promise<void> {
+    const text = JSON.stringify(item);
+    const { run, id } = item;
+    await this.#group.add((written) => {
+      const head = this.#head(run);
+      if (head === undefined) return new UnknownRunError(run);
+      if (this.#get('SELECT 1 FROM responses WHERE run = ? AND id = ?', head.n, keyColumn(id)) !== undefined)
+        return undefined;
+      this.#run(
+        'INSERT OR IGNORE INTO inbox (run, id, item) VALUES (?, ?, ?)',
+        ...[head.n, keyColumn(id), text],
+      );
+      written.runs.add(run);
+      return undefined;
+    });
+  }
+
+  async inbox(run: string): Promise<readonly InboxItem[]> {
+    const items = this.#all(
+      'SELECT item FROM inbox WHERE run = (SELECT n FROM runs WHERE id = ?) ORDER BY n',
+      keyColumn(run),
+    );
+    return items.map(({ item }) => JSON.parse(item as string) as InboxItem);
+  }
+
+  async response(run: string, item: string): Promise<Json | undefined> {
+    const row = this.#get(
+      'SELECT response FROM responses WHERE run = (SELECT n FROM runs WHERE id = ?) AND id = ?',
+      ...[keyColumn(run), keyColumn(item)],
+    );
+    return row === undefined ? undefined : (this.#json(row.response) as Json);
+  }
+
+  watch(run: string, onChange: () => void): () => void {
+    this.#check();
+    if (this.#watchers.size === 0) {
+      this.#look();
+      this.#poll = setInterval(() => this.#notifyOfOthers(), this.#pollMs).unref();
+    }
+    const watchers = this.#watchers.get(run) ?? new Set();
+    this.#watchers.set(run, watchers);
+    watchers.add(onChange);
+    return () => {
+      watchers.delete(onChange);
+      if (watchers.size > 0 || this.#watchers.get(run) !== watchers) return;
+      this.#watchers.delete(run);
+      if (this.#watchers.size === 0) clearInterval(this.#poll);
+    };
+  }
+
+  async forget(run: string): Promise<void> {
+    await this.#group.add(() => {
+      const head = this.#head(run);
+      if (head !== undefined) this.#remove(head);
+      return undefined;
+    });
+  }
+
+  /** All events of a run, in the order in which they were taken in; none for an unknown run. */
+  async events(run: string): Promise<readonly Event[]> {
+    const entries = this.#all(
+      'SELECT events FROM entries WHERE run = (SELECT n FROM runs WHERE id = ?) ORDER BY seq',
+      keyColumn(run),
+    );
+    const events = entries.flatMap((entry) => this.#json(entry.events) as unknown[]);
+    return events.map((event) => readEvent(event, (hash) => this.#text(hash)) as Event);
+  }
+
+  /** Closes the file, after what was begun is written. Further calls reject. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    // The last group: what came before it is written when it is.
+    await this.#group.add(() => {
+      this.#isClosed = true;
+      return undefined;
+    });
+    clearInterval(this.#poll);
+    this.#watchers.clear();
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  async #commit(writes: readonly Write[]): Promise<readonly Refusal[]> {
+    this.#check();
+    const written: Written = { runs: new Set() };
+    const refusals = await this.#storing(() =>
+      whenFree(this.path, () => transaction(this.#database, () => writes.map((write) => write(written)))),
+    );
+    for (const run of written.runs) this.#notify(run);
+    return refusals;
+  }
+
+  #write(entry: EncodedEntry, written: Written): Refusal {
+    const { run, seq, epoch, consumed } = entry;
+    const known = this.#head(run);
+    const why = this.#refusalOf(entry, known);
+    if (why !== undefined) return new JournalConflictError(entry, why);
+    const n = known?.n ?? this.#begin(entry);
+    if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
+    this.#run('UPDATE runs SET seq = ?, epoch = ? WHERE n = ?', seq, epoch, n);
+    if (entry.isOpen !== undefined)
+      this.#run('UPDATE runs SET is_open = ? WHERE n = ?', Number(entry.isOpen), n);
+    this.#run(
+      'INSERT INTO entries (run, seq, epoch, events) VALUES (?, ?, ?, ?)',
+      n,
+      seq,
+      epoch,
+      entry.events,
+    );
+    for (const { table, key, put } of entry.changes) {
+      if (put === undefined) {
+        this.#run('DELETE FROM state WHERE run = ? AND tab = ? AND key = ?', n, table, key);
+        continue;
+      }
+      this.#run(
+        'INSERT OR REPLACE INTO state (run, tab, key, row, refs, command, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+        ...[n, table, key, put.row, put.refs, put.command, put.dueAt],
+      );
+    }
+    for (const { table, key, row } of entry.hostRows) {
+      this.#run(
+        `INSERT INTO host (run, tab, key, row) VALUES (?, ?, ?, ?)
+         ON CONFLICT (run, tab, key) DO UPDATE SET row = excluded.row`,
+        ...[n, table, key, row],
+      );
+    }
+    for (const { id, response } of consumed) {
+      this.#run('DELETE FROM inbox WHERE run = ? AND id = ?', n, keyColumn(id));
+      this.#run(
+        'INSERT INTO responses (run, id, response) VALUES (?, ?, ?)',
+        ...[n, keyColumn(id), response],
+      );
+    }
+    for (const large of entry.large) this.#keepText(n, large);
+    if (consumed.length > 0) written.runs.add(run);
+    return undefined;
+  }
+
+  /** Why an entry does not follow what is there. */
+  #refusalOf(
+    { seq, expectedSeq, epoch, consumed }: EncodedEntry,
+    known: Head | undefined,
+  ): string | undefined {
+    const last = known?.seq ?? 0;
+    if (expectedSeq !== last) return `it follows entry ${expectedSeq}, and the last one is ${last}`;
+    if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
+    if (known !== undefined && epoch < known.epoch)
+      return `the run has a later holder, of epoch ${known.epoch}`;
+    const missing = consumed.find(
+      ({ id }) =>
+        known === undefined ||
+        this.#get('SELECT 1 FROM inbox WHERE run = ? AND id = ?', known.n, keyColumn(id)) === undefined,
+    );
+    return missing === undefined ? undefined : `the inbox has no item '${missing.id}'`;
+  }
+
+  #begin({ run, seq, epoch, begins }: EncodedEntry): number | undefined {
+    if (begins === undefined) return undefined;
+    const { graphHash, graph } = begins;
+    this.#run('INSERT OR IGNORE INTO graphs (hash, graph) VALUES (?, ?)', graphHash, graph);
+    const head = [keyColumn(run), graphHash, seq, epoch];
+    this.#run('INSERT INTO runs (id, graph, seq, epoch, is_open) VALUES (?, ?, ?, ?, 1)', ...head);
+    return this.#head(run)?.n;
+  }
+
+  #keepText(run: number, { hash, text }: LargeText): void {
+    this.#run('INSERT OR IGNORE INTO texts (hash, text) VALUES (?, ?)', hash, text);
+    this.#run('INSERT OR IGNORE INTO uses (run, hash) VALUES (?, ?)', run, hash);
+  }
+
+  #remove({ n, graph }: Head): void {
+    for (const table of ['entries', 'state', 'host', 'inbox', 'responses'])
+      this.#run(`DELETE FROM ${table} WHERE run = ?`, n);
+    this.#run(
+      `DELETE FROM texts WHERE hash IN (SELECT hash FROM uses WHERE run = ?1)
+       AND NOT EXISTS (SELECT 1 FROM uses WHERE uses.hash = texts.hash AND run <> ?1)`,
+      n,
+    );
+    this.#run('DELETE FROM uses WHERE run = ?', n);
+    this.#run('DELETE FROM runs WHERE n = ?', n);
+    this.#run(
+      'DELETE FROM graphs WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE graph = ?1)',
+      graph,
+    );
+  }
+
+  #head(run: string): Head | undefined {
+    return this.#get('SELECT n, seq, epoch, graph FROM runs WHERE id = ?', keyColumn(run)) as
+      | Head
+      | undefined;
+  }
+
+  /** Notifies those who watch a run, later: never before `watch` has returned. */
+  #notify(run: string): void {
+    for (const watcher of this.#watchers.get(run) ?? []) {
+      queueMicrotask(() => {
+        if (this.#watchers.get(run)?.has(watcher) === true) watcher();
+      });
+    }
+  }
+
+  /** Looks for items and responses that came since. Returns the numbers of the runs they are of. */
+  #look(): readonly string[] {
+    const { item, response } = this.#seen;
+    const version = pragma(this.#database, 'data_version');
+    const last = (table: string): number =>
+      Number(this.#get(`SELECT coalesce(max(seq), 0) AS n FROM sqlite_sequence WHERE name = '${table}'`)?.n);
+    const runs = this.#all(
+      `SELECT id FROM runs WHERE n IN
+       (SELECT run FROM inbox WHERE n > ? UNION SELECT run FROM responses WHERE n > ?)`,
+      ...[item, response],
+    );
+    this.#seen = { item: last('inbox'), response: last('responses'), version };
+    return runs.map(({ id }) => keyIn(id));
+  }
+
+  /** The version of the file changes when another connection has written to it. */
+  #notifyOfOthers(): void {
+    try {
+      if (pragma(this.#database, 'data_version') === this.#seen.version) return;
+      for (const run of this.#look()) this.#notify(run);
+    } catch {
+      // A file that is locked or gone is reported by the next write; until then the next look tries again.
+    }
+  }
+
+  #check(): void {
+    if (this.#isClosed) throw new StoreError('closed', this.path);
+  }
+
+  /** Reads from several tables as of one moment. */
+  #reading<T>(read: () => T): T {
+    this.#check();
+    this.#database.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      this.#database.exec('COMMIT');
+    }
+  }
+
+  async #storing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw storeError(error, this.path);
+    }
+  }
+
+  #json(column: unknown): unknown {
+    return JSON.parse(typeof column === 'string' ? column : this.#text(column as Uint8Array));
+  }
+
+  #text(hash: Uint8Array): string {
+    const row = this.#get('SELECT text FROM texts WHERE hash = ?', hash);
+    if (row === undefined) throw new StoreError('damaged', this.path, 'a value is missing');
+    return row.text as string;
+  }
+
+  #run(sql: string, ...values: (SqliteValue | TextColumn)[]): void {
+    this.#prepared(sql).run(...values);
+  }
+
+  #get(sql: string, ...values: SqliteValue[]): Record<string, unknown> | undefined {
+    return this.#prepared(sql).get(...values) as Record<string, unknown> | undefined;
+  }
+
+  #all(sql: string, ...values: SqliteValue[]): Record<string, unknown>[] {
+    return this.#prepared(sql).all(...values) as Record<string, unknown>[];
+  }
+
+  #prepared(sql: string): SqliteStatement {
+    this.#check();
+    const prepared = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+}

@@ -1,0 +1,53 @@
+/** Why a store cannot be used. */
+export type StoreProblem =
+  | 'no_driver'
+  | 'old_sqlite'
+  | 'folder'
+  | 'no_folder'
+  | 'no_access'
+  | 'not_a_database'
+  | 'damaged'
+  | 'foreign'
+  | 'newer'
+  | 'busy'
+  | 'closed';
+
+/** The oldest SQLite without the fault in its write-ahead log that damages a file which several processes use. */
+export const OLDEST_SQLITE = '3.51.3';
+
+/** Each text names the file, and says what to do. */
+const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => string>> = {
+  no_driver: (path, detail) =>
+    `the store '${path}' needs SQLite ${OLDEST_SQLITE} or later, and this Node.js has none (${detail}): install it with 'npm install @photostructure/sqlite'`,
+  old_sqlite: (path, detail) =>
+    `the store '${path}' needs SQLite ${OLDEST_SQLITE} or later, and the driver brings ${detail}: use a later driver, since earlier versions can damage a file that several processes use`,
+  folder: (path) => `the store '${path}' is a folder: give the path of a file, such as '${path}/runs.db'`,
+  no_folder: (path) =>
+    `the store '${path}' cannot be created, since its folder does not exist: create the folder first`,
+  no_access: (path, detail) =>
+    `the store '${path}' cannot be opened for writing (${detail}): give this user write permission for the file and its folder`,
+  not_a_database: (path) =>
+    `'${path}' is not a SQLite database: give the path of a store, or of a file that does not exist yet`,
+  damaged: (path, detail) =>
+    `the store '${path}' is damaged (${detail}): restore the file from a backup, or give another path`,
+  foreign: (path) =>
+    `'${path}' is a database of another program: give the path of a store, or of a file that does not exist yet`,
+  newer: (path, detail) =>
+    `the store '${path}' was written by a later version of stepwright (${detail}): update stepwright, or give another path`,
+  busy: (path, detail) =>
+    `the store '${path}' was locked by another process for ${detail}: end the program that keeps it locked`,
+  closed: (path) => `the store '${path}' is closed`,
+};
+
+/** Thrown for a store that cannot be opened or used. `problem` says why, the message what to do. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly problem: StoreProblem;
+  readonly path: string;
+
+  constructor(problem: StoreProblem, path: string, detail = '', cause?: unknown) {
+    super(TEXTS[problem](path, detail), cause === undefined ? {} : { cause });
+    this.problem = problem;
+    this.path = path;
+  }
+}

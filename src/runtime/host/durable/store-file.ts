@@ -1,0 +1,215 @@
+import { chmodSync, closeSync, openSync, readSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
+import { StoreError } from './store-error.js';
+
+/** How the file of a store is opened. */
+export interface StoreFileOptions {
+  /** Default: the SQLite of Node.js where it is recent enough, else `@photostructure/sqlite`. */
+  readonly driver?: SqliteDriver;
+  /**
+   * When a transaction counts as safe. `'full'`: it is on disk. `'normal'`: the system has it, so that it outlasts the
+   * process but not a loss of power. Default: `'full'`.
+   */
+  readonly synchronous?: 'full' | 'normal';
+}
+
+/** "STPW": distinguishes a store from databases of other programs. */
+const APPLICATION_ID = 0x53545057;
+
+/** How long SQLite itself waits for a lock. It blocks the process: waiting goes on outside of it. */
+const LOCK_MS = 20;
+
+/** How long a lock of another process is waited for. */
+const BUSY_MS = 10_000;
+
+const SQLITE = { busy: 5, readonly: 8, ioError: 10, corrupt: 11, cantOpen: 14, notADatabase: 26 } as const;
+
+/** Statements that lead from each version of the schema to the next. A released one never changes. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE graphs (hash TEXT PRIMARY KEY, graph TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE runs (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, graph TEXT NOT NULL,
+    seq INTEGER NOT NULL, epoch INTEGER NOT NULL, is_open INTEGER NOT NULL, holder TEXT
+  );
+  CREATE INDEX open_runs ON runs (n) WHERE is_open = 1;
+  CREATE INDEX runs_of_graph ON runs (graph);
+  CREATE TABLE entries (
+    run INTEGER NOT NULL, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, events NOT NULL,
+    PRIMARY KEY (run, seq)
+  ) WITHOUT ROWID;
+  CREATE TABLE state (
+    run INTEGER NOT NULL, tab TEXT NOT NULL, key TEXT NOT NULL, row NOT NULL, refs TEXT,
+    command TEXT, due_at INTEGER, PRIMARY KEY (run, tab, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX due_times ON state (due_at) WHERE due_at IS NOT NULL;
+  CREATE TABLE host (
+    n INTEGER PRIMARY KEY, run INTEGER NOT NULL, tab TEXT NOT NULL, key TEXT NOT NULL, row NOT NULL,
+    UNIQUE (run, tab, key)
+  );
+  CREATE TABLE inbox (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, id TEXT NOT NULL, item NOT NULL,
+    UNIQUE (run, id)
+  );
+  CREATE TABLE responses (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, run INTEGER NOT NULL, id TEXT NOT NULL, response NOT NULL,
+    UNIQUE (run, id)
+  );
+  CREATE TABLE texts (hash BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE uses (run INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (run, hash)) WITHOUT ROWID;
+  CREATE INDEX uses_of_text ON uses (hash);
+  CREATE TABLE holders (id TEXT PRIMARY KEY, beat INTEGER NOT NULL) WITHOUT ROWID;
+  `,
+];
+
+/**
+ * Opens the file of a store, and creates it where there is none, readable by its user alone.
+ *
+ * @throws StoreError for a file that cannot be one.
+ */
+export async function openStoreFile(
+  path: string,
+  { driver, synchronous = 'full' }: StoreFileOptions,
+): Promise<SqliteDatabase> {
+  const found = driver ?? (await findDriver(path));
+  checkDriver(found, path);
+  if (path !== ':memory:') prepareFile(path);
+  let database: SqliteDatabase | undefined;
+  try {
+    const opened = new found.DatabaseSync(path);
+    database = opened;
+    opened.exec(`PRAGMA busy_timeout = ${LOCK_MS}`);
+    await whenFree(path, () => migrate(opened, path));
+    // The check comes first: a database of another program is not touched.
+    await whenFree(path, () => opened.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`));
+    if (path !== ':memory:') protectFiles(path);
+    return opened;
+  } catch (error) {
+    database?.close();
+    throw storeError(error, path);
+  }
+}
+
+/** Works as soon as no other process holds the lock that it needs. @throws StoreError `busy`. */
+export async function whenFree<T>(path: string, work: () => T): Promise<T> {
+  const end = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (sqliteCode(error) !== SQLITE.busy) throw error;
+      if (performance.now() >= end) throw new StoreError('busy', path, `${BUSY_MS} ms`, error);
+    }
+    await delay(1 + Math.random() * 4);
+  }
+}
+
+/** Does all of the work or nothing of it. */
+export function transaction<T>(database: SqliteDatabase, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    rollBack(database);
+    throw error;
+  }
+}
+
+/** Some faults have ended the transaction already. The first fault is the one to report. */
+function rollBack(database: SqliteDatabase): void {
+  try {
+    database.exec('ROLLBACK');
+  } catch {}
+}
+
+/** An error of SQLite, in the words of a store. */
+export function storeError(error: unknown, path: string): unknown {
+  const detail = error instanceof Error ? error.message : String(error);
+  switch (sqliteCode(error)) {
+    case SQLITE.busy:
+      return new StoreError('busy', path, `${LOCK_MS} ms`, error);
+    case SQLITE.readonly:
+    case SQLITE.cantOpen:
+      return new StoreError('no_access', path, detail, error);
+    case SQLITE.corrupt:
+      return new StoreError('damaged', path, detail, error);
+    case SQLITE.notADatabase:
+      return new StoreError('not_a_database', path, detail, error);
+    default:
+      return error;
+  }
+}
+
+/** Creates the file, and looks at what is there before SQLite does. */
+function prepareFile(path: string): void {
+  let file: number | undefined;
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+      throw new StoreError('folder', path);
+    file = openSync(path, 'a+', 0o600);
+    const head = Buffer.alloc(MAGIC.length);
+    const length = readSync(file, head, 0, head.length, 0);
+    if (length > 0 && !head.equals(MAGIC)) throw new StoreError('not_a_database', path);
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new StoreError(code === 'ENOENT' ? 'no_folder' : 'no_access', path, code, error);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** How a database of SQLite begins. */
+const MAGIC = Buffer.from('SQLite format 3\0');
+
+/** The file and those that SQLite keeps beside it hold secrets of runs. */
+function protectFiles(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+    // Another user's file keeps its mode.
+    if ((mode & 0o077) !== 0 && process.platform !== 'win32') {
+      try {
+        chmodSync(file, 0o600);
+      } catch (error) {
+        throw new StoreError('no_access', path, (error as NodeJS.ErrnoException).code, error);
+      }
+    }
+  }
+}
+
+function migrate(database: SqliteDatabase, path: string): void {
+  if (versionIn(database, path) === MIGRATIONS.length) return;
+  transaction(database, () => {
+    // Another process may have done it since.
+    const version = versionIn(database, path);
+    for (const statements of MIGRATIONS.slice(version)) database.exec(statements);
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}`);
+  });
+}
+
+/** The version of the schema; 0 for an empty file. */
+function versionIn(database: SqliteDatabase, path: string): number {
+  const id = pragma(database, 'application_id');
+  const version = pragma(database, 'user_version');
+  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as {
+    tables: number;
+  };
+  if (id === 0 && version === 0 && tables === 0) return 0;
+  if (id !== APPLICATION_ID) throw new StoreError('foreign', path);
+  if (version > MIGRATIONS.length) {
+    throw new StoreError(
+      'newer',
+      path,
+      `version ${version} of its tables, this one reads ${MIGRATIONS.length}`,
+    );
+  }
+  return version;
+}
+
+export function pragma(database: SqliteDatabase, name: string): number {
+  const row = database.prepare(`PRAGMA ${name}`).get() as Readonly<Record<string, number>>;
+  return row[name] ?? 0;
+}
