@@ -239,15 +239,15 @@ describe('rows', () => {
     });
   });
 
-  test('a step writes as many of them for the 5 000th item as for the 10th', () => {
+  test('a step writes as many of them for the 1 000th item as for the 10th', () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => index);
     const changesAt = (index: number) => {
-      const run = new Run(result(each({ max: 10_000 })), { items: many(6_000) });
+      const run = new Run(result(each({ max: 10_000 })), { items: many(1_100) });
       for (let at = 0; at < index; at += 1) run.returns(`line[${at}]`, at);
       const { changes } = run.returns(`line[${index}]`, index).last;
       return [changes.length, rowsOf(run) - index];
     };
-    expect(changesAt(5_000)).toEqual(changesAt(10));
+    expect(changesAt(1_000)).toEqual(changesAt(10));
   });
 
   test('a thousand items that need no answer are no thousand calls deep', () => {
