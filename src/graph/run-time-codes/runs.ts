@@ -227,9 +227,10 @@ export const questions = {
   },
   E_NO_ROLES: {
     meaning: 'The run was not started, because no caller could answer a question of its workflow.',
-    cause: '`answerBy` names roles only, and no caller of this server has one of them.',
+    cause:
+      '`answerBy` names roles only, and no caller of this server has one of them. Or the roles are for callers that are not the owner, and the request had no token: an anonymous owner cannot be told from others.',
     repair:
-      'Give roles to callers over HTTP with `roles` of what `auth.verify` returns, and over stdio with `localRoles`.',
+      'Give roles to callers over HTTP with `roles` of what `auth.verify` returns, and over stdio with `localRoles`. Start the run with a token.',
   },
   RESOURCE_EXHAUSTED: {
     meaning: 'A limit on open runs or actions is reached.',

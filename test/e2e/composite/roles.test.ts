@@ -95,6 +95,16 @@ describe('a question for a role, over HTTP', () => {
     }
   });
 
+  test('keeps the run of an anonymous caller from its start where the owner is excepted', async () => {
+    const url = await listening(desk(settings).server);
+    const refused = await freshCall(url, 'w_approval');
+    expect(failureIn(refused)).toMatchObject({
+      code: 'E_NO_ROLES',
+      message: expect.stringContaining('Send the request with a bearer token'),
+    });
+    expect(await listOf(url, bob)).toMatchObject({ to_answer: [] });
+  });
+
   test('is not answered with roles that are not a list of roles', async () => {
     const { server } = desk(settings);
     const url = await listening(server);

@@ -45,7 +45,8 @@ describe('who may answer', () => {
     ['one of another issuer', OTHER_LEAD, { ...leadingOwner, issuer: 'https://other' }, ada, true],
     ['the user of this process', LEAD, local, { kind: 'local' }, true],
     ['not the user of this process that is excepted', OTHER_LEAD, local, { kind: 'local' }, false],
-    ['a lead for an anonymous owner', OTHER_LEAD, lead, anonymous, true],
+    ['a lead for an anonymous owner', LEAD, lead, anonymous, true],
+    ['no caller for an anonymous owner that is excepted', OTHER_LEAD, lead, anonymous, false],
     ['not an anonymous caller', LEAD, anonymous, ada, false],
   ] as const)('%s', (_name, answerBy, caller, owner, expected) => {
     expect(mayAnswer(answerBy, caller as Owner, owner as Owner)).toBe(expected);

@@ -15,7 +15,9 @@ export function mayAnswer(answerBy: AnswerBy, caller: Owner, owner: Owner): bool
   if (answerBy === undefined) return isOwner;
   return answerBy.some((answerer) => {
     if (answerer.kind === 'owner') return isOwner;
-    const isExcepted = answerer.except === 'owner' && isSameUser(caller, owner);
+    // The user of an anonymous owner could be any caller.
+    const isExcepted =
+      answerer.except === 'owner' && (owner.kind === 'anonymous' || isSameUser(caller, owner));
     return !isExcepted && rolesOf(caller).includes(answerer.role);
   });
 }
@@ -32,7 +34,11 @@ export interface RoleSources {
 export function unanswerable(graph: Graph, owner: Owner, sources: RoleSources): Failure | undefined {
   for (const { step, answerBy } of restrictedQuestions(graph)) {
     if (answerBy.some((answerer) => canExist(answerer, owner, sources))) continue;
-    const message = runTexts.noRoles(step, describeAnswerers(answerBy));
+    const who = describeAnswerers(answerBy);
+    const message =
+      owner.kind === 'anonymous' && sources.hasAuthentication
+        ? runTexts.anonymousOwner(step, who)
+        : runTexts.noRoles(step, who);
     return {
       code: 'E_NO_ROLES',
       message,
@@ -43,7 +49,10 @@ export function unanswerable(graph: Graph, owner: Owner, sources: RoleSources): 
 }
 
 function canExist(answerer: Answerer, owner: Owner, { localRoles, hasAuthentication }: RoleSources): boolean {
-  if (answerer.kind === 'owner' || hasAuthentication || owner.kind === 'principal') return true;
+  if (answerer.kind === 'owner') return true;
+  // An owner that is not known cannot be told from other callers.
+  if (answerer.except !== undefined && owner.kind === 'anonymous') return false;
+  if (hasAuthentication || owner.kind === 'principal') return true;
   // Without authentication every caller that reaches the run is its owner.
   return answerer.except === undefined && localRoles.includes(answerer.role);
 }
