@@ -32,6 +32,7 @@ export {
   serveHttp,
 } from './protocol/sdk1/serve-http.js';
 export type { BearerAuth, VerifiedToken } from './server/http/bearer-auth.js';
+export type { TrustProxy } from './server/http/client-address.js';
 export {
   type HostValidationOptions,
   type HttpHeaders,

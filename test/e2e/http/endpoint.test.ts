@@ -312,6 +312,8 @@ describe('refuses', () => {
     [{ limits: { bodyBytes: 0 } }, 'limits.bodyBytes must be a whole number'],
     [{ limits: { concurrent: 1.5 } }, 'limits.concurrent must be a whole number'],
     [{ allowedHosts: ['a b'] }, '`allowedHosts` lists'],
+    [{ trustProxy: -1 }, 'trustProxy must be the number of proxies'],
+    [{ trustProxy: true as never }, 'trustProxy must be the number of proxies'],
   ])('the setting %j', (settings, message) => {
     expect(() => handlerOf(settings)).toThrow(message);
   });
@@ -324,6 +326,45 @@ test.each([
 ])('says what is wrong with %j', async (params, message) => {
   const { body } = await send(handlerOf(), rpc('tools/call', params));
   expect(body.error).toEqual({ code: -32602, message });
+});
+
+describe('a client behind a proxy', () => {
+  /** The status of a request in a session that a client began, each with a header of its own. */
+  async function inSession(settings: HttpSettings, begun: string, asked: string): Promise<number> {
+    const handler = handlerOf({ sessions: 'always', ...settings });
+    const first = await send(handler, initialize(), { 'x-forwarded-for': begun });
+    const session = { 'mcp-session-id': first.headers.get('mcp-session-id') ?? '' };
+    return (await send(handler, rpc('ping'), { ...session, 'x-forwarded-for': asked })).status;
+  }
+
+  const [one, other] = ['203.0.113.1', '203.0.113.2'];
+  const isProxy = (address: string | undefined): boolean => address === '192.0.2.1';
+  test.each<[string, HttpSettings, string, string, number]>([
+    ['is not told from others without `trustProxy`', {}, one, other, 200],
+    ['has its own address', { trustProxy: 1 }, one, other, 404],
+    ['keeps its address', { trustProxy: 1 }, one, `${one}:4711`, 200],
+    ['cannot send the address of another one', { trustProxy: 1 }, one, `${one}, ${other}`, 404],
+    ['does not get another address by what it sends', { trustProxy: 1 }, one, `${other}, ${one}`, 200],
+    ['passes the proxies of a function', { trustProxy: isProxy }, one, other, 404],
+    ['passes no other proxies', { trustProxy: () => false }, one, other, 200],
+    ['is the proxy where the header is malformed', { trustProxy: 1 }, 'unknown', '<b>', 200],
+    ['is not the proxy where the header is malformed later', { trustProxy: 1 }, one, 'unknown', 404],
+  ])('%s', async (_, settings, begun, asked, status) => {
+    expect(await inSession(settings, begun, asked)).toBe(status);
+  });
+
+  test('has runs of its own to begin', async () => {
+    const { server } = desk({ runs: { maxOpenRuns: 1 } });
+    const handler = fetchHandler(server, { trustProxy: 1, log: () => {} });
+    onTestFinished(() => handler.close());
+    const begin = async (address: string): Promise<string> => {
+      const call = rpc('tools/call', { name: 'w_careful', arguments: { city: 'Rome' } });
+      return JSON.stringify((await send(handler, call, { 'x-forwarded-for': address })).body);
+    };
+    expect(await begin(one)).toContain('"status":"waiting"');
+    expect(await begin(`${other}, ${one}`)).toContain('RESOURCE_EXHAUSTED');
+    expect(await begin(other)).toContain('"status":"waiting"');
+  });
 });
 
 describe('many requests', () => {

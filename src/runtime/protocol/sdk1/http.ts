@@ -4,6 +4,7 @@ import { isJsonObject } from '../../../graph/json.js';
 import { Bearer, type VerifiedToken } from '../../server/http/bearer-auth.js';
 import { readBody } from '../../server/http/body.js';
 import { boundedStream } from '../../server/http/bounded-stream.js';
+import { clientAddress } from '../../server/http/client-address.js';
 import { FairTurns } from '../../server/http/fair-turns.js';
 import { hostValidation } from '../../server/http/host-validation.js';
 import {
@@ -24,7 +25,10 @@ import { loadTransport, type Session, Sessions } from './sessions.js';
 
 /** What the program that receives a request knows about it, beside the request. */
 export interface RequestSource {
-  /** The network address of the client. Runs and turns without authentication are limited by it. */
+  /**
+   * The network address at the other end of the connection: of the client, or of a proxy (`trustProxy`). Runs and turns
+   * without authentication are limited by that of the client.
+   */
   readonly remoteAddress?: string | undefined;
   /** The body as JSON, where it was parsed already. */
   readonly parsedBody?: unknown;
@@ -113,10 +117,19 @@ class Endpoint {
     if (foreign !== undefined) {
       return new Response(foreign.body, { status: foreign.status, headers: { ...foreign.headers } });
     }
-    const response = await this.#answerKnownHost(request, url, source);
+    const response = await this.#answerKnownHost(request, url, this.#fromClient(request, source));
     const origin = request.headers.get('origin');
     if (origin !== null) allowPage(response.headers, origin);
     return response;
+  }
+
+  /** Names the client where a proxy is connected. */
+  #fromClient({ headers }: Request, source: RequestSource): RequestSource {
+    const forwarded = headers.get('x-forwarded-for');
+    return {
+      ...source,
+      remoteAddress: clientAddress(source.remoteAddress, forwarded, this.settings.trustProxy),
+    };
   }
 
   #readiness(): Response {

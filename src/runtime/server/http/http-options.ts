@@ -1,5 +1,6 @@
 import { checkLimits } from '../options.js';
 import type { BearerAuth } from './bearer-auth.js';
+import { isTrustProxy, type TrustProxy } from './client-address.js';
 import type { TurnLimits } from './fair-turns.js';
 import type { HostValidationOptions } from './host-validation.js';
 import { httpTexts } from './http-texts.js';
@@ -17,6 +18,12 @@ export interface HttpSettings extends HostValidationOptions {
    */
   readonly sessions?: 'auto' | 'always' | 'never';
   readonly limits?: Partial<HttpLimits>;
+  /**
+   * Which proxies before the server are trusted to name the client in `X-Forwarded-For`: how many, or a function that
+   * says it of each. Limits of callers without authentication then count the client's address, not the proxy's. Set it
+   * only for a server that clients reach through these proxies alone. Default: 0.
+   */
+  readonly trustProxy?: TrustProxy;
 }
 
 /** How much clients may ask of a server over HTTP. */
@@ -55,18 +62,21 @@ export interface ResolvedHttpSettings extends HttpSettings {
   readonly path: string;
   readonly sessions: NonNullable<HttpSettings['sessions']>;
   readonly limits: HttpLimits;
+  readonly trustProxy: TrustProxy;
 }
 
 /**
  * Fills defaults in.
  *
- * @throws RangeError for a limit that is not a positive whole number, an unknown mode or a malformed path.
+ * @throws RangeError for a limit that is not a positive whole number, an unknown mode, a malformed path, or proxies that are neither a
+ *   number nor a function.
  */
 export function resolveHttpSettings(settings: HttpSettings): ResolvedHttpSettings {
-  const { path = '/mcp', sessions = 'auto' } = settings;
+  const { path = '/mcp', sessions = 'auto', trustProxy = 0 } = settings;
   if (!/^\/[^?#\s]*$/.test(path)) throw new RangeError(httpTexts.notPath(path));
   if (!['auto', 'always', 'never'].includes(sessions)) throw new RangeError(httpTexts.badMode(sessions));
+  if (!isTrustProxy(trustProxy)) throw new RangeError(httpTexts.badTrustProxy(trustProxy));
   const limits = { ...DEFAULT_LIMITS, ...settings.limits };
   checkLimits(Object.entries(limits).map(([name, limit]) => [`limits.${name}`, limit]));
-  return { ...settings, path, sessions, limits };
+  return { ...settings, path, sessions, limits, trustProxy };
 }

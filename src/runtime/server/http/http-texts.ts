@@ -40,6 +40,8 @@ export const httpTexts = {
   notScope: (text: string) =>
     `auth lists the scope '${clip(text)}': a scope has no spaces, quotes or backslashes`,
   badMode: (mode: string) => `sessions must be 'auto', 'always' or 'never', not '${clip(mode)}'`,
+  badTrustProxy: (trust: unknown) =>
+    `trustProxy must be the number of proxies before the server, a whole number from 0, or a function, not ${clip(String(trust))}`,
   badPort: (port: unknown) => `port must be a whole number from 0 to 65535, not ${String(port)}`,
   portInUse: (host: string, port: number) =>
     `port ${port} of ${host} is in use: stop the other program, or choose another port`,
