@@ -14,7 +14,7 @@ describe('the address of a client', () => {
     ['is what the first of two proxies added', 2, '198.51.100.1, 203.0.113.9, 10.0.0.2', '203.0.113.9'],
     ['is the first entry where fewer proxies were passed', 3, '203.0.113.9', '203.0.113.9'],
     ['is before the last trusted proxy', inside, '198.51.100.1, 203.0.113.9,10.0.0.2', '203.0.113.9'],
-    ['is that of the connection that is no trusted proxy', () => false, '203.0.113.9', PROXY],
+    ['is that of the connection that is not a trusted proxy', () => false, '203.0.113.9', PROXY],
     ['is the first entry if all are trusted', () => true, '10.0.0.3, 10.0.0.2', '10.0.0.3'],
   ] as const)('%s', (_, trust, header, address) => {
     expect(clientAddress(PROXY, header, trust)).toBe(address);

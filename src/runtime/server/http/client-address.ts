@@ -14,7 +14,7 @@ export function isTrustProxy(trust: unknown): trust is TrustProxy {
  * The network address of the client of a request.
  *
  * Each proxy adds the address that it is connected to at the right of the header, after what the client sent. So the
- * header is read from the right, up to the first address that is no trusted proxy. A malformed entry ends it as well:
+ * header is read from the right, up to the first address that is not a trusted proxy. A malformed entry ends it as well:
  * then the proxy that wrote the entry counts as the client.
  *
  * @param connected the address at the other end of the connection.
