@@ -1,3 +1,5 @@
+import { isJsonObject } from './json.js';
+
 /** The owner of a run, as who may answer a question of it. */
 export interface OwnerAnswerer {
   readonly kind: 'owner';
@@ -22,9 +24,22 @@ export function isRole(text: unknown): text is string {
   return typeof text === 'string' && ROLE.test(text);
 }
 
+/** Whether a value is an answerer; programs in JavaScript may write anything. */
+export function isAnswerer(value: unknown): value is Answerer {
+  if (!isJsonObject(value)) return false;
+  const { kind, role, except } = value;
+  if (kind === 'owner') return true;
+  return kind === 'role' && isRole(role) && (except === undefined || except === 'owner');
+}
+
 /** Equal for answerers that name the same callers. */
 export function answererKey(answerer: Answerer): string {
   return answerer.kind === 'owner' ? '' : `${answerer.except ?? ''} ${answerer.role}`;
+}
+
+/** Whether a list has at least one answerer, and none twice. */
+export function isListOfAnswerers(answerBy: readonly Answerer[]): boolean {
+  return answerBy.length > 0 && new Set(answerBy.map(answererKey)).size === answerBy.length;
 }
 
 /** Whether the owner is not among those who may answer, whatever its roles are. */

@@ -1,4 +1,5 @@
 import type { RetryOptions, WorkflowOptions } from '../../decorators/workflow.js';
+import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Retry } from '../../graph/kinds/node.js';
 import { retryOfWritten } from '../../graph/limits.js';
@@ -82,6 +83,7 @@ export interface AskDefinition extends StepDetails {
   readonly options?: DataSource;
   /** Of a value. */
   readonly schema?: JsonSchema;
+  readonly answerBy?: readonly Answerer[];
 }
 
 /** What steps of all kinds have. */

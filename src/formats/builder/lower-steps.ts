@@ -1,4 +1,5 @@
 import { schemaAt } from '../../check/fed-schema.js';
+import { type Answerer, isAnswerer, isListOfAnswerers } from '../../graph/answerers.js';
 import { readKey } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonSchema } from '../../graph/json.js';
@@ -150,17 +151,26 @@ export class StepLowering {
 
   #ask(definition: AskDefinition, id: string, origin: StepOrigin, source: SourceLocation): void {
     const { nodes, scope } = this.#context;
-    const { mode, binding, schema } = definition;
+    const { mode, binding, schema, answerBy } = definition;
     const attempts = this.#attempts(definition, origin, source);
     const guidance = this.#text('guidance', definition, origin);
     const resources = this.#resources(definition, source);
     const message = this.#values.value(definition.message, origin);
     const options = definition.options && { options: this.#values.value(definition.options, origin) };
     const expects = schema && { expects: this.#schema(schema, id, source) };
+    const answerers = answerBy && { answerBy: this.#answerers(answerBy, id, source) };
     if (binding !== undefined) scope.bind(binding, answerOf(mode, id, source));
     const details = this.#details(definition, origin);
     const more = { ...resources, ...guidance, ...attempts, ...details, source };
-    nodes.add({ kind: 'ask', id, mode, message, ...options, ...expects, ...more });
+    nodes.add({ kind: 'ask', id, mode, message, ...options, ...expects, ...answerers, ...more });
+  }
+
+  /** Programs in JavaScript may name none. */
+  #answerers(answerBy: readonly Answerer[], id: string, place: SourceLocation): readonly Answerer[] {
+    if (answerBy.every(isAnswerer) && isListOfAnswerers(answerBy)) return answerBy;
+    const reason = '`answerBy` must be owner(), role(name), or a list of at least one and none twice';
+    this.#context.report(place, new InvalidOptionError({ owner: `step '${id}'`, reason }));
+    return [{ kind: 'owner' }];
   }
 
   #schema(schema: JsonSchema, id: string, place: SourceLocation): JsonSchema {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { owner, role } from '../../decorators/answerers.js';
 import { ask, constant, fromModel, fromStep, promptArg, readStep, sequential, step, text } from './index.js';
 import { resourceHandle, toolHandle } from './tools-and-resources.js';
 
@@ -80,6 +81,41 @@ describe('questions', () => {
     expect(graph.nodes.at(-1)).toMatchObject({
       value: { kind: 'ref', root: 'steps', path: ['where', 'selected'] },
     });
+  });
+
+  test('say who may answer', () => {
+    const lead = role('lead', { except: owner() });
+    const answerBy = [owner(), role('clerk')] as const;
+    const { graph } = start
+      .step(ask.info('Look', { answerBy: lead }))
+      .step(ask.confirm('Sure?', { answerBy: lead }))
+      .step(ask.text('Why?', { answerBy }))
+      .step(ask.choice('Where?', ['top', 'bottom'], { answerBy }))
+      .step(ask.value('Page?', { schema: { type: 'object' }, answerBy: owner() }))
+      .step(ask.text('When?'))
+      .build();
+    expect(graph.nodes.map((node) => ('answerBy' in node ? node.answerBy : undefined))).toEqual([
+      [{ kind: 'role', role: 'lead', except: 'owner' }],
+      [{ kind: 'role', role: 'lead', except: 'owner' }],
+      [{ kind: 'owner' }, { kind: 'role', role: 'clerk' }],
+      [{ kind: 'owner' }, { kind: 'role', role: 'clerk' }],
+      [{ kind: 'owner' }],
+      undefined,
+    ]);
+  });
+
+  test.each([
+    [[]],
+    [[owner(), owner()]],
+    ['lead'],
+    [{ kind: 'role', role: '' }],
+    [{ kind: 'group' }],
+    [null],
+  ])('are refused to be answered by %j', (answerBy) => {
+    const asked = ask.confirm('Sure?', { answerBy: answerBy as never }).bind('sure');
+    expect(problems(start.step(asked))).toEqual([
+      "Invalid option of step 'sure': `answerBy` must be owner(), role(name), or a list of at least one and none twice",
+    ]);
   });
 
   test('are refused without a valid schema', () => {

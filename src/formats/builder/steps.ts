@@ -1,5 +1,7 @@
+import type { AskOptions } from '../../decorators/control-flow.js';
 import type { NoInput, ToolClass } from '../../decorators/tool.js';
 import type { RetryOptions } from '../../decorators/workflow.js';
+import type { Answerer } from '../../graph/answerers.js';
 import type { JsonSchema } from '../../graph/json.js';
 import type { AskDefinition, CallDefinition, ReadDefinition, StepDefinition } from './definition.js';
 import type { Transform } from './expressions.js';
@@ -141,29 +143,43 @@ function asking(mode: AskDefinition['mode'], message: string, more: Partial<AskD
   return new AskBuilder({ kind: 'ask', mode, message: text(message), resources: [], ...more });
 }
 
+/** @param options who may answer; missing for the owner of the run. */
+function answeredBy({ answerBy }: AskOptions = {}): Pick<AskDefinition, 'answerBy'> {
+  if (answerBy === undefined) return {};
+  return { answerBy: Array.isArray(answerBy) ? [...answerBy] : [answerBy as Answerer] };
+}
+
 /**
  * Begins steps that ask. `{name}` in a message is replaced by an argument or an earlier binding.
  *
  * @example
  * ```ts
  * ask.confirm('Add {task} to {page.title}?').bind('sure')
+ * ask.confirm('Pay {total}?', { answerBy: role('lead', { except: owner() }) }).bind('approved')
  * ask.model('A title for {task}', { schema: { type: 'string' } }).bind('title')
  * ```
  */
 export const ask = {
   /** Tells the user something. It has no value. */
-  info: (message: string): AskBuilder => asking('info', message),
+  info: (message: string, options?: AskOptions): AskBuilder => asking('info', message, answeredBy(options)),
   /** Asks for a yes or no. Its value is a boolean. */
-  confirm: (message: string): AskBuilder => asking('confirm', message),
+  confirm: (message: string, options?: AskOptions): AskBuilder =>
+    asking('confirm', message, answeredBy(options)),
   /** Asks for a text, which is its value. */
-  text: (message: string): AskBuilder => asking('text', message),
+  text: (message: string, options?: AskOptions): AskBuilder => asking('text', message, answeredBy(options)),
   /** Asks to choose one of several texts, which is its value. */
-  choice: (message: string, options: readonly [string, ...string[]] | DataSource): AskBuilder =>
+  choice: (
+    message: string,
+    options: readonly [string, ...string[]] | DataSource,
+    more?: AskOptions,
+  ): AskBuilder =>
     asking('choice', message, {
+      ...answeredBy(more),
       options: Array.isArray(options) ? constant([...options]) : (options as DataSource),
     }),
   /** Asks for a value of a JSON Schema. */
-  value: (message: string, { schema }: ValueOptions): AskBuilder => asking('yield', message, { schema }),
+  value: (message: string, { schema, ...options }: ValueOptions & AskOptions): AskBuilder =>
+    asking('yield', message, { schema, ...answeredBy(options) }),
   /** Asks a model for a value of a JSON Schema. For an argument of a tool, see {@link fromModel}. */
   model: (message: string, { schema }: ValueOptions): AskBuilder => asking('model', message, { schema }),
 } as const;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Answerer, answererKey, describeAnswerers, isRole } from '../answerers.js';
+import { type Answerer, describeAnswerers, isListOfAnswerers, isRole } from '../answerers.js';
 import { textsOf } from '../expression/traversal.js';
 import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
@@ -108,10 +108,6 @@ export const ask: KindDescriptor<AskNode> = {
     `ask ${answerBy === undefined ? '' : `${describeAnswerers(answerBy)} `}for ${ANSWERS[mode]}${options === undefined ? '' : ` of ${print(options)}`}: ${print(message)}`,
   shape: 'question',
 };
-
-function isListOfAnswerers(answerBy: readonly Answerer[]): boolean {
-  return answerBy.length > 0 && new Set(answerBy.map(answererKey)).size === answerBy.length;
-}
 
 /** What an answer looks like; see {@link AskNode}. */
 function answerSchema(node: AskNode): JsonSchema {
