@@ -84,11 +84,28 @@ const asciiOnly = {
 
 const escaped = (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+const COMPILER = 'ts-morph';
+
+/** `import` searches the text of a CommonJS module for the names it exports: 0.25 s of CPU time for the compiler. */
+const requireCompiler = {
+  name: 'require-compiler',
+  enforce: 'pre',
+  resolveId: (id) => (id === COMPILER ? `\0${COMPILER}` : null),
+  load: (id) =>
+    id === `\0${COMPILER}`
+      ? `import { createRequire } from 'node:module';
+export const { Project, ts } = createRequire(import.meta.url)('${COMPILER}');`
+      : null,
+};
+
+const isExternal = (id) => id !== COMPILER && !/^[.\0]/.test(id) && !isAbsolute(id);
+
 async function writeBundle() {
   await build({
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
+    plugins: [requireCompiler],
     build: {
       ssr: true,
       target: 'es2022',
@@ -99,7 +116,7 @@ async function writeBundle() {
       rolldownOptions: {
         input: Object.fromEntries(ENTRIES.map((file) => [nameOf(file), file])),
         plugins: [asciiOnly],
-        external: (id) => !id.startsWith('.') && !isAbsolute(id),
+        external: isExternal,
         output: {
           entryFileNames: '[name].js',
           chunkFileNames: 'chunks/[name].js',
