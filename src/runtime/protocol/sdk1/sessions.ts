@@ -28,6 +28,8 @@ export interface Session {
 export class Sessions {
   /** The one that was used last is the last one. */
   readonly #sessions = new Map<string, Session>();
+  /** Sessions that are being opened: they count as the others do. */
+  readonly #openings = new Set<{ readonly holder: string }>();
 
   constructor(readonly limits: Pick<HttpLimits, 'sessions' | 'sessionsPerOwner' | 'sessionIdleMs'>) {}
 
@@ -50,14 +52,38 @@ export class Sessions {
     holder: string,
     connect: (transport: HttpTransport) => Promise<Connection>,
   ): Promise<Session | undefined> {
-    const Transport = await loadTransport();
-    const own = [...this.#sessions.values()].filter((session) => session.holder === holder);
-    if (own.length >= this.limits.sessionsPerOwner) {
-      const unused = own.find(({ openResponses }) => openResponses === 0);
-      if (unused === undefined) return undefined;
-      await unused.connection.close();
+    const room = this.#makeRoom(holder);
+    if (room === undefined) return undefined;
+    const opening = { holder };
+    this.#openings.add(opening);
+    try {
+      await room.replaced?.connection.close();
+      return await this.#begin(holder, connect);
+    } finally {
+      this.#openings.delete(opening);
     }
-    if (this.#sessions.size >= this.limits.sessions) return undefined;
+  }
+
+  /**
+   * Finds room for one more session, and removes the one it replaces. It does not await: openings at the same moment
+   * would count the same room.
+   */
+  #makeRoom(holder: string): { readonly replaced?: Session } | undefined {
+    const isOwn = (each: { readonly holder: string }): boolean => each.holder === holder;
+    const own = [...this.#sessions.values()].filter(isOwn);
+    const openings = [...this.#openings].filter(isOwn);
+    const isReplacing = own.length + openings.length >= this.limits.sessionsPerOwner;
+    const replaced = isReplacing ? own.find(({ openResponses }) => openResponses === 0) : undefined;
+    if (isReplacing && replaced === undefined) return undefined;
+    const count = this.#sessions.size + this.#openings.size - (replaced === undefined ? 0 : 1);
+    if (count >= this.limits.sessions) return undefined;
+    if (replaced === undefined) return {};
+    this.#sessions.delete(replaced.id);
+    return { replaced };
+  }
+
+  async #begin(holder: string, connect: (transport: HttpTransport) => Promise<Connection>): Promise<Session> {
+    const Transport = await loadTransport();
     const id = crypto.randomUUID();
     const transport = new Transport({
       sessionIdGenerator: () => id,
