@@ -197,6 +197,12 @@ export function journalContract(
       expect((await journal.openRuns()).map(({ run }) => run)).toEqual(['one', 'two']);
       await journal.append(one.entry(returned(1)));
       expect(await journal.openRuns()).toEqual([{ run: 'two', graphHash: two.hash }]);
+      expect(await journal.finishedRuns()).toEqual(['one']);
+      const three = begin('three');
+      await journal.append(three.first);
+      await journal.append(three.entry(returned(1)));
+      await journal.append(two.entry(returned(1)));
+      expect(await journal.finishedRuns()).toEqual(['one', 'three', 'two']);
       await journal.forget('one');
       expect(await journal.load('one')).toBeUndefined();
       expect(await journal.graph(two.hash)).toEqual(line);

@@ -117,6 +117,8 @@ export interface Journal {
   graph(hash: string): Promise<Graph | undefined>;
   /** The runs that are not over, in the order in which they began. */
   openRuns(): Promise<readonly OpenRun[]>;
+  /** The ids of the runs that are over, in the order in which they ended. */
+  finishedRuns(): Promise<readonly string[]>;
   /** The times of open runs up to and including `until` (ms since the epoch), the earliest first. */
   dueTimers(until: number): Promise<readonly DueTimer[]>;
   /**

@@ -48,6 +48,8 @@ interface Kept {
 /** A journal in memory: it ends with the process. It keeps text, as one on disk would. */
 export class MemoryJournal implements Journal {
   readonly #runs = new Map<string, Kept>();
+  /** In the order they ended. */
+  readonly #finished = new Set<string>();
   /** Texts of graphs by their hashes, and how many runs each has. */
   readonly #graphs = new Map<string, { readonly text: string; runs: number }>();
   readonly #group = new GroupCommit<JournalEntry>(async (entries) =>
@@ -74,6 +76,10 @@ export class MemoryJournal implements Journal {
 
   async openRuns(): Promise<readonly OpenRun[]> {
     return [...this.#runs].flatMap(([run, { isOpen, graphHash }]) => (isOpen ? [{ run, graphHash }] : []));
+  }
+
+  async finishedRuns(): Promise<readonly string[]> {
+    return [...this.#finished];
   }
 
   async dueTimers(until: number): Promise<readonly DueTimer[]> {
@@ -113,6 +119,7 @@ export class MemoryJournal implements Journal {
     const forgotten = this.#runs.get(run);
     if (forgotten === undefined) return;
     this.#runs.delete(run);
+    this.#finished.delete(run);
     const graph = this.#graphs.get(forgotten.graphHash);
     if (graph !== undefined) graph.runs -= 1;
     if (graph?.runs === 0) this.#graphs.delete(forgotten.graphHash);
@@ -141,6 +148,8 @@ export class MemoryJournal implements Journal {
     const kept = known ?? this.#begin(entry, graph);
     if (kept === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
     for (const change of changes) keep(kept, change);
+    if (kept.isOpen) this.#finished.delete(run);
+    else this.#finished.add(run);
     for (const row of hostRows) {
       kept.hostRows ??= new Map();
       kept.hostRows.set(JSON.stringify([row.table, row.key]), JSON.stringify(row));

@@ -18,7 +18,9 @@ import {
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry } from './encode-entry.js';
 import { StoreError } from './store-error.js';
+
 import {
+  lockStore,
   openStoreFile,
   pragma,
   type StoreFileOptions,
@@ -31,6 +33,8 @@ import { keyColumn, keyIn, type LargeText, readEvent, type TextColumn } from './
 export interface SqliteJournalOptions extends StoreFileOptions {
   /** How often it looks for what other processes have written, in ms, while somebody watches. Default: 20. */
   readonly pollMs?: number;
+  /** Whether other servers are kept from the file for as long as it is open. Default: false. */
+  readonly isExclusive?: boolean;
 }
 
 /** One thing to write. Says why it is refused. */
@@ -60,6 +64,7 @@ export class SqliteJournal implements Journal {
   readonly path: string;
   readonly #database: SqliteDatabase;
   readonly #pollMs: number;
+  readonly #unlock: (() => void) | undefined;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly #group: GroupCommit<Write>;
   readonly #watchers = new Map<string, Set<() => void>>();
@@ -75,10 +80,18 @@ export class SqliteJournal implements Journal {
    * @throws StoreError for a file that is not a store, or cannot be used as one; see its `problem`.
    */
   static async open(path: string, options: SqliteJournalOptions = {}): Promise<SqliteJournal> {
-    return new SqliteJournal(path, await openStoreFile(path, options), options.pollMs ?? 20);
+    const { isExclusive = false, pollMs = 20 } = options;
+    const unlock = isExclusive ? await lockStore(path, options.driver) : undefined;
+    try {
+      return new SqliteJournal(path, await openStoreFile(path, options), pollMs, unlock);
+    } catch (error) {
+      unlock?.();
+      throw error;
+    }
   }
 
-  private constructor(path: string, database: SqliteDatabase, pollMs: number) {
+  private constructor(path: string, database: SqliteDatabase, pollMs: number, unlock?: () => void) {
+    this.#unlock = unlock;
     this.path = path;
     this.#database = database;
     this.#pollMs = pollMs;
@@ -121,6 +134,10 @@ export class SqliteJournal implements Journal {
     return this.#all('SELECT id AS run, graph AS graphHash FROM runs WHERE is_open = 1 ORDER BY n').map(
       ({ run, graphHash }) => ({ run: keyIn(run), graphHash: graphHash as string }),
     );
+  }
+
+  async finishedRuns(): Promise<readonly string[]> {
+    return this.#all('SELECT id FROM runs WHERE ended IS NOT NULL ORDER BY ended').map(({ id }) => keyIn(id));
   }
 
   async dueTimers(until: number): Promise<readonly DueTimer[]> {
@@ -215,6 +232,7 @@ export class SqliteJournal implements Journal {
     this.#watchers.clear();
     this.#statements.clear();
     this.#database.close();
+    this.#unlock?.();
   }
 
   async #commit(writes: readonly Write[]): Promise<readonly Refusal[]> {
@@ -235,8 +253,14 @@ export class SqliteJournal implements Journal {
     const n = known?.n ?? this.#begin(entry);
     if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
     this.#run('UPDATE runs SET seq = ?, epoch = ? WHERE n = ?', seq, epoch, n);
-    if (entry.isOpen !== undefined)
-      this.#run('UPDATE runs SET is_open = ? WHERE n = ?', Number(entry.isOpen), n);
+    if (entry.isOpen === true) this.#run('UPDATE runs SET is_open = 1, ended = NULL WHERE n = ?', n);
+    if (entry.isOpen === false) {
+      this.#run(
+        `UPDATE runs SET is_open = 0, ended = (SELECT coalesce(max(ended), 0) + 1 FROM runs)
+         WHERE n = ? AND is_open = 1`,
+        n,
+      );
+    }
     this.#run(
       'INSERT INTO entries (run, seq, epoch, events) VALUES (?, ?, ?, ?)',
       n,

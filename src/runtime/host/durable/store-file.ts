@@ -31,8 +31,10 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE graphs (hash TEXT PRIMARY KEY, graph TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE runs (
     n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, graph TEXT NOT NULL,
-    seq INTEGER NOT NULL, epoch INTEGER NOT NULL, is_open INTEGER NOT NULL, holder TEXT
+    seq INTEGER NOT NULL, epoch INTEGER NOT NULL, is_open INTEGER NOT NULL,
+    ended INTEGER
   );
+  CREATE INDEX finished_runs ON runs (ended) WHERE ended IS NOT NULL;
   CREATE INDEX open_runs ON runs (n) WHERE is_open = 1;
   CREATE INDEX runs_of_graph ON runs (graph);
   CREATE TABLE entries (
@@ -59,7 +61,6 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE texts (hash BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE uses (run INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (run, hash)) WITHOUT ROWID;
   CREATE INDEX uses_of_text ON uses (hash);
-  CREATE TABLE holders (id TEXT PRIMARY KEY, beat INTEGER NOT NULL) WITHOUT ROWID;
   `,
 ];
 
@@ -89,6 +90,29 @@ export async function openStoreFile(
     database?.close();
     throw storeError(error, path);
   }
+}
+
+/**
+ * Keeps other servers from a store until the result is called or the process ends, however it ends: the lock is one of
+ * the system, on a file beside the store.
+ *
+ * @throws StoreError `in_use`, and for a file that cannot be created.
+ */
+export async function lockStore(path: string, driver?: SqliteDriver): Promise<() => void> {
+  const { DatabaseSync } = driver ?? (await findDriver(path));
+  const file = `${path}-lock`;
+  prepareFile(path);
+  closeSync(openSync(file, 'a', 0o600));
+  const lock = new DatabaseSync(file);
+  try {
+    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+  } catch (error) {
+    lock.close();
+    throw sqliteCode(error) === SQLITE.busy
+      ? new StoreError('in_use', path, '', error)
+      : storeError(error, path);
+  }
+  return () => lock.close();
 }
 
 /** Works as soon as no other process holds the lock that it needs. @throws StoreError `busy`. */

@@ -83,7 +83,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   constructor(run: RunStart | RunResumption, host: RunHost, keeper: RunKeeper) {
     const { graph, context } = run;
-    const { clock = processClock, journal } = host;
+    const { clock = processClock, journal, holdsUnsafeCalls } = host;
     this.#host = host;
     this.#context = context;
     this.#keeper = keeper;
@@ -97,7 +97,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
       this.#writer = journal && new JournalWriter(journal, graph, loaded);
       const { commands, more } = outstanding(this.#state);
       this.#more = more;
-      this.#open.takeOver(commands, this.#state);
+      this.#open.takeOver(commands, this.#state, holdsUnsafeCalls);
       return;
     }
     this.#start = startOf(run, host, clock.now());
@@ -128,7 +128,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     if (this.#isBusy || !this.isSafe || this.#hasWork) return 'busy';
     if (this.#state.run.status !== 'running') return 'over';
     if (this.#open.isHostBusy || this.#values?.isEmpty === false) return 'busy';
-    return this.#open.asks.size > 0 ? 'asking' : 'sleeping';
+    return this.#open.asks.size > 0 || this.#open.held.length > 0 ? 'asking' : 'sleeping';
   }
 
   /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is none. */
@@ -139,6 +139,11 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   /** The open questions, the oldest first. */
   get asks(): Asks {
     return this.#open.asks;
+  }
+
+  /** Calls that may have been made before, and are not made again. */
+  get heldCalls(): OpenCommands['held'] {
+    return this.#open.held;
   }
 
   /** Whether a command still wants an answer. */

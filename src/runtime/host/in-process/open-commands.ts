@@ -9,6 +9,9 @@ import { Queue } from './inbox.js';
 /** A command that asks somebody outside. */
 export type Ask = Extract<Command, { kind: 'requestAction' }>;
 
+/** A call of a tool. */
+type ToolCall = Extract<Command, { kind: 'callTool' }>;
+
 /** A command that wants an answer. */
 type Expected = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>;
 
@@ -31,6 +34,8 @@ export class OpenCommands {
   #busy = 0;
   /** Calls that the process that had the run may have made. */
   #madeBefore: Set<string> | undefined;
+  /** Those of them that are not made again. */
+  #held: Set<string> | undefined;
   #toMake: Queue<Call> | undefined;
   #timer: RunTimer | undefined;
 
@@ -44,6 +49,11 @@ export class OpenCommands {
       case 'callTool':
       case 'readResource':
       case 'evaluate':
+        if (this.#held?.has(command.id) === true) {
+          this.#others ??= new SmallMap();
+          this.#others.set(command.id, command);
+          return;
+        }
         this.expect(command);
         this.#toMake ??= new Queue();
         this.#toMake.push(command);
@@ -63,12 +73,22 @@ export class OpenCommands {
     }
   }
 
-  /** Takes the commands of a run from another process, which may have made calls that do more than read. */
-  takeOver(commands: readonly Command[], state: RunState): void {
+  /**
+   * Takes the commands of a run from another process, which may have made calls that do more than read.
+   *
+   * @param holdsUnsafe whether calls that may not be repeated are held: they wait without a limit, until the run is
+   *   cancelled. A compensation is repeated in any case.
+   */
+  takeOver(commands: readonly Command[], state: RunState, holdsUnsafe = false): void {
     for (const command of commands) {
-      if (command.kind === 'callTool' && state.safetyOf(command.tool) !== 'readOnly') {
+      const safety = command.kind === 'callTool' ? state.safetyOf(command.tool) : 'readOnly';
+      if (command.kind === 'callTool' && safety !== 'readOnly') {
         this.#madeBefore ??= new Set();
         this.#madeBefore.add(command.id);
+        if (holdsUnsafe && safety === 'none' && command.undoes === undefined) {
+          this.#held ??= new Set();
+          this.#held.add(command.id);
+        }
       }
       this.take(command);
     }
@@ -100,11 +120,20 @@ export class OpenCommands {
   settle(id: string): void {
     const command = this.#others?.delete(id);
     if (command === undefined) this.#asks.delete(id);
-    else if (awaited(command) === 'host') this.#busy -= 1;
+    else if (awaited(command) === 'host' && this.#held?.has(id) !== true) this.#busy -= 1;
   }
 
   has(id: string): boolean {
     return this.#others?.has(id) === true || this.#asks.has(id);
+  }
+
+  /** Calls that are not made although the run waits for them. */
+  get held(): readonly ToolCall[] {
+    if (this.#held === undefined) return [];
+    return [...this.#held].flatMap((id) => {
+      const command = this.#others?.get(id);
+      return command?.kind === 'callTool' ? [command] : [];
+    });
   }
 
   get asks(): Asks {

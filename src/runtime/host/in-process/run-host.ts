@@ -24,6 +24,11 @@ export interface RunHost {
   readonly clock?: Clock;
   /** Supplies values of a model. Default: the caller does. */
   readonly values?: ValuePort;
+  /**
+   * Whether a call that another process may have made is not made again where its tool is `none`: then its run pauses.
+   * Default: it is made again.
+   */
+  readonly holdsUnsafeCalls?: boolean;
   /** Where the transitions are written. Default: nowhere. */
   readonly journal?: Journal;
 }
