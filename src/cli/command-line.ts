@@ -189,6 +189,7 @@ Options:
   --stdio          over stdio (default)
   --http           over HTTP
   --port N         where to listen over HTTP (default: 3000)
+  --store STORE    where runs are kept: memory (default), or sqlite:PATH
 ${REGISTRY_OPTIONS}`,
   explainHelp: `Usage: stepwright explain CODE
 
@@ -227,6 +228,8 @@ Options:
   unreadableArgument: (text: string) =>
     `stepwright: \`--arg ${text}\` has no \`=\`: write \`--arg name=value\``,
   repeatedArgument: (name: string) => `stepwright: argument \`${name}\` is given twice`,
+  badStore: (given: string) =>
+    `stepwright: --store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${given}'`,
   badPort: (text: string) => `stepwright: \`--port\` takes a whole number from 0 to 65535, not \`${text}\``,
   twoTransports: 'stepwright: `stepwright serve` takes `--stdio` or `--http`, not both',
   portOverStdio: 'stepwright: `--port` is for `stepwright serve --http`',

@@ -4,6 +4,7 @@ export type { AuthInfo, Owner, Principal, ToolContext } from '../decorators/cont
 export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export { dueTimeOf } from './engine/snapshot.js';
+export { StoreError, type StoreProblem } from './host/durable/store-error.js';
 export {
   type ConsumedItem,
   type DueTimer,

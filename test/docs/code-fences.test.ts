@@ -52,6 +52,7 @@ test('every code fence is of a kind that is tested', () => {
     'docs/reference/decorators.md',
     'docs/reference/expressions.md',
     'docs/reference/server.md',
+    'docs/reference/store.md',
     'docs/reference/verbs.md',
   ]);
 });

@@ -8,17 +8,20 @@ const OPTIONS = {
   stdio: { type: 'boolean' },
   http: { type: 'boolean' },
   port: { type: 'string' },
+  store: { type: 'string' },
 } as const;
 
 /** `stepwright serve`: serves a registry until its client hangs up or the process is told to stop. */
 export const serveCommand = registryCommand('serve', texts.serveHelp, OPTIONS, 0, async (parsed, output) => {
-  const { stdio, http = false, port, ...choice } = parsed.values;
+  const { stdio, http = false, port, store, ...choice } = parsed.values;
   if (stdio && http) return misused(texts.twoTransports, output);
   if (port !== undefined && !http) return misused(texts.portOverStdio, output);
   if (port !== undefined && !isPort(port)) return misused(texts.badPort(port), output);
-  return withRegistries('serve', choice, output, async ({ registries, options }) => {
+  if (store !== undefined && !isStore(store)) return misused(texts.badStore(store), output);
+  return withRegistries('serve', choice, output, async ({ registries, options: given }) => {
     const [{ registry }, ...others] = registries;
     if (others.length > 0) return misused(texts.chooseRegistry(registries.map(({ file }) => file)), output);
+    const options = store === undefined ? given : { ...given, store };
     // Faults are thrown here, with the repair for this command, before `serve` would end the process.
     untypedServer(registry, options);
     const listen = port === undefined ? {} : { port: Number(port) };
@@ -29,6 +32,10 @@ export const serveCommand = registryCommand('serve', texts.serveHelp, OPTIONS, 0
     return 0;
   });
 });
+
+function isStore(text: string): text is 'memory' | `sqlite:${string}` {
+  return text === 'memory' || /^sqlite:./s.test(text);
+}
 
 function isPort(text: string): boolean {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535;

@@ -232,6 +232,12 @@ export const questions = {
     repair:
       'Give roles to callers over HTTP with `roles` of what `auth.verify` returns, and over stdio with `localRoles`. Start the run with a token.',
   },
+  E_STORE_SECRETS: {
+    meaning:
+      'The run was not started, because its workflow has secrets and the store is a file without encryption.',
+    cause: 'An argument of the workflow is secret, or a value is passed on to a secret input of a tool.',
+    repair: "Serve the workflow with `store: 'memory'`.",
+  },
   RESOURCE_EXHAUSTED: {
     meaning: 'A limit on open runs or actions is reached.',
     cause:

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MemoryJournal } from '../host/memory-journal.js';
-import { resolveSettings } from './options.js';
+import { resolveSettings, type ServerSettings } from './options.js';
 
 describe('resolveSettings', () => {
   test('keeps what the server says about itself, and refuses addresses that clients cannot open', () => {
@@ -19,6 +19,21 @@ describe('resolveSettings', () => {
     expect(() => resolveSettings({ icons: [{ src: 'javascript:1' }] })).toThrow(
       'icons[0].src must be an absolute URL (https:, http:, data:), not "javascript:1"',
     );
+  });
+
+  test('takes a store in memory or in a file, whose runs wait as long as no limit is given', () => {
+    expect(resolveSettings({ store: 'memory' })).not.toHaveProperty('storePath');
+    expect(resolveSettings({ store: 'sqlite:a:b.db' })).toMatchObject({
+      storePath: 'a:b.db',
+      isPatient: true,
+    });
+    expect(resolveSettings({ store: 'sqlite:a.db', runs: { idleMs: 5 } }).isPatient).toBe(false);
+    for (const store of ['sqlite:', 'postgres:x', 7]) {
+      const settings = { store } as ServerSettings;
+      expect(() => resolveSettings(settings)).toThrow("store must be 'memory' or 'sqlite:PATH', not");
+    }
+    const both: ServerSettings = { store: 'sqlite:a.db', journal: new MemoryJournal() };
+    expect(() => resolveSettings(both)).toThrow('leave the option journal out');
   });
 
   test('fills defaults in', () => {
@@ -44,6 +59,7 @@ describe('resolveSettings', () => {
         finishedRunMs: 3_600_000,
       },
       maxResultChars: 50_000,
+      isPatient: false,
       hooks: {},
       ownerRule: {},
       middleware: [],

@@ -72,6 +72,12 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
    */
   readonly journal?: Journal;
   /**
+   * Where runs are kept that outlast a request. `'memory'`: they end with the process. `'sqlite:PATH'`: in a file, so that
+   * a later process goes on with them. One server uses a file at a time. Values are not encrypted: a workflow with
+   * secrets is refused with `E_STORE_SECRETS`. Default: `'memory'`.
+   */
+  readonly store?: 'memory' | `sqlite:${string}`;
+  /**
    * Supplies the values of `ask.model`: JSON that fits `schema`. A value that does not fit is asked for again at most
    * twice, with the `errors`; then the step fails with `E_MODEL_VALUE`, as it does if the function throws. Its time
    * counts to the step's `timeoutMs`. Default: the client's model if `allowSampling`, else the caller.
@@ -113,6 +119,7 @@ export interface ResolvedSettings
       | 'instructions'
       | 'runs'
       | 'journal'
+      | 'store'
       | 'model'
       | 'log'
       | 'logLevel'
@@ -126,6 +133,10 @@ export interface ResolvedSettings
   readonly ownerRule: OwnerRule;
   readonly runs: RunLimits;
   readonly journal?: Journal;
+  /** The file of the store; missing for one in memory. */
+  readonly storePath?: string;
+  /** Runs wait for answers without a limit. */
+  readonly isPatient: boolean;
   readonly model?: ModelFunction;
   readonly instructions?: string;
 }
@@ -165,6 +176,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   const runs = { ...DEFAULT_LIMITS, ...settings.runs };
   const ofRuns = Object.entries(runs).map(([name, limit]) => [`runs.${name}`, limit] as const);
   checkLimits([...Object.entries(limits), ...ofRuns]);
+  const storePath = storePathOf(settings);
   return {
     ...limits,
     runs,
@@ -182,6 +194,8 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     allowSampling: settings.allowSampling ?? false,
     localRoles: localRolesOf(settings),
     ...(settings.model === undefined ? {} : { model: settings.model }),
+    ...(storePath === undefined ? {} : { storePath }),
+    isPatient: storePath !== undefined && settings.runs?.idleMs === undefined,
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
   };
@@ -191,6 +205,17 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
 function oneOf<T extends string>(option: string, given: T, values: readonly T[]): T {
   if (values.includes(given)) return given;
   throw new RangeError(`${option} must be '${values.join("' or '")}', not ${JSON.stringify(given)}`);
+}
+
+/** @throws RangeError for a malformed store, and for one beside a journal. */
+function storePathOf({ store = 'memory', journal }: ServerSettings): string | undefined {
+  if (store === 'memory') return undefined;
+  const path = typeof store === 'string' ? /^sqlite:(.+)$/s.exec(store)?.[1] : undefined;
+  if (path === undefined) {
+    throw new RangeError(`store must be 'memory' or 'sqlite:PATH', not ${JSON.stringify(store)}`);
+  }
+  if (journal === undefined) return path;
+  throw new RangeError(`store '${store}' has a journal of its own: leave the option journal out`);
 }
 
 function prefixOf({ workflowPrefix = DEFAULT_PREFIX }: ServerSettings): string {

@@ -153,7 +153,8 @@ async function runKept(
   );
   if (!answer.ok) {
     const { code, message } = answer.failure;
-    const fault = code === 'E_NO_ROLES' ? faultCodes.refused : faultCodes.exhausted;
+    const fault =
+      code === 'E_NO_ROLES' || code === 'E_STORE_SECRETS' ? faultCodes.refused : faultCodes.exhausted;
     throw new ProtocolFault(fault, message, { code });
   }
   if (told === undefined) throw new Error('a run was left without being told');

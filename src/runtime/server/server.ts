@@ -2,6 +2,7 @@ import type { Owner } from '../../decorators/context.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
 import { processClock } from '../host/in-process/clock.js';
@@ -54,6 +55,7 @@ import {
   RequestGate,
 } from './request.js';
 import { unanswerable } from './runs/answerers.js';
+import { FileRunStore } from './runs/file-store.js';
 import { MemoryRunStore } from './runs/memory-store.js';
 import { valuePort } from './runs/model-values.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
@@ -144,7 +146,8 @@ class RegistryServer implements StepwrightServer {
     const values = valuePort({ ...settings, schemas });
     this.#values = values;
     const { newRunId, runs: limits, toolAnswerMs: answerMs, pageSize, describe, log, journal } = settings;
-    const runs = new MemoryRunStore({
+    const { storePath, isPatient } = settings;
+    const parts = {
       calls: toolset,
       schemas,
       clock: processClock,
@@ -152,16 +155,20 @@ class RegistryServer implements StepwrightServer {
       toolSafety: toolset.toolSafety,
       isPrivate: toolset.isPrivate,
       values,
-      ...(journal === undefined ? {} : { journal }),
       log,
       newRunId,
       limits,
-      unanswerable: (graph, owner) =>
+      isPatient,
+      refusal: (graph: Graph, owner: Owner) =>
         unanswerable(graph, owner, {
           localRoles: settings.localRoles,
           hasAuthentication: this.#hasAuthentication,
         }),
-    });
+    };
+    const runs: RunStore =
+      storePath === undefined
+        ? new MemoryRunStore({ ...parts, ...(journal === undefined ? {} : { journal }) })
+        : new FileRunStore(storePath, parts);
     this.#runs = runs;
     this.#workflowTools = new WorkflowTools({
       workflows,
@@ -448,8 +455,10 @@ class RegistryServer implements StepwrightServer {
     return this.#gate.admit(request, work, abort);
   }
 
-  start(): Promise<void> {
-    return this.#lifecycle.start();
+  async start(): Promise<void> {
+    await this.#runs.open?.();
+    await this.#lifecycle.start();
+    await this.#runs.resumeAll?.();
   }
 
   async drain(): Promise<void> {
@@ -457,8 +466,9 @@ class RegistryServer implements StepwrightServer {
     await this.stop();
   }
 
-  stop(): Promise<void> {
-    return this.#lifecycle.stop(this.settings.drainTimeoutMs);
+  async stop(): Promise<void> {
+    await this.#lifecycle.stop(this.settings.drainTimeoutMs);
+    await this.#runs.close?.();
   }
 
   endRuns(reason: string): void {

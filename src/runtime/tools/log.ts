@@ -15,7 +15,7 @@ export type LogEvent =
   | 'workflow.warning'
   | 'workflow.result'
   | 'model.failed'
-  | `run.${'started' | 'resumed' | 'ended' | 'fault' | 'not_forgotten'}`
+  | `run.${'started' | 'resumed' | 'not_resumed' | 'ended' | 'fault' | 'not_forgotten'}`
   | `server.${'listening' | 'draining' | 'drained' | 'unanswered' | 'stop'}`
   | `process.${'stray_error' | 'fatal_error'}`
   | `connection.${'message' | 'aborted' | 'progress' | 'unread'}`

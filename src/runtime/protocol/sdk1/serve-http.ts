@@ -129,7 +129,7 @@ export async function serveHttp<R extends Registry>(
   };
   const ignoreSignals = drainOnSignals(server, { close: () => end(CLOSE_GRACE_MS) });
   const url = addressOf(http, host, options?.path ?? '/mcp');
-  log(httpTexts.listening(url.href, options?.sessions ?? 'auto'), {
+  log(httpTexts.listening(url.href, options?.sessions ?? 'auto', options?.store), {
     event: 'server.listening',
     level: 'info',
   });

@@ -1,3 +1,4 @@
+import { StoreError } from '../../host/durable/store-error.js';
 import { ServerStartError } from '../../server/lifecycle.js';
 import type { ServerOptions, ServerSettings } from '../../server/options.js';
 import { drainOnSignals, endProcess, guardProcess } from '../../server/process.js';
@@ -99,12 +100,12 @@ export async function serverOrExit(registry: Registry, options: unknown): Promis
   }
 }
 
-/** Calls `onStart` of a server. If that fails, it is written to stderr, and the process ends with exit code 1. */
+/** Opens the store of a server and calls `onStart`. If that fails, it is written to stderr, and the process ends with exit code 1. */
 export async function startOrExit(server: StepwrightServer): Promise<void> {
   try {
     await server.start();
   } catch (error) {
-    if (!(error instanceof ServerStartError)) throw error;
+    if (!(error instanceof ServerStartError || error instanceof StoreError)) throw error;
     await exitWith(error);
   }
 }

@@ -139,9 +139,15 @@ function textOf(envelope: Envelope): string {
   const { name } = definition;
   switch (status) {
     case 'waiting':
-      return [workflowToolTexts.waiting(name, id), ...actions.map((action) => actionText(id, action))].join(
-        '\n\n',
-      );
+      return [
+        envelope.paused_steps === undefined || actions.length > 0 ? workflowToolTexts.waiting(name, id) : '',
+        ...(envelope.paused_steps ?? []).map(({ step_id, tool }) =>
+          workflowToolTexts.paused(name, id, step_id, tool),
+        ),
+        ...actions.map((action) => actionText(id, action)),
+      ]
+        .filter((text) => text !== '')
+        .join('\n\n');
     case 'running':
       return [
         cancelling === undefined

@@ -45,6 +45,6 @@ export const httpTexts = {
   badPort: (port: unknown) => `port must be a whole number from 0 to 65535, not ${String(port)}`,
   portInUse: (host: string, port: number) =>
     `port ${port} of ${host} is in use: stop the other program, or choose another port`,
-  listening: (url: string, sessions: string) =>
-    `serving MCP at ${url}; sessions: ${sessions}; runs are kept in the memory of this process`,
+  listening: (url: string, sessions: string, store = 'memory') =>
+    `serving MCP at ${url}; sessions: ${sessions}; runs are kept in ${store === 'memory' ? 'the memory of this process' : `'${store}'`}`,
 } as const;

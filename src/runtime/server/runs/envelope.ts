@@ -27,6 +27,8 @@ export interface Envelope extends Partial<StepsInProgress> {
   readonly status: EnvelopeStatus;
   /** It was cancelled, and what it did is being undone. Of a running run. */
   readonly cancelling?: true;
+  /** Calls that may have been made before the server stopped, and may not be repeated: the run does not go on past them. */
+  readonly paused_steps?: readonly PausedStep[];
   /** What is open now, oldest first: also while the run goes on elsewhere. */
   readonly actions: readonly EnvelopeAction[];
   /** The one open action, where there is exactly one. */
@@ -54,6 +56,12 @@ interface WaitingStep {
   readonly for: 'answer' | 'time' | 'retry';
   /** When a time or a delay is over, RFC 3339. */
   readonly until?: string;
+}
+
+/** A call whose outcome is unknown, of a tool with `retrySafety: 'none'`. */
+export interface PausedStep {
+  readonly step_id: string;
+  readonly tool: string;
 }
 
 export type EnvelopeStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
@@ -93,6 +101,7 @@ export interface RunView extends Omit<EndedRun, 'remains'> {
   /** What a run that is over left behind: asked only of one. */
   readonly remains: () => EndedRun['remains'];
   readonly liveStatus: LiveStatus;
+  readonly paused: readonly PausedStep[];
   /** When an action was opened, in ms since the epoch. */
   readonly openedAt: (action: string) => number;
 }
@@ -114,6 +123,7 @@ export function envelopeOf(view: RunView): Envelope {
         ...(cancelling === undefined ? {} : { cancelling: true }),
         // Of a run that waits, the actions are all there is.
         ...(liveStatus === 'busy' ? stepsInProgress(state) : {}),
+        ...(view.paused.length === 0 ? {} : { paused_steps: view.paused }),
         actions,
         ...(isOne ? { action } : {}),
       };

@@ -27,8 +27,10 @@ export interface MemoryStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd'> {
   /** Makes the id of a run, which must be unique and impossible to guess. */
   readonly newRunId: () => string;
   readonly limits?: Partial<RunLimits>;
-  /** Why a run may not start for an owner: no caller could answer a question of it. Default: somebody can. */
-  readonly unanswerable?: (graph: Graph, owner: Owner) => Failure | undefined;
+  /** Whether runs wait for answers without a limit. Default: `idleMs` limits it. */
+  readonly isPatient?: boolean;
+  /** Why a run may not start for an owner. Default: every run may. */
+  readonly refusal?: (graph: Graph, owner: Owner) => Failure | undefined;
 }
 
 /** Runs of this process: they end with it. */
@@ -49,7 +51,10 @@ export class MemoryRunStore implements RunStore {
     this.#options = options;
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#limits = limits;
-    const idle = new IdleRuns<StoredRun>(options.clock, limits.idleMs, (run) => run.expire(limits.idleMs));
+    const idle =
+      options.isPatient === true
+        ? PATIENT
+        : new IdleRuns<StoredRun>(options.clock, limits.idleMs, (run) => run.expire(limits.idleMs));
     this.#parts = { ...options, idle, onEnd: (run) => this.#ended(run) };
   }
 
@@ -58,7 +63,7 @@ export class MemoryRunStore implements RunStore {
     const { owner } = run;
     const quota = quotaOf(owner, waiter.request.remoteAddress);
     const group = this.#group(quota, owner);
-    const failure = this.#options.unanswerable?.(run.graph, owner) ?? this.#excess(group);
+    const failure = this.#options.refusal?.(run.graph, owner) ?? this.#excess(group);
     if (failure !== undefined) return { ok: false, failure };
     const id = this.#options.newRunId();
     if (this.#runs.has(id)) throw new Error(runTexts.sameId(runRef(id)));
@@ -92,6 +97,27 @@ export class MemoryRunStore implements RunStore {
     this.#add(run, group);
     run.resume();
     return true;
+  }
+
+  /** Goes on with every run of the journal. One that this version cannot read stays as it is, and is logged. */
+  async resumeAll(): Promise<void> {
+    const { journal, log } = this.#parts;
+    if (journal === undefined) return;
+    const open = (await journal.openRuns()).map(({ run }) => run);
+    const finished = await journal.finishedRuns();
+    for (const id of [...finished, ...open]) {
+      try {
+        await this.resume(id);
+      } catch (error) {
+        const ref = runRef(id);
+        log(runTexts.notResumedLog(ref, thrownText(error)), { event: 'run.not_resumed', run: ref });
+      }
+    }
+  }
+
+  /** The process ends: leaves every run as it is, for a later one. */
+  leaveAll(): void {
+    for (const run of this.#open) run.leave();
   }
 
   async get(caller: Owner, id: string): Promise<RunAnswer> {
@@ -219,6 +245,8 @@ export class MemoryRunStore implements RunStore {
     if (group?.runs.size === 0) this.#groups.delete(run.group.quota);
   }
 }
+
+const PATIENT: StoreParts['idle'] = { add() {}, delete() {} };
 
 interface StoredGroup extends RunGroup {
   /** In the order they began. */

@@ -36,8 +36,14 @@ export interface RunStore {
   list(caller: Owner): Promise<readonly RunSummary[]>;
   /** Resolves when every run is over or waits for an answer or a time. */
   atRest(): Promise<void>;
-  /** The process ends: cancels every run that is not over. Returns how many those are. */
+  /** The process ends: cancels every run that is not over, or leaves it to a later one. Returns how many it cancels. */
   endAll(reason: string): number;
+  /** Opens what it keeps runs in. Default: there is nothing to open. */
+  open?(): Promise<void>;
+  /** Goes on with the runs of earlier processes. Default: there are none. */
+  resumeAll?(): Promise<void>;
+  /** Closes what it keeps runs in, after the last request. */
+  close?(): Promise<void>;
 }
 
 export interface NewRun {

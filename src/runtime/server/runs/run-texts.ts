@@ -23,6 +23,10 @@ export const runTexts = {
   tooManyActions: (open: number, limit: number) =>
     `${open} actions are open, and a run may begin only below ${limit}: answer or cancel some first.`,
 
+  storeSecrets: (workflow: string) =>
+    `The run was not started: workflow '${clip(workflow)}' takes or passes on secrets, and the store keeps values unencrypted. Serve it with the store 'memory'.`,
+  notResumedLog: (ref: string, why: string) =>
+    `Run ${ref} does not go on in this process, and stays in the store as it is: ${why}`,
   noRoles: (step: string, who: string) =>
     `The run was not started: only ${who} may answer its step '${clip(step)}', and no caller of this server has this role. Its operator gives roles with \`auth\` over HTTP, and with \`localRoles\` over stdio.`,
   anonymousOwner: (step: string, who: string) =>
@@ -152,6 +156,8 @@ export const workflowToolTexts = {
     parameter: (name: string, notes: readonly string[]) => `  ${name} (${notes.join(', ')})`,
   },
 
+  paused: (name: string, id: string, step: string, tool: string) =>
+    `Workflow '${name}' is paused at step '${step}' (run '${id}'): the server stopped while '${tool}' was called, whether it took effect is unknown, and it may not be repeated. Check what it did; cancel_workflow ends the run.`,
   waiting: (workflow: string, id: string) => `Workflow '${clip(workflow)}' waits. workflow_id: ${id}`,
   running: (workflow: string, id: string) =>
     `Workflow '${clip(workflow)}' is still running. workflow_id: ${id}\nAsk for it with get_workflow_status.`,

@@ -114,6 +114,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   /** When it was over, in ms since the epoch. */
   #endAt: number | undefined;
   #ended: Ended | undefined;
+  /** It had ended before this process began. */
+  #wasOver = false;
 
   /** @param run one to begin, with the request that does so, or one to go on with. */
   constructor(run: BegunRun | ResumedRun, group: RunGroup, parts: StoreParts) {
@@ -216,7 +218,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
 
   /** Goes on with it after a restart. */
   resume(): void {
-    logStart(this.#parts.log, this.#logged, true);
+    this.#wasOver = this.#live?.state.run.status !== 'running';
+    if (!this.#wasOver) logStart(this.#parts.log, this.#logged, true);
     this.#live?.go();
   }
 
@@ -322,6 +325,12 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   /** It was idle for too long. @param ms for how long. */
   expire(ms: number): void {
     this.abort(runTexts.idle(ms), { code: 'E_IDLE' });
+  }
+
+  /** The process ends: a later one goes on with the run. Requests that wait are answered. */
+  leave(): void {
+    this.#live?.leave();
+    this.#waiting?.changed();
   }
 
   /** Resolves when the run is over, or goes on with an answer or a time only. */
@@ -443,12 +452,14 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       ...more,
     };
     const { status, error } = envelope;
-    logEnd(this.#parts.log, this.#logged, {
-      status: status === 'failed' || status === 'cancelled' ? status : 'succeeded',
-      code: error?.code,
-      node: error?.node,
-      durationMs: this.#ended.at - this.#ended.startedAt,
-    });
+    if (!this.#wasOver) {
+      logEnd(this.#parts.log, this.#logged, {
+        status: status === 'failed' || status === 'cancelled' ? status : 'succeeded',
+        code: error?.code,
+        node: error?.node,
+        durationMs: this.#ended.at - this.#ended.startedAt,
+      });
+    }
     this.#live = undefined;
     this.#auth = undefined;
     this.#peer = undefined;
@@ -462,7 +473,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
     const { isPrivate = () => false } = this.#parts;
     const remains = () => remainsForCaller(remainsOf(planOf(this.#graph), state), isPrivate);
-    return envelopeOf({ graph: this.#graph, state, liveStatus, openedAt, remains, mask: this.mask });
+    const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
+    return envelopeOf({ graph: this.#graph, state, liveStatus, paused, openedAt, remains, mask: this.mask });
   }
 
   #log(fault: unknown): void {

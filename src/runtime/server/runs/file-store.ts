@@ -1,0 +1,120 @@
+import type { Owner } from '../../../decorators/context.js';
+import { planOf } from '../../../plan/compile.js';
+import { secretsOf } from '../../../plan/secrets.js';
+import type { SqliteJournal } from '../../host/durable/sqlite-journal.js';
+import { MemoryRunStore, type MemoryStoreOptions } from './memory-store.js';
+import type {
+  Cancellation,
+  NewRun,
+  RunAnswer,
+  RunStore,
+  RunSummary,
+  Submission,
+  SubmitAnswer,
+  ToAnswer,
+  Waiter,
+} from './run-store.js';
+import { runTexts } from './run-texts.js';
+
+/** Runs in a file: a later process goes on with those that are open. SQLite is loaded when it is opened. */
+export class FileRunStore implements RunStore {
+  readonly #path: string;
+  readonly #options: Omit<MemoryStoreOptions, 'journal'>;
+  #opened: Promise<Opened> | undefined;
+  #resumed: Promise<MemoryRunStore> | undefined;
+  #open: Opened | undefined;
+
+  constructor(path: string, options: Omit<MemoryStoreOptions, 'journal'>) {
+    this.#path = path;
+    this.#options = options;
+  }
+
+  /** @throws StoreError for a file that cannot be a store. */
+  async open(): Promise<void> {
+    await this.#journal();
+  }
+
+  async resumeAll(): Promise<void> {
+    await this.#store();
+  }
+
+  async start(run: NewRun, waiter: Waiter): Promise<RunAnswer> {
+    return (await this.#store()).start(run, waiter);
+  }
+
+  async get(caller: Owner, id: string): Promise<RunAnswer> {
+    return (await this.#store()).get(caller, id);
+  }
+
+  async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
+    return (await this.#store()).submit(caller, id, submission, waiter);
+  }
+
+  async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
+    return (await this.#store()).cancel(caller, id, how, waiter);
+  }
+
+  async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
+    return (await this.#store()).toAnswer(caller);
+  }
+
+  async list(caller: Owner): Promise<readonly RunSummary[]> {
+    return (await this.#store()).list(caller);
+  }
+
+  async atRest(): Promise<void> {
+    await this.#open?.store.atRest();
+  }
+
+  endAll(): number {
+    this.#open?.store.leaveAll();
+    return 0;
+  }
+
+  async close(): Promise<void> {
+    this.endAll();
+    await this.#open?.journal.close();
+  }
+
+  #journal(): Promise<Opened> {
+    this.#opened ??= this.#load().catch((error) => {
+      // A later start tries again.
+      this.#opened = undefined;
+      throw error;
+    });
+    return this.#opened;
+  }
+
+  async #load(): Promise<Opened> {
+    const { SqliteJournal } = await import('../../host/durable/sqlite-journal.js');
+    const journal = await SqliteJournal.open(this.#path, { isExclusive: true });
+    const { refusal, secretInputs } = this.#options;
+    const store = new MemoryRunStore({
+      ...this.#options,
+      journal,
+      holdsUnsafeCalls: true,
+      refusal: (graph, owner) =>
+        secretsOf(planOf(graph), secretInputs).any
+          ? { code: 'E_STORE_SECRETS', message: runTexts.storeSecrets(graph.name) }
+          : refusal?.(graph, owner),
+    });
+    this.#open = { journal, store };
+    return this.#open;
+  }
+
+  #store(): Promise<MemoryRunStore> {
+    this.#resumed ??= this.#resume();
+    return this.#resumed;
+  }
+
+  async #resume(): Promise<MemoryRunStore> {
+    const { store } = await this.#journal();
+    await store.resumeAll();
+    return store;
+  }
+}
+
+interface Opened {
+  readonly journal: SqliteJournal;
+  readonly store: MemoryRunStore;
+}
