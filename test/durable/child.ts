@@ -2,10 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll } from 'vitest';
+import { compilePrograms } from '../compiled-programs.js';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Compiles a program of this folder for the tests of a file. Returns what starts it. */
+export function programOf(name: string): (...args: readonly string[]) => Child {
+  let programs: Awaited<ReturnType<typeof compilePrograms>>;
+  beforeAll(async () => {
+    programs = await compilePrograms({
+      [name]: fileURLToPath(new URL(`${name}.fixture.ts`, import.meta.url)),
+    });
+  }, 60_000);
+  afterAll(() => programs.remove());
+  return (...args) => new Child(programs.file(name), args);
+}
 
-/** A program of this folder in a process of its own. */
+/** A program in a process of its own. */
 export class Child {
   readonly process: ChildProcess;
   /** What it has printed so far. */
@@ -15,12 +27,8 @@ export class Child {
   readonly closed: Promise<unknown>;
   readonly #watchers = new Set<() => void>();
 
-  constructor(program: string, ...args: readonly string[]) {
-    const loader = ['--conditions=@stepwright/source', '--import', './scripts/register.mjs'];
-    this.process = spawn(process.execPath, [...loader, `test/durable/${program}`, ...args], {
-      cwd: ROOT,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+  constructor(file: string, args: readonly string[]) {
+    this.process = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdout, stderr } = this.process;
     if (stdout === null || stderr === null) throw new Error('the process has no output');
     stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SqliteJournal } from '../../src/runtime/host/durable/sqlite-journal.js';
-import { Child } from './child.js';
+import { type Child, programOf } from './child.js';
 
+const start = programOf('append-entries');
 let folder: string;
 let path: string;
 const children: Child[] = [];
@@ -19,7 +20,7 @@ afterEach(async () => {
 });
 
 function append(...args: readonly (string | number)[]): Child {
-  const child = new Child('append-entries.fixture.ts', path, ...args.map(String));
+  const child = start(path, ...args.map(String));
   children.push(child);
   return child;
 }

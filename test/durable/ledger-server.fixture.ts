@@ -1,0 +1,56 @@
+// Serves a workflow over HTTP whose steps write to a ledger outside of the store, and prints its address, and a line for
+// each effect. Arguments: path of the store, path of the ledger.
+import { appendFileSync } from 'node:fs';
+import { Tool, type ToolContext } from 'stepwright';
+import { serveHttp } from 'stepwright/runtime';
+import { ask, call, lit, returns, step, workflow } from '../e2e/composite/fixture/workflows.js';
+import { registryOf } from '../e2e/server/fixture/registry-of.js';
+
+const [path = '', ledger = ''] = process.argv.slice(2);
+
+function note(name: string, key: string | undefined): void {
+  appendFileSync(ledger, `${name} ${key}\n`);
+  process.stdout.write(`${name}\n`);
+}
+
+@Tool({ name: 'record', description: 'Writes to the ledger', retrySafety: 'key' })
+class RecordEffect {
+  execute({ name }: { name: string }, { idempotencyKey }: ToolContext) {
+    note(name, idempotencyKey);
+    return { name };
+  }
+}
+
+@Tool({ name: 'charge', description: 'Takes effect, and answers never', retrySafety: 'none' })
+class Charge {
+  execute(_: object, { idempotencyKey }: ToolContext) {
+    note('charge', idempotencyKey);
+    return new Promise(() => {});
+  }
+}
+
+const text = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
+const registry = registryOf({
+  tools: [
+    { class: RecordEffect, input: text },
+    { class: Charge, input: { type: 'object', properties: {} } },
+  ],
+});
+
+const effect = (name: string) => call(name, 'record', { name: lit(name) });
+const workflows = [
+  workflow('line', [
+    ask('go'),
+    ...['a', 'b', 'c', 'd', 'e', 'f'].map(effect),
+    ask('sure'),
+    effect('g'),
+    returns(step('g', 'name')),
+  ]),
+  workflow('bill', [ask('go'), call('charge', 'charge'), returns(lit(true))]),
+].map((graph) => ({ graph }));
+
+const { url } = await serveHttp(registry, {
+  ...{ port: 0, sessions: 'always', store: `sqlite:${path}`, workflows },
+  log: () => {},
+});
+process.stdout.write(`${url.href}\n`);

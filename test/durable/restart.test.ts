@@ -1,0 +1,138 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { JsonObject } from '../../src/graph/json.js';
+import { failureIn, runIn, textIn } from '../e2e/composite/client.js';
+import { desk } from '../e2e/composite/fixture/registry.js';
+import { freshCall, listening } from '../e2e/composite/http.js';
+import { type Child, programOf } from './child.js';
+
+const start = programOf('ledger-server');
+let folder: string;
+let path: string;
+let ledger: string;
+const children: Child[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'stepwright-restart-'));
+  path = join(folder, 'runs.db');
+  ledger = join(folder, 'ledger.txt');
+});
+afterEach(async () => {
+  await Promise.all(children.splice(0).map((child) => child.kill()));
+  rmSync(folder, { recursive: true });
+});
+
+/** Starts a server on the file. */
+function begin(): Child {
+  const child = start(path, ledger);
+  children.push(child);
+  return child;
+}
+
+async function urlOf(child: Child): Promise<URL> {
+  const isUrl = (line: string): boolean => line.startsWith('http:');
+  for (let count = 1; !child.lines.some(isUrl); count += 1) await child.printed(count);
+  return new URL(child.lines.find(isUrl) ?? '');
+}
+
+/** The effects so far, each as its step and its key. */
+const effects = (): string[] => readFileSync(ledger, 'utf8').trim().split('\n');
+
+const statusOf = async (url: URL, workflow_id: string) =>
+  (await freshCall(url, 'get_workflow_status', { workflow_id })).structuredContent as JsonObject;
+
+describe('a server that is killed', { timeout: 90_000 }, () => {
+  test('goes on with its runs when it is back, and applies no effect under two keys', async () => {
+    let server = begin();
+    let url = await urlOf(server);
+    const workflow_id = runIn(await freshCall(url, 'w_line'));
+    await server.kill();
+
+    server = begin();
+    url = await urlOf(server);
+    expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'waiting', action: { step_id: 'go' } });
+    const answer = { workflow_id, action_id: 'go#1', result: true };
+    // The server is killed between two steps, before it answers.
+    void freshCall(url, 'submit_result', answer).catch(() => undefined);
+    await server.printed(2);
+    await server.kill();
+    for (let round = 0; round < 3; round += 1) {
+      server = begin();
+      await server.printed(1);
+      await server.kill();
+    }
+
+    server = begin();
+    url = await urlOf(server);
+    await vi.waitFor(
+      async () => expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'waiting' }),
+      { timeout: 30_000 },
+    );
+    // The same answer once more gets the stored response.
+    const again = await freshCall(url, 'submit_result', answer);
+    expect(again.structuredContent).toMatchObject({ status: 'waiting', action: { action_id: 'sure#1' } });
+    const late = await freshCall(url, 'submit_result', { ...answer, result: false });
+    expect(failureIn(late)?.code).toBe('ALREADY_SUBMITTED');
+    const done = await freshCall(url, 'submit_result', { workflow_id, action_id: 'sure#1', result: true });
+    expect(done.structuredContent).toMatchObject({ status: 'completed', result: 'g' });
+
+    const applied = new Set(effects());
+    expect([...applied].map((line) => line.split(' ')[0])).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
+    await server.kill();
+    url = await urlOf(begin());
+    expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'completed', result: 'g' });
+  });
+
+  test('does not repeat a call that may not be repeated, and says which', async () => {
+    let server = begin();
+    let url = await urlOf(server);
+    const workflow_id = runIn(await freshCall(url, 'w_bill'));
+    void freshCall(url, 'submit_result', { workflow_id, result: true }).catch(() => undefined);
+    await server.printed(2);
+    await server.kill();
+
+    for (let round = 0; round < 2; round += 1) {
+      server = begin();
+      url = await urlOf(server);
+      const status = await freshCall(url, 'get_workflow_status', { workflow_id });
+      expect(status.structuredContent).toMatchObject({
+        status: 'waiting',
+        paused_steps: [{ step_id: 'charge', tool: 'charge' }],
+      });
+      expect(textIn(status)).toContain("is paused at step 'charge'");
+      if (round === 0) await server.kill();
+    }
+    expect(effects()).toHaveLength(1);
+    const ended = await freshCall(url, 'cancel_workflow', { workflow_id });
+    expect(ended.structuredContent).toMatchObject({
+      status: 'cancelled',
+      error: { unknown_outcomes: [{ step: 'charge', tool: 'charge' }] },
+    });
+  });
+
+  test('keeps its file from another server as long as it lasts', async () => {
+    const server = begin();
+    await urlOf(server);
+    const other = begin();
+    await other.closed;
+    expect([other.process.exitCode, other.errors]).toEqual([
+      1,
+      expect.stringMatching(/the store '.*runs\.db' is in use by another server/),
+    ]);
+    await server.kill();
+    await urlOf(begin());
+  });
+});
+
+test('a workflow with secrets does not start in a file that is not encrypted', async () => {
+  const { server } = desk({ store: `sqlite:${path}` });
+  const url = await listening(server);
+  const refused = await freshCall(url, 'w_pay', { card: '4111' });
+  expect(failureIn(refused)?.code).toBe('E_STORE_SECRETS');
+  const trip = await freshCall(url, 'w_careful', { city: 'Oslo' });
+  expect(trip.isError).toBeUndefined();
+  await server.stop();
+  expect(readFileSync(path).includes('4111')).toBe(false);
+});
