@@ -160,6 +160,18 @@ describe('over HTTP', () => {
   });
 
   test.each([
+    ['reader', false],
+    ['writer', true],
+  ])('the list of a %s has the tools of its scopes', async (token, isListed) => {
+    const response = await send('tools/list', '', token);
+    expect(response.status).toBe(200);
+    const { result } = JSON.parse(await response.text());
+    const names = (result.tools as readonly { readonly name: string }[]).map(({ name }) => name);
+    expect(names).toContain('read-note');
+    expect(JSON.stringify(result).includes('"write-note"')).toBe(isListed);
+  });
+
+  test.each([
     ['tools/call', 'write-note', 'writer'],
     ['tools/call', 'read-note', 'reader'],
     ['tools/call', 'constructor', 'reader'],
