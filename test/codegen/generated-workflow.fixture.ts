@@ -70,6 +70,7 @@ export class Expressions {
   readonly #known: readonly Known[];
   /** Names bound by arrows around the expression, with their shapes. */
   readonly #locals: readonly Known[];
+  readonly #made = new Map<string, fc.Arbitrary<string>>();
 
   constructor(known: readonly Known[], locals: readonly Known[] = []) {
     this.#known = known;
@@ -77,6 +78,29 @@ export class Expressions {
   }
 
   text(depth = 2): fc.Arbitrary<string> {
+    return this.#once(`text ${depth}`, () => this.#text(depth));
+  }
+
+  number(depth = 2): fc.Arbitrary<string> {
+    return this.#once(`number ${depth}`, () => this.#number(depth));
+  }
+
+  texts(depth = 2): fc.Arbitrary<string> {
+    return this.#once(`texts ${depth}`, () => this.#texts(depth));
+  }
+
+  flag(depth = 2): fc.Arbitrary<string> {
+    return this.#once(`flag ${depth}`, () => this.#flag(depth));
+  }
+
+  /** Each is part of many others, which would make it again: their number grows exponentially with the depth. */
+  #once(name: string, make: () => fc.Arbitrary<string>): fc.Arbitrary<string> {
+    const made = this.#made.get(name) ?? make();
+    this.#made.set(name, made);
+    return made;
+  }
+
+  #text(depth: number): fc.Arbitrary<string> {
     const leaves = [
       quoted,
       fc.constantFrom('this.task', "(this.note ?? 'none')", 'get(Last)', ...this.#paths('text')),
@@ -103,7 +127,7 @@ export class Expressions {
     );
   }
 
-  number(depth = 2): fc.Arbitrary<string> {
+  #number(depth: number): fc.Arbitrary<string> {
     const leaves = [
       fc.integer({ min: -9, max: 9 }).map(String),
       fc.constantFrom('this.limit', ...this.#paths('number')),
@@ -121,7 +145,7 @@ export class Expressions {
     );
   }
 
-  texts(depth = 2): fc.Arbitrary<string> {
+  #texts(depth: number): fc.Arbitrary<string> {
     const leaves = [fc.array(quoted, { maxLength: 2 }).map((items) => `[${items.join(', ')}]`)];
     const paths = this.#paths('texts');
     if (paths.length > 0) leaves.push(fc.constantFrom(...paths));
@@ -138,7 +162,7 @@ export class Expressions {
     );
   }
 
-  flag(depth = 2): fc.Arbitrary<string> {
+  #flag(depth: number): fc.Arbitrary<string> {
     const leaf = fc.oneof(
       fc
         .tuple(this.number(0), fc.constantFrom('<', '>=', '===', '!=='), this.number(0))
