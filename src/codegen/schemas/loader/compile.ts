@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, extname, join, resolve } from 'node:path';
 import type { TransformFailure, TransformOptions } from 'esbuild';
 
 /** How the author's TypeScript is compiled. */
@@ -58,6 +58,19 @@ export function compileFault(error: unknown, file: string): Error {
   const { location, text } = first;
   const place = location === null ? file : `${file}:${location.line}:${location.column + 1}`;
   return new SyntaxError(`${place}: ${text}`);
+}
+
+/**
+ * The TypeScript file that a relative specifier of a TypeScript module refers to; nothing where Node finds it itself.
+ *
+ * @param parent - absolute path of the module.
+ */
+export function typeScriptFile(specifier: string, parent: string | undefined): string | undefined {
+  if (parent === undefined || !TYPESCRIPT.test(parent) || !/^\.{1,2}(?:\/|$)/.test(specifier))
+    return undefined;
+  return typeScriptCandidates(resolve(dirname(parent), specifier)).find(
+    (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true,
+  );
 }
 
 /**

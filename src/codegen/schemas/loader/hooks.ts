@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -9,7 +8,7 @@ import {
   type LoaderSettings,
   TYPESCRIPT,
   transformOptions,
-  typeScriptCandidates,
+  typeScriptFile,
 } from './compile.js';
 
 /** Hooks of Node's `import` for TypeScript; Node runs them in a thread of their own. */
@@ -25,14 +24,11 @@ export const resolve: ResolveHook = (specifier, context, next) =>
 
 /** The specifier that Node finds: the URL of a TypeScript file where the specifier refers to one. */
 function written(specifier: string, parentUrl: string | undefined): string {
-  const isRelative = /^\.{1,2}\//.test(specifier);
-  if (!isRelative || parentUrl === undefined || !isTypeScript(parentUrl)) return specifier;
-  const url = new URL(specifier, parentUrl);
-  const found = typeScriptCandidates(fileURLToPath(url)).find(isFile);
-  return found === undefined ? specifier : pathToFileURL(found).href + url.search + url.hash;
+  if (parentUrl === undefined || !isTypeScript(parentUrl)) return specifier;
+  const [path = '', query = ''] = specifier.split(/(?=[?#])/, 2);
+  const found = typeScriptFile(decodeURI(path), fileURLToPath(parentUrl));
+  return found === undefined ? specifier : pathToFileURL(found).href + query;
 }
-
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 function isTypeScript(url: string): boolean {
   return url.startsWith('file:') && TYPESCRIPT.test(new URL(url).pathname);

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import Module, { createRequire, register } from 'node:module';
-import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { transformSync } from 'esbuild';
 import { programFile } from '../../own-files.js';
@@ -10,7 +9,7 @@ import {
   type LoaderSettings,
   TYPESCRIPT,
   transformOptions,
-  typeScriptCandidates,
+  typeScriptFile,
 } from './compile.js';
 
 let registered: LoaderSettings | undefined;
@@ -62,21 +61,9 @@ function compilingRequire(settings: LoaderSettings): NodeJS.Require {
   for (const extension of ['.ts', '.tsx', '.cts']) loader._extensions[extension] = compile;
   const plain = loader._resolveFilename;
   loader._resolveFilename = function (request, parent, ...rest) {
-    const candidates = isOwn(request, parent?.filename)
-      ? typeScriptCandidates(resolve(dirname(parent?.filename ?? ''), request))
-      : [];
-    for (const candidate of candidates) {
-      try {
-        return plain.call(this, candidate, parent, ...rest);
-      } catch {}
-    }
-    return plain.call(this, request, parent, ...rest);
+    return plain.call(this, typeScriptFile(request, parent?.filename) ?? request, parent, ...rest);
   };
   return createRequire(import.meta.url);
-}
-
-function isOwn(request: string, parent: string | undefined): boolean {
-  return parent !== undefined && TYPESCRIPT.test(parent) && (request.startsWith('.') || isAbsolute(request));
 }
 
 function compiled(file: string, settings: LoaderSettings): string {

@@ -18,7 +18,6 @@ import {
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry } from './encode-entry.js';
 import { StoreError } from './store-error.js';
-
 import {
   lockStore,
   openStoreFile,
