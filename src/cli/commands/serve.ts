@@ -11,7 +11,7 @@ const OPTIONS = {
   store: { type: 'string' },
 } as const;
 
-/** `stepwright serve`: serves a registry until its client hangs up or the process is told to stop. */
+/** `stepwright serve`: serves a registry until its client hangs up or the process receives a signal to stop. */
 export const serveCommand = registryCommand('serve', texts.serveHelp, OPTIONS, 0, async (parsed, output) => {
   const { stdio, http = false, port, store, ...choice } = parsed.values;
   if (stdio && http) return misused(texts.twoTransports, output);

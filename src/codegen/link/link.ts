@@ -282,7 +282,7 @@ class WorkflowLinker {
     return { nodes: [{ id, core, conditions: [], source: place }], bind: boundToNode(id) };
   }
 
-  /** The reader of guidance may be told to make the call. */
+  /** The reader of guidance may be asked to make the call. */
   #warnOfPrivateTools({ options, optionSyntax }: StepDeclaration): void {
     const { guidance } = options;
     if (typeof guidance !== 'string' || optionSyntax.guidance === undefined) return;

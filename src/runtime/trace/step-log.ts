@@ -138,7 +138,7 @@ export abstract class StepLog {
     this.say('user', 'result', told, sized(body.size));
   }
 
-  /** A failed read is told where no other attempt follows. */
+  /** A failed read is shown where no other attempt follows. */
   #resourceShown(fact: FactOf<'resourceShown'>): void {
     const { outcome, uri, command } = fact;
     if (!outcome.ok) {

@@ -167,7 +167,7 @@ describe('a question for others', () => {
     expect(put).toEqual([]);
   });
 
-  test('is still theirs after a restart, and their answer is told as accepted', async () => {
+  test('is still theirs after a restart, and their answer is reported as accepted', async () => {
     const journal = new MemoryJournal();
     const before = new Store(paid, {}, journal);
     await before.start(approval, {}, { request: { principal: leadingOwner } });

@@ -50,7 +50,7 @@ export function unanswerable(graph: Graph, owner: Owner, sources: RoleSources): 
 
 function canExist(answerer: Answerer, owner: Owner, { localRoles, hasAuthentication }: RoleSources): boolean {
   if (answerer.kind === 'owner') return true;
-  // An owner that is not known cannot be told from other callers.
+  // An owner that is not known cannot be distinguished from other callers.
   if (answerer.except !== undefined && owner.kind === 'anonymous') return false;
   if (hasAuthentication || owner.kind === 'principal') return true;
   // Without authentication every caller that reaches the run is its owner.

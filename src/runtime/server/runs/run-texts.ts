@@ -30,7 +30,7 @@ export const runTexts = {
   noRoles: (step: string, who: string) =>
     `The run was not started: only ${who} may answer its step '${clip(step)}', and no caller of this server has this role. Its operator gives roles with \`auth\` over HTTP, and with \`localRoles\` over stdio.`,
   anonymousOwner: (step: string, who: string) =>
-    `The run was not started: only ${who} may answer its step '${clip(step)}', and a caller without a token cannot be told from others. Send the request with a bearer token.`,
+    `The run was not started: only ${who} may answer its step '${clip(step)}', and a caller without a token cannot be distinguished from others. Send the request with a bearer token.`,
   notPermitted: (action: string, who: string) =>
     `Action '${clip(action)}' is not yours to answer: only ${who} may. Nothing was consumed, and the action is still open or was answered.`,
   answerLost: 'The answer could not be written down: it was not accepted.',
