@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage } from '../built-package.js';
 import { expectedErrors, reportedErrors } from './marks.js';
 
@@ -65,10 +64,33 @@ function casesIn(folder: string): readonly { path: string; file: string; source:
   });
 }
 
-function tsc(compiler: string, ...args: string[]): Promise<string> {
-  const bin = join(root, 'node_modules', compiler, 'bin/tsc');
+/** What a compiler says of the projects, each a configuration file and where its declarations go. */
+interface Run {
+  readonly version: string;
+  readonly outputs: readonly string[];
+}
+
+/** TypeScript 5 and 6 check all projects in one process; the native compiler has no such interface. */
+async function runCompiler(
+  compiler: string,
+  checked: readonly { config: string; out?: string }[],
+): Promise<Run> {
+  if (compiler !== 'typescript-7') {
+    return JSON.parse(await node(join(here, 'check-projects.mjs'), compiler, JSON.stringify(checked))) as Run;
+  }
+  const tsc = join(root, 'node_modules', compiler, 'bin/tsc');
+  const version = (await node(tsc, '--version')).trim().replace('Version ', '');
+  const outputs: string[] = [];
+  for (const { config, out } of checked) {
+    const outDir = out === undefined ? [] : ['--outDir', out];
+    outputs.push(await node(tsc, '-p', config, ...outDir, '--pretty', 'false'));
+  }
+  return { version, outputs };
+}
+
+function node(...args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [bin, ...args], { cwd: root, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+    execFile(process.execPath, args, { cwd: root, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
       // An exit code means errors were reported; anything else means that the compiler did not run.
       if (error && typeof error.code !== 'number') reject(error);
       else if (stderr !== '') reject(new Error(stderr));
@@ -86,15 +108,23 @@ test('every case but those left to codegen expects an error', () => {
 
 // Seconds alone, far longer beside other work: a compiler that is merely slow is not a fault.
 describe.each(compilers)('TypeScript $version', { timeout: 180_000 }, ({ name, version, scope }) => {
-  test('is the version in its name', async () => {
-    expect(await tsc(name, '--version')).toBe(`Version ${version}\n`);
+  const out = mkdtempSync(join(folder, 'declarations-'));
+  let run: Run;
+  beforeAll(async () => {
+    const checked = projects.map(({ project }) => ({
+      config: configOf(project, project === 'exact' ? [...CASES, 'fixtures/exact'] : CASES),
+    }));
+    run = await runCompiler(name, [...checked, { config: configOf('declarations', ['accepted']), out }]);
+  }, 180_000);
+
+  test('is the version in its name', () => {
+    expect(run.version).toBe(version);
   });
 
-  test.each(projects)(
+  test.each(projects.map((project, index) => ({ ...project, index })))(
     'reports the marked errors and no others: $project',
-    async ({ project, decorators, files }) => {
-      const config = configOf(project, project === 'exact' ? [...CASES, 'fixtures/exact'] : CASES);
-      const reported = reportedErrors(await tsc(name, '-p', config, '--pretty', 'false'));
+    ({ decorators, files, index }) => {
+      const reported = reportedErrors(run.outputs[index] ?? '');
       const expected = files
         .map(({ path, source }) => [path, expectedErrors(source, [scope, decorators])] as const)
         .filter(([, errors]) => errors.length > 0);
@@ -102,18 +132,12 @@ describe.each(compilers)('TypeScript $version', { timeout: 180_000 }, ({ name, v
     },
   );
 
-  test('names every type of a workflow by the public entry in declaration files', async () => {
-    const project = configOf('declarations', ['accepted']);
-    const out = mkdtempSync(join(tmpdir(), 'stepwright-types-'));
-    try {
-      expect(await tsc(name, '-p', project, '--outDir', out, '--pretty', 'false')).toBe('');
-      const named = ['constructs', 'language', 'sample'].flatMap((file) => {
-        const written = readFileSync(join(out, `test/types/accepted/${file}.d.ts`), 'utf8');
-        return [...written.matchAll(/\b(?:from |import\()["']([^"']+)["']/g)].map((match) => match[1]);
-      });
-      expect([...new Set(named)].sort()).toEqual(['stepwright']);
-    } finally {
-      rmSync(out, { recursive: true });
-    }
+  test('names every type of a workflow by the public entry in declaration files', () => {
+    expect(run.outputs[projects.length]).toBe('');
+    const named = ['constructs', 'language', 'sample'].flatMap((file) => {
+      const written = readFileSync(join(out, `test/types/accepted/${file}.d.ts`), 'utf8');
+      return [...written.matchAll(/\b(?:from |import\()["']([^"']+)["']/g)].map((match) => match[1]);
+    });
+    expect([...new Set(named)].sort()).toEqual(['stepwright']);
   });
 });
