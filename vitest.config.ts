@@ -15,7 +15,11 @@ const COMPILERS = ['test/types/compilers.test.ts'];
 const MOCKING = ['src/cli/dispatch.test.ts', 'test/codegen-back/internal-error.test.ts'];
 
 export default defineConfig(({ mode }) => ({
-  resolve: { conditions: ['@stepwright/source'] },
+  resolve: {
+    conditions: ['@stepwright/source'],
+    // One bundled file instead of hundreds of modules.
+    alias: { mermaid: 'mermaid/dist/mermaid.esm.min.mjs' },
+  },
   ssr: { resolve: { conditions: ['@stepwright/source'] } },
   test: {
     exclude: ['**/node_modules/**', '**/fixtures/**'],

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { InitializeHook, LoadHook, ResolveHook } from 'node:module';
+import { createRequire, type InitializeHook, type LoadHook, type ResolveHook } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { transform } from 'esbuild';
 import {
   compileFault,
   isCommonJs,
@@ -12,6 +11,9 @@ import {
 } from './compile.js';
 
 /** Hooks of Node's `import` for TypeScript; Node runs them in a thread of their own. */
+
+// `import` of a CommonJS package searches its text for exports first.
+const { transform } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
 
 let settings: LoaderSettings = { experimentalDecorators: false };
 

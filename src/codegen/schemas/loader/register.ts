@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import Module, { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { transformSync } from 'esbuild';
 import { programFile } from '../../own-files.js';
 import {
   compileFault,
@@ -56,19 +55,25 @@ interface CompilingModule {
 
 function compilingRequire(settings: LoaderSettings): NodeJS.Require {
   const loader = Module as unknown as CommonJsLoader;
+  const require = createRequire(import.meta.url);
+  const { transformSync } = require('esbuild') as typeof import('esbuild');
   const compile = (module: CompilingModule, file: string): void =>
-    module._compile(compiled(file, settings), file);
+    module._compile(compiled(file, settings, transformSync), file);
   for (const extension of ['.ts', '.tsx', '.cts']) loader._extensions[extension] = compile;
   const plain = loader._resolveFilename;
   loader._resolveFilename = function (request, parent, ...rest) {
     return plain.call(this, typeScriptFile(request, parent?.filename) ?? request, parent, ...rest);
   };
-  return createRequire(import.meta.url);
+  return require;
 }
 
-function compiled(file: string, settings: LoaderSettings): string {
+function compiled(
+  file: string,
+  settings: LoaderSettings,
+  transform: typeof import('esbuild').transformSync,
+): string {
   try {
-    return transformSync(readFileSync(file, 'utf8'), transformOptions(file, 'cjs', settings)).code;
+    return transform(readFileSync(file, 'utf8'), transformOptions(file, 'cjs', settings)).code;
   } catch (error) {
     throw compileFault(error, file);
   }
