@@ -11,6 +11,13 @@ const SLOW = [
 /** Every supported version of TypeScript against every decorator flag. */
 const COMPILERS = ['test/types/compilers.test.ts'];
 
+/** Long loops over the engine: half as fast again where modules of other tests have widened what its functions see. */
+const LOOPS = [
+  'test/oracle/engine.property.test.ts',
+  'test/effects/effects.property.test.ts',
+  'src/runtime/engine/engine.property.test.ts',
+];
+
 /** Tests that replace modules: they need modules that no other file has loaded. */
 const MOCKING = ['src/cli/dispatch.test.ts', 'test/codegen-back/internal-error.test.ts'];
 
@@ -34,10 +41,15 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'product',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [...COMPILERS, ...MOCKING, ...(mode === 'quick' ? SLOW : [])],
+          exclude: [...COMPILERS, ...LOOPS, ...MOCKING, ...(mode === 'quick' ? SLOW : [])],
           // Modules are loaded once by each worker: loading took two fifths of the CPU time.
           isolate: false,
         },
+      },
+      {
+        extends: true,
+        mode,
+        test: { name: 'loops', include: LOOPS },
       },
       {
         extends: true,
