@@ -76,6 +76,7 @@ export {
   Resource,
   type ResourceClass,
   type ResourceContent,
+  type ResourceItem,
   type ResourceOptions,
   type ResourceTemplateClass,
   type VariablesOf,

@@ -28,8 +28,8 @@ export type DecoratesResource = <T extends AddressedClass>(
 
 /**
  * Makes a class a resource. Its address is `static readonly uri`, or `static readonly uriTemplate` for a family of
- * resources (RFC 6570, level 2: `{name}`, `{+path}`, `{#part}`). Its content is that of `file`, or the text or bytes
- * that `read` returns.
+ * resources (RFC 6570, level 2: `{name}`, `{+path}`, `{#part}`). Its content is that of `file`, or the text, the bytes
+ * or the list of these that `read` returns.
  *
  * @example
  * ```ts
@@ -76,12 +76,25 @@ export function addressOf(cls: abstract new (...deps: never[]) => object): Resou
   );
 }
 
-/** The result of `read` of a resource. Bytes are sent as base64; a `blob` that is a string is base64 already. */
+/**
+ * The result of `read` of a resource. Bytes are sent as base64; a `blob` that is a string is base64 already.
+ *
+ * A list is several contents of one resource, such as the files of a folder. A workflow reads it as one text: the texts,
+ * joined with line breaks, and `[Resource: …]` with the address in place of bytes.
+ */
 export type ResourceContent =
   | string
   | Uint8Array
   | { readonly text: string; readonly mimeType?: string }
-  | { readonly blob: string | Uint8Array; readonly mimeType?: string };
+  | { readonly blob: string | Uint8Array; readonly mimeType?: string }
+  | readonly ResourceItem[];
+
+/** One of several contents of a resource. `uri` is an absolute URI. Default: the address that is read. */
+export type ResourceItem =
+  | string
+  | Uint8Array
+  | { readonly text: string; readonly mimeType?: string; readonly uri?: string }
+  | { readonly blob: string | Uint8Array; readonly mimeType?: string; readonly uri?: string };
 
 /** The method `read` of a resource without a `file`. */
 interface ReadsContent<Variables = Readonly<Record<never, never>>> {
@@ -140,7 +153,14 @@ type ReadResult<R> = R extends abstract new (
   ? Awaited<Content>
   : unknown;
 
-type IsText<Content> = Content extends string | { readonly text: string } ? true : false;
+/** A list is read as text, unless all it can hold is bytes. */
+type IsText<Content> = Content extends readonly (infer Item)[]
+  ? [Extract<Item, string | { readonly text: string }>] extends [never]
+    ? false
+    : true
+  : Content extends string | { readonly text: string }
+    ? true
+    : false;
 
 /**
  * The value of `read(…)` in a workflow: `string` for text, `string | undefined` if the content may be bytes, `never` if
@@ -168,7 +188,7 @@ export type VariablesArguments<R> = [TemplateOf<R>] extends [never]
 type ResourceFault<R> = [TemplateOf<R>] extends [never]
   ? R extends ResourceClass
     ? unknown
-    : ['read() takes no variables here, and returns text or bytes']
+    : ['read() takes no variables here, and returns text, bytes or a list of these']
   : [TemplateFault<TemplateOf<R>>] extends [never]
     ? R extends ResourceTemplateClass<TemplateOf<R>>
       ? R extends { readonly prototype: { read: unknown } }

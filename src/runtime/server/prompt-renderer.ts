@@ -17,7 +17,7 @@ import {
   type ToolEntry,
   type WorkflowEntry,
 } from '../tools/registry.js';
-import { base64, isBase64 } from '../tools/resources.js';
+import { base64, isBase64 } from '../tools/resource-content.js';
 import { toJson } from '../tools/to-json.js';
 import { requestContextOf } from '../tools/tool-context.js';
 import type { ServedPrompt } from './listings.js';

@@ -379,7 +379,8 @@ class RegistryServer implements StepwrightServer {
       this.toolset.readResource(name, uri, { ...request, signal }),
     );
     if (read.kind === 'done' && read.value.ok) {
-      return { contents: [read.value.value as JsonObject & ResourceContents] };
+      const { value, contents = [value] } = read.value;
+      return { contents: contents as readonly (JsonObject & ResourceContents)[] };
     }
     const failure = read.kind === 'done' && !read.value.ok ? read.value.failure : undefined;
     const message = serverTexts.unreadableResource(

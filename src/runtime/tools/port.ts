@@ -118,8 +118,10 @@ export type ToolOutcome =
 export type ResourceOutcome =
   | {
       readonly ok: true;
-      /** `{ uri, mimeType?, text }`, or `blob` (base64) in place of `text`. */
+      /** `{ uri, mimeType?, text }`, or `blob` (base64) in place of `text`: all contents as one. */
       readonly value: JsonObject;
+      /** All contents, where the resource has a list of them. Only `resources/read` sends them apart. */
+      readonly contents?: readonly JsonObject[];
     }
   | { readonly ok: false; readonly failure: Failure };
 

@@ -65,6 +65,69 @@ test('a resource whose content is too large cannot be read', async () => {
   }
 });
 
+describe('a list of contents', () => {
+  const listing = (content: unknown): AnyClass =>
+    class {
+      read() {
+        return content;
+      }
+    };
+  const outcomeOf = (content: unknown) =>
+    createToolset<Registry>(
+      registryOf({ all: entryOf('all://', { mimeType: 'text/csv' }, listing(content)) }),
+    ).readResource('all', 'all://', context);
+
+  test('is one text as well', async () => {
+    expect(await outcomeOf(['a', { text: 'b', uri: 'all://b', mimeType: 'text/html' }])).toEqual({
+      ok: true,
+      value: { uri: 'all://', mimeType: 'text/plain', text: 'a\nb' },
+      contents: [
+        { uri: 'all://', mimeType: 'text/csv', text: 'a' },
+        { uri: 'all://b', mimeType: 'text/html', text: 'b' },
+      ],
+    });
+  });
+
+  test('of one content is that content', async () => {
+    const blob = 'AQ==';
+    expect(await outcomeOf([{ blob, uri: 'all://b' }])).toEqual({
+      ok: true,
+      value: { uri: 'all://', mimeType: 'text/csv', blob },
+      contents: [{ uri: 'all://b', mimeType: 'text/csv', blob }],
+    });
+  });
+
+  test('may be empty', async () => {
+    const value = { uri: 'all://', mimeType: 'text/plain', text: '' };
+    expect(await outcomeOf([])).toEqual({ ok: true, value, contents: [] });
+  });
+
+  test('is limited as a whole', async () => {
+    const half = 'x'.repeat(2 * 1024 * 1024);
+    expect(await outcomeOf([half, half])).toMatchObject({ failure: { code: 'E_RESULT_TOO_LARGE' } });
+  });
+
+  test.each([
+    [[undefined], 'nothing'],
+    [['a', null], 'null'],
+    [[7], 'a number'],
+    [[['a']], 'a list'],
+    [[{}], 'an object of another shape'],
+    [[{ text: 'a', blob: 'AQ==' }], 'an object of another shape'],
+    [[{ blob: 'nope!' }], 'a blob whose text is not base64'],
+    [[{ text: 'a', uri: 7 }], 'an object whose uri is not text'],
+    [[{ text: 'a', uri: 'all://a b' }], 'an object whose uri `all://a b` is not an absolute URI'],
+  ])('with %j is refused', async (content, why) => {
+    expect(await outcomeOf(content)).toMatchObject({
+      ok: false,
+      failure: {
+        code: 'E_RESOURCE_READ',
+        message: expect.stringContaining(`item ${content.length - 1} of it is ${why}`),
+      },
+    });
+  });
+});
+
 describe('a resource with variables', () => {
   test('is given them decoded, and the address that was asked for', async () => {
     const uri = 'page://caf%C3%A9%20%2F%20bar/%24%7Bx%7D';

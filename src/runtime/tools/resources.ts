@@ -3,22 +3,20 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CompletionContext, ResourceContext } from '../../decorators/context.js';
-import type { ResourceContent } from '../../decorators/resource.js';
-import { type JsonObject, ownProperty } from '../../graph/json.js';
+import { ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { parseUriTemplate, type TemplatePart, variableNames } from '../../graph/uri.js';
 import type { Failure } from '../engine/contract.js';
 import { CallMask } from './call-mask.js';
-import { RESULT_LIMIT_BYTES } from './call-result.js';
-import { isAbort, thrownText } from './exceptions.js';
+import { isAbort } from './exceptions.js';
 import type { UntypedFactories } from './factories.js';
 import { hasMethod, type InstanceRequest, Instances } from './instances.js';
 import { type Log, subjectOf } from './log.js';
 import { maskedFailure, maskedThrown } from './mask.js';
 import { type CallContext, callerOf, type ResourceOutcome } from './port.js';
 import type { Registry, ResourceEntry } from './registry.js';
-import { jsonSize } from './to-json.js';
+import { readContent } from './resource-content.js';
 import { requestContextOf } from './tool-context.js';
 import { message, toolTexts } from './tool-texts.js';
 
@@ -298,64 +296,9 @@ function mayHold(reserved: boolean, character: string): boolean {
   return reserved || (character !== '/' && character !== '?' && character !== '#');
 }
 
-/**
- * Gives content the shape a workflow binds. Fails with `E_RESOURCE_READ` where `read` throws, and where what it gives
- * is not a {@link ResourceContent}; with `E_RESULT_TOO_LARGE` where that has more than {@link RESULT_LIMIT_BYTES} as JSON.
- */
-async function readContent(
-  entry: ResourceEntry,
-  uri: string,
-  read: () => unknown,
-  onThrown: (error: unknown) => void,
-): Promise<ResourceOutcome> {
-  try {
-    const content = await read();
-    const value = contentValue(content, uri, entry.mimeType);
-    if (value === undefined) return unreadable(toolTexts.resourceUnusable(describe(content)));
-    const size = jsonSize(value, RESULT_LIMIT_BYTES);
-    return size > RESULT_LIMIT_BYTES ? tooLarge(size) : { ok: true, value };
-  } catch (error) {
-    onThrown(error);
-    return unreadable(thrownText(error));
-  }
-}
-
 /** What `read()` of a class is given beside the variables of its address. */
 function resourceContext(uri: string, context: CallContext): ResourceContext {
   return { ...requestContextOf(context), uri };
-}
-
-/** `{ uri, mimeType?, text }` or `{ uri, mimeType?, blob }`; nothing where `content` is neither text nor bytes. */
-function contentValue(content: unknown, uri: string, mimeType: string | undefined): JsonObject | undefined {
-  const head = (type: string | undefined) => ({ uri, ...(type === undefined ? {} : { mimeType: type }) });
-  if (typeof content === 'string') return { ...head(mimeType), text: content };
-  if (content instanceof Uint8Array) return { ...head(mimeType), blob: base64(content) };
-  if (typeof content !== 'object' || content === null) return undefined;
-  const own: { readonly text?: unknown; readonly blob?: unknown; readonly mimeType?: unknown } = content;
-  const type = typeof own.mimeType === 'string' ? own.mimeType : mimeType;
-  if (typeof own.text === 'string' && own.blob === undefined) return { ...head(type), text: own.text };
-  if (own.text !== undefined) return undefined;
-  if (typeof own.blob === 'string') return isBase64(own.blob) ? { ...head(type), blob: own.blob } : undefined;
-  return own.blob instanceof Uint8Array ? { ...head(type), blob: base64(own.blob) } : undefined;
-}
-
-function describe(content: unknown): string {
-  if (content === undefined) return 'nothing';
-  if (content === null) return 'null';
-  if (typeof content !== 'object') return `a ${typeof content}`;
-  return 'blob' in content && typeof content.blob === 'string'
-    ? toolTexts.blobNotBase64()
-    : 'an object of another shape';
-}
-
-function tooLarge(size: number): ResourceOutcome {
-  const text = message(toolTexts.resourceTooLarge(size, RESULT_LIMIT_BYTES));
-  const details = { size, limit: RESULT_LIMIT_BYTES };
-  return { ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message: text, details } };
-}
-
-function unreadable(text: string): ResourceOutcome {
-  return { ok: false, failure: { code: 'E_RESOURCE_READ', message: message(text) } };
 }
 
 /**
@@ -402,15 +345,4 @@ function isText(mimeType: string): boolean {
     /[/+](?:json|xml|yaml|javascript|typescript|sql|toml)$/.test(type) ||
     type === 'application/x-yaml'
   );
-}
-
-/** Bytes as base64. */
-export function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-}
-
-/** Whether a value is base64 as clients accept it: the standard alphabet, padded. */
-export function isBase64(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length % 4 !== 0) return false;
-  return !/[^A-Za-z0-9+/]/.test(value.replace(/={1,2}$/, ''));
 }

@@ -135,7 +135,15 @@ export const toolTexts = {
   thrownNothing: (value: string) => `it threw ${value}`,
 
   resourceUnusable: (what: string) =>
-    `read() gave ${what}: it may return text, bytes (Uint8Array), { text } or { blob }`,
+    `read() gave ${what}: it may return text, bytes (Uint8Array), { text }, { blob } or a list of these`,
+  resourceItemUnusable: (index: number, what: string) =>
+    `read() gave a list, and item ${index} of it is ${what}: an item is text, bytes (Uint8Array), { text, uri? } or { blob, uri? }`,
+  contentElsewhere: (uri: string, fault: string) =>
+    `an object whose uri ${quoted(uri)} is not an absolute URI (${fault})`,
+  contentWithoutUri: () => 'an object whose uri is not text',
+  contentOfOtherShape: () => 'an object of another shape',
+  /** What replaces bytes among several contents that are shown as one text. */
+  bytesAt: (uri: string) => `[Resource: ${uri}]`,
   blobNotBase64: () => 'a blob whose text is not base64',
 
   staleRegistry: (differences: readonly string[]) =>
