@@ -46,6 +46,12 @@ export function dueTimeOf(row: Row): { readonly command: string; readonly dueAt:
   return id === undefined || dueAt === undefined ? undefined : { command: id, dueAt };
 }
 
+/** The kind of the command in a row; undefined without a command. */
+export function owedKind(row: Row): OwedCommand['kind'] | undefined {
+  if (row.table === 'effects') return row.row.command === undefined ? undefined : 'callTool';
+  return row.table === 'nodes' ? row.row.command?.kind : undefined;
+}
+
 /** Applies the changes of a run's transitions in order, and returns the rows that result. */
 export function foldRows(changes: Iterable<Change>): Row[] {
   const rows = new Map<string, Row>();

@@ -1,20 +1,35 @@
+import type { Graph } from '../../../graph/model.js';
 import type { Row } from '../../engine/contract.js';
-import { dueTimeOf } from '../../engine/snapshot.js';
+import type { RunStatus } from '../../engine/events.js';
+import type { Tables } from '../../engine/rows.js';
+import { dueTimeOf, owedKind } from '../../engine/snapshot.js';
 import type { JournalEntry } from '../journal.js';
-import { isOver } from '../journal.js';
 import { keyColumn, type LargeText, type TextColumn, TextWriter } from './texts.js';
 
 /** An entry as it is written: later changes of its objects do not reach it. */
 export interface EncodedEntry extends Pick<JournalEntry, 'run' | 'seq' | 'expectedSeq' | 'epoch'> {
   /** Of an entry that begins a run. */
-  readonly begins?: { readonly graphHash: string; readonly graph: string };
-  /** Whether the run goes on; undefined where that did not change. */
-  readonly isOpen: boolean | undefined;
+  readonly begins?: {
+    readonly graphHash: string;
+    readonly graph: string;
+    readonly workflow: string;
+    /** In ms since the epoch. */
+    readonly startedAt: number;
+  };
+  /** The status of the run, where its row is written. */
+  readonly becomes: NewStatus | undefined;
   readonly events: TextColumn;
   readonly changes: readonly EncodedChange[];
   readonly hostRows: readonly { readonly table: string; readonly key: string; readonly row: TextColumn }[];
   readonly consumed: readonly { readonly id: string; readonly response: TextColumn }[];
   readonly large: readonly LargeText[];
+}
+
+/** A status of a run. */
+export interface NewStatus {
+  readonly status: RunStatus;
+  /** The time of the last event that led to it, in ms since the epoch; null for none. */
+  readonly at: number | null;
 }
 
 interface EncodedChange {
@@ -25,6 +40,8 @@ interface EncodedChange {
     | {
         readonly row: TextColumn;
         readonly refs: string | null;
+        /** The kind of the command that the row is to have answered, and its id if it has a time. */
+        readonly owes: string | null;
         readonly command: string | null;
         readonly dueAt: number | null;
       }
@@ -34,18 +51,16 @@ interface EncodedChange {
 export function encodeEntry(entry: JournalEntry): EncodedEntry {
   const { run, seq, expectedSeq, epoch, graph, events, changes, hostRows = [], consumed = [] } = entry;
   const texts = new TextWriter();
-  let graphHash: string | undefined;
-  let isOpen: boolean | undefined;
+  let start: Tables['start'] | undefined;
+  let becomes: NewStatus | undefined;
   for (const change of changes) {
     if (change.op === 'delete') continue;
-    if (change.table === 'start') graphHash = change.row.graphHash;
-    if (change.table === 'run') isOpen = !isOver(change.row.status);
+    if (change.table === 'start') start = change.row;
+    if (change.table === 'run') becomes = { status: change.row.status, at: events.at(-1)?.at ?? null };
   }
   return {
-    ...{ run, seq, expectedSeq, epoch, isOpen },
-    ...(graph === undefined || graphHash === undefined
-      ? {}
-      : { begins: { graphHash, graph: JSON.stringify(graph) } }),
+    ...{ run, seq, expectedSeq, epoch, becomes },
+    ...(graph === undefined || start === undefined ? {} : { begins: beginningOf(graph, start) }),
     events: texts.column(`[${events.map((event) => texts.event(event)).join(',')}]`),
     changes: changes.map((change) => ({
       table: change.table,
@@ -61,11 +76,19 @@ export function encodeEntry(entry: JournalEntry): EncodedEntry {
   };
 }
 
+function beginningOf(
+  graph: Graph,
+  { graphHash, workflow, startedAt }: Tables['start'],
+): NonNullable<EncodedEntry['begins']> {
+  return { graphHash, graph: JSON.stringify(graph), workflow, startedAt };
+}
+
 function putOf(change: Row, texts: TextWriter): EncodedChange['put'] {
   const due = dueTimeOf(change);
   return {
     row: texts.column(JSON.stringify(change.row)),
     refs: change.refs === undefined ? null : JSON.stringify(change.refs),
+    owes: owedKind(change) ?? null,
     command: due === undefined ? null : keyColumn(due.command),
     dueAt: due?.dueAt ?? null,
   };

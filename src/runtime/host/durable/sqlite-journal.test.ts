@@ -319,7 +319,8 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
         begins: fc.boolean(),
       })
       .map(({ run, seq, gap, epoch, changes, hostRows, consumed, response, begins }): Operation => {
-        const start = { op: 'put', table: 'start', key: run, row: { graphHash: `hash ${run.length}` } };
+        const begun = { graphHash: `hash ${run.length}`, workflow: 'line', startedAt: 5 };
+        const start = { op: 'put', table: 'start', key: run, row: begun };
         const unique = [...new Map(changes.map((each) => [`${each.table} ${each.key}`, each])).values()];
         return async (journal) => {
           const last = (await journal.load(run))?.seq ?? 0;

@@ -2,21 +2,21 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Event } from '../../engine/events.js';
+import { runRef } from '../../tools/port.js';
 import { GroupCommit, type Refusal } from '../group-commit.js';
 import {
   type DueTimer,
-  type HostRow,
   type InboxItem,
+  isOver,
   type Journal,
   JournalConflictError,
   type JournalEntry,
   type LoadedRun,
   type OpenRun,
-  type Row,
   UnknownRunError,
 } from '../journal.js';
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
-import { type EncodedEntry, encodeEntry } from './encode-entry.js';
+import type { SqliteDatabase, SqliteValue } from './driver.js';
+import { type EncodedEntry, encodeEntry, type NewStatus } from './encode-entry.js';
 import { StoreError } from './store-error.js';
 import {
   lockStore,
@@ -27,7 +27,8 @@ import {
   transaction,
   whenFree,
 } from './store-file.js';
-import { keyColumn, keyIn, type LargeText, readEvent, type TextColumn } from './texts.js';
+import { type Head, StoreTables } from './store-tables.js';
+import { keyColumn, keyIn, type LargeText, type TextColumn } from './texts.js';
 
 export interface SqliteJournalOptions extends StoreFileOptions {
   /** How often it looks for what other processes have written, in ms, while somebody watches. Default: 20. */
@@ -45,14 +46,6 @@ interface Written {
   readonly runs: Set<string>;
 }
 
-/** The head of a run. */
-interface Head {
-  readonly n: number;
-  readonly seq: number;
-  readonly epoch: number;
-  readonly graph: string;
-}
-
 /**
  * A journal in a file of SQLite, which several processes of one machine may use at once. What comes together is written
  * in one transaction. It holds what runs hold, secrets included, unencrypted; only the user who created it can read it.
@@ -64,7 +57,7 @@ export class SqliteJournal implements Journal {
   readonly #database: SqliteDatabase;
   readonly #pollMs: number;
   readonly #unlock: (() => void) | undefined;
-  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #tables: StoreTables;
   readonly #group: GroupCommit<Write>;
   readonly #watchers = new Map<string, Set<() => void>>();
   /** Numbers of the last item and response that watchers know of, and the version of the file then. */
@@ -93,6 +86,7 @@ export class SqliteJournal implements Journal {
     this.#unlock = unlock;
     this.path = path;
     this.#database = database;
+    this.#tables = new StoreTables(database, path);
     this.#pollMs = pollMs;
     this.#group = new GroupCommit((writes) => this.#commit(writes), nextTurn);
   }
@@ -103,30 +97,16 @@ export class SqliteJournal implements Journal {
   }
 
   async load(run: string): Promise<LoadedRun | undefined> {
-    return this.#reading(() => {
+    this.#check();
+    return this.#tables.reading(() => {
       const head = this.#head(run);
-      if (head === undefined) return undefined;
-      const { n, seq, epoch, graph: graphHash } = head;
-      const rows = this.#all('SELECT tab, key, row, refs FROM state WHERE run = ?', n).map(
-        ({ tab, key, row, refs }) =>
-          ({
-            op: 'put',
-            table: tab,
-            key: keyIn(key),
-            row: this.#json(row),
-            ...(refs === null ? {} : { refs: JSON.parse(refs as string) }),
-          }) as unknown as Row,
-      );
-      const hostRows = this.#all('SELECT tab, key, row FROM host WHERE run = ? ORDER BY n', n).map(
-        ({ tab, key, row }) => ({ table: tab, key: keyIn(key), row: this.#json(row) }) as unknown as HostRow,
-      );
-      return { run, seq, epoch, graphHash, rows, hostRows };
+      return head === undefined ? undefined : this.#tables.load(head);
     });
   }
 
   async graph(hash: string): Promise<Graph | undefined> {
-    const row = this.#get('SELECT graph FROM graphs WHERE hash = ?', hash);
-    return row === undefined ? undefined : (JSON.parse(row.graph as string) as Graph);
+    this.#check();
+    return this.#tables.graph(hash);
   }
 
   async openRuns(): Promise<readonly OpenRun[]> {
@@ -181,7 +161,7 @@ export class SqliteJournal implements Journal {
       'SELECT response FROM responses WHERE run = (SELECT n FROM runs WHERE id = ?) AND id = ?',
       ...[keyColumn(run), keyColumn(item)],
     );
-    return row === undefined ? undefined : (this.#json(row.response) as Json);
+    return row === undefined ? undefined : (this.#tables.json(row.response) as Json);
   }
 
   watch(run: string, onChange: () => void): () => void {
@@ -211,12 +191,10 @@ export class SqliteJournal implements Journal {
 
   /** All events of a run, in the order in which they were taken in; none for an unknown run. */
   async events(run: string): Promise<readonly Event[]> {
-    const entries = this.#all(
-      'SELECT events FROM entries WHERE run = (SELECT n FROM runs WHERE id = ?) ORDER BY seq',
-      keyColumn(run),
-    );
-    const events = entries.flatMap((entry) => this.#json(entry.events) as unknown[]);
-    return events.map((event) => readEvent(event, (hash) => this.#text(hash)) as Event);
+    this.#check();
+    const head = this.#head(run);
+    const entries = head === undefined ? [] : this.#tables.entries(head.n, 1, head.seq);
+    return entries.flatMap(({ events }) => events);
   }
 
   /** Closes the file, after what was begun is written. Further calls reject. */
@@ -229,7 +207,7 @@ export class SqliteJournal implements Journal {
     });
     clearInterval(this.#poll);
     this.#watchers.clear();
-    this.#statements.clear();
+    this.#tables.close();
     this.#database.close();
     this.#unlock?.();
   }
@@ -252,14 +230,8 @@ export class SqliteJournal implements Journal {
     const n = known?.n ?? this.#begin(entry);
     if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
     this.#run('UPDATE runs SET seq = ?, epoch = ? WHERE n = ?', seq, epoch, n);
-    if (entry.isOpen === true) this.#run('UPDATE runs SET is_open = 1, ended = NULL WHERE n = ?', n);
-    if (entry.isOpen === false) {
-      this.#run(
-        `UPDATE runs SET is_open = 0, ended = (SELECT coalesce(max(ended), 0) + 1 FROM runs)
-         WHERE n = ? AND is_open = 1`,
-        n,
-      );
-    }
+    if (entry.becomes !== undefined && entry.becomes.status !== (known?.status ?? 'running'))
+      this.#setStatus(n, entry.becomes);
     this.#run(
       'INSERT INTO entries (run, seq, epoch, events) VALUES (?, ?, ?, ?)',
       n,
@@ -273,8 +245,8 @@ export class SqliteJournal implements Journal {
         continue;
       }
       this.#run(
-        'INSERT OR REPLACE INTO state (run, tab, key, row, refs, command, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-        ...[n, table, key, put.row, put.refs, put.command, put.dueAt],
+        'INSERT OR REPLACE INTO state (run, tab, key, row, refs, owes, command, due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        ...[n, table, key, put.row, put.refs, put.owes, put.command, put.dueAt],
       );
     }
     for (const { table, key, row } of entry.hostRows) {
@@ -316,11 +288,29 @@ export class SqliteJournal implements Journal {
 
   #begin({ run, seq, epoch, begins }: EncodedEntry): number | undefined {
     if (begins === undefined) return undefined;
-    const { graphHash, graph } = begins;
+    const { graphHash, graph, workflow, startedAt } = begins;
     this.#run('INSERT OR IGNORE INTO graphs (hash, graph) VALUES (?, ?)', graphHash, graph);
-    const head = [keyColumn(run), graphHash, seq, epoch];
-    this.#run('INSERT INTO runs (id, graph, seq, epoch, is_open) VALUES (?, ?, ?, ?, 1)', ...head);
+    this.#run(
+      `INSERT INTO runs (id, ref, graph, workflow, status, started_at, seq, epoch, is_open)
+       VALUES (?, ?, ?, ?, 'running', ?, ?, ?, 1)`,
+      ...[keyColumn(run), runRef(run), graphHash, workflow, startedAt, seq, epoch],
+    );
     return this.#head(run)?.n;
+  }
+
+  #setStatus(n: number, { status, at }: NewStatus): void {
+    if (!isOver(status)) {
+      this.#run(
+        'UPDATE runs SET status = ?, is_open = 1, ended = NULL, ended_at = NULL WHERE n = ?',
+        ...[status, n],
+      );
+      return;
+    }
+    this.#run(
+      `UPDATE runs SET status = ?, is_open = 0, ended = (SELECT coalesce(max(ended), 0) + 1 FROM runs),
+       ended_at = coalesce(?, started_at) WHERE n = ?`,
+      ...[status, at, n],
+    );
   }
 
   #keepText(run: number, { hash, text }: LargeText): void {
@@ -345,9 +335,8 @@ export class SqliteJournal implements Journal {
   }
 
   #head(run: string): Head | undefined {
-    return this.#get('SELECT n, seq, epoch, graph FROM runs WHERE id = ?', keyColumn(run)) as
-      | Head
-      | undefined;
+    this.#check();
+    return this.#tables.head(run);
   }
 
   /** Notifies those who watch a run, later: never before `watch` has returned. */
@@ -388,17 +377,6 @@ export class SqliteJournal implements Journal {
     if (this.#isClosed) throw new StoreError('closed', this.path);
   }
 
-  /** Reads from several tables as of one moment. */
-  #reading<T>(read: () => T): T {
-    this.#check();
-    this.#database.exec('BEGIN');
-    try {
-      return read();
-    } finally {
-      this.#database.exec('COMMIT');
-    }
-  }
-
   async #storing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -407,32 +385,18 @@ export class SqliteJournal implements Journal {
     }
   }
 
-  #json(column: unknown): unknown {
-    return JSON.parse(typeof column === 'string' ? column : this.#text(column as Uint8Array));
-  }
-
-  #text(hash: Uint8Array): string {
-    const row = this.#get('SELECT text FROM texts WHERE hash = ?', hash);
-    if (row === undefined) throw new StoreError('damaged', this.path, 'a value is missing');
-    return row.text as string;
-  }
-
   #run(sql: string, ...values: (SqliteValue | TextColumn)[]): void {
-    this.#prepared(sql).run(...values);
+    this.#check();
+    this.#tables.run(sql, ...values);
   }
 
   #get(sql: string, ...values: SqliteValue[]): Record<string, unknown> | undefined {
-    return this.#prepared(sql).get(...values) as Record<string, unknown> | undefined;
+    this.#check();
+    return this.#tables.get(sql, ...values);
   }
 
   #all(sql: string, ...values: SqliteValue[]): Record<string, unknown>[] {
-    return this.#prepared(sql).all(...values) as Record<string, unknown>[];
-  }
-
-  #prepared(sql: string): SqliteStatement {
     this.#check();
-    const prepared = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    this.#statements.set(sql, prepared);
-    return prepared;
+    return this.#tables.all(sql, ...values);
   }
 }

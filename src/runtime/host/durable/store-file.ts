@@ -30,20 +30,25 @@ const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE graphs (hash TEXT PRIMARY KEY, graph TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE runs (
-    n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, graph TEXT NOT NULL,
+    n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, ref TEXT NOT NULL, graph TEXT NOT NULL,
+    workflow TEXT NOT NULL, status TEXT NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER,
     seq INTEGER NOT NULL, epoch INTEGER NOT NULL, is_open INTEGER NOT NULL,
     ended INTEGER
   );
   CREATE INDEX finished_runs ON runs (ended) WHERE ended IS NOT NULL;
+  CREATE INDEX end_times ON runs (ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX open_runs ON runs (n) WHERE is_open = 1;
+  CREATE INDEX refs ON runs (ref);
   CREATE INDEX runs_of_graph ON runs (graph);
+  CREATE INDEX runs_of_status ON runs (status, n);
+  CREATE INDEX runs_of_workflow ON runs (workflow, n);
   CREATE TABLE entries (
     run INTEGER NOT NULL, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, events NOT NULL,
     PRIMARY KEY (run, seq)
   ) WITHOUT ROWID;
   CREATE TABLE state (
     run INTEGER NOT NULL, tab TEXT NOT NULL, key TEXT NOT NULL, row NOT NULL, refs TEXT,
-    command TEXT, due_at INTEGER, PRIMARY KEY (run, tab, key)
+    owes TEXT, command TEXT, due_at INTEGER, PRIMARY KEY (run, tab, key)
   ) WITHOUT ROWID;
   CREATE INDEX due_times ON state (due_at) WHERE due_at IS NOT NULL;
   CREATE TABLE host (

@@ -1,0 +1,128 @@
+import type { Graph } from '../../../graph/model.js';
+import type { Event, RunStatus } from '../../engine/events.js';
+import type { HostRow, LoadedRun, Row } from '../journal.js';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
+import { StoreError } from './store-error.js';
+import { keyColumn, keyIn, readEvent } from './texts.js';
+
+/** The row of a run. */
+export interface Head {
+  readonly n: number;
+  readonly id: string;
+  readonly seq: number;
+  readonly epoch: number;
+  readonly graph: string;
+  readonly status: RunStatus;
+}
+
+/** An entry of a run's log. */
+export interface StoredEntry {
+  readonly seq: number;
+  readonly events: readonly Event[];
+}
+
+const HEAD = 'SELECT n, id, seq, epoch, graph, status FROM runs';
+
+/** Reads the tables of a store, for its journal and for those who only read. Keeps prepared statements. */
+export class StoreTables {
+  readonly #database: SqliteDatabase;
+  readonly #path: string;
+  readonly #statements = new Map<string, SqliteStatement>();
+
+  constructor(database: SqliteDatabase, path: string) {
+    this.#database = database;
+    this.#path = path;
+  }
+
+  run(sql: string, ...values: SqliteValue[]): void {
+    this.#prepared(sql).run(...values);
+  }
+
+  get(sql: string, ...values: SqliteValue[]): Record<string, unknown> | undefined {
+    return this.#prepared(sql).get(...values) as Record<string, unknown> | undefined;
+  }
+
+  all(sql: string, ...values: SqliteValue[]): Record<string, unknown>[] {
+    return this.#prepared(sql).all(...values) as Record<string, unknown>[];
+  }
+
+  /** Reads from several tables as of one moment. */
+  reading<T>(read: () => T): T {
+    this.#database.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      this.#database.exec('COMMIT');
+    }
+  }
+
+  /** The statements are no longer used. */
+  close(): void {
+    this.#statements.clear();
+  }
+
+  head(run: string): Head | undefined {
+    return headIn(this.get(`${HEAD} WHERE id = ?`, keyColumn(run)));
+  }
+
+  /** The runs that a name of operators refers to; see `runRef`. */
+  headsOf(ref: string): readonly Head[] {
+    return this.all(`${HEAD} WHERE ref = ?`, ref).flatMap((row) => headIn(row) ?? []);
+  }
+
+  load({ n, id, seq, epoch, graph: graphHash }: Head): LoadedRun {
+    const rows = this.all('SELECT tab, key, row, refs FROM state WHERE run = ?', n).map(
+      ({ tab, key, row, refs }) =>
+        ({
+          op: 'put',
+          table: tab,
+          key: keyIn(key),
+          row: this.json(row),
+          ...(refs === null ? {} : { refs: JSON.parse(refs as string) }),
+        }) as unknown as Row,
+    );
+    const hostRows = this.all('SELECT tab, key, row FROM host WHERE run = ? ORDER BY n', n).map(
+      ({ tab, key, row }) => ({ table: tab, key: keyIn(key), row: this.json(row) }) as unknown as HostRow,
+    );
+    return { run: id, seq, epoch, graphHash, rows, hostRows };
+  }
+
+  graph(hash: string): Graph | undefined {
+    const row = this.get('SELECT graph FROM graphs WHERE hash = ?', hash);
+    return row === undefined ? undefined : (JSON.parse(row.graph as string) as Graph);
+  }
+
+  /** Entries of a run from one number on, in their order. */
+  entries(n: number, from: number, most: number): readonly StoredEntry[] {
+    const entries = this.all(
+      'SELECT seq, events FROM entries WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?',
+      ...[n, from, most],
+    );
+    return entries.map(({ seq, events }) => ({
+      seq: seq as number,
+      events: (this.json(events) as unknown[]).map(
+        (event) => readEvent(event, (hash) => this.#text(hash)) as Event,
+      ),
+    }));
+  }
+
+  json(column: unknown): unknown {
+    return JSON.parse(typeof column === 'string' ? column : this.#text(column as Uint8Array));
+  }
+
+  #text(hash: Uint8Array): string {
+    const row = this.get('SELECT text FROM texts WHERE hash = ?', hash);
+    if (row === undefined) throw new StoreError('damaged', this.#path, 'a value is missing');
+    return row.text as string;
+  }
+
+  #prepared(sql: string): SqliteStatement {
+    const prepared = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function headIn(row: Record<string, unknown> | undefined): Head | undefined {
+  return row === undefined ? undefined : ({ ...row, id: keyIn(row.id) } as unknown as Head);
+}
