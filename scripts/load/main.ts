@@ -189,7 +189,7 @@ async function neverReads(port: number): Promise<void> {
   socket.destroy();
 }
 
-/** Good requests and bad ones at once: the good ones are answered as ever. */
+/** Good requests and bad ones at once: the good ones are answered as usual. */
 async function mixed(peer: Peer): Promise<void> {
   const good = Array.from({ length: CONCURRENT }, (_, index) =>
     greet(peer, `${index % 10 === 0 ? 'slow ' : ''}guest-${sent + index}`),

@@ -11,7 +11,7 @@ import { greetings } from '../bench/wire/greetings.js';
 // Started as `server.ts stepwright|raw`, with an IPC channel: sends `{ port }`, then answers each message with its use of
 // CPU and memory.
 
-/** Guests whose greeting takes its time. */
+/** Guests whose greeting is slow. */
 const slow: Middleware = {
   name: 'slow',
   onRequest: async ({ input }) => {

@@ -90,7 +90,7 @@ export async function servedFixture(programs: CompiledPrograms): Promise<{ url: 
     const [chunk] = (await once(server.stderr, 'data')) as [Buffer];
     text += chunk.toString();
   }
-  // What tools of the fixture throw on purpose is logged there.
+  // The errors that tools of the fixture throw on purpose are logged there.
   server.stderr.resume();
   return { url: /serving MCP at (\S+);/.exec(text)?.[1] ?? '', stop: () => void server.kill('SIGKILL') };
 }

@@ -3,7 +3,7 @@ import type { Graph } from '../../src/graph/model.js';
 import { parseNodeKey } from '../../src/plan/instances.js';
 import { scopesIn, undoneBy, withInner } from '../oracle/walk.js';
 
-/** The tools of a graph and its tasks, those that undo included. */
+/** The tools of a graph and its tasks, including those of compensations. */
 export function toolsOf(graph: Graph): string[] {
   const nodes = [graph, ...(graph.tasks ?? [])].flatMap((each) => each.nodes.flatMap(withInner));
   return nodes.flatMap((node) => [

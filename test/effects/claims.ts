@@ -10,14 +10,14 @@ interface Told {
   /** The call that gave it. */
   readonly node: string;
   readonly given: number;
-  /** A compensation took it away again. */
+  /** A compensation undid it. */
   readonly taken?: number;
-  /** A compensation was to take it away, and did not, or not for sure. */
+  /** A compensation was required, and failed or has an unknown outcome. */
   readonly tried?: number;
 }
 
 /**
- * Compares what a run says it did with the effects that are there. Gives what is wrong, as sentences.
+ * Compares what a run says it did with the effects that are there. Returns the contradictions, as sentences.
  *
  * An effect that is there is that of a call that succeeded and that nobody was to undo since; or it is named among what
  * was not undone, or its call among those of which nothing is known. An effect of a call that succeeded, and that was
@@ -68,7 +68,7 @@ function toldIn({ facts }: Outcome): Map<string, Told> {
   return told;
 }
 
-/** Whether what remains names an effect, or the call that brought it about as one of which nothing is known. */
+/** Whether the remains name an effect, or its call as one whose outcome is unknown. */
 function isNamed({ remains, makers }: Outcome, id: string): boolean {
   const nodes = makers.get(id) ?? new Set();
   if (remains.unknown.some(({ step }) => nodes.has(step))) return true;

@@ -15,7 +15,7 @@ import { type Draw, drawFrom, effectIn, type KeyMode, ToolWorld } from './tool-w
 type Happening = Event extends infer E ? (E extends Event ? Omit<E, 'at'> : never) : never;
 type ToolCall = Extract<Command, { kind: 'callTool' }>;
 
-/** A graph, and by what everything outside of it is decided. */
+/** A graph, and the numbers that decide everything outside of it. */
 export interface Trial {
   readonly graph: Graph;
   readonly mode: KeyMode;
@@ -32,7 +32,7 @@ export interface Outcome {
   readonly facts: readonly Fact[];
   readonly remains: Remains;
   readonly effects: ReadonlySet<string>;
-  /** Commands that brought an effect about, or answered with it, by the effect's id: the nodes they were made for. */
+  /** Commands that caused an effect, or returned it, by the effect's id: the nodes they were made for. */
   readonly makers: ReadonlyMap<string, ReadonlySet<string>>;
   /** Ids used twice, keys sent with two inputs, keys used again after what they did was undone. */
   readonly keyFaults: readonly string[];
@@ -86,7 +86,7 @@ class Host {
   readonly agenda = new Agenda<Happening>();
   readonly tools: ToolWorld;
   readonly makers = new Map<string, Set<string>>();
-  /** What is wrong with ids and keys. */
+  /** The faults of ids and keys. */
   readonly faults: string[] = [];
   readonly #trial: Trial;
   readonly #draw: Draw;
@@ -112,13 +112,13 @@ class Host {
     return true;
   }
 
-  /** Some of the last commands have reached their tools. Nothing comes back any more. */
+  /** Some of the last commands have reached their tools. No answer arrives any more. */
   die(commands: readonly Command[]): void {
     for (const command of commands) if (this.#draw(2, 'sent', command.id) === 0) this.carryOut(command);
     this.agenda.clear(({ rank }) => rank !== 'cancellation');
   }
 
-  /** After a crash. A call that may have been made is made again only where that does no harm. */
+  /** After a crash. A call that may have been made is repeated only where that is safe. */
   carryOutAgain(command: Command): void {
     if (command.kind !== 'callTool' || this.tools.safetyOf(command.tool) !== 'none') {
       this.carryOut(command, true);

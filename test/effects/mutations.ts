@@ -10,7 +10,7 @@ function open(advance: Advance): Advance {
   return { ...advance, changes: advance.changes };
 }
 
-/** The engine, with one change made to what each of its steps gives. */
+/** The engine, with one change to the result of each of its steps. */
 function changed(change: (advance: Advance, graph: Graph, events: readonly Event[]) => Advance): Engine {
   return {
     ...ENGINE,
@@ -41,7 +41,7 @@ function reissuesIn({ effects }: RunState, of: EffectRow['status']): Map<string,
   return counts;
 }
 
-/** A jump forgets how to undo what it starts over. */
+/** A jump forgets the undo records of what it restarts. */
 export function jumpForgets(): Engine {
   return changed((advance, graph) => {
     for (const fact of advance.facts) {

@@ -2,10 +2,10 @@ import { canonicalJson } from '../../src/graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../src/graph/json.js';
 import type { ToolSafety } from '../../src/graph/tool-safety.js';
 
-/** What tools do with idempotency keys: give the stored answer, take no notice, or also refuse another input. */
+/** What tools do with idempotency keys: return the stored answer, ignore them, or also refuse another input. */
 export type KeyMode = 'honours' | 'ignores' | 'refuses';
 
-/** What a tool is asked. It sees no more of a run. */
+/** The input of a tool. It sees nothing else of a run. */
 export interface Request {
   readonly tool: string;
   readonly key: string;
@@ -28,11 +28,11 @@ export function drawFrom(luck: readonly number[]): Draw {
 }
 
 /**
- * Tools with effects. A call brings an effect about, whose id is in its answer; a tool whose name begins with `undo` or
- * `revert` takes away the effect with the id in its input.
+ * Tools with effects. A call causes an effect, whose id is in its answer; a tool whose name begins with `undo` or
+ * `revert` removes the effect with the id in its input.
  */
 export class ToolWorld {
-  /** Effects that are there, by id. */
+  /** Effects that exist, by id. */
   readonly effects = new Set<string>();
   readonly #mode: KeyMode;
   readonly #draw: Draw;
@@ -44,7 +44,7 @@ export class ToolWorld {
     this.#draw = draw;
   }
 
-  /** What a host may truthfully tell an engine of a tool. */
+  /** What a host knows about a tool. */
   safetyOf(tool: string): ToolSafety {
     const nature = this.#natureOf(tool);
     if (nature === 'plain' && this.#mode === 'ignores') return 'none';
@@ -52,7 +52,7 @@ export class ToolWorld {
     return nature === 'plain' ? 'key' : nature === 'undo' ? 'idempotent' : nature;
   }
 
-  /** Carries a call out and gives its answer. */
+  /** Executes a call and returns its answer. */
   perform({ tool, key, input }: Request): Json {
     const request = canonicalJson([tool, input]);
     const known = this.#answers.get(key);

@@ -95,7 +95,8 @@ describe('what is added to the product', () => {
     },
   );
 
-  test('compiles', () => {
+  // Seconds alone, far longer beside other work.
+  test('compiles', { timeout: 120_000 }, () => {
     expect(compile(edited(ADDITIONS.flatMap(({ parts }) => parts)))).toBe('');
   });
 

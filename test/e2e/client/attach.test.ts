@@ -171,7 +171,7 @@ describe('a registry beside an existing server', () => {
         expect.stringContaining('resource `desk://board` is in both'),
       ],
     });
-    // The server is as it was.
+    // The server is unchanged.
     const { tools } = await (await clientOf(mcp)).listTools();
     expect(tools.map(({ name }) => name)).toEqual(['stock', 'greet']);
   });

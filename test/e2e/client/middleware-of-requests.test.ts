@@ -59,7 +59,7 @@ function serverWith(middleware: readonly Middleware[], log: string[] = []): Step
   return createServer(registry, { middleware, workflows, log: (text: string) => void log.push(text) });
 }
 
-/** A middleware that notes what it sees. */
+/** A middleware that records its calls. */
 function noting(name: string, notes: unknown[]): Middleware {
   return {
     name,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { atDesk, callOf, runIn } from './client.js';
 
-/** Lets everything happen that needs no time. */
+/** Lets everything finish that needs no timer. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 const isOfDrain = (text: string): boolean => text.startsWith('the server');

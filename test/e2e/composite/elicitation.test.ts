@@ -99,7 +99,7 @@ describe('where the client can ask its user', () => {
   test('a question without an answer in time is withdrawn and stays open', async () => {
     let withdrawn = false;
     const { client } = await atDesk({ toolAnswerMs: 500 }, ({ message }, signal) => {
-      // Clients of the SDK take no notice when the first request of a server is taken back.
+      // Clients of the SDK ignore the cancellation of a server's first request.
       if (message === 'Book Rome?') return accept({ confirmed: true });
       signal.addEventListener('abort', () => {
         withdrawn = true;

@@ -14,7 +14,7 @@ import {
 import { onTestFinished } from 'vitest';
 import { type Answer, callOf, clientWith, type User } from './client.js';
 
-/** A bearer token that says whom it authenticates. */
+/** A bearer token that contains its principal. */
 export function tokenOf(clientId: string, extra?: Record<string, unknown>): string {
   return Buffer.from(JSON.stringify({ clientId, extra })).toString('base64url');
 }

@@ -26,7 +26,7 @@ class Unmake {
   }
 }
 
-/** What tools have done, and what holds them up. */
+/** The effects of tools, and what blocks them. */
 class Work {
   counted = 0;
   written = 0;
@@ -38,7 +38,7 @@ class Work {
     return new Promise((resolve) => this.#begun.add(resolve));
   }
 
-  /** Lets what is held up go on. */
+  /** Lets what is blocked continue. */
   release: () => void = () => {};
 
   hold(): Promise<object> {

@@ -13,7 +13,7 @@ const approval = workflow('approval', [
 ]);
 const settings = { workflows: [{ graph: approval }] };
 
-/** A user whose token says its roles. */
+/** A user whose token contains its roles. */
 function user(sub: string, roles?: unknown): Visitor {
   return {
     token: Buffer.from(JSON.stringify({ clientId: 'app', extra: { sub }, roles })).toString('base64url'),

@@ -48,7 +48,7 @@ describe('add-todo-to-project, over stdio', () => {
       expect(texts(trace)).toContain(`Error executing tool: ${message}`);
       expect(trace._meta).toMatchObject({ status: 'failed', errors: [{ step, message }] });
     }
-    // Nor does a date of another form reach a tool.
+    // A date of another form does not reach a tool either.
     await expect(client.getPrompt(addTodo({ ...todo, date: 'tomorrow' }))).rejects.toMatchObject({
       code: -32602,
       message: expect.stringContaining("'date'"),

@@ -153,7 +153,7 @@ test('a client over stdio that leaves ends the process in order', { timeout: 120
   expect(server.stderr()).toBe('prepared\nreleased\n');
 });
 
-/** How a program ended that does not serve. */
+/** How a program that does not serve ended. */
 async function ended(
   ...args: readonly string[]
 ): Promise<{ readonly code: number | null; readonly stderr: string }> {

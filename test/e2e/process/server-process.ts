@@ -65,7 +65,7 @@ export async function startStdio(
   });
   const output = watch(transport.stderr as Readable);
   const client = await connected(transport, user);
-  // The SDK does not tell how the process ended.
+  // The SDK does not report how the process ended.
   const child = Reflect.get(transport, '_process') as ChildProcess;
   return { ...output, ...processOf(child), client: async () => client };
 }

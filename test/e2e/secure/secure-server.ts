@@ -15,7 +15,7 @@ const RESOURCE = 'https://pay.example.com/mcp';
 const BOTH = ['payments:read', 'payments:write'];
 const VALID = { scopes: BOTH, audience: RESOURCE, expiresAt: 4_102_444_800 };
 
-/** What the server knows of each token. */
+/** The identity behind each token. */
 const TOKENS = {
   ada: { ...VALID, subject: 'ada' },
   /** A lead, who submits invoices as well. */
@@ -89,7 +89,7 @@ export class SecureServer {
   }
 }
 
-/** Resolves when the server says where it listens; rejects when its process ends first. */
+/** Resolves when the server prints its address; rejects when its process ends first. */
 function addressOf(child: ChildProcess): Promise<URL> {
   return new Promise((resolve, reject) => {
     let said = '';

@@ -49,7 +49,7 @@ const slugBy = (functionHash: string): Node => ({
 const slug = slugBy(hash);
 const result: Node = { ...node('result', 'slug'), kind: 'return', value: ref('steps', 'slug') };
 
-/** What a server says that is started with these. */
+/** What a server writes when it starts with these. */
 function faults(settings: ServerSettings): readonly string[] {
   try {
     createServer(registry, {

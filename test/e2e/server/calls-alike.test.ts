@@ -8,7 +8,7 @@ import { registryOf } from './fixture/registry-of.js';
 
 /** What happened, in order. */
 const events: string[] = [];
-/** The idempotency keys that tools were given. */
+/** The idempotency keys that tools received. */
 const keys: (string | undefined)[] = [];
 
 beforeEach(() => {
@@ -56,7 +56,7 @@ const registry = registryOf({
   ],
 });
 
-/** How one call of a tool ended, by whichever way it was made. */
+/** How one call of a tool ended, by the way it was made. */
 interface Ending {
   readonly ok: boolean;
   readonly code?: string;

@@ -18,7 +18,7 @@ export interface Connected {
 /**
  * A client of the fixture server in the same process. It is closed when the test ends.
  *
- * @param settings - of the server; `auth` is who the transport says the client is, `broken` replaces methods.
+ * @param settings - of the server; `auth` is the client as the transport authenticated it, `broken` replaces methods.
  */
 export async function connected(
   settings: ServerSettings & { auth?: AuthInfo; broken?: Partial<StepwrightServer> } = {},

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { connected, refusal } from './connected.js';
 import { registry } from './fixture/registry.js';
 
-/** The tools of the registry, those of its workflows, and those that look after runs. */
+/** The tools of the registry, those of its workflows, and those that manage runs. */
 const ALL_TOOLS = [
   ...Object.keys(registry.tools).sort(),
   ...Object.keys(registry.workflows)

@@ -26,7 +26,7 @@ const strict = (...names: string[]): JsonObject => ({
   required: names,
 });
 
-/** What tools were given. */
+/** The inputs that tools received. */
 let received: Json[] = [];
 
 @Tool({ name: 'echo', description: 'Repeats a text' })

@@ -19,7 +19,7 @@ const spoken = defineRegistry({
   prompts: { 'code-review': { class: CodeReview, arguments: [], fingerprint: 'f' } },
 });
 
-// Never called: what matters is what the compiler says.
+// Never called: only the compiler reads it.
 const cases = {
   optionsMayBeLeftOut: () => serve(plain),
   settingsAlone: () => serve(plain, { name: 'n', pageSize: 2 }),

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** A part of a conversation, as a reader who knows its shape makes it out. */
+/** A part of a conversation, as a reader who knows its shape sees it. */
 export interface Part {
   readonly head: string;
   /** The value of a part that ends in JSON, the text of one that ends in a frame. */

@@ -14,7 +14,7 @@ beforeAll(() => {
   ({ server, log } = worldServer());
 });
 
-/** Something visible in front, so that the text is not blank. */
+/** A visible prefix, so that the text is not blank. */
 const said = hostileText.map((text) => `x${text}`);
 
 const headsOf = (parts: readonly Part[]) => parts.map(({ head }) => head);

@@ -5,7 +5,7 @@ import type { Graph } from '../../../src/graph/model.js';
 import { dict, input, node, ref } from '../server/fixture/graph.js';
 import { registryOf } from '../server/fixture/registry-of.js';
 
-/** What everything outside of the server says: tools, resources, errors. */
+/** The texts from outside of the server: tools, resources, errors. */
 export const world = { text: '' };
 
 /** The author's own words, whatever is in them. */
