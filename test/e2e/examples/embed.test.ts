@@ -1,14 +1,13 @@
-import { fileURLToPath } from 'node:url';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, onTestFinished, test } from 'vitest';
-import { nodeWithPackage } from '../../built-package.js';
+import { programWithPackage } from '../../built-package.js';
 import { clientWith } from '../composite/client.js';
 
 /** The example in a process of its own; `ownTool` renames the tool that the existing server has. */
 function embedded(ownTool = 'products') {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [...nodeWithPackage(), fileURLToPath(new URL('../../../examples/embed/main.ts', import.meta.url))],
+    args: [programWithPackage('examples/embed/main.ts')],
     env: { ...process.env, EMBED_TOOL: ownTool } as Record<string, string>,
     stderr: 'pipe',
   });

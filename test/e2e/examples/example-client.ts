@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { GetPromptResult } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
-import { nodeWithPackage } from '../../built-package.js';
+import { programWithPackage } from '../../built-package.js';
 
 /** The repository's root, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -18,11 +18,10 @@ export async function startServer(example: string, ...args: readonly string[]): 
 /** Starts the server of an example over stdio, as its users do, with a real client. Closing the client ends both. */
 export async function openServer(example: string, ...args: readonly string[]): Promise<Client> {
   const client = new Client({ name: 'stepwright-test', version: '0.1.0' });
-  const program = [...nodeWithPackage(), `${ROOT}examples/${example}/main.ts`];
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [...program, ...args],
+      args: [programWithPackage(`examples/${example}/main.ts`), ...args],
       cwd: ROOT,
       stderr: 'inherit',
     }),

@@ -7,7 +7,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { onTestFinished } from 'vitest';
 import { hashToken } from '../../../examples/secure/token-file.js';
-import { nodeWithPackage } from '../../built-package.js';
+import { programWithPackage } from '../../built-package.js';
 import { type Answer, callOf, clientWith, type User } from '../composite/client.js';
 import { ROOT } from '../examples/example-client.js';
 
@@ -41,7 +41,7 @@ export class SecureServer {
     const entries = Object.entries(TOKENS).map(([token, entry]) => [hashToken(token), entry]);
     const file = join(folder, 'tokens.json');
     await writeFile(file, JSON.stringify(Object.fromEntries(entries)));
-    const child = spawn(process.execPath, [...nodeWithPackage(), `${ROOT}examples/secure/main.ts`], {
+    const child = spawn(process.execPath, [programWithPackage('examples/secure/main.ts')], {
       cwd: ROOT,
       env: { ...process.env, SECURE_TOKENS: file, SECURE_RESOURCE: RESOURCE, SECURE_PORT: '0' },
       stdio: ['ignore', 'inherit', 'pipe'],

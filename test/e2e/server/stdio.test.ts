@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { nodeWithPackage } from '../../built-package.js';
+import { programWithPackage } from '../../built-package.js';
 import { textOf, textsOf } from './connected.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const program = [...nodeWithPackage(), 'test/e2e/server/fixture/program.ts'];
+const program = programWithPackage('test/e2e/server/fixture/program.ts');
 
 interface Started {
   readonly client: Client;
@@ -18,7 +18,7 @@ interface Started {
 }
 
 async function started(mode?: string): Promise<Started> {
-  const args = [...program, ...(mode === undefined ? [] : [mode])];
+  const args = [program, ...(mode === undefined ? [] : [mode])];
   const transport = new StdioClientTransport({ command: process.execPath, args, cwd: root, stderr: 'pipe' });
   let stderr = '';
   transport.stderr?.on('data', (chunk: Buffer) => {
@@ -40,7 +40,7 @@ interface Child {
 }
 
 function spawned(mode?: string): Child {
-  const child = spawn(process.execPath, [...program, ...(mode === undefined ? [] : [mode])], { cwd: root });
+  const child = spawn(process.execPath, [program, ...(mode === undefined ? [] : [mode])], { cwd: root });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();

@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { nodeWithPackage } from '../../built-package.js';
+import { programWithPackage } from '../../built-package.js';
 import { ROOT } from '../examples/example-client.js';
 
 const departure = new Date(Date.now() + 20 * 24 * 3_600_000).toISOString().slice(0, 10);
@@ -21,7 +21,7 @@ async function travel(failures = ''): Promise<Client> {
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [...nodeWithPackage(), '--disable-warning=ExperimentalWarning', `${ROOT}examples/travel/main.ts`],
+      args: [programWithPackage('examples/travel/main.ts')],
       env: { ...getDefaultEnvironment(), TRAVEL_FAILURES: failures },
       cwd: ROOT,
       stderr: 'inherit',
