@@ -133,6 +133,7 @@ Commands:
   list        list the tools, workflows, prompts and resources of the registries
   run         run a workflow in this process, and print its result
   serve       serve a registry over stdio or HTTP
+  runs        show and keep the runs of a store
   explain     show what a code means, of a diagnostic or a failure, and its repair
 
 Options:

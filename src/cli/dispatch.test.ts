@@ -21,7 +21,7 @@ describe('stepwright', () => {
   test('--help names every command', async () => {
     const { code, out, err } = await run('--help');
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    for (const command of ['codegen', 'check', 'graph', 'list', 'run', 'serve', 'explain']) {
+    for (const command of ['codegen', 'check', 'graph', 'list', 'run', 'serve', 'runs', 'explain']) {
       expect(out).toMatch(new RegExp(`^ {2}${command} `, 'm'));
     }
     expect(await run('-h')).toEqual({ code, out, err });
@@ -43,7 +43,7 @@ describe('stepwright', () => {
     [['codgen'], 'there is no command `codgen` (did you mean `codegen`?); '],
     [
       ['deploy'],
-      'there is no command `deploy` (known: `codegen`, `check`, `graph`, `list`, `run`, `serve`, `explain`); ',
+      'there is no command `deploy` (known: `codegen`, `check`, `graph`, `list`, `run`, `serve`, `runs`, `explain`); ',
     ],
     [['generate'], 'there is no command `generate` (did you mean `codegen`?); '],
     [['help', 'grahp'], 'there is no command `grahp` (did you mean `graph`?); '],

@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   list: async () => (await import('./commands/list.js')).listCommand,
   run: async () => (await import('./commands/run.js')).runCommand,
   serve: async () => (await import('./commands/serve.js')).serveCommand,
+  runs: async () => (await import('./commands/runs.js')).runsCommand,
   explain: async () => (await import('./commands/explain.js')).explainCommand,
 };
 

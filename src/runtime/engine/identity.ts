@@ -78,6 +78,11 @@ export function attemptId(state: RunState, node: NodeRecord, attempt: number): s
   return `${key}@${generation}${around}#${attempt}`;
 }
 
+/** The node that an id of its attempts belongs to; undefined for an id of another form, such as that of a compensation. */
+export function nodeOf(command: string): string | undefined {
+  return /^([^#@~]+)(?:@\d+(?:~[\d.]+)?)?#\d+(?::resource:\d+)?$/.exec(command)?.[1];
+}
+
 /** Id of the timer that limits an attempt of a container. */
 export function timerId(attempt: string): string {
   return `${attempt}:timer`;

@@ -17,7 +17,7 @@ export interface SqliteDatabase {
 
 /** A module that reaches SQLite: `node:sqlite`, `@photostructure/sqlite`, or another one of the same form. */
 export interface SqliteDriver {
-  readonly DatabaseSync: new (path: string) => SqliteDatabase;
+  readonly DatabaseSync: new (path: string, options?: { readonly readOnly?: boolean }) => SqliteDatabase;
 }
 
 /**

@@ -149,11 +149,8 @@ export class SqliteJournal implements Journal {
   }
 
   async inbox(run: string): Promise<readonly InboxItem[]> {
-    const items = this.#all(
-      'SELECT item FROM inbox WHERE run = (SELECT n FROM runs WHERE id = ?) ORDER BY n',
-      keyColumn(run),
-    );
-    return items.map(({ item }) => JSON.parse(item as string) as InboxItem);
+    const head = this.#head(run);
+    return head === undefined ? [] : this.#tables.inbox(head.n);
   }
 
   async response(run: string, item: string): Promise<Json | undefined> {

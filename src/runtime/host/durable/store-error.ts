@@ -4,6 +4,7 @@ export type StoreProblem =
   | 'old_sqlite'
   | 'folder'
   | 'no_folder'
+  | 'missing'
   | 'no_access'
   | 'not_a_database'
   | 'damaged'
@@ -25,8 +26,9 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
   folder: (path) => `the store '${path}' is a folder: give the path of a file, such as '${path}/runs.db'`,
   no_folder: (path) =>
     `the store '${path}' cannot be created, since its folder does not exist: create the folder first`,
+  missing: (path) => `there is no store '${path}': give the path of the file that a server uses as its store`,
   no_access: (path, detail) =>
-    `the store '${path}' cannot be opened for writing (${detail}): give this user write permission for the file and its folder`,
+    `the store '${path}' cannot be opened (${detail}): give this user read and write permission for the file and its folder`,
   not_a_database: (path) =>
     `'${path}' is not a SQLite database: give the path of a store, or of a file that does not exist yet`,
   damaged: (path, detail) =>

@@ -219,8 +219,12 @@ function migrate(database: SqliteDatabase, path: string): void {
   });
 }
 
-/** The version of the schema; 0 for an empty file. */
-function versionIn(database: SqliteDatabase, path: string): number {
+/**
+ * The version of the tables; 0 for an empty file.
+ *
+ * @throws StoreError for a database of another program, and for a later version.
+ */
+export function versionIn(database: SqliteDatabase, path: string): number {
   const id = pragma(database, 'application_id');
   const version = pragma(database, 'user_version');
   const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as {

@@ -1,6 +1,6 @@
 import type { Graph } from '../../../graph/model.js';
 import type { Event, RunStatus } from '../../engine/events.js';
-import type { HostRow, LoadedRun, Row } from '../journal.js';
+import type { HostRow, InboxItem, LoadedRun, Row } from '../journal.js';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
 import { StoreError } from './store-error.js';
 import { keyColumn, keyIn, readEvent } from './texts.js';
@@ -104,6 +104,13 @@ export class StoreTables {
         (event) => readEvent(event, (hash) => this.#text(hash)) as Event,
       ),
     }));
+  }
+
+  /** What was sent to a run and not yet consumed, the oldest first. */
+  inbox(n: number): readonly InboxItem[] {
+    return this.all('SELECT item FROM inbox WHERE run = ? ORDER BY n', n).map(
+      ({ item }) => JSON.parse(item as string) as InboxItem,
+    );
   }
 
   json(column: unknown): unknown {

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import type { JsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { FakeClock } from '../../../runtime/host/in-process/fake-clock.fixture.js';
+import { FileRunStore } from '../../../runtime/server/runs/file-store.js';
+import type { RunLimits, Waiter } from '../../../runtime/server/runs/run-store.js';
+import { ada, envelopeIn, ok, type Tool } from '../../../runtime/server/runs/store.fixture.js';
+import { dispatch } from '../../dispatch.js';
+
+const waiter: Waiter = {
+  answerMs: 45_000,
+  request: { signal: new AbortController().signal, requestId: '1', progress: () => {}, principal: ada },
+};
+
+/** A store in a file that a server uses, while commands are run on it. */
+export class ServedStore {
+  readonly clock = new FakeClock();
+  /** Default: a tool returns its input. */
+  tools: Record<string, Tool> = {};
+  #folder = '';
+  #ids = 0;
+  #served: FileRunStore | undefined;
+
+  constructor() {
+    beforeEach(() => {
+      this.#ids = 0;
+      this.tools = {};
+      this.#folder = mkdtempSync(join(tmpdir(), 'stepwright-runs-'));
+    });
+    afterEach(async () => {
+      await this.close();
+      rmSync(this.#folder, { recursive: true });
+    });
+  }
+
+  get path(): string {
+    return this.file('runs.db');
+  }
+
+  file(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  /** The server: it is started by the first use. */
+  served(limits: Partial<RunLimits> = {}): FileRunStore {
+    this.#served ??= new FileRunStore(this.path, {
+      calls: {
+        callTool: async (name, input, context) => this.tools[name]?.(input, context) ?? ok(input),
+        readResource: async () => ({ ok: true, value: {} }),
+        evaluate: async () => ok(null),
+      },
+      schemas: new SchemaCompiler(),
+      clock: this.clock,
+      secretInputs: () => [],
+      log: () => {},
+      newRunId: () => `run-${++this.#ids}`,
+      limits,
+      isPatient: true,
+    });
+    return this.#served;
+  }
+
+  async start(graph: Graph, input: JsonObject = {}): Promise<string> {
+    return envelopeIn(await this.served().start({ owner: ada, graph, input }, waiter)).workflow_id;
+  }
+
+  async answer(id: string, actionId: string, result: JsonObject | string | boolean): Promise<void> {
+    envelopeIn(await this.served().submit(ada, id, { actionId, result }, waiter));
+  }
+
+  async close(): Promise<void> {
+    await this.#served?.close();
+    this.#served = undefined;
+  }
+}
+
+/** Runs `stepwright runs` with arguments. */
+export async function runs(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const code = await dispatch(['runs', ...args], {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    color: false,
+  });
+  return { code, out, err };
+}

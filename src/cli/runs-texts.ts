@@ -1,0 +1,77 @@
+import { didYouMean, nearestName } from '../graph/names.js';
+import { singleLine } from '../graph/printable-text.js';
+
+const STORE = `  --store STORE    the store: sqlite:PATH, as \`stepwright serve\` takes it
+`;
+
+const COMMON = `  --json           print JSON
+${STORE}  --help           show this
+`;
+
+const RUN = 'RUN is the name of a run in a list, or its id.';
+
+/** All texts of \`stepwright runs\`. */
+export const runsTexts = {
+  help: `Usage: stepwright runs <command> --store sqlite:PATH [options]
+
+Shows the runs of a store, while a server uses the file too. Secrets are masked.
+
+Commands:
+  list        list runs, the latest first
+  show        show a run: its state, what it waits for, its result
+  events      show the log of a run
+
+Options:
+  --help      show this, or the help of a command
+`,
+  listHelp: `Usage: stepwright runs list --store sqlite:PATH [options]
+
+Lists runs, the latest first. A run is named by 12 hexadecimal digits: its id, which reaches the run, is not shown.
+
+Options:
+  --status STATUS  running, waiting, completed, failed or cancelled (default: all)
+  --workflow NAME  runs of this workflow (default: all)
+  --limit N        how many, 1 to 1000 (default: 50)
+  --before N       runs before the number that \`next\` gives (default: the latest)
+${COMMON}`,
+  showHelp: `Usage: stepwright runs show RUN --store sqlite:PATH [options]
+
+Shows a run: its status and steps, what it waits for, calls whose result is not known, and how it ended.
+${RUN}
+
+Options:
+${COMMON}`,
+  eventsHelp: `Usage: stepwright runs events RUN --store sqlite:PATH [options]
+
+Shows the log of a run: what it took in, in order. Each event has the number of its entry.
+${RUN}
+
+Options:
+  --from N         entries from this number on (default: 1)
+  --to N           entries up to this number (default: the last)
+${COMMON}`,
+  missingCommand:
+    'stepwright: `stepwright runs` needs a command, such as `list`; `stepwright runs --help` lists all',
+  unknownCommand: (command: string, known: readonly string[]) => {
+    const nearest = nearestName(command, known);
+    const hint =
+      nearest === undefined ? `known: ${known.map((name) => `\`${name}\``).join(', ')}` : didYouMean(nearest);
+    return `stepwright: there is no command \`runs ${singleLine(command)}\` (${hint})`;
+  },
+  missingStore: (command: string) =>
+    `stepwright: \`${command}\` needs \`--store sqlite:PATH\`, the file that a server uses as its store`,
+  badStore: (given: string) =>
+    `stepwright: \`--store\` is \`sqlite:PATH\`, such as \`sqlite:runs.db\`, not \`${singleLine(given)}\``,
+  missingRun: (command: string) =>
+    `stepwright: \`${command}\` needs a run; \`stepwright runs list\` shows the names of runs`,
+  unknownRun: (name: string, path: string) =>
+    `stepwright: the store '${path}' has no run \`${singleLine(name)}\`: give a name from \`stepwright runs list\`, or the id of a run`,
+  severalRuns: (name: string) => `stepwright: several runs have the name \`${name}\`: give the id of the run`,
+  unreadableRun: (name: string, why: string) =>
+    `stepwright: run \`${name}\` cannot be read: ${singleLine(why)}`,
+  badNumber: (option: string, given: string, least: number, most: number | undefined) =>
+    `stepwright: \`--${option}\` takes a whole number from ${least}${most === undefined ? ' on' : ` to ${most}`}, not \`${singleLine(given)}\``,
+  store: (message: string) => `stepwright: ${singleLine(message)}`,
+  more: (next: number) => `there are more: add \`--before ${next}\``,
+  none: 'no run',
+} as const;

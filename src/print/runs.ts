@@ -1,0 +1,90 @@
+import type { Json, JsonObject } from '../graph/json.js';
+import { singleLine } from '../graph/printable-text.js';
+
+/** A run in a list. */
+interface ListedRun {
+  readonly run: string;
+  readonly status: string;
+  readonly workflow: string;
+  readonly started_at: string;
+  readonly ended_at?: string;
+}
+
+/** A list of runs as a table, with a line for each. */
+export function runLines(runs: readonly ListedRun[]): string {
+  const rows = runs.map(({ run, status, workflow, started_at, ended_at = '' }) => [
+    ...[run, status, singleLine(workflow)],
+    ...[started_at, ended_at],
+  ]);
+  return table([['RUN', 'STATUS', 'WORKFLOW', 'STARTED', 'ENDED'], ...rows]);
+}
+
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  );
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return `${rows.map(line).join('\n')}\n`;
+}
+
+/** A run as it is shown. */
+interface ShownRun {
+  readonly run: string;
+  readonly status: string;
+  readonly definition: { readonly name: string; readonly version?: string };
+  readonly steps: readonly { readonly step_id: string; readonly status: string }[];
+  readonly calls: readonly {
+    readonly step_id: string;
+    readonly tool: string;
+    readonly attempt: number;
+    readonly retry_safety: string;
+  }[];
+  readonly actions: readonly {
+    readonly action_id: string;
+    readonly parameters: { readonly message: string };
+    readonly expires_at?: string;
+  }[];
+}
+
+/** A run as an outline: a line for each step, call and question, then what else is known of it. */
+export function runText({ run, status, definition, steps, calls, actions, ...rest }: ShownRun): string {
+  const { name, version } = definition;
+  const part = (title: string, lines: readonly string[]): readonly string[] =>
+    lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
+  const lines = [
+    `${run}  ${status}  ${singleLine(version === undefined ? name : `${name} ${version}`)}`,
+    ...part(
+      'steps',
+      steps.map((step) => `${step.step_id}: ${step.status}`),
+    ),
+    ...part(
+      'calls without a result',
+      calls.map(
+        ({ step_id, tool, attempt, retry_safety }) =>
+          `${step_id}: ${tool}, attempt ${attempt}, retry safety ${retry_safety}`,
+      ),
+    ),
+    ...part(
+      'waits for',
+      actions.map(({ action_id, parameters, expires_at }) => {
+        const until = expires_at === undefined ? '' : ` (until ${expires_at})`;
+        return singleLine(`${action_id}: ${parameters.message}${until}`);
+      }),
+    ),
+    ...Object.entries(rest as JsonObject).map(([key, value]) => `${key}: ${shown(value)}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** An event of a log on one line. */
+export function eventLine({ entry, at, kind, ...rest }: JsonObject): string {
+  return `${entry}  ${at}  ${kind}  ${singleLine(JSON.stringify(rest))}\n`;
+}
+
+function shown(value: Json | undefined): string {
+  return singleLine(typeof value === 'string' ? value : JSON.stringify(value));
+}

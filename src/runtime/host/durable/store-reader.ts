@@ -1,0 +1,176 @@
+import { type Stats, statSync } from 'node:fs';
+import type { Graph } from '../../../graph/model.js';
+import type { RunStatus } from '../../engine/events.js';
+import type { InboxItem, LoadedRun } from '../journal.js';
+import {
+  checkDriver,
+  findDriver,
+  type SqliteDatabase,
+  type SqliteDriver,
+  type SqliteValue,
+} from './driver.js';
+import { StoreError } from './store-error.js';
+import { storeError, versionIn } from './store-file.js';
+import { type Head, type StoredEntry, StoreTables } from './store-tables.js';
+
+/** How long it waits for a lock: only the recovery of a file after a crash takes one that excludes readers. */
+const LOCK_MS = 5_000;
+
+/** Which runs are listed. */
+export interface RunFilter {
+  /** The states of runs. Default: all. */
+  readonly state?: StoredState;
+  /** The name of a workflow. Default: all. */
+  readonly workflow?: string;
+  /** Runs that began before the run of this number. Default: all. */
+  readonly before?: number;
+  /** How many are listed at most. */
+  readonly limit: number;
+}
+
+/** A status of the engine; `waiting` is a run that goes on with an answer or a time only, `running` any other open one. */
+export type StoredState = Exclude<RunStatus, 'paused'> | 'waiting';
+
+/** A run, as the list of a store has it. */
+export interface ListedRow {
+  /** Its number: later runs have greater ones. */
+  readonly n: number;
+  /** Names it for operators; see `runRef`. */
+  readonly ref: string;
+  readonly workflow: string;
+  readonly state: StoredState;
+  /** In ms since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number | undefined;
+}
+
+/** A run with what is needed to show it, as of one moment. */
+export interface ReadRun {
+  readonly head: Head;
+  readonly loaded: LoadedRun;
+  readonly graph: Graph;
+  /** What was sent to it and not yet consumed. */
+  readonly inbox: readonly InboxItem[];
+}
+
+/** Reads a store without changing it. A server that uses the file does not wait for it, nor does it wait for the server. */
+export class StoreReader {
+  readonly path: string;
+  readonly #database: SqliteDatabase;
+  readonly #tables: StoreTables;
+
+  /**
+   * @param path of a file that exists.
+   * @throws StoreError for a file that is not a store; see its `problem`.
+   */
+  static async open(path: string, driver?: SqliteDriver): Promise<StoreReader> {
+    const found = driver ?? (await findDriver(path));
+    checkDriver(found, path);
+    checkFile(path);
+    let database: SqliteDatabase | undefined;
+    try {
+      database = new found.DatabaseSync(path, { readOnly: true });
+      database.exec(`PRAGMA busy_timeout = ${LOCK_MS}`);
+      if (versionIn(database, path) === 0) throw new StoreError('not_a_database', path);
+      return new StoreReader(path, database);
+    } catch (error) {
+      database?.close();
+      throw storeError(error, path);
+    }
+  }
+
+  private constructor(path: string, database: SqliteDatabase) {
+    this.path = path;
+    this.#database = database;
+    this.#tables = new StoreTables(database, path);
+  }
+
+  /** Lists runs, the latest first. */
+  list({ state, workflow, before, limit }: RunFilter): readonly ListedRow[] {
+    const conditions: string[] = [];
+    const values: SqliteValue[] = [];
+    const where = (condition: string, ...given: SqliteValue[]): void => {
+      conditions.push(condition);
+      values.push(...given);
+    };
+    if (state === 'running' || state === 'waiting')
+      where(`is_open = 1 AND ${state === 'running' ? 'NOT ' : ''}${WAITS}`);
+    else if (state !== undefined) where('status = ?', state);
+    if (workflow !== undefined) where('workflow = ?', workflow);
+    if (before !== undefined) where('n < ?', before);
+    const all = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+    return this.#reading(() =>
+      this.#tables
+        .all(
+          `SELECT n, ref, workflow, status, started_at, ended_at, is_open, ${WAITS} AS waits
+           FROM runs ${all} ORDER BY n DESC LIMIT ?`,
+          ...values,
+          limit,
+        )
+        .map(listedRow),
+    );
+  }
+
+  /** The runs that a name may refer to: the `ref` of a run, or its id. */
+  find(name: string): readonly Head[] {
+    return this.#reading(() => {
+      const named = this.#tables.headsOf(name);
+      const head = named.length > 0 ? undefined : this.#tables.head(name);
+      return head === undefined ? named : [head];
+    });
+  }
+
+  /** A run as it is now; undefined if it was removed meanwhile. */
+  read({ id }: Head): ReadRun | undefined {
+    return this.#reading(() => {
+      const head = this.#tables.head(id);
+      const graph = head && this.#tables.graph(head.graph);
+      if (head === undefined || graph === undefined) return undefined;
+      return { head, graph, loaded: this.#tables.load(head), inbox: this.#tables.inbox(head.n) };
+    });
+  }
+
+  /** Entries of the log of a run from a number on, in their order. */
+  entries({ n }: Head, from: number, most: number): readonly StoredEntry[] {
+    return this.#reading(() => this.#tables.entries(n, from, most));
+  }
+
+  close(): void {
+    this.#tables.close();
+    this.#database.close();
+  }
+
+  #reading<T>(read: () => T): T {
+    try {
+      return this.#tables.reading(read);
+    } catch (error) {
+      throw storeError(error, this.path);
+    }
+  }
+}
+
+/** Whether a run owes commands, and its host none of them. */
+const WAITS = `(EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes IS NOT NULL) AND NOT EXISTS
+  (SELECT 1 FROM state WHERE run = runs.n AND owes IN ('callTool', 'readResource', 'evaluate')))`;
+
+function listedRow(row: Record<string, unknown>): ListedRow {
+  const { n, ref, workflow, status, started_at: startedAt, ended_at: endedAt } = row;
+  const open = row.waits === 1 ? 'waiting' : 'running';
+  return {
+    ...{ n, ref, workflow, startedAt, endedAt: endedAt ?? undefined },
+    state: row.is_open === 1 ? open : status,
+  } as ListedRow;
+}
+
+/** Looks at the file before SQLite does. It is not opened: closing it would release the locks that this process has on it. */
+function checkFile(path: string): void {
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw new StoreError('no_access', path, (cause as NodeJS.ErrnoException).code, cause);
+  }
+  if (stats === undefined) throw new StoreError('missing', path);
+  if (stats.isDirectory()) throw new StoreError('folder', path);
+  if (!stats.isFile()) throw new StoreError('not_a_database', path);
+}
