@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { thrownReport } from '../tools/exceptions.js';
-import { encodedLog, type LogFunction } from '../tools/log.js';
+import { encodedLog, type Log, type LogFunction } from '../tools/log.js';
 import { serverTexts } from './server-texts.js';
 import type { StepwrightServer } from './stepwright-server.js';
 
@@ -40,6 +40,40 @@ function isFatal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, syscall } = error as NodeJS.ErrnoException;
   return syscall === 'listen' || syscall === 'bind' || code === 'ERR_INTERNAL_ASSERTION';
+}
+
+/**
+ * Makes what reports that something writes to stdout, which is the protocol's. Each tool is named once: the first line
+ * says what to change.
+ */
+export function strayOutputReport(server: Pick<StepwrightServer, 'toolsInCall'>, log: Log): () => void {
+  const reported = new Set<string>();
+  return () => {
+    const tools = server.toolsInCall().filter((tool) => !reported.has(tool));
+    if (tools.length === 0) return;
+    for (const tool of tools) reported.add(tool);
+    log(serverTexts.strayOutput(tools), { event: 'process.stray_output', level: 'warning', ...only(tools) });
+  };
+}
+
+/**
+ * Reports the end of the process during a call of a tool: nothing else says which tool called `process.exit`.
+ *
+ * @returns what stops that.
+ */
+export function reportExitDuringCalls(server: Pick<StepwrightServer, 'toolsInCall'>, log: Log): () => void {
+  const report = (code: number): void => {
+    const tools = server.toolsInCall();
+    if (tools.length > 0)
+      log(serverTexts.exitDuringCalls(code, tools), { event: 'process.exit_in_call', ...only(tools) });
+  };
+  process.on('exit', report);
+  return () => void process.off('exit', report);
+}
+
+/** The subject of a record about one tool. */
+function only([tool, ...others]: readonly string[]): { readonly tool?: string } {
+  return tool === undefined || others.length > 0 ? {} : { tool };
 }
 
 export interface DrainOnSignalsOptions {

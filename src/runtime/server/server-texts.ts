@@ -109,6 +109,10 @@ export const serverTexts = {
     `the server was stopped: cancelled ${counted(requests, 'request')} and ${counted(runs, 'run')} that were not over`,
   unanswered: (requests: number) =>
     `the server was stopped: ${counted(requests, 'request')} got no answer in time`,
+  strayOutput: (tools: readonly string[]) =>
+    `stdout belongs to the protocol: what was written to it during the call of ${toolList(tools)} goes to stderr. Log with \`console.error\` or \`context.log\``,
+  exitDuringCalls: (code: number, tools: readonly string[]) =>
+    `the process ends with exit code ${code} during the call of ${toolList(tools)}. If that called \`process.exit\`: throw an error instead, which fails the call alone`,
   strayError: (isRejection: boolean, shown: string) =>
     `${isRejection ? 'A rejection was left unhandled' : 'An error was thrown outside of any call'}; the server keeps serving: ${shown}`,
   fatalError: (shown: string) => `The server cannot go on and ends with exit code 1: ${shown}`,
@@ -205,6 +209,10 @@ function asSentence(near: string | undefined): string {
   return near === undefined ? '' : `. ${didYouMeanSentence(near)}`;
 }
 
+function toolList(tools: readonly string[]): string {
+  return `${tools.length === 1 ? 'tool' : 'tools'} ${tools.map((tool) => `\`${clip(tool)}\``).join(', ')}`;
+}
+
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
@@ -218,6 +226,8 @@ export const adapterTexts = {
   notObject: () => 'Invalid Request: a message is a JSON object',
   badVersion: () => 'Invalid Request: `jsonrpc` must be "2.0"',
   badParams: () => 'Invalid Request: `params` must be an object',
+  inexactId: () =>
+    'Invalid Request: numbers beyond 2^53 - 1 are not exact, so this answer has no id: use a smaller number or text as `id`',
   badMessage: () => 'Invalid Request: the message is not a JSON-RPC 2.0 request, notification or response',
   badInitialize: (problems: string) => `Invalid params of initialize: ${oneLine(problems)}`,
 

@@ -444,6 +444,10 @@ class RegistryServer implements StepwrightServer {
     this.#hasAuthentication = true;
   }
 
+  toolsInCall(): readonly string[] {
+    return this.toolset.toolsInCall();
+  }
+
   get isDraining(): boolean {
     return this.#gate.isDraining;
   }

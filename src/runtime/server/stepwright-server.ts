@@ -120,6 +120,8 @@ export interface StepwrightServer {
    * with `answerBy: role(…)` may be started.
    */
   authenticates(): void;
+  /** The names of the tools that are being called, each once: an adapter names them when one of them harms the process. */
+  toolsInCall(): readonly string[];
   /** False until {@link drain} is called. */
   readonly isDraining: boolean;
   /**

@@ -17,7 +17,7 @@ export type LogEvent =
   | 'model.failed'
   | `run.${'started' | 'resumed' | 'not_resumed' | 'ended' | 'fault' | 'not_forgotten'}`
   | `server.${'listening' | 'draining' | 'drained' | 'unanswered' | 'stop'}`
-  | `process.${'stray_error' | 'fatal_error'}`
+  | `process.${'stray_error' | 'fatal_error' | 'stray_output' | 'exit_in_call'}`
   | `connection.${'message' | 'aborted' | 'progress' | 'unread'}`
   | 'request.fault'
   | 'auth.fault';

@@ -71,6 +71,8 @@ export interface Toolset extends CallPort {
   readonly toolSafety: (name: string) => ToolSafety;
   /** Whether only steps of workflows may call a tool. The same function every time. */
   readonly isPrivate: (name: string) => boolean;
+  /** The names of the tools whose `execute` has not returned yet, each once. */
+  toolsInCall(): readonly string[];
   /** The name of the resource at an address; one with an address of its own goes before templates. */
   resourceAt(uri: string): string | undefined;
   /** The middleware around its calls and reads; the server asks it about prompts. */
@@ -110,6 +112,7 @@ class RegistryToolset implements Toolset {
   readonly #schemas: SchemaCompiler;
   readonly #standards = new StandardSchemas();
   readonly #log: Log;
+  readonly #inCall = new Map<OpenCall, string>();
 
   constructor(
     readonly registry: Registry,
@@ -146,6 +149,10 @@ class RegistryToolset implements Toolset {
     const entry = ownProperty(this.registry.tools, name);
     return entry !== undefined && isPrivateTool(entry);
   };
+
+  toolsInCall(): readonly string[] {
+    return [...new Set(this.#inCall.values())];
+  }
 
   callTool(name: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {
     const entry = ownProperty(this.registry.tools, name);
@@ -241,9 +248,10 @@ class RegistryToolset implements Toolset {
     name: string,
     entry: ToolEntry,
     input: unknown,
-    { context, toolContext, maskOf }: OpenCall,
+    open: OpenCall,
     onThrown: (error: unknown) => void,
   ): Promise<ToolOutcome> {
+    const { context, toolContext, maskOf } = open;
     const failed = (outcome: Omit<FailedCall, 'ok'>) => masked({ ok: false, ...outcome }, maskOf());
     const making = this.#tools.get(name, entry.class, context);
     const made = making instanceof Promise ? await making : making;
@@ -253,6 +261,7 @@ class RegistryToolset implements Toolset {
     }
 
     let raw: unknown;
+    this.#inCall.set(open, name);
     try {
       raw = await made.instance.execute(input, toolContext);
     } catch (error) {
@@ -260,6 +269,8 @@ class RegistryToolset implements Toolset {
       const failure = thrownFailure(error, 'E_TOOL_ERROR');
       const code = maskOf().repeatedBy(failure.code) ? 'E_TOOL_ERROR' : failure.code;
       return failed({ attempted: true, failure: { ...failure, code } });
+    } finally {
+      this.#inCall.delete(open);
     }
     const result = normalizeResult(raw, entry.outputSchema);
     const callResult = result.callResult === undefined ? undefined : { callResult: result.callResult };

@@ -105,6 +105,44 @@ describe('a server program over stdio', () => {
     }
   });
 
+  test('keeps stdout for the protocol, and names the tools that write to it', async () => {
+    const { client, stderr, strays } = await started();
+    const shouted = await client.callTool({ name: 'shout' });
+    expect(textOf((shouted.content as unknown[])[0])).toBe('{"shouted":true}');
+    await client.callTool({ name: 'shout' });
+    await client.callTool({ name: 'chat' });
+    expect(await client.ping()).toEqual({});
+    expect(strays).toStrictEqual([]);
+    const lines = stderr().split('\n');
+    for (const line of [
+      'past the stream',
+      'past the module',
+      'as a file',
+      'at the end',
+      'in pieces',
+      'later',
+      'as a stream',
+    ])
+      expect(lines.filter((each) => each === line)).toHaveLength(2);
+    const reports = lines.filter((line) => line.startsWith('stdout belongs to the protocol'));
+    expect(reports).toStrictEqual([
+      expect.stringContaining('during the call of tool `shout` goes to stderr. Log with'),
+      expect.stringContaining('during the call of tool `chat` goes to stderr. Log with'),
+    ]);
+  });
+
+  test('names the tool that ends the process', async () => {
+    const child = spawned();
+    child.process.stdin?.write(initialize);
+    await says(child, '"serverInfo"');
+    child.process.stdin?.write(message({ id: 2, method: 'tools/call', params: { name: 'quit' } }));
+    expect(await child.ended).toStrictEqual([3, null]);
+    expect(child.stderr()).toBe(
+      'the process ends with exit code 3 during the call of tool `quit`. ' +
+        'If that called `process.exit`: throw an error instead, which fails the call alone\n',
+    );
+  });
+
   test('lives on after lines that are no messages, and answers each', async () => {
     const child = spawned();
     const overlong = 'x'.repeat(10 * 1024 * 1024 + 1);

@@ -61,11 +61,21 @@ function refused(refusal: Refusal): ReadMessage {
 function fault(message: Readonly<Record<string, unknown>>): string {
   if (message.jsonrpc !== '2.0') return adapterTexts.badVersion();
   if (message.params !== undefined && !isObject(message.params)) return adapterTexts.badParams();
+  if (isInexact(message.id)) return adapterTexts.inexactId();
   return adapterTexts.badMessage();
 }
 
 function idOf({ id }: Readonly<Record<string, unknown>>): Refusal['id'] {
-  return typeof id === 'string' || typeof id === 'number' ? id : null;
+  return requestId(id);
+}
+
+/** The id that an answer has; null for what is none, and for a number that JSON.parse may have rounded to another's id. */
+export function requestId(id: unknown): Refusal['id'] {
+  return (typeof id === 'string' || typeof id === 'number') && !isInexact(id) ? id : null;
+}
+
+function isInexact(id: unknown): boolean {
+  return typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { HttpSettings } from '../../server/http/http-options.js';
 import { httpTexts } from '../../server/http/http-texts.js';
 import type { ServerSettings } from '../../server/options.js';
-import { drainOnSignals, guardProcess } from '../../server/process.js';
+import { drainOnSignals, guardProcess, reportExitDuringCalls } from '../../server/process.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { WithFactories } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/log.js';
@@ -119,9 +119,11 @@ export async function serveHttp<R extends Registry>(
     throw error;
   });
   const removeGuard = guardProcess({ log });
+  const ignoreExit = reportExitDuringCalls(server, log);
   const closed = new Promise<void>((resolve) => {
     http.once('close', resolve);
   });
+  void closed.then(ignoreExit);
   const end = async (graceMs: number): Promise<void> => {
     http.close();
     await handler.close({ graceMs });

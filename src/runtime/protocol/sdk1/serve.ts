@@ -1,11 +1,18 @@
 import { StoreError } from '../../host/durable/store-error.js';
 import { ServerStartError } from '../../server/lifecycle.js';
 import type { ServerOptions, ServerSettings } from '../../server/options.js';
-import { drainOnSignals, endProcess, guardProcess } from '../../server/process.js';
+import {
+  drainOnSignals,
+  endProcess,
+  guardProcess,
+  reportExitDuringCalls,
+  strayOutputReport,
+} from '../../server/process.js';
 import { RegistrationError } from '../../server/registration.js';
 import { createServer } from '../../server/server.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { FactoriesError } from '../../tools/factories.js';
+import { encodedLog } from '../../tools/log.js';
 import { type Registry, StaleRegistryError } from '../../tools/registry.js';
 import { connect } from './connect.js';
 import { claimStdio } from './stdio.js';
@@ -42,12 +49,14 @@ export async function serve<R extends Registry>(
   ...[options]: ServerOptions<R>
 ): Promise<RunningServer> {
   const server = await serverOrExit(registry, options);
-  const stdio = claimStdio();
-  await startOrExit(server);
-  const { log }: ServerSettings = options ?? {};
+  const { log, logLevel }: ServerSettings = options ?? {};
   const logged = log === undefined ? {} : { log };
+  const entries = encodedLog(log, logLevel);
+  const stdio = claimStdio(strayOutputReport(server, entries));
+  await startOrExit(server);
   const connection = await connect(server, stdio.transport, { local: true, ...logged });
   const removeGuard = guardProcess(logged);
+  const ignoreExit = reportExitDuringCalls(server, entries);
   const stop = (): void => void connection.close();
   const close = (): Promise<void> => connection.close({ graceMs: HANG_UP_GRACE_MS });
   const ignoreSignals = drainOnSignals(server, { close });
@@ -59,6 +68,7 @@ export async function serve<R extends Registry>(
     server.endRuns('the server was stopped');
     await server.stop();
     stdio.release();
+    ignoreExit();
     if (keepProcess) {
       removeGuard();
       ignoreSignals();

@@ -37,6 +37,18 @@ describe('MessageLines', () => {
     );
   });
 
+  test.each(['9007199254740993', '-9007199254740993', '1e300'])(
+    'a request with the id %s is refused without it',
+    (id) => {
+      expect(split([Buffer.from(`{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`)])).toMatchObject({
+        passed: [],
+        refused: [
+          { id: null, error: { code: -32600, message: expect.stringContaining('numbers beyond 2^53 - 1') } },
+        ],
+      });
+    },
+  );
+
   test('a line may be exactly as long as the limit', () => {
     const line = ping(1).padEnd(LIMIT);
     expect(split([Buffer.from(`${line}\n${line} \n`)])).toMatchObject({
@@ -54,6 +66,7 @@ describe('MessageLines', () => {
     ['beside texts that look like it', `{"method":"m","params":"${filler}\\",\\"id\\":4","id":5}`, 5],
     ['beside an escaped backslash', `{"method":"m","params":"${filler}\\\\","id":6}`, 6],
     ['a long text, which no client sends', `{"id":"${filler.repeat(2)}","method":"m"}`, null],
+    ['a number that is not exact', `{"id":9007199254740993,"method":"m","params":"${filler}"}`, null],
     ['null', `{"id":null,"method":"m","params":"${filler}"}`, null],
     ['missing', `{"method":"m","params":"${filler}"}`, null],
     ["that of a response, which is the server's own", `{"id":9,"result":{"a":"${filler}"}}`, null],

@@ -1,8 +1,9 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import { adapterTexts } from '../../server/server-texts.js';
+import { claimStdout } from './claim-stdout.js';
 import type { ServerTransport } from './contract.js';
-import { type Refusal, readMessage, refusal, refusalCodes } from './messages.js';
+import { type Refusal, readMessage, refusal, refusalCodes, requestId } from './messages.js';
 
 /** The process's stdin and stdout, taken over for the protocol. */
 export interface Stdio {
@@ -16,15 +17,15 @@ export interface Stdio {
 }
 
 /**
- * Takes stdout over for protocol messages. Whatever else writes to it, `console.*` included, reaches stderr instead:
- * one stray line would make the client drop the connection. Lines of stdin that are no messages are answered with a
- * protocol error here, with one line on stderr each.
+ * Takes stdout over for protocol messages; see {@link claimStdout}: one stray line would make the client drop the
+ * connection. Lines of stdin that are no messages are answered with a protocol error here, with one line on stderr each.
+ *
+ * @param onStray called before each write to stdout that goes to stderr instead.
  */
-export function claimStdio(): Stdio {
+export function claimStdio(onStray: () => void): Stdio {
   const { stdin, stdout, stderr } = process;
-  const toClient = stdout.write;
-  stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  const transport = new StdioTransport((text) => toClient.call(stdout, text));
+  const { write, release } = claimStdout(onStray);
+  const transport = new StdioTransport(write);
   const ended = new Promise<void>((resolve) => {
     // A broken stdin has ended as well.
     for (const event of ['end', 'close', 'error'] as const) {
@@ -44,9 +45,7 @@ export function claimStdio(): Stdio {
     transport,
     ended,
     broken,
-    release: () => {
-      stdout.write = toClient;
-    },
+    release,
   };
 }
 
@@ -275,7 +274,7 @@ class RequestIdReader {
 
   #endMember(): void {
     const value = this.#takeToken();
-    if (this.#key === 'id' && (typeof value === 'string' || typeof value === 'number')) this.#id = value;
+    if (this.#key === 'id') this.#id = requestId(value);
     this.#key = undefined;
   }
 
