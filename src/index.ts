@@ -44,6 +44,7 @@ export type {
 } from './decorators/context.js';
 export * from './decorators/control-flow.js';
 export { WorkflowNotRunnableError } from './decorators/decorate.js';
+export type { Icon, ListedOptions } from './decorators/listed.js';
 export {
   type AudioContent,
   assistant,
@@ -82,7 +83,6 @@ export {
   type VariablesOf,
 } from './decorators/resource.js';
 export {
-  type Icon,
   Tool,
   type ToolAnnotations,
   type ToolClass,

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
+import type { ListedOptions } from '../decorators/listed.js';
 import { fingerprint } from '../decorators/metadata.js';
-import type { Icon, ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
+import type { ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
 import { hashGraph } from '../graph/canonical.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
@@ -67,7 +68,14 @@ function readingOf<H extends ClassHandle, R>(readings: ReadonlyMap<H, R>, handle
   return reading;
 }
 
-interface ToolData {
+/** What lists of clients show of an entry. */
+type ListedData = { readonly [K in keyof ListedOptions]: ListedOptions[K] | undefined };
+
+function listedData({ icons, meta }: ListedOptions): ListedData {
+  return { icons, meta };
+}
+
+interface ToolData extends ListedData {
   readonly title?: string | undefined;
   readonly description: string;
   readonly inputSchema: JsonSchema;
@@ -76,7 +84,6 @@ interface ToolData {
   readonly retrySafety?: RetrySafety | undefined;
   readonly visibility?: ToolVisibility | undefined;
   readonly scopes?: readonly string[] | undefined;
-  readonly icons?: readonly Icon[] | undefined;
   readonly hints?: LinkedHints | undefined;
   readonly secret?: readonly string[] | undefined;
   readonly fingerprint: string;
@@ -92,14 +99,14 @@ function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHint
     retrySafety: tool.retrySafety,
     visibility: tool.visibility,
     scopes: tool.scopes,
-    icons: tool.icons,
+    ...listedData(tool),
     hints,
     secret: tool.secret,
     fingerprint: reading.fingerprint,
   };
 }
 
-interface ResourceData {
+interface ResourceData extends ListedData {
   readonly uri: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -116,6 +123,7 @@ function resourceData(resource: ResourceDeclaration, reading: ResourceReading): 
     title: resource.title,
     description: resource.description,
     mimeType: resource.mimeType ?? mimeTypeOf(resource, reading),
+    ...listedData(resource),
     text: reading.text,
     file: reading.file,
     dotSegments: resource.dotSegments,
@@ -162,6 +170,7 @@ function workflowEntry({ declaration, graph }: LinkedWorkflow): EntryContent<Wor
     data: {
       graph,
       hash: hashGraph(graph),
+      ...listedData(declaration),
       ...fieldsOf(args),
       fingerprint: fingerprint({ kind: 'workflow', options, args, steps: decorated }),
     },
@@ -176,6 +185,7 @@ function promptEntry({ declaration, arguments: inputs }: LinkedPrompt): EntryCon
     data: {
       title,
       description,
+      ...listedData(declaration),
       // A registry does not record where an argument is written.
       arguments: inputs.map(({ source: _source, ...input }) => input),
       ...fieldsOf(args),
@@ -184,7 +194,7 @@ function promptEntry({ declaration, arguments: inputs }: LinkedPrompt): EntryCon
   };
 }
 
-interface PromptData {
+interface PromptData extends ListedData {
   readonly title?: string | undefined;
   readonly description: string;
   readonly arguments: readonly Input[];
@@ -192,7 +202,7 @@ interface PromptData {
   readonly fingerprint: string;
 }
 
-interface WorkflowData {
+interface WorkflowData extends ListedData {
   readonly graph: Graph;
   readonly hash: string;
   readonly fields?: Readonly<Record<string, string>>;

@@ -1,4 +1,5 @@
-import type { Icon, ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
+import type { ListedOptions } from '../decorators/listed.js';
+import type { ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
@@ -17,7 +18,7 @@ export interface ClassHandle {
   readonly place: SourceLocation;
 }
 
-export interface ToolDeclaration extends ClassHandle {
+export interface ToolDeclaration extends ClassHandle, ListedOptions {
   readonly name: string;
   /** Where the name is written in the decorator. */
   readonly namePlace: SourceLocation;
@@ -27,7 +28,6 @@ export interface ToolDeclaration extends ClassHandle {
   readonly retrySafety?: RetrySafety;
   readonly visibility?: ToolVisibility;
   readonly scopes?: readonly string[];
-  readonly icons?: readonly Icon[];
   readonly hints?: HintsDeclaration;
   /** Properties of the input that are masked. */
   readonly secret?: readonly string[];
@@ -55,7 +55,7 @@ export interface HintsDeclaration {
   readonly examples?: readonly Json[];
 }
 
-export interface ResourceDeclaration extends ClassHandle {
+export interface ResourceDeclaration extends ClassHandle, ListedOptions {
   readonly name: string;
   readonly namePlace: SourceLocation;
   /** The class's `uri` or `uriTemplate`. */
@@ -73,7 +73,7 @@ export interface ResourceDeclaration extends ClassHandle {
   readonly contentFilePlace?: SourceLocation;
 }
 
-export interface WorkflowDeclaration extends ClassHandle {
+export interface WorkflowDeclaration extends ClassHandle, ListedOptions {
   readonly name: string;
   readonly namePlace: SourceLocation;
   /** Decorator options as literals, for the fingerprint. Handles are `{ $class: className }`. */
@@ -99,7 +99,7 @@ export interface StateDeclaration extends ClassHandle {
 }
 
 /** A plain prompt: a class that renders its messages. */
-export interface PromptDeclaration extends ClassHandle {
+export interface PromptDeclaration extends ClassHandle, ListedOptions {
   readonly name: string;
   readonly namePlace: SourceLocation;
   readonly title?: string;

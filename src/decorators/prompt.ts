@@ -2,12 +2,13 @@ import { isValidName, NAME_RULES } from '../graph/names.js';
 import type { ArgsOf } from './arg.js';
 import type { RequestContext } from './context.js';
 import { decorateClass, decorationErrors, optionsOf, recordOf } from './decorate.js';
+import type { ListedOptions } from './listed.js';
 import { addressOf, type ResourceClass } from './resource.js';
 import type { ToolClass } from './tool.js';
 import type { WorkflowClass } from './workflow.js';
 
 /** Options of {@link Prompt}. */
-export interface PromptOptions {
+export interface PromptOptions extends ListedOptions {
   /**
    * Unique among the prompts and workflows of a registry; `^[A-Za-z0-9_.-]{1,128}$`. Some hosts refuse names with dots
    * or with more than 64 characters.

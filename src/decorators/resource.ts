@@ -1,8 +1,9 @@
 import type { CompletionContext, ResourceContext } from './context.js';
 import { decorateClass, decorationErrors, optionsOf } from './decorate.js';
+import type { ListedOptions } from './listed.js';
 
 /** Options of {@link Resource}. */
-export interface ResourceOptions {
+export interface ResourceOptions extends ListedOptions {
   /** Unique among the resources of a registry; `^[A-Za-z0-9_.-]{1,128}$`. */
   readonly name: string;
   /** A name for people. Default: `name`. */

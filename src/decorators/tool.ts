@@ -4,6 +4,7 @@ import type { RetrySafety } from '../graph/tool-safety.js';
 import type { Arg, SupplyOf, Unmark } from './arg.js';
 import type { ToolContext } from './context.js';
 import { decorateClass, type Flat, optionsOf, type Received } from './decorate.js';
+import type { ListedOptions } from './listed.js';
 import type { StateClass } from './workflow.js';
 
 /** Who may call a tool: clients as well, or steps of workflows only. */
@@ -21,17 +22,6 @@ export interface ToolAnnotations {
   readonly idempotentHint?: boolean;
   /** The tool interacts with systems beyond this server. Default: `true`. */
   readonly openWorldHint?: boolean;
-}
-
-/** An icon of a tool, as MCP defines it. */
-export interface Icon {
-  /** A URL: `https:`, or `data:` with the image itself. */
-  readonly src: string;
-  readonly mimeType?: string;
-  /** Sizes in pixels, such as `48x48`; `any` for a scalable image. */
-  readonly sizes?: readonly string[];
-  /** The colour theme it is made for. */
-  readonly theme?: 'light' | 'dark';
 }
 
 /** Relations of a tool to others, for a model that plans. Clients read them; the engine does not. */
@@ -53,7 +43,8 @@ type PropertyNames<Input> = Input extends unknown ? keyof Input & string : never
 type SecretNames<Input> = [Input] extends [never] ? string : PropertyNames<Input>;
 
 /** Options of {@link Tool}. `Input` and `Output` are the output types of the schemas. */
-export interface ToolOptions<Input = unknown, Output = unknown, Secret extends string = string> {
+export interface ToolOptions<Input = unknown, Output = unknown, Secret extends string = string>
+  extends ListedOptions {
   /**
    * Unique among the tools of a registry; `^[A-Za-z0-9_.-]{1,128}$`. Some hosts refuse names with dots or with more
    * than 64 characters.
@@ -98,7 +89,6 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
    * its call is refused (`E_SCOPE`). Steps of workflows do not need them. Default: none.
    */
   readonly scopes?: readonly string[];
-  readonly icons?: readonly Icon[];
   readonly hints?: ToolHints;
   /** Fields of state that a workflow sets before it calls this tool. */
   readonly needsState?: readonly StateClass[];

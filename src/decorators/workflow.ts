@@ -14,10 +14,11 @@ import {
   optionsOf,
   WorkflowNotRunnableError,
 } from './decorate.js';
+import type { ListedOptions } from './listed.js';
 import type { ResourceClass } from './resource.js';
 
 /** Options of {@link Workflow}. */
-export interface WorkflowOptions {
+export interface WorkflowOptions extends ListedOptions {
   /** Unique among the workflows and prompts of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`. */
   readonly name: string;
   /** A name for people. Default: `name`. */

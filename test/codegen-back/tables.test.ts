@@ -19,6 +19,7 @@ import { slugify } from './text.js';
   icons: [{ src: 'https://example.test/find.png', sizes: ['48x48'] }],
   hints: { category: 'search', next: [() => FindPage], examples: ['ideas'] },
   secret: ['token'],
+  meta: { 'example.test/owner': 'ada' },
 })
 export class FindPage {
   execute({ name }: { name: string; token?: string }): { path: string } {
@@ -26,7 +27,7 @@ export class FindPage {
   }
 }
 
-@Resource({ name: 'page', description: 'A page', mimeType: 'text/markdown', dotSegments: ['name'] })
+@Resource({ name: 'page', description: 'A page', mimeType: 'text/markdown', dotSegments: ['name'], icons: [{ src: 'https://example.test/page.png' }], meta: { 'example.test/owner': { team: 'page' } } })
 export class Page {
   static readonly uriTemplate = 'notes://pages/{+name}';
   read({ name }: { name: string }): string {
@@ -39,7 +40,7 @@ export class Dot {
   static readonly uri = 'notes://dot';
 }
 
-@Prompt({ name: 'review', title: 'Review', description: 'Reviews a page' })
+@Prompt({ name: 'review', title: 'Review', description: 'Reviews a page', icons: [{ src: 'https://example.test/review.png' }], meta: { 'example.test/owner': { team: 'review' } } })
 export class Review {
   @Arg({ description: 'Page' }) page!: Arg<string>;
   @Arg({ description: 'How much', min: 1, max: 9 }) depth?: Arg<number>;
@@ -48,7 +49,7 @@ export class Review {
   }
 }
 
-@Workflow({ name: 'find', description: 'Finds a page' })
+@Workflow({ name: 'find', description: 'Finds a page', icons: [{ src: 'https://example.test/find.png' }], meta: { 'example.test/owner': { team: 'find' } } })
 export class Find {
   @Arg({ description: 'Page' }) page!: Arg<string>;
   @Step() slug = slugify(this.page);
@@ -58,14 +59,26 @@ export class Find {
 `,
 };
 
-const use = `import { createServer } from 'stepwright/runtime';
+const use = `import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { connect, createServer } from 'stepwright/runtime';
 import { type PromptName, registry } from '../generated/registry.js';
 
 export const name: PromptName = 'review';
-createServer(registry);
+const server = createServer(registry);
 const { tools, resources, prompts, functions, module } = registry;
 console.log(JSON.stringify({ tools, resources, prompts, functions, module: typeof module }));
 console.log(functions.slugify.function('Two words'));
+const [transport, own] = InMemoryTransport.createLinkedPair();
+await connect(server, own);
+const client = new Client({ name: 'test', version: '1.0.0' });
+await client.connect(transport);
+console.log(JSON.stringify({
+  tools: (await client.listTools()).tools,
+  prompts: (await client.listPrompts()).prompts,
+  templates: (await client.listResourceTemplates()).resourceTemplates,
+}));
+await client.close();
 `;
 
 // It starts Node processes with a compiler in them.
@@ -88,12 +101,18 @@ describe('the tables of a registry', { timeout: 240_000 }, () => {
     expect(output).toContain('\ntwo-words\n');
   });
 
+  const listed = (name: string) => ({
+    icons: [{ src: `https://example.test/${name}.png` }],
+    meta: { 'example.test/owner': { team: name } },
+  });
+
   test('contain the options of the decorators', () => {
     const [line = ''] = output.split('\n');
     expect(JSON.parse(line)).toEqual({
       tools: {
         'find-page': expect.objectContaining({
           icons: [{ src: 'https://example.test/find.png', sizes: ['48x48'] }],
+          meta: { 'example.test/owner': 'ada' },
           hints: { category: 'search', next: ['find-page'], examples: ['ideas'] },
           secret: ['token'],
           inputSchema: expect.objectContaining({ required: ['name'] }),
@@ -102,12 +121,17 @@ describe('the tables of a registry', { timeout: 240_000 }, () => {
       },
       resources: {
         dot: expect.objectContaining({ uri: 'notes://dot', mimeType: 'image/png', file: 'src/dot.png' }),
-        page: expect.objectContaining({ uri: 'notes://pages/{+name}', dotSegments: ['name'] }),
+        page: expect.objectContaining({
+          uri: 'notes://pages/{+name}',
+          dotSegments: ['name'],
+          ...listed('page'),
+        }),
       },
       prompts: {
         review: {
           title: 'Review',
           description: 'Reviews a page',
+          ...listed('review'),
           arguments: [
             { name: 'page', description: 'Page', schema: { type: 'string' }, required: true },
             {
@@ -123,5 +147,21 @@ describe('the tables of a registry', { timeout: 240_000 }, () => {
       functions: { slugify: { hash: expect.stringMatching(/^[0-9a-f]{64}$/) } },
       module: 'string',
     });
+  });
+
+  test('reach the lists of a client', () => {
+    const lists = JSON.parse(output.trim().split('\n').at(-1) ?? '');
+    const shown = (name: string) => {
+      const { icons, meta } = listed(name);
+      return expect.objectContaining({ icons, _meta: meta });
+    };
+    const named = (list: readonly { name: string }[], name: string) =>
+      list.find((each) => each.name === name);
+    expect(named(lists.tools, 'find-page')).toMatchObject({
+      _meta: { 'example.test/owner': 'ada', 'stepwright/hints': { category: 'search' } },
+    });
+    expect(named(lists.tools, 'w_find')).toEqual(shown('find'));
+    expect(lists.prompts).toEqual([shown('find'), shown('review')]);
+    expect(lists.templates).toEqual([shown('page')]);
   });
 });

@@ -1,4 +1,5 @@
-import type { Icon, ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
+import type { ListedOptions } from '../../decorators/listed.js';
+import type { ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
@@ -64,7 +65,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...effects,
     ...('visibility' in options.values ? { visibility: options.values.visibility as ToolVisibility } : {}),
     ...('scopes' in options.values ? { scopes: options.values.scopes as readonly string[] } : {}),
-    ...('icons' in options.values ? { icons: options.values.icons as readonly Icon[] } : {}),
+    ...listedOf(options),
     ...(hints === undefined ? {} : { hints }),
     ...secretsOf(options),
     ...(needsState === undefined ? {} : { needsState }),
@@ -73,6 +74,12 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...(executes.length < 2 ? {} : { overloads: executes.map(({ place }) => place) }),
     ...(execute === undefined ? {} : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
   };
+}
+
+/** What lists of clients show of a class; the rules of these options admit nothing else. */
+function listedOf({ values }: ReadOptions): ListedOptions {
+  const { icons, meta } = values as ListedOptions;
+  return { ...(icons === undefined ? {} : { icons }), ...(meta === undefined ? {} : { meta }) };
 }
 
 /** The tool's declared effects; the rules of these options admit nothing else. */
@@ -160,6 +167,7 @@ export function readResource(decorated: DecoratedClass): ResourceDeclaration | u
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(mimeType === undefined ? {} : { mimeType }),
+    ...listedOf(options),
     ...dotSegmentsOf(options, name ?? syntax.name, address, report),
     ...(file === undefined
       ? {}
@@ -307,6 +315,7 @@ export function readWorkflow(decorated: DecoratedClass): WorkflowDeclaration {
       ...(instructions === undefined ? {} : { instructions: instructions.map(classHandle) }),
       ...(needsState === undefined ? {} : { needsState: needsState.map(classHandle) }),
     },
+    ...listedOf(options),
     instructions: instructions ?? [],
     needsState: needsState ?? [],
     ...fields,
@@ -342,6 +351,7 @@ export function readPrompt(decorated: DecoratedClass): PromptDeclaration {
     namePlace,
     ...(title === undefined ? {} : { title }),
     description: description ?? '',
+    ...listedOf(options),
     options: options.values,
     args,
   };

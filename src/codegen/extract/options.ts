@@ -7,9 +7,10 @@ import type {
   GotoOptions,
   ParallelOptions,
 } from '../../decorators/control-flow.js';
+import type { Icon, ListedOptions } from '../../decorators/listed.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
-import type { Icon, ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
+import type { ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
 import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
 import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
@@ -75,6 +76,14 @@ const icons: OptionRule = {
   accepts: (value) => Array.isArray(value) && value.every(isIcon),
   expected: 'a list of `{ src, mimeType, sizes, theme }`',
 };
+
+const meta: OptionRule = {
+  accepts: (value) => isJsonObject(value) && !Object.keys(value).some((key) => key.startsWith('stepwright/')),
+  expected: 'an object whose keys do not begin with `stepwright/`',
+};
+
+/** Options of every class that clients list. */
+const listedRules = { icons, meta } as const satisfies Rules<ListedOptions>;
 
 /** One of some texts. */
 function oneOf(...values: readonly string[]): OptionRule {
@@ -165,7 +174,7 @@ const toolRules: Rules<ToolOptions> = {
   retrySafety: oneOf(...RETRY_SAFETIES),
   visibility: oneOf('client', 'workflow'),
   scopes,
-  icons,
+  ...listedRules,
   hints: object('an object of hints', hintRules),
   needsState: states,
   secret: texts,
@@ -178,6 +187,7 @@ const resourceRules: Rules<ResourceOptions> = {
   mimeType: text,
   file: text,
   dotSegments: texts,
+  ...listedRules,
 };
 
 const workflowRules: Rules<WorkflowOptions> = {
@@ -193,6 +203,7 @@ const workflowRules: Rules<WorkflowOptions> = {
     expected: "a list of `'prompt'` and `'tool'`",
   },
   scopes,
+  ...listedRules,
   failFast: flag,
   maxConcurrency: positive,
   errorStrategy: {
@@ -212,6 +223,7 @@ const promptRules: Rules<PromptOptions> = {
   name: requiredText,
   title: text,
   description: requiredText,
+  ...listedRules,
 };
 
 const valueRules: Rules<ValueRules> = {

@@ -1,6 +1,6 @@
+import type { Icon } from '../../decorators/listed.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
-import type { Icon } from '../../decorators/tool.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import {
@@ -195,7 +195,7 @@ function callableHints(hints: JsonObject, isCallable: (tool: string) => boolean)
 }
 
 /** What every item of a list may have. */
-function headOf(
+export function headOf(
   name: string,
   entry: {
     readonly title?: string;

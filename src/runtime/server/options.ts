@@ -1,5 +1,5 @@
+import type { Icon } from '../../decorators/listed.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
-import type { Icon } from '../../decorators/tool.js';
 import { isRole } from '../../graph/answerers.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Journal } from '../host/journal.js';

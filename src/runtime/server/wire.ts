@@ -1,4 +1,5 @@
-import type { Icon, ToolAnnotations } from '../../decorators/tool.js';
+import type { Icon } from '../../decorators/listed.js';
+import type { ToolAnnotations } from '../../decorators/tool.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallResult } from '../tools/call-result.js';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Icon } from '../../decorators/listed.js';
 import {
   fingerprint,
   fromMetadata,
@@ -6,7 +7,7 @@ import {
   readMetadata,
   registryChecksum,
 } from '../../decorators/metadata.js';
-import type { Icon, ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
+import type { ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';

@@ -1,7 +1,8 @@
 import type { CheckEnvironment } from '../../../check/environment.js';
 import { rebased, schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
-import { type JsonSchema, ownProperty } from '../../../graph/json.js';
+import type { Icon } from '../../../decorators/listed.js';
+import { type JsonObject, type JsonSchema, ownProperty } from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph, Input } from '../../../graph/model.js';
@@ -9,7 +10,7 @@ import { isPortableName } from '../../../graph/names.js';
 import { bundle, nodesOf } from '../../../graph/nodes.js';
 import { planOf } from '../../../plan/compile.js';
 import { thrownText } from '../../tools/exceptions.js';
-import { isPrivateTool, type Registry } from '../../tools/registry.js';
+import { isPrivateTool, type Registry, type WorkflowEntry } from '../../tools/registry.js';
 import { isOffered, type RunnableWorkflow } from '../listings.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registration.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
@@ -32,6 +33,8 @@ export interface WorkflowTool {
   readonly name: string;
   readonly inputSchema: JsonSchema;
   readonly output: OutputShape;
+  readonly icons?: readonly Icon[];
+  readonly meta?: JsonObject;
 }
 
 /** All workflows of a server by name, in the order of names, or what is wrong with them. */
@@ -75,7 +78,14 @@ export function servedWorkflows(
       const tool =
         name === undefined
           ? {}
-          : { tool: { name, inputSchema: inputSchemaOf(graph), output: outputShapeOf(graph, environment) } };
+          : {
+              tool: {
+                name,
+                inputSchema: inputSchemaOf(graph),
+                output: outputShapeOf(graph, environment),
+                ...listedAs(ownProperty(registry.workflows, graph.name)),
+              },
+            };
       return [graph.name, servedOf(graph, tool, registry)];
     }),
   );
@@ -89,6 +99,11 @@ export function servedWorkflows(
       ...clashes.map((tool) => new ToolNameError({ tool, reason: 'reserved' })),
     ],
   };
+}
+
+/** What the decorator of a workflow says to the lists of clients. */
+function listedAs({ icons, meta }: Partial<WorkflowEntry> = {}): Pick<WorkflowTool, 'icons' | 'meta'> {
+  return { ...(icons === undefined ? {} : { icons }), ...(meta === undefined ? {} : { meta }) };
 }
 
 function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, { tools }: Registry): ServedWorkflow {

@@ -7,6 +7,7 @@ import type { Log } from '../../tools/log.js';
 import { maskedError, maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
+import { headOf } from '../listings.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope } from '../runs/envelope.js';
 import { rolesOf } from '../runs/run-owner.js';
@@ -281,8 +282,7 @@ function listingOf(
   describe: 'short' | 'full',
 ): ToolListing {
   return {
-    name: tool.name,
-    ...(graph.title === undefined ? {} : { title: graph.title }),
+    ...headOf(tool.name, { ...tool, ...(graph.title === undefined ? {} : { title: graph.title }) }),
     description: describe === 'full' ? describeWorkflow(graph, canWait) : describeShortly(graph, canWait),
     inputSchema: tool.inputSchema,
     outputSchema: tool.output.schema,
