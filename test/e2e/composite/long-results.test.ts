@@ -38,7 +38,10 @@ test('a longer one is linked, and read as a resource or in parts', async () => {
   expect(answer.structuredContent).toMatchObject({ status: 'completed', result_omitted: { uri, length } });
   expect(answer.structuredContent).not.toHaveProperty('result');
   expect(textIn(answer)).toContain(`The result has ${length} characters`);
-  expect(textIn(answer)).not.toContain('b-1');
+  expect(textIn(answer)).not.toContain(json);
+  const [, begin, ...outline] = textIn(answer).split('\n');
+  expect(begin).toContain('Read it in parts');
+  expect(outline).toEqual(['- id: "b-1"', `- city: "${city}"`, '- seats: 1', '']);
   expect(answer.content.at(-1)).toMatchObject({ type: 'resource_link', uri, mimeType: 'application/json' });
   const status = await callOf(client, 'get_workflow_status', { workflow_id: runIn(answer) });
   expect(status.structuredContent).toMatchObject({ result_omitted: { uri, length } });

@@ -1,5 +1,6 @@
-import type { Json } from '../../../graph/json.js';
-import { bodyText, jsonText } from '../../tools/encode-text.js';
+import { isJsonObject, type Json } from '../../../graph/json.js';
+import { clipText } from '../../../graph/printable-text.js';
+import { bodyText, clip, jsonText } from '../../tools/encode-text.js';
 import type { Envelope } from '../runs/envelope.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
 import type { ContentBlock, ResourceContents, ToolResult } from '../wire.js';
@@ -37,6 +38,8 @@ export interface LongResult {
   /** In UTF-16 code units. */
   readonly length: number;
   readonly link: ContentBlock;
+  /** What is in it, for a reader that decides whether to read on. */
+  readonly outline: string;
 }
 
 /** @param limit the longest result of an answer, in UTF-16 code units. */
@@ -50,6 +53,7 @@ export function longResult(envelope: Envelope, limit: number): LongResult | unde
   return {
     envelope: { ...rest, result_omitted: { uri, length } },
     length,
+    outline: outlineOf(result, Math.min(limit, OUTLINE_LIMIT)),
     link: {
       type: 'resource_link',
       uri,
@@ -61,9 +65,41 @@ export function longResult(envelope: Envelope, limit: number): LongResult | unde
 }
 
 /** A result that says where the rest is. */
-export function withLink(result: ToolResult, { envelope, length, link }: LongResult): ToolResult {
-  const text = workflowToolTexts.resultOmitted(envelope.workflow_id, length);
+export function withLink(result: ToolResult, { envelope, length, link, outline }: LongResult): ToolResult {
+  const about = workflowToolTexts.resultOmitted(envelope.workflow_id, length);
+  const text = outline === '' ? about : `${about}\n${outline}`;
   return { ...result, content: [...result.content, { type: 'text', text }, link] };
+}
+
+/** The longest outline, in UTF-16 code units. */
+const OUTLINE_LIMIT = 1_000;
+
+/** So many members of a result are in its outline. */
+const OUTLINED = 20;
+
+/** The begin of a text; the number of items of a list; the members of an object, a line each, as far as they fit. */
+function outlineOf(value: Json, limit: number): string {
+  const { outline } = workflowToolTexts;
+  if (typeof value === 'string') return outline.begin(clipText(bodyText(value), limit));
+  if (!isJsonObject(value)) return outline.value(shapeOf(value));
+  const members = Object.entries(value);
+  const lines: string[] = [];
+  let room = limit;
+  for (const [name, member] of members.slice(0, OUTLINED)) {
+    const line = outline.member(name, shapeOf(member));
+    if (line.length > room) break;
+    room -= line.length;
+    lines.push(line);
+  }
+  const left = members.length - lines.length;
+  return [...lines, ...(left === 0 ? [] : [outline.more(left)])].join('\n');
+}
+
+/** A value in a few words; a short one as it is. */
+function shapeOf(value: Json): string {
+  const { outline } = workflowToolTexts;
+  if (Array.isArray(value)) return outline.list(value.length);
+  return isJsonObject(value) ? outline.object(Object.keys(value).length) : clip(jsonText(value));
 }
 
 /** A part of a long result. */

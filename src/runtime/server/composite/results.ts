@@ -82,7 +82,10 @@ export function toolResult(
       return {
         // The result stays a text of its own: it may be read as JSON.
         content: [
-          { type: 'text', text: shown(value) },
+          {
+            type: 'text',
+            text: envelope.result === undefined ? textOf(envelope) : shown(value),
+          },
           ...(notes.length === 0 ? [] : [{ type: 'text', text: notes.join('\n') } as const]),
         ],
         structuredContent: fits ? shaped : { ...plain(envelope), ...noted(warnings, 'warnings') },

@@ -169,6 +169,15 @@ export const workflowToolTexts = {
   linkDescription: (workflow: string) => `The result of a run of workflow '${clip(workflow)}'`,
   resultOmitted: (id: string, length: number) =>
     `The result has ${length} characters, too many for this answer. Read it in parts: get_workflow_status { "workflow_id": ${json(id)}, "result_from": 0 }. Or read the linked resource.`,
+  /** What is in a result that is too long for an answer. */
+  outline: {
+    begin: (text: string) => `It begins with:\n${text}`,
+    value: (shape: string) => `It is ${shape}.`,
+    list: (items: number) => `a list of ${items} ${items === 1 ? 'item' : 'items'}`,
+    object: (members: number) => `an object of ${members} ${members === 1 ? 'member' : 'members'}`,
+    member: (name: string, shape: string) => `- ${clip(name)}: ${shape}`,
+    more: (members: number) => `- and ${members} more`,
+  },
   resultNext: (id: string, next: number) =>
     `There is more: get_workflow_status { "workflow_id": ${json(id)}, "result_from": ${next} }.`,
   noResultPart: (from: number) =>
