@@ -176,11 +176,13 @@ ${REGISTRY_OPTIONS}`,
   runHelp: `Usage: stepwright run WORKFLOW [options]
 
 Runs a workflow of a registry in this process: \`stepwright run greet-all --arg name=Ada\`. Its steps are shown on
-stderr, its result on stdout. The exit code is 1 for a run that does not succeed. A question fails the run.
+stderr, its result on stdout. The exit code is 1 for a run that does not succeed. A question fails the run. A value of
+\`ask.model\` comes from \`model\` of the server's options; without it the run ends there, and the calls that remain are
+shown on stderr.
 
 Options:
   --arg NAME=TEXT  an argument, as a prompt takes it; may be repeated
-  --json           print one JSON object: { status, result?, failure? }
+  --json           print one JSON object: { status, result?, failure?, handOff?, calls? }
 ${REGISTRY_OPTIONS}`,
   serveHelp: `Usage: stepwright serve [options]
 

@@ -38,8 +38,23 @@ export class CountTwice {
 }
 `;
 
+const MODEL_WORKFLOW = `import { Arg, ask, call, done, Step, Workflow } from 'stepwright';
+import { Count } from './tools.js';
+
+@Workflow({ name: 'count-on', description: 'count as a model says' })
+export class CountOn {
+  @Arg({ description: 'Where to begin' }) from!: Arg<number>;
+  @Step() counted = call(Count, { from: this.from, steps: ask.model('How many steps?') });
+  output = done(this.counted.end);
+}
+`;
+
 const OPTIONS = `import { Count } from './src/tools.js';
 export default { name: 'counter', tools: { count: () => new Count(10) } };
+`;
+
+const WITH_MODEL = `import options from './options.js';
+export default { ...options, model: ({ errors }) => (errors.length === 0 ? 'two' : 2) };
 `;
 
 describe('a command that uses registries', { timeout: 120_000 }, () => {
@@ -77,7 +92,9 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     write('bare.json', JSON.stringify({ registries }));
     write('src/tools.ts', TOOLS);
     write('src/count-twice.ts', WORKFLOW);
+    write('src/count-on.ts', MODEL_WORKFLOW);
     write('options.ts', OPTIONS);
+    write('with-model.ts', WITH_MODEL);
     expect(stepwright('list').err).toContain('`stepwright codegen` writes the registries');
     expect(stepwright('codegen')).toMatchObject({ code: 0, err: '' });
   }, 300_000);
@@ -92,12 +109,14 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
   tools:
     count: Counts up
   workflows:
+    count-on: count as a model says
+      from: Where to begin
     count-twice: count in two steps
       from: Where to begin
 `,
     });
     const [listed] = JSON.parse(stepwright('list', '--json').out);
-    expect(listed.workflows[0].arguments).toEqual([
+    expect(listed.workflows[1].arguments).toEqual([
       { name: 'from', description: 'Where to begin', required: true, schema: { type: 'number' } },
     ]);
   });
@@ -108,6 +127,24 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     expect(err).toBe('Step 1/2: first\ncounting\nStep 2/2: second\ncounting\nWorkflow execution complete\n');
     const json = stepwright('run', 'count-twice', '--arg', 'from=3', '--json');
     expect(JSON.parse(json.out)).toEqual({ status: 'succeeded', result: { end: 5 } });
+  });
+
+  test('asks the model of the options for a value', () => {
+    const { code, out } = stepwright('run', 'count-on', '--arg', 'from=3', '--options', 'with-model.ts');
+    expect({ code, out }).toEqual({ code: 0, out: '5\n' });
+  });
+
+  test('ends with the calls that remain at a value that nothing supplies', () => {
+    const left = stepwright('run', 'count-on', '--arg', 'from=3');
+    expect({ code: left.code, out: left.out }).toEqual({ code: 1, out: '' });
+    expect(left.err).toContain('How many steps?');
+    expect(left.err).toContain('count with {"from":3,"steps":"<How many steps?>"}');
+    const json = JSON.parse(stepwright('run', 'count-on', '--arg', 'from=3', '--json').out);
+    expect(json).toMatchObject({
+      status: 'left',
+      handOff: expect.stringContaining('How many steps?'),
+      calls: expect.arrayContaining([expect.objectContaining({ step: 'counted', tool: 'count' })]),
+    });
   });
 
   test('tells a run that fails', () => {
@@ -151,7 +188,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
 
   test('loads a compiled registry without the loader of TypeScript', () => {
     const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
-    for (const file of ['src/tools', 'src/count-twice', 'generated/registry', 'options']) {
+    for (const file of ['src/tools', 'src/count-on', 'src/count-twice', 'generated/registry', 'options']) {
       const source = readFileSync(path.join(root, `${file}.ts`), 'utf8');
       const { outputText } = ts.transpileModule(source, { compilerOptions: options });
       write(`dist/${file}.js`, outputText);

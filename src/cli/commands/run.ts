@@ -71,6 +71,7 @@ function report(outcome: LocalOutcome, json: boolean, output: Output): number {
     return misused(outcome.problems.map(({ message }) => `stepwright: ${message}`).join('\n'), output);
   }
   if (json) output.out(`${JSON.stringify(outcome)}\n`);
+  else if (outcome.status === 'left') output.err(`${outcome.handOff}\n`);
   else if (outcome.status !== 'succeeded')
     output.err(`${outcome.failure.code}: ${outcome.failure.message}\n`);
   else if (typeof outcome.result === 'string') output.out(`${outcome.result}\n`);

@@ -6,16 +6,21 @@ import { RunMask } from '../host/run-mask.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import { type Registry, verifyRegistry } from '../tools/registry.js';
 import { createToolset } from '../tools/toolset.js';
+import type { HandOffCall, PromptTrace } from '../trace/messages.js';
 import { createProgress, type ReportProgress } from '../trace/progress.js';
+import { createTrace } from '../trace/trace.js';
 import { servedWorkflows } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
 import { resolveSettings, type ServerSettings } from './options.js';
 import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
+import { valuePort } from './runs/model-values.js';
 
 /** How a local run ended. */
 export type LocalOutcome =
   | { readonly status: 'succeeded'; readonly result?: Json }
   | { readonly status: 'failed' | 'cancelled'; readonly failure: Failure }
+  /** It was left at a value that a model supplies: `handOff` says what to do, and `calls` lists what remains. */
+  | { readonly status: 'left'; readonly handOff: string; readonly calls: readonly HandOffCall[] }
   /** The run was not started. */
   | { readonly status: 'refused'; readonly problems: readonly ArgumentProblem[] };
 
@@ -34,7 +39,8 @@ export interface LocalRun {
 
 /**
  * Runs a workflow of a registry to its end, without a server and without a limit on its time. A question fails the run
- * with `E_NOBODY_TO_ASK`. Secrets are masked.
+ * with `E_NOBODY_TO_ASK`. A value that a model supplies comes from `model` of the options; without it the run is left
+ * there, with the hand-off of a prompt. Secrets are masked.
  *
  * @throws StaleRegistryError, FactoriesError as `createServer` does.
  * @throws ServerStartError when `onStart` throws.
@@ -61,6 +67,14 @@ export async function runLocally({
   const { secretInputs, toolSafety } = toolset;
   const mask = new RunMask(graph, { input, given: Object.entries(given), secretInputs });
   const progress = createProgress(graph, report);
+  const trace = createTrace({
+    graph,
+    mask,
+    describeTool: (name) => toolset.describeTool(name),
+    isPrivate: toolset.isPrivate,
+    given: Object.entries(given),
+    instructions: [],
+  });
   const lifecycle = new Lifecycle(settings.hooks, settings.log);
   await lifecycle.start();
   const { status, result, failure, state } = await runInProcess({
@@ -72,15 +86,27 @@ export async function runLocally({
     toolSafety,
     signal,
     context: { requestId: 'local', principal: { kind: 'local' }, peer: {}, progress: progress.ofTool },
-    observe: progress.observe.bind(progress),
+    observe(fact, run) {
+      trace.observe(fact, run);
+      progress.observe(fact, run);
+    },
+    leavesValues: true,
+    values: valuePort({ ...settings, schemas }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
   }).finally(() => lifecycle.stop(settings.drainTimeoutMs));
   if (status === 'succeeded') {
     return result === undefined ? { status } : { status, result: mask.result(result, state.run.endedBy) };
   }
+  if (status === 'running') return handedOff(trace.finish(state));
   const { code = 'E_FAIL', message = status } = failure ?? {};
   return {
     status: status === 'cancelled' ? 'cancelled' : 'failed',
     failure: { code, message: mask.text(message) },
   };
+}
+
+/** The last message of a conversation that its reader continues. */
+function handedOff({ messages, _meta }: PromptTrace): LocalOutcome {
+  const content = messages.at(-1)?.content;
+  return { status: 'left', handOff: content?.type === 'text' ? content.text : '', calls: _meta.calls };
 }

@@ -152,6 +152,28 @@ test('the client’s model is asked after an answer as well', async () => {
   expect(ended.structuredContent).toMatchObject({ status: 'completed', result: '- [ ] water' });
 });
 
+test('the status of a run shows which values of the model did not fit', async () => {
+  let askedAgain = (): void => {};
+  const again = new Promise<void>((resolve) => {
+    askedAgain = resolve;
+  });
+  const model: ServerSettings['model'] = ({ errors }) => {
+    if (errors.length === 0) return 'water';
+    askedAgain();
+    return new Promise(() => {});
+  };
+  const client = await clientOf({ model, toolAnswerMs: 1 });
+  const begun = (await toolOf(client, 'w_hybrid', { project: 'Website' })).structuredContent;
+  await again;
+  const status = await client.callTool({
+    name: 'get_workflow_status',
+    arguments: { workflow_id: begun.workflow_id },
+  });
+  const problems = [expect.stringContaining('pattern')];
+  expect(status.structuredContent).toMatchObject({ actions: [{ refused_values: [{ problems }] }] });
+  expect(JSON.stringify(status.content)).toContain('Try 1 of the model did not fit: ');
+});
+
 describe.each(['prompt', 'tool'] as const)('the run of a %s', (kind) => {
   const resultOf = async (client: Client) =>
     kind === 'prompt'

@@ -189,7 +189,7 @@ function stepsIn({ running_steps: running = [], waiting_steps: waiting = [] }: E
 
 function actionText(
   id: string,
-  { action_id, step_id, parameters, schema, expires_at, answer_by }: EnvelopeAction,
+  { action_id, step_id, parameters, schema, expires_at, answer_by, refused_values = [] }: EnvelopeAction,
 ): string {
   if ('duration' in parameters) return workflowToolTexts.time(action_id, parameters.message);
   const { message, type: mode, options } = parameters;
@@ -197,6 +197,7 @@ function actionText(
   return [
     workflowToolTexts.question(action_id, step_id, message),
     ...(schema === undefined ? [] : [workflowToolTexts.schema(schema)]),
+    ...refused_values.map(({ problems }, index) => workflowToolTexts.refusedValue(index + 1, problems)),
     ...(isForOthers(answer_by)
       ? [workflowToolTexts.answeredBy(id, action_id, describeAnswerers(answer_by))]
       : [workflowToolTexts.submit(id, action_id, how), workflowToolTexts.submitError]),

@@ -5,7 +5,14 @@ import type { Graph } from '../../../graph/model.js';
 import type { AskMode, Failure, RunState } from '../../engine/contract.js';
 import type { OwedCommand } from '../../engine/events.js';
 import { timerId } from '../../engine/identity.js';
-import { commandsOf, nodeRecord, outputOf, type Remains, undoneCallsOf } from '../../engine/read.js';
+import {
+  commandsOf,
+  nodeRecord,
+  outputOf,
+  type Remains,
+  refusedValues,
+  undoneCallsOf,
+} from '../../engine/read.js';
 import type { LiveStatus } from '../../host/in-process/run-host.js';
 import type { RunMask } from '../../host/run-mask.js';
 import {
@@ -87,6 +94,8 @@ export interface EnvelopeAction {
   readonly schema?: JsonSchema;
   /** Who may answer, exclusively. Missing: the owner of the run. */
   readonly answer_by?: readonly Answerer[];
+  /** The problems of each value of a model that did not fit, the first try first. Missing: none was refused. */
+  readonly refused_values?: readonly { readonly problems: readonly string[] }[];
   /** When a `wait` is over, RFC 3339. */
   readonly resume_at?: string;
   readonly timeout_seconds?: number;
@@ -168,6 +177,7 @@ function openActions({ state, openedAt, mask }: RunView): EnvelopeAction[] {
         },
         schema,
         ...(answerBy === undefined ? {} : { answer_by: answerBy }),
+        ...refusals(refusedValues(state, command.id), mask),
         ...expiry(command.dueAt, opened),
       });
     } else if (command.kind === 'startTimer' && isWait(command)) {
@@ -183,6 +193,16 @@ function openActions({ state, openedAt, mask }: RunView): EnvelopeAction[] {
     }
   }
   return actions;
+}
+
+function refusals(
+  refused: readonly (readonly string[])[],
+  mask: RunMask,
+): Pick<EnvelopeAction, 'refused_values'> {
+  if (refused.length === 0) return {};
+  return {
+    refused_values: refused.map((problems) => ({ problems: problems.map((problem) => mask.text(problem)) })),
+  };
 }
 
 /** Names the steps of a run that run and that wait. */

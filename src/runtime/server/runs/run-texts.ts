@@ -169,6 +169,8 @@ export const workflowToolTexts = {
   linkDescription: (workflow: string) => `The result of a run of workflow '${clip(workflow)}'`,
   resultOmitted: (id: string, length: number) =>
     `The result has ${length} characters, too many for this answer. Read it in parts: get_workflow_status { "workflow_id": ${json(id)}, "result_from": 0 }. Or read the linked resource.`,
+  refusedValue: (tries: number, problems: readonly string[]) =>
+    `Try ${tries} of the model did not fit: ${problems.map((problem) => oneLine(problem)).join('; ')}`,
   /** What is in a result that is too long for an answer. */
   outline: {
     begin: (text: string) => `It begins with:\n${text}`,
