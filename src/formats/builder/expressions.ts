@@ -1,7 +1,7 @@
 import { readKey, references, unboundLocals } from '../../graph/expression/traversal.js';
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import { exprSchema } from '../../graph/schema/parts.js';
+import { graphParts } from '../../graph/schema/parts.js';
 import type { Span } from '../../graph/source-location.js';
 import { reasons } from './errors.js';
 import { checkedKeys, fieldKeys, type Path, shownPath } from './names.js';
@@ -170,7 +170,7 @@ function byExpression(
     return undefined;
   }
   const lowered = applied(transform, value, at);
-  const parsed = exprSchema.safeParse(lowered);
+  const parsed = graphParts().expr.safeParse(lowered);
   if (!parsed.success) {
     const { path = [], message = '' } = parsed.error.issues[0] ?? {};
     refuse(reasons.transformShape(`/${path.map(String).join('/')}: ${message}`));

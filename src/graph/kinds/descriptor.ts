@@ -125,7 +125,7 @@ export interface SchemaParts {
 type FallibleShape = BaseShape & { readonly onError: z.ZodExactOptional<z.ZodType<OnError>> };
 
 /** The schemas of what {@link NodeBase} has and this version reads. */
-type BaseShape = typeof import('../schema/parts.js').baseShape;
+type BaseShape = import('../schema/parts.js').GraphParts['base'];
 
 /** A fault that a look at a node is enough for. It is reported at the expression, or at the node where there is none. */
 export type NodeFault = {

@@ -6,18 +6,7 @@ import type { Node, Scope } from '../kinds/node.js';
 import { GRAPH_VERSION, type Graph } from '../model.js';
 import { SCOPE } from '../names.js';
 import type { SourceLocation } from '../source-location.js';
-import {
-  baseShape,
-  compensationSchema,
-  dictSchema,
-  exprSchema,
-  jsonSchema,
-  onErrorSchema,
-  placeSchema,
-  retrySchema,
-  schemaObject,
-  source,
-} from './parts.js';
+import { graphParts } from './parts.js';
 
 let made: z.ZodType<Graph> | undefined;
 
@@ -28,23 +17,24 @@ function graphSchema(): z.ZodType<Graph> {
 }
 
 function makeGraphSchema(): z.ZodType<Graph> {
+  const { json, expr, dict, source, schemaObject, retry, base, onError, compensation } = graphParts();
   const scope: z.ZodType<Scope> = z.strictObject({
     nodes: z.array(z.lazy(() => nodeSchema)),
-    value: exprSchema.exactOptional(),
+    value: expr.exactOptional(),
   });
 
   const resources = z.array(z.strictObject({ resource: z.string(), uri: z.string(), ...source }));
-  const fallible = { ...baseShape, onError: onErrorSchema.exactOptional() };
+  const fallible = { ...base, onError: onError.exactOptional() };
 
   const parts: SchemaParts = {
     z,
-    base: baseShape,
+    base,
     fallible,
     reading: { ...fallible, resources: resources.exactOptional() },
-    expr: exprSchema,
-    dict: dictSchema,
+    expr,
+    dict,
     scope,
-    compensation: compensationSchema,
+    compensation,
     jsonSchema: schemaObject,
   };
 
@@ -70,7 +60,7 @@ function makeGraphSchema(): z.ZodType<Graph> {
         description: z.string(),
         schema: schemaObject,
         required: z.boolean(),
-        default: jsonSchema.exactOptional(),
+        default: json.exactOptional(),
         secret: z.boolean().exactOptional(),
         ...source,
       }),
@@ -81,19 +71,19 @@ function makeGraphSchema(): z.ZodType<Graph> {
           name: z.string(),
           scope: z.literal('run'),
           schema: schemaObject,
-          initial: jsonSchema.exactOptional(),
+          initial: json.exactOptional(),
           ...source,
         }),
       )
       .exactOptional(),
     instructions: resources,
     nodes: z.array(nodeSchema),
-    returns: exprSchema.exactOptional(),
+    returns: expr.exactOptional(),
     errorStrategy: z
       .discriminatedUnion('kind', [
         z.strictObject({ kind: z.literal('failFast') }),
         z.strictObject({ kind: z.literal('collect') }),
-        z.strictObject({ kind: z.literal('retry'), retry: retrySchema }),
+        z.strictObject({ kind: z.literal('retry'), retry }),
       ])
       .exactOptional(),
     failFast: z.boolean().exactOptional(),
@@ -183,7 +173,7 @@ type LaterPart = DiagnosticParams<'SW4010'>;
 /** The place of the innermost part on the way to the fault that has one. */
 function placeOf(path: readonly PropertyKey[], data: unknown): SourceLocation | undefined {
   for (let length = path.length; length >= 0; length--) {
-    const place = placeSchema.safeParse(at(at(data, path.slice(0, length)), ['source']));
+    const place = graphParts().place.safeParse(at(at(data, path.slice(0, length)), ['source']));
     if (place.success) return place.data;
   }
   return undefined;

@@ -10,33 +10,87 @@ import { pathKey } from '../expression/traversal.js';
 import type { CallExpr, DictExpr, Expr } from '../expression/tree.js';
 import { isJsonObject, type Json, type JsonSchema } from '../json.js';
 import type { Compensation, OnError } from '../kinds/node.js';
+import type { Span } from '../source-location.js';
 
-// Large schemas are made on first use: most servers read no graph, and start without them.
+// All schemas are made on first use: most servers read no graph, and start without them.
 
-/** `[line, column, endLine, endColumn]`, counted from 1. */
-const spanSchema = z.tuple([z.int().positive(), z.int().positive(), z.int().positive(), z.int().positive()]);
+/** What the schemas of graphs and of their nodes are made of. */
+export type GraphParts = ReturnType<typeof makeParts>;
 
-/** Any JSON value: plain objects, dense arrays, finite numbers. */
-export const jsonSchema: z.ZodType<Json> = z.custom<Json>(isJson, { error: 'not a JSON value' });
+let made: GraphParts | undefined;
 
-/** The expressions this version evaluates. Anything else, unknown keys included, is refused. */
-export const exprSchema: z.ZodType<Expr> = z.lazy(makeExprSchema);
+export function graphParts(): GraphParts {
+  made ??= makeParts();
+  return made;
+}
 
-/** A dict, for places that take nothing else. */
-export const dictSchema: z.ZodType<DictExpr> = z.lazy(makeDictSchema);
+function makeParts() {
+  /** `[line, column, endLine, endColumn]`, counted from 1. */
+  const span = z.tuple([z.int().positive(), z.int().positive(), z.int().positive(), z.int().positive()]);
+  /** Any JSON value: plain objects, dense arrays, finite numbers. */
+  const json: z.ZodType<Json> = z.custom<Json>(isJson, { error: 'not a JSON value' });
+  const at = { at: span.exactOptional() };
+  /** The expressions this version evaluates. Anything else, unknown keys included, is refused. */
+  const expr: z.ZodType<Expr> = z.lazy(() => makeExprSchema({ expr, json, at }));
+  /** A dict, for places that take nothing else. */
+  const dict: z.ZodType<DictExpr> = z.lazy(() => makeDictSchema({ expr, at }));
+  /** Where something was written. */
+  const place = z.strictObject({ file: z.string(), span, pointer: z.string().exactOptional() });
+  /** What everything has that an author wrote. */
+  const source = { source: place.exactOptional() };
+  /** A JSON Schema, kept as it is. */
+  const schemaObject = json.refine(isJsonObject, {
+    error: 'expected a JSON Schema object',
+  }) as z.ZodType<JsonSchema>;
+  const retry = z.strictObject({
+    extra: z.int().nonnegative(),
+    delayMs: z.number().nonnegative(),
+    backoff: z.enum(['constant', 'linear', 'exponential']),
+    capMs: z.number().nonnegative(),
+    jitter: z.number().min(0).max(1),
+  });
+  /** The properties of nodes of all kinds. */
+  const base = {
+    id: z.string(),
+    title: z.string().exactOptional(),
+    guidance: expr.exactOptional(),
+    embed: z.boolean().exactOptional(),
+    summary: expr.exactOptional(),
+    after: z.array(z.string()),
+    join: z.enum(['all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done']),
+    when: expr.exactOptional(),
+    reads: z.array(z.string()).exactOptional(),
+    retry: retry.exactOptional(),
+    timeoutMs: z.number().positive().exactOptional(),
+    executor: z.literal('server'),
+    ...source,
+  };
+  const onError = z
+    .strictObject({ fallbackNode: z.string().exactOptional(), value: expr.exactOptional() })
+    .refine((handler) => 'fallbackNode' in handler !== 'value' in handler, {
+      error: 'either a `fallbackNode` runs or a `value` is used',
+    }) as unknown as z.ZodType<OnError>;
+  const compensation: z.ZodType<Compensation> = z.strictObject({
+    tool: z.string(),
+    input: dict,
+    ignoreError: z.boolean().exactOptional(),
+  });
+  return { json, expr, dict, place, source, schemaObject, retry, base, onError, compensation };
+}
 
-const at = { at: spanSchema.exactOptional() };
+/** What expressions are made of. */
+interface ExprParts {
+  readonly expr: z.ZodType<Expr>;
+  readonly json: z.ZodType<Json>;
+  readonly at: { readonly at: z.ZodExactOptional<z.ZodType<Span>> };
+}
 
-function makeDictSchema() {
-  const entry = z.union([
-    z.strictObject({ key: z.string(), value: exprSchema }),
-    z.strictObject({ spread: exprSchema }),
-  ]);
+function makeDictSchema({ expr, at }: Pick<ExprParts, 'expr' | 'at'>) {
+  const entry = z.union([z.strictObject({ key: z.string(), value: expr }), z.strictObject({ spread: expr })]);
   return z.strictObject({ kind: z.literal('dict'), entries: z.array(entry), ...at });
 }
 
-function makeExprSchema() {
-  const child = exprSchema;
+function makeExprSchema({ expr: child, json, at }: ExprParts) {
   // The operators and truths of this version; the names of the others are reserved.
   const compareOp = z.enum(['eq.strict', 'ne.strict', 'lt.js', 'le.js', 'gt.js', 'ge.js']);
   const truth = z.enum(['truthy.js', 'boolean']);
@@ -61,7 +115,7 @@ function makeExprSchema() {
     ...at,
   };
   return z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('literal'), value: jsonSchema.exactOptional(), ...at }),
+    z.strictObject({ kind: z.literal('literal'), value: json.exactOptional(), ...at }),
     z.strictObject({
       kind: z.literal('ref'),
       root,
@@ -111,7 +165,7 @@ function makeExprSchema() {
       items: z.array(z.strictObject({ value: child, spread: z.literal(true).exactOptional() })),
       ...at,
     }),
-    makeDictSchema(),
+    makeDictSchema({ expr: child, at }),
     callSchema,
     z.strictObject({
       kind: z.literal('text'),
@@ -152,55 +206,3 @@ function isJson(value: unknown): boolean {
       return false;
   }
 }
-
-/** Where something was written. */
-export const placeSchema = z.strictObject({
-  file: z.string(),
-  span: spanSchema,
-  pointer: z.string().exactOptional(),
-});
-
-/** What everything has that an author wrote. */
-export const source = { source: placeSchema.exactOptional() };
-
-/** A JSON Schema, kept as it is. */
-export const schemaObject = jsonSchema.refine(isJsonObject, {
-  error: 'expected a JSON Schema object',
-}) as z.ZodType<JsonSchema>;
-
-export const retrySchema = z.strictObject({
-  extra: z.int().nonnegative(),
-  delayMs: z.number().nonnegative(),
-  backoff: z.enum(['constant', 'linear', 'exponential']),
-  capMs: z.number().nonnegative(),
-  jitter: z.number().min(0).max(1),
-});
-
-/** The properties of nodes of all kinds. */
-export const baseShape = {
-  id: z.string(),
-  title: z.string().exactOptional(),
-  guidance: exprSchema.exactOptional(),
-  embed: z.boolean().exactOptional(),
-  summary: exprSchema.exactOptional(),
-  after: z.array(z.string()),
-  join: z.enum(['all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done']),
-  when: exprSchema.exactOptional(),
-  reads: z.array(z.string()).exactOptional(),
-  retry: retrySchema.exactOptional(),
-  timeoutMs: z.number().positive().exactOptional(),
-  executor: z.literal('server'),
-  ...source,
-};
-
-export const onErrorSchema = z
-  .strictObject({ fallbackNode: z.string().exactOptional(), value: exprSchema.exactOptional() })
-  .refine((handler) => 'fallbackNode' in handler !== 'value' in handler, {
-    error: 'either a `fallbackNode` runs or a `value` is used',
-  }) as unknown as z.ZodType<OnError>;
-
-export const compensationSchema: z.ZodType<Compensation> = z.strictObject({
-  tool: z.string(),
-  input: dictSchema,
-  ignoreError: z.boolean().exactOptional(),
-});
