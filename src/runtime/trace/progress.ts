@@ -5,10 +5,8 @@ import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import type { ContainerRow } from '../engine/rows.js';
+import { noProgress, type ReportProgress } from './report-progress.js';
 import { isListed } from './step-status.js';
-
-/** Tells a caller how far a run is. `total` is the number of steps in the plan. */
-export type ReportProgress = (progress: number, total: number, message?: string) => void;
 
 export interface ProgressObserver {
   /**
@@ -22,9 +20,6 @@ export interface ProgressObserver {
    */
   readonly ofTool: (progress: number, total?: number, message?: string, node?: string) => void;
 }
-
-/** Reports nothing. With it no progress is computed. */
-export function noProgress(): void {}
 
 const UNHEARD: ProgressObserver = { observe: noProgress, ofTool: noProgress };
 

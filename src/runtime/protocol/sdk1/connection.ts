@@ -1,4 +1,3 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type {
@@ -7,8 +6,6 @@ import type {
   ServerNotification,
   ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { AuthInfo } from '../../../decorators/context.js';
 import { unreachable } from '../../../graph/json.js';
 import type { Cancellation } from '../../host/in-process/run-in-process.js';
@@ -25,9 +22,10 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { oneLine } from '../../tools/encode-text.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog, type Log } from '../../tools/log.js';
-import { noProgress } from '../../trace/progress.js';
+import { noProgress } from '../../trace/report-progress.js';
 import type { Connection, ConnectOptions, ServerTransport } from './contract.js';
 import { ConnectedClient } from './peer.js';
+import { ProtocolServer } from './protocol-server.js';
 import { isMethod, parseParams } from './requests.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -58,13 +56,11 @@ export async function openConnection(
     ...(remoteAddress === undefined ? {} : { remoteAddress }),
   };
   let hasEnded = false;
-  const protocol = new ProtocolServer(server.info as Implementation, {
+  const protocol = new ProtocolServer({
+    info: server.info as Implementation,
     capabilities: options.isLasting === false ? CAPABILITIES : LASTING_CAPABILITIES,
-    jsonSchemaValidator: validatorOnDemand,
     ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
   });
-  // The SDK's own handler answers a malformed level with its list of issues.
-  protocol.removeRequestHandler('logging/setLevel');
   const client = new ConnectedClient(protocol);
   const unsubscribe = server.onChange((change) => client.notify(change));
   const inFlight = new InFlight();
@@ -123,7 +119,7 @@ export function requestHandler(
   server: StepwrightServer,
   client: ConnectedClient,
   { caller, log, inFlight, hasEnded, turn: takeTurn }: RequestSettings,
-): NonNullable<Server['fallbackRequestHandler']> {
+): NonNullable<ProtocolServer['fallbackRequestHandler']> {
   return async ({ method, params }, extra) => {
     inFlight.begin();
     const peer = client.of(extra);
@@ -157,18 +153,6 @@ function turn(): Promise<void> {
 function reasonOf(error: Error): string {
   return error.message.replace(/:?\s*[[{].*$/s, '');
 }
-
-class ProtocolServer extends Server {
-  /**
-   * A request that asks for a task is answered at once: servers without tasks have to ignore the wish, not refuse it.
-   */
-  protected override assertTaskHandlerCapability(): void {}
-}
-
-/** The SDK makes a compiler of schemas for each server otherwise, which costs more than most requests over HTTP. */
-const validatorOnDemand: jsonSchemaValidator = {
-  getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),
-};
 
 const CAPABILITIES = { tools: {}, prompts: {}, resources: {}, completions: {} };
 const LASTING_CAPABILITIES = {

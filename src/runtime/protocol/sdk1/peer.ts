@@ -1,4 +1,3 @@
-import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import {
   CreateMessageResultSchema,
@@ -14,6 +13,7 @@ import { faultCodes, ProtocolFault } from '../../server/request.js';
 import { serverTexts } from '../../server/server-texts.js';
 import type { ServerChange } from '../../server/stepwright-server.js';
 import type { Elicit, Peer } from '../../tools/port.js';
+import type { ProtocolServer } from './protocol-server.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -26,6 +26,9 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-aut
 /** How many resources a client may subscribe to on one connection. */
 const SUBSCRIPTION_LIMIT = 1_000;
 
+/** What a connection asks the protocol about its client. The `Server` of the SDK fits, too. */
+type ClientSide = Pick<ProtocolServer, 'getClientCapabilities' | 'getClientVersion' | 'notification'>;
+
 /** What one connection knows about its client, apart from its requests. */
 export class ConnectedClient {
   /** The least serious level that the client wants. */
@@ -33,7 +36,7 @@ export class ConnectedClient {
 
   readonly #subscriptions = new Set<string>();
 
-  constructor(readonly protocol: Server) {}
+  constructor(readonly protocol: ClientSide) {}
 
   /** @throws ProtocolFault -32005 for more than {@link SUBSCRIPTION_LIMIT} resources. */
   subscribe(uri: string): void {
