@@ -1,7 +1,6 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
-import { RE2JS } from 're2js';
+import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
 import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
+import { loadRe2, makeAjv } from './libraries.js';
 
 /** A regular expression that is matched in time proportional to the text. */
 interface Pattern {
@@ -26,8 +25,9 @@ export function readPattern(source: string): ReadPattern {
   } catch (error) {
     return { ok: false, why: `is not a regular expression: ${reasonOf(error)}` };
   }
+  const re2 = loadRe2();
   try {
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(toRe2(source)));
+    const compiled = re2.compile(re2.translateRegExp(toRe2(source)));
     return { ok: true, pattern: { test: (text) => compiled.test(text) } };
   } catch (error) {
     return { ok: false, why: `cannot be matched in linear time: ${reasonOf(error)}` };
@@ -215,7 +215,7 @@ interface Compiler {
 }
 
 function compiler(patterns: Patterns): Compiler {
-  const ajv = new Ajv2020({
+  const ajv = makeAjv({
     allErrors: true,
     // Inherited members such as `constructor` are not properties of a value.
     ownProperties: true,
@@ -226,7 +226,6 @@ function compiler(patterns: Patterns): Compiler {
     logger: false,
     code: { regExp: engine(patterns) },
   });
-  formats.default(ajv);
   return { ajv, compiled: new WeakMap() };
 }
 
