@@ -27,6 +27,17 @@ const ENTRIES = [
 
 const nameOf = (file) => normalizePath(relative(SOURCES, file)).replace(/\.ts$/, '');
 
+/** What a server imports. */
+const SERVER = ['index', 'runtime/index'];
+
+/** What a server loads with its first run. */
+const RUNS = [
+  'runtime/server/prompt-run',
+  'runtime/server/composite/workflow-calls',
+  'runtime/server/runs/open-run-store',
+  'runtime/engine/snapshot',
+];
+
 /**
  * What a server loads, in as few files as the other entries allow: each layer is what the entries named here share with
  * a server, without the layers before it. What no server loads is split by use.
@@ -36,10 +47,8 @@ const LAYERS = {
   tools: ['testing/index'],
   graph: ['formats/builder/index', 'codegen/index'],
   server: ['runtime/index'],
+  runs: RUNS,
 };
-
-/** What a server imports. */
-const SERVER = ['index', 'runtime/index'];
 
 const moduleOf = (name) => normalizePath(join(SOURCES, `${name}.ts`));
 
@@ -59,7 +68,7 @@ function layer(name, priority) {
     name(id, graph) {
       if (ENTRIES.includes(id)) return null;
       shared ??= reach(LAYERS[name].map(moduleOf), graph);
-      served ??= reach(SERVER.map(moduleOf), graph);
+      served ??= reach([...SERVER, ...RUNS].map(moduleOf), graph);
       return shared.has(id) && served.has(id) ? name : null;
     },
   };

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 export type { AuthInfo, Owner, Principal, ToolContext } from '../decorators/context.js';
 export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
-export { dueTimeOf } from './engine/snapshot.js';
+export { dueTimeOf } from './engine/row-command.js';
 export { StoreError, type StoreProblem } from './host/durable/store-error.js';
 export {
   type ConsumedItem,

@@ -3,8 +3,9 @@ import type { Json } from '../../graph/json.js';
 import { body, foreach } from './constructs.fixture.js';
 import { call, chain, done, graph, input, Run, step } from './graph.fixture.js';
 import { withLargeValues, withoutLargeValues } from './large-values.js';
+import { dueTimeOf } from './row-command.js';
 import type { Change, Row } from './rows.js';
-import { dueTimeOf, foldRows, restore, snapshot } from './snapshot.js';
+import { foldRows, restore, snapshot } from './snapshot.js';
 import { rowsText, textOf } from './tables.fixture.js';
 
 const LONG = 'é'.repeat(70_000);

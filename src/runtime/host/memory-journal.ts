@@ -2,7 +2,7 @@ import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import type { Change, RunState } from '../engine/contract.js';
-import { dueTimeOf, foldRows, restore } from '../engine/snapshot.js';
+import { dueTimeOf } from '../engine/row-command.js';
 import { GroupCommit, type Refusal } from './group-commit.js';
 import {
   type DueTimer,
@@ -45,6 +45,13 @@ interface Kept {
   isOpen: boolean;
 }
 
+/** What {@link MemoryJournal.read} needs of the engine, loaded before the first entry: a server starts without it. */
+let snapshots: typeof import('../engine/snapshot.js') | undefined;
+
+async function loadSnapshots(): Promise<void> {
+  snapshots = await import('../engine/snapshot.js');
+}
+
 /** A journal in memory: it ends with the process. It keeps text, as one on disk would. */
 export class MemoryJournal implements Journal {
   readonly #runs = new Map<string, Kept>();
@@ -57,7 +64,9 @@ export class MemoryJournal implements Journal {
   );
 
   append(entry: JournalEntry): Promise<void> {
-    return this.#group.add(entry);
+    return snapshots === undefined
+      ? loadSnapshots().then(() => this.#group.add(entry))
+      : this.#group.add(entry);
   }
 
   async load(run: string): Promise<LoadedRun | undefined> {
@@ -136,8 +145,9 @@ export class MemoryJournal implements Journal {
     if (kept === undefined) return undefined;
     const entries = kept.entries.map((text) => JSON.parse(text) as Omit<JournalEntry, 'graph'>);
     const graph = JSON.parse(this.#graphs.get(kept.graphHash)?.text ?? '') as Graph;
-    const rows = foldRows(entries.flatMap(({ changes }) => changes));
-    return { graph, entries, state: restore(planOf(graph), rows) };
+    if (snapshots === undefined) throw new Error('a journal has a run before its first entry');
+    const rows = snapshots.foldRows(entries.flatMap(({ changes }) => changes));
+    return { graph, entries, state: snapshots.restore(planOf(graph), rows) };
   }
 
   #write({ graph, ...entry }: JournalEntry): Refusal {

@@ -2,11 +2,8 @@ import type { Owner } from '../../decorators/context.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
-import { processClock } from '../host/in-process/clock.js';
-import type { ValuePort } from '../host/in-process/values-in-flight.js';
 import { CallMask } from '../tools/call-mask.js';
 import { thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
@@ -43,7 +40,6 @@ import {
   readArguments,
 } from './prompt-arguments.js';
 import { PromptRenderer } from './prompt-renderer.js';
-import { runPrompt } from './prompt-run.js';
 import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
 import {
   type Abort,
@@ -55,11 +51,9 @@ import {
   RequestGate,
 } from './request.js';
 import { unanswerable } from './runs/answerers.js';
-import { FileRunStore } from './runs/file-store.js';
-import { MemoryRunStore } from './runs/memory-store.js';
-import { valuePort } from './runs/model-values.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
 import type { RunStore } from './runs/run-store.js';
+import { RunStoreOnDemand } from './runs/run-store-on-demand.js';
 import { lackingScopes, type ScopedCaller, scopeFailure } from './scopes.js';
 import { serverTexts } from './server-texts.js';
 import type { CompletionSubject, ServerChange, ServerOf, StepwrightServer } from './stepwright-server.js';
@@ -123,7 +117,6 @@ class RegistryServer implements StepwrightServer {
   readonly #schemas: SchemaCompiler;
   readonly #workflows: ServedWorkflows['workflows'];
   readonly #runs: RunStore;
-  readonly #values: ValuePort;
   readonly #workflowTools: WorkflowTools;
   readonly #gate = new RequestGate();
   readonly #lifecycle: Lifecycle;
@@ -143,36 +136,12 @@ class RegistryServer implements StepwrightServer {
     this.#lifecycle = new Lifecycle(settings.hooks, settings.log);
     this.#clientTools = new Set(clientToolNames(registry));
     this.#workflows = workflows;
-    const values = valuePort({ ...settings, schemas });
-    this.#values = values;
-    const { newRunId, runs: limits, toolAnswerMs: answerMs, pageSize, describe, log, journal } = settings;
-    const { storePath, isPatient } = settings;
-    const parts = {
-      calls: toolset,
-      schemas,
-      clock: processClock,
-      secretInputs: toolset.secretInputs,
-      toolSafety: toolset.toolSafety,
-      isPrivate: toolset.isPrivate,
-      values,
-      log,
-      newRunId,
-      limits,
-      isPatient,
-      refusal: (graph: Graph, owner: Owner) =>
-        unanswerable(graph, owner, {
-          localRoles: settings.localRoles,
-          hasAuthentication: this.#hasAuthentication,
-        }),
-    };
-    const runs: RunStore =
-      storePath === undefined
-        ? new MemoryRunStore({ ...parts, ...(journal === undefined ? {} : { journal }) })
-        : new FileRunStore(storePath, parts);
-    this.#runs = runs;
+    const { toolAnswerMs: answerMs, pageSize, describe, log, journal, storePath } = settings;
+    const hasRuns = journal !== undefined || storePath !== undefined;
+    this.#runs = new RunStoreOnDemand(() => this.#openRuns(), hasRuns);
     this.#workflowTools = new WorkflowTools({
       workflows,
-      runs,
+      runs: this.#runs,
       schemas,
       answerMs,
       pageSize,
@@ -188,6 +157,19 @@ class RegistryServer implements StepwrightServer {
     this.#listings = listingsOf(registry, prompts);
     const tools = [...this.#listings.tools, ...this.#workflowTools.listings];
     this.#tools = settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
+  }
+
+  async #openRuns(): Promise<RunStore> {
+    const { openRunStore } = await import('./runs/open-run-store.js');
+    const { toolset, settings } = this;
+    return openRunStore(toolset, settings, {
+      schemas: this.#schemas,
+      refusal: (graph, owner) =>
+        unanswerable(graph, owner, {
+          localRoles: settings.localRoles,
+          hasAuthentication: this.#hasAuthentication,
+        }),
+    });
   }
 
   listTools(cursor?: string, caller: ScopedCaller = { local: true }) {
@@ -347,6 +329,10 @@ class RegistryServer implements StepwrightServer {
   ): Promise<PromptTrace | PromptResult> {
     const { content } = prompt;
     if (content.kind !== 'workflow') return this.#renderer.get(prompt, content, input, request, mask);
+    const [{ runPrompt }, { valuePort }] = await Promise.all([
+      import('./prompt-run.js'),
+      import('./runs/model-values.js'),
+    ]);
     try {
       return await runPrompt({
         workflow: this.#served(content.workflow.graph.name),
@@ -356,7 +342,7 @@ class RegistryServer implements StepwrightServer {
         ),
         toolset: this.toolset,
         runs: this.#runs,
-        values: this.#values,
+        values: valuePort({ ...this.settings, schemas: this.#schemas }),
         settings: this.settings,
         request,
       });

@@ -21,7 +21,16 @@ export function load(url, context, next) {
   writeSync(2, 'loads ' + url + '\\n');
   return next(url, context);
 }`);
-const RECORDER = dataUrl(`import { register } from 'node:module'; register(${JSON.stringify(HOOKS)});`);
+/** The hooks do not see what a CommonJS module, or one made with `createRequire`, loads. */
+const RECORDER = dataUrl(`
+import { writeSync } from 'node:fs';
+import Module, { register } from 'node:module';
+const { load } = Module.prototype;
+Module.prototype.load = function (file) {
+  writeSync(2, 'loads file://' + file + '\\n');
+  return load.call(this, file);
+};
+register(${JSON.stringify(HOOKS)});`);
 
 /** The addresses of the modules that a server over stdio has loaded when it has listed its tools. */
 async function modulesOfServer(): Promise<readonly string[]> {
@@ -76,10 +85,20 @@ describe('a server of the built package, up to its first list', () => {
       .map((file) => JSON.parse(readFileSync(file, 'utf8')) as { readonly sources: readonly string[] });
     const sources = maps.flatMap((map) => map.sources.map((source) => source.replace(/^(\.\.\/)+/, '')));
     expect(sources).toContain('src/runtime/server/server.ts');
-    // A trace prints expressions, and the server reports the errors of the builder.
+    // Descriptions of workflows name shapes of values, and the server reports the errors of the builder.
     const unwanted =
-      /^src\/(codegen|cli|testing)\/|^src\/print\/(?!expression|shapes)|\/builder\/(builders|lower|sources)\.ts$/;
+      /^src\/(codegen|cli|testing)\/|^src\/print\/(?!shapes)|\/builder\/(builders|lower|sources)\.ts$/;
     expect(sources.filter((source) => unwanted.test(source))).toEqual([]);
+    // What runs workflows is loaded with the first run.
+    const running =
+      /^src\/runtime\/(engine\/(?!row-command)|trace\/(?!report-progress)|host\/(in-process|durable\/(?!store-error))|server\/(prompt-run|runs\/.*-store)\.ts)/;
+    expect(sources.filter((source) => running.test(source))).toEqual([
+      'src/runtime/server/runs/run-store.ts',
+    ]);
+  });
+
+  test('loads no compiler of schemas and patterns', () => {
+    expect(modules.filter((url) => /\/node_modules\/(ajv|ajv-formats|re2js)\//.test(url))).toEqual([]);
   });
 
   test('loads no compiler, and nothing of HTTP', () => {

@@ -1,8 +1,8 @@
 import type { Graph } from '../../../graph/model.js';
 import type { Row } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
+import { dueTimeOf, owedKind } from '../../engine/row-command.js';
 import type { Tables } from '../../engine/rows.js';
-import { dueTimeOf, owedKind } from '../../engine/snapshot.js';
 import type { JournalEntry } from '../journal.js';
 import { keyColumn, type LargeText, type TextColumn, TextWriter } from './texts.js';
 

@@ -29,6 +29,9 @@ export interface ServedWorkflow extends RunTraits {
   readonly tool?: WorkflowTool;
 }
 
+/** A workflow that is a tool. */
+export type OfferedWorkflow = ServedWorkflow & { readonly tool: WorkflowTool };
+
 export interface WorkflowTool {
   readonly name: string;
   readonly inputSchema: JsonSchema;

@@ -1,0 +1,297 @@
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { CallMask } from '../../tools/call-mask.js';
+import { checkArguments } from '../../tools/check-input.js';
+import type { Log } from '../../tools/log.js';
+import { maskedError, maskedFailure } from '../../tools/mask.js';
+import { runRef } from '../../tools/port.js';
+import { createProgress } from '../../trace/progress.js';
+import type { IdentifiedRequest } from '../request.js';
+import type { Envelope } from '../runs/envelope.js';
+import { rolesOf } from '../runs/run-owner.js';
+import type { RunStore, RunSummary, Submission, ToAnswer, Waiter } from '../runs/run-store.js';
+import { workflowToolTexts } from '../runs/run-texts.js';
+import { lackingScopes } from '../scopes.js';
+import { failureResult, type ToolResult } from '../wire.js';
+import { longResult, partOf, withLink } from './long-results.js';
+import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
+import { type RunTool, runTools } from './run-tools.js';
+import type { OfferedWorkflow, ServedWorkflow } from './served-workflows.js';
+
+export interface WorkflowCallsOptions {
+  readonly workflows: ReadonlyMap<string, ServedWorkflow>;
+  readonly runs: RunStore;
+  readonly schemas: SchemaCompiler;
+  /** How long a call waits for its run, in ms. */
+  readonly answerMs: number;
+  /** The most workflows and the most runs in one answer of `list_workflows`. */
+  readonly pageSize: number;
+  /** The longest result of an answer, in UTF-16 code units. */
+  readonly maxResultChars: number;
+  readonly log: Log;
+}
+
+/** Calls of the tools of workflows, and of the tools that look after runs. */
+export class WorkflowCalls {
+  readonly #options: WorkflowCallsOptions;
+
+  constructor(options: WorkflowCallsOptions) {
+    this.#options = options;
+  }
+
+  /** Calls the tool of a workflow. A failure, a refused input among them, is a result with `isError`. */
+  async callWorkflow(
+    workflow: OfferedWorkflow,
+    given: JsonObject,
+    request: IdentifiedRequest,
+  ): Promise<ToolResult> {
+    const secret = workflow.graph.inputs.filter((input) => input.secret === true).map((input) => input.name);
+    const mask = new CallMask();
+    mask.giveMembers(given, secret);
+    try {
+      return await this.#run(workflow, given, { secret, mask }, request);
+    } catch (fault) {
+      throw maskedError(fault, mask);
+    }
+  }
+
+  async #run(
+    { graph, tool }: OfferedWorkflow,
+    given: JsonObject,
+    { secret, mask }: { readonly secret: readonly string[]; readonly mask: CallMask },
+    request: IdentifiedRequest,
+  ): Promise<ToolResult> {
+    const { runs, schemas, log, maxResultChars } = this.#options;
+    const checked = await checkArguments(tool.name, given, tool.inputSchema, schemas, secret);
+    if (!checked.ok) return failureResult(maskedFailure(checked.failure, mask.searched));
+    const input = withDefaults(graph, checked.input);
+    const waiter = { ...this.#waiter(graph.name, request), cancels: true };
+    const answer = await runs.start({ owner: request.principal, graph, input }, waiter);
+    if (!answer.ok) return failureResult(answer.failure);
+    const { envelope } = answer;
+    const long = longResult(envelope, maxResultChars);
+    if (long !== undefined) return withLink(envelopeResult(long.envelope), long);
+    const run = runRef(envelope.workflow_id);
+    return toolResult(envelope, tool.output, schemas, () =>
+      log(workflowToolTexts.unfitResult(graph.name, run), {
+        event: 'workflow.result',
+        run,
+        workflow: graph.name,
+      }),
+    );
+  }
+
+  /** As {@link callWorkflow}, for a tool that looks after runs. */
+  async callRunTool(name: RunTool, given: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+    const { inputSchema } = runTools[name];
+    const named = withWorkflowId(given);
+    if (named === undefined)
+      return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.twoIds });
+    const checked = await checkArguments(name, named, inputSchema, this.#options.schemas);
+    if (!checked.ok) return failureResult(checked.failure);
+    const { input } = checked;
+    switch (name) {
+      case 'submit_result':
+        return this.#submit(input, request);
+      case 'get_workflow_status':
+        return this.#status(input, request);
+      case 'cancel_workflow':
+        return this.#cancel(input, request);
+      case 'list_workflows':
+        return this.#list(input, request);
+      default:
+        return name satisfies never;
+    }
+  }
+
+  async #submit(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+    const { runs } = this.#options;
+    const { principal } = request;
+    const id = textIn(input, 'workflow_id') ?? '';
+    const [actionId, result, error] = [
+      textIn(input, 'action_id'),
+      ownProperty(input, 'result'),
+      ownProperty(input, 'error'),
+    ];
+    const submission: Submission = {
+      ...(actionId === undefined ? {} : { actionId }),
+      ...(result === undefined ? {} : { result }),
+      ...(error === undefined ? {} : { error }),
+    };
+    const now = await runs.get(principal, id);
+    const waiter = now.ok ? this.#waiter(now.envelope.definition.name, request) : this.#plainWaiter(request);
+    const answer = await runs.submit(principal, id, submission, waiter);
+    if ('accepted' in answer) return acceptedResult(id, answer.warnings);
+    if (!answer.ok) return failureResult(answer.failure);
+    const { envelope, warnings } = answer;
+    return this.#fitted(envelope, (shown) => movedResult(shown, warnings));
+  }
+
+  async #status(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+    const { runs, workflows } = this.#options;
+    const answer = await runs.get(request.principal, textIn(input, 'workflow_id') ?? '');
+    if (!answer.ok) return failureResult(answer.failure);
+    const { name, hash } = answer.envelope.definition;
+    const changed = workflows.get(name)?.hash !== hash;
+    const about = { definition_hash: hash, definition_changed: changed };
+    const from = ownProperty(input, 'result_from');
+    if (typeof from === 'number') return this.#resultPart(answer.envelope, from, about);
+    return this.#fitted(answer.envelope, (shown) => envelopeResult(shown, [], about));
+  }
+
+  async #cancel(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+    const { runs } = this.#options;
+    const reason = textIn(input, 'reason');
+    const how = {
+      ...(reason === undefined || reason.trim() === '' ? {} : { reason }),
+      compensate: ownProperty(input, 'compensate') === true,
+    };
+    const id = textIn(input, 'workflow_id') ?? '';
+    const answer = await runs.cancel(request.principal, id, how, this.#plainWaiter(request));
+    if (!answer.ok) return failureResult(answer.failure);
+    const { envelope, warnings } = answer;
+    return this.#fitted(envelope, (shown) => envelopeResult(shown, warnings));
+  }
+
+  /** The result of a tool for a run, with a link in place of a result of the run that is too long. */
+  #fitted(envelope: Envelope, resultOf: (envelope: Envelope) => ToolResult): ToolResult {
+    const long = longResult(envelope, this.#options.maxResultChars);
+    return long === undefined ? resultOf(envelope) : withLink(resultOf(long.envelope), long);
+  }
+
+  #resultPart({ result, ...envelope }: Envelope, from: number, about: JsonObject): ToolResult {
+    const part = result === undefined ? undefined : partOf(result, from, this.#options.maxResultChars);
+    if (part === undefined) {
+      return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.noResultPart(from) });
+    }
+    const { text, next } = part;
+    const more = next === undefined ? [] : [workflowToolTexts.resultNext(envelope.workflow_id, next)];
+    return {
+      ...envelopeResult(envelope, [], { ...about, result_part: { ...part } }),
+      content: [text, ...more].map((each) => ({ type: 'text', text: each })),
+    };
+  }
+
+  async #list(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+    const limit = ownProperty(input, 'limit');
+    const size = Math.min(this.#options.pageSize, typeof limit === 'number' ? limit : Infinity);
+    const all = [...this.#options.workflows.values()].filter(
+      ({ graph }) => lackingScopes(graph.scopes, request).length === 0,
+    );
+    const runsOfCaller = await this.#options.runs.list(request.principal);
+    const status = textIn(input, 'status');
+    const start = startOf(textIn(input, 'cursor'), status, all.length, runsOfCaller);
+    if (start === undefined)
+      return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.badCursor() });
+    const left = runsOfCaller.slice(start.run).filter((run) => status === undefined || run.status === status);
+    const runs = left.slice(0, size);
+    const workflows = all.slice(start.workflow, start.workflow + size).map(({ graph, hash, tool }) => ({
+      name: graph.name,
+      ...(graph.version === undefined ? {} : { version: graph.version }),
+      description: graph.description,
+      hash,
+      ...(tool === undefined ? {} : { tool: tool.name }),
+    }));
+    // On the first page only.
+    const isFirst = textIn(input, 'cursor') === undefined && status === undefined;
+    const toAnswer = isFirst ? await this.#options.runs.toAnswer(request.principal) : [];
+    const asked = toAnswer.slice(0, this.#options.pageSize);
+    const left_out = toAnswer.length - asked.length;
+    const listed = start.workflow + workflows.length;
+    const hasMore = listed < all.length || runs.length < left.length;
+    const last = runs.at(-1) ?? runsOfCaller[start.run - 1];
+    const next = hasMore ? { next_cursor: cursorOf(status, listed, last?.workflow_id) } : {};
+    const lines = [
+      ...workflows.map(({ name, description, tool }) =>
+        workflowToolTexts.workflowLine(name, description, tool),
+      ),
+      '',
+      ...(runs.length === 0 && start.run === 0 ? [workflowToolTexts.noRuns] : runs.map(runLine)),
+      ...(asked.length === 0 ? [] : ['', workflowToolTexts.toAnswer, ...asked.map(toAnswerLine)]),
+      ...(left_out === 0 ? [] : [workflowToolTexts.moreToAnswer(left_out)]),
+      ...(next.next_cursor === undefined ? [] : [workflowToolTexts.moreListed(next.next_cursor)]),
+    ];
+    return {
+      content: [{ type: 'text', text: lines.join('\n') }],
+      structuredContent: {
+        workflows,
+        runs: runs.map((run) => ({ ...run })) as readonly Json[],
+        ...(rolesOf(request.principal).length === 0 || !isFirst
+          ? {}
+          : { to_answer: asked.map((question) => ({ ...question })) }),
+        ...(left_out === 0 ? {} : { to_answer_left_out: left_out }),
+        ...next,
+      },
+    };
+  }
+
+  #waiter(workflow: string, request: IdentifiedRequest): Waiter {
+    const graph = this.#options.workflows.get(workflow)?.graph;
+    if (graph === undefined) return this.#plainWaiter(request);
+    const progress = createProgress(graph, request.progress);
+    return {
+      ...this.#plainWaiter(request),
+      observe: (fact, state) => progress.observe(fact, state),
+      progress: progress.ofTool,
+    };
+  }
+
+  #plainWaiter(request: IdentifiedRequest): Waiter {
+    return { request, answerMs: this.#options.answerMs };
+  }
+}
+
+/** A cursor of `list_workflows`: of runs with this status, so many workflows were listed, and the runs up to this one. */
+function cursorOf(status: string | undefined, workflows: number, run = ''): string {
+  return Buffer.from(`list_workflows ${status ?? 'all'} ${workflows} ${run}`).toString('base64url');
+}
+
+/** The offsets at which a page of `list_workflows` starts; nothing for a cursor that it did not return. */
+function startOf(
+  cursor: string | undefined,
+  status: string | undefined,
+  workflows: number,
+  runs: readonly RunSummary[],
+): { readonly workflow: number; readonly run: number } | undefined {
+  if (cursor === undefined) return { workflow: 0, run: 0 };
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const [, count, run] = /^list_workflows [a-z]+ (\d{1,9}) (.*)$/s.exec(text) ?? [];
+  const workflow = Number(count);
+  if (run === undefined || workflow > workflows || cursorOf(status, workflow, run) !== cursor)
+    return undefined;
+  const last = run === '' ? -1 : runs.findIndex(({ workflow_id }) => workflow_id === run);
+  return run !== '' && last === -1 ? undefined : { workflow, run: last + 1 };
+}
+
+/** With `run_id` under its own name; nothing where two runs are named. */
+function withWorkflowId({ run_id, ...given }: JsonObject): JsonObject | undefined {
+  if (run_id === undefined) return given;
+  if (given.workflow_id !== undefined && given.workflow_id !== run_id) return undefined;
+  return { ...given, workflow_id: run_id };
+}
+
+function runLine({ workflow_id, name, status, cancelling, open_actions, ...more }: RunSummary): string {
+  const head = workflowToolTexts.runLine(workflow_id, name, status, cancelling === true, open_actions.length);
+  const { started_at, ended_at, arguments: given, arguments_omitted: omitted = [] } = more;
+  return `${head}\n${workflowToolTexts.runAbout(started_at, ended_at, given, omitted)}`;
+}
+
+function toAnswerLine({ workflow_id, action_id, name, message, schema }: ToAnswer): string {
+  return workflowToolTexts.toAnswerLine(workflow_id, action_id, name, message, schema);
+}
+
+function textIn(input: JsonObject, name: string): string | undefined {
+  const value = ownProperty(input, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** The input of a run: the given arguments, and defaults for the rest. */
+function withDefaults({ inputs }: Pick<Graph, 'inputs'>, given: JsonObject): JsonObject {
+  return Object.fromEntries(
+    inputs.flatMap(({ name, default: defaultValue }) => {
+      const value = ownProperty(given, name) ?? (Object.hasOwn(given, name) ? null : defaultValue);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
