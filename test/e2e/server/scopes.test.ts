@@ -9,6 +9,7 @@ import {
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { sequential, step } from '../../../src/formats/builder/index.js';
 import { clientOf } from '../composite/client.js';
+import { runs, workflow } from '../composite/fixture/workflows.js';
 import { connectedTo, refusal } from './connected.js';
 import { registryOf } from './fixture/registry-of.js';
 
@@ -36,7 +37,11 @@ class FailNow {
 }
 
 const registry = registryOf({
-  tools: [ReadNote, WriteNote, FailNow].map((cls) => ({ class: cls, input: object })),
+  tools: [
+    { class: ReadNote, input: object, hints: { category: 'notes', next: ['fail-now', 'write-note'] } },
+    { class: WriteNote, input: object },
+    { class: FailNow, input: object },
+  ],
 });
 
 const open = sequential('note-down', 'note something').step(step(WriteNote).bind('note')).build();
@@ -109,6 +114,30 @@ describe('a call', () => {
     expect(answer.isError).not.toBe(true);
   });
 
+  test('of a workflow inside another acts for the outer one', async () => {
+    const outer = { graph: workflow('outer', [runs('inner', 'audit', {})]) };
+    const made = createServer(registry, { workflows: [scoped, outer], log: () => {} });
+    const { client } = await connectedTo(made, tokenOf());
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).not.toContain('w_audit');
+    const refused = await client.callTool({ name: 'w_audit', arguments: {} });
+    expect(refused._meta?.['stepwright/failure']).toMatchObject({ code: 'E_SCOPE' });
+    const allowed = await client.callTool({ name: 'w_outer', arguments: {} });
+    expect(allowed.isError).not.toBe(true);
+  });
+
+  test('of an outer workflow needs its scopes, whatever the inner one needs', async () => {
+    const outer = { graph: workflow('outer', [runs('inner', 'audit', {})], { scopes: ['notes:outer'] }) };
+    const made = createServer(registry, { workflows: [scoped, outer], log: () => {} });
+    const { client } = await connectedTo(made, tokenOf('notes:audit'));
+    const refused = await client.callTool({ name: 'w_outer', arguments: {} });
+    expect(refused._meta?.['stepwright/failure']).toMatchObject({
+      code: 'E_SCOPE',
+      details: { missing: ['notes:outer'] },
+    });
+    expect(await refusal(client.getPrompt({ name: 'outer' }))).toMatchObject({ data: { code: 'E_SCOPE' } });
+  });
+
   test('of a prompt is refused like that of a tool', async () => {
     const client = await clientWith();
     const error = await refusal(client.getPrompt({ name: 'audit' }));
@@ -160,15 +189,17 @@ describe('over HTTP', () => {
   });
 
   test.each([
-    ['reader', false],
-    ['writer', true],
-  ])('the list of a %s has the tools of its scopes', async (token, isListed) => {
+    ['reader', ['fail-now']],
+    ['writer', ['fail-now', 'write-note']],
+  ])('the list of a %s has the tools of its scopes, also in hints', async (token, next) => {
     const response = await send('tools/list', '', token);
     expect(response.status).toBe(200);
     const { result } = JSON.parse(await response.text());
-    const names = (result.tools as readonly { readonly name: string }[]).map(({ name }) => name);
-    expect(names).toContain('read-note');
-    expect(JSON.stringify(result).includes('"write-note"')).toBe(isListed);
+    const tools = result.tools as readonly { readonly name: string; readonly _meta?: object }[];
+    expect(tools.find(({ name }) => name === 'read-note')).toMatchObject({
+      _meta: { 'stepwright/hints': { category: 'notes', next } },
+    });
+    expect(JSON.stringify(result).includes('"write-note"')).toBe(next.includes('write-note'));
   });
 
   test.each([

@@ -239,7 +239,12 @@ export const CASES: readonly RunCase[] = [
       node(
         'ask',
         'which',
-        { mode: 'choice', message: lit('Which?'), options: lit(['a', 'b']) },
+        {
+          mode: 'choice',
+          message: lit('Which?'),
+          options: lit(['a', 'b']),
+          answerBy: [{ kind: 'role', role: 'lead', except: 'owner' }, { kind: 'owner' }],
+        },
         { timeoutMs: 200, onError: { value: lit('none') } },
       ),
       call(

@@ -16,6 +16,8 @@ import { type Scenario, textInput } from './scenario.js';
 
 const workflowId = 'run-1';
 
+const lead = { kind: 'role', role: 'lead', except: 'owner' } as const;
+
 const asking = (mode: AskNode['mode'], options: Partial<AskNode> = {}): Scenario => ({
   graph: sample([
     use('find', {}),
@@ -110,6 +112,19 @@ export const waitingCases: Readonly<Record<string, Scenario>> = {
     tools: { later: echo(), tell: echo() },
     given: { pin: '4711-0815' },
     workflowId,
+  },
+  'asks-others': {
+    graph: sample([
+      ask('sure', 'confirm', { answerBy: [lead] }),
+      ask('label', 'text', { answerBy: [{ kind: 'owner' }, lead] }),
+      use('tell', {}),
+    ]),
+    tools: { tell: echo() },
+    workflowId,
+  },
+  'asks-others-in-the-hand-off': {
+    graph: sample([ask('sure', 'confirm', { answerBy: [lead] }), use('tell', { is: step('sure') })]),
+    tools: { tell: echo() },
   },
   'waits-for-a-time': {
     graph: sample([wait('pause', { durationMs: lit(60_000) }), use('tell', {})]),

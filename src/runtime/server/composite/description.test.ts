@@ -25,7 +25,7 @@ import {
   step,
   stop,
 } from '../../engine/graph.fixture.js';
-import { describeWorkflow } from './description.js';
+import { describeShortly, describeWorkflow } from './description.js';
 
 const linesOf = (...parts: Parameters<typeof describeWorkflow>) =>
   describeWorkflow(...parts)
@@ -212,6 +212,21 @@ test('mentions questions only where one is possible', () => {
   expect(linesOf(withTasks(graph([runs('sub', 'other')]), pausing), true)).not.toContain(asking);
   const curious = graph([ask('sure')], { name: 'other' });
   expect(linesOf(withTasks(graph([runs('sub', 'other')]), curious), true)).toContain(asking);
+});
+
+test('names those who alone may answer', () => {
+  const lead = { kind: 'role', role: 'lead', except: 'owner' } as const;
+  const theirs = ask('sure', 'confirm', { answerBy: [lead] });
+  const who = "a caller with the role 'lead' who is not the owner";
+  expect(describeShortly(graph([theirs]), true)).toContain(
+    `May ask a question before it is done, which only ${who} may answer: get_workflow_status returns its state.`,
+  );
+  const both = `May ask questions before it is done: then answer with submit_result. Some only ${who} may answer: get_workflow_status returns its state.`;
+  expect(describeShortly(graph([theirs, ask('name')]), true)).toContain(both);
+  const shared = ask('name', 'text', { answerBy: [{ kind: 'owner' }, lead] });
+  expect(linesOf(graph([theirs, theirs, shared]), true)).toContain(`│ ${both}`);
+  expect(describeShortly(graph([shared]), true)).toContain('then answer with submit_result.');
+  expect(describeShortly(graph([shared]), true)).not.toContain('lead');
 });
 
 const many = (count: number, id: (index: number) => string) =>

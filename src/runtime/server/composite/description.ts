@@ -1,3 +1,4 @@
+import { answererKey, describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import { isFailFast } from '../../../graph/limits.js';
@@ -54,8 +55,7 @@ export function describeWorkflow(graph: Graph, canWait: boolean): string {
 
 /** The description of a workflow's tool without the box: the author's, and whether a run may wait. */
 export function describeShortly(graph: Graph, canWait: boolean): string {
-  const { box } = workflowToolTexts;
-  const note = canWait ? `\n\n${asks(graph) ? box.asks : box.waits}` : '';
+  const note = canWait ? `\n\n${waitingNote(graph)}` : '';
   return `${clipText(graph.description, DESCRIPTION_LIMIT - note.length)}${note}`;
 }
 
@@ -65,7 +65,7 @@ function boxOf(graph: Graph, canWait: boolean, { parameters, levels, limit }: De
   const lines = [
     clipText(shownFlow(graph, levels), limit),
     clipText(box.onFailure(policiesOf(graph)), limit),
-    ...(canWait ? [asks(graph) ? box.asks : box.waits] : []),
+    ...(canWait ? [waitingNote(graph)] : []),
     ...(inputs.length > 0 && parameters ? [box.parameters] : []),
     ...(parameters ? inputs.map((input) => box.parameter(input.name, notesOf(input))) : []),
     ...(inputs.length > 0 && !parameters ? [box.parametersLeft(inputs.length)] : []),
@@ -101,9 +101,17 @@ function policiesOf(graph: Graph): string[] {
   ];
 }
 
-/** Whether a step of it, or of a workflow it runs, puts a question. */
-function asks(graph: Graph): boolean {
-  return [graph, ...(graph.tasks ?? [])].some((each) => nodesOf(each).some(({ kind }) => kind === 'ask'));
+/** What a run may wait for, by the steps of the workflow and of those it runs. */
+function waitingNote(graph: Graph): string {
+  const { box } = workflowToolTexts;
+  const asks = [graph, ...(graph.tasks ?? [])].flatMap((each) =>
+    nodesOf(each).filter((node) => node.kind === 'ask'),
+  );
+  const others = asks.flatMap(({ answerBy }) => (isForOthers(answerBy) ? answerBy : []));
+  if (asks.length === 0) return box.waits;
+  if (others.length === 0) return box.asks;
+  const who = describeAnswerers([...new Map(others.map((each) => [answererKey(each), each])).values()]);
+  return asks.every(({ answerBy }) => isForOthers(answerBy)) ? box.asksOthers(who) : box.asksBoth(who);
 }
 
 /** Whether a node that fails need not fail its workflow: it has a value then, or leads to steps that give one. */

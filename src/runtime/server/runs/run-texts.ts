@@ -150,6 +150,10 @@ export const workflowToolTexts = {
       ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} and ${ids.length - 3} more`,
     onFailure: (policy: readonly string[]) => `On failure: ${policy.join('; ')}`,
     asks: 'May ask a question before it is done: then answer with submit_result.',
+    asksOthers: (who: string) =>
+      `May ask a question before it is done, which only ${clip(who)} may answer: get_workflow_status returns its state.`,
+    asksBoth: (who: string) =>
+      `May ask questions before it is done: then answer with submit_result. Some only ${clip(who)} may answer: get_workflow_status returns its state.`,
     waits: 'May wait for a time: get_workflow_status returns its state.',
     parameters: 'Params:',
     parametersLeft: (count: number) => `Params: ${count}, as the input schema says`,
