@@ -14,9 +14,11 @@ export {
   JournalConflictError,
   type JournalEntry,
   JournalFailedError,
+  type Leases,
   type LoadedRun,
   type OpenRun,
   type Row,
+  type RunHead,
   UnknownRunError,
 } from './host/journal.js';
 export { type JournaledRun, MemoryJournal } from './host/memory-journal.js';

@@ -13,6 +13,8 @@ export interface JournalEntry {
   readonly expectedSeq: number;
   /** Which holder of the run writes. It never falls: an entry of an earlier holder is refused. */
   readonly epoch: number;
+  /** Whether no process holds the run after it, as one that only waits. Default: its writer holds the run. */
+  readonly releases?: true;
   /** The graph the run starts on, in the first entry. With all workflows it runs among its tasks. */
   readonly graph?: Graph;
   /** What was taken in, in order: none for a start, for a continuation, and where only items are consumed. */
@@ -62,11 +64,23 @@ export interface LoadedRun {
   /** Of its last entry. */
   readonly seq: number;
   readonly epoch: number;
+  /**
+   * Which process holds it: this one, with this epoch, or another one. Missing for none, and in a journal of one
+   * process. See {@link Leases}.
+   */
+  readonly holder?: 'this' | 'other';
   readonly graphHash: string;
   /** The rows of its state; see `fold`. */
   readonly rows: readonly Row[];
   /** Those of its host, in the order in which they were first written. */
   readonly hostRows: readonly HostRow[];
+}
+
+/** The last entry of a run, and who holds it. */
+export type RunHead = Pick<LoadedRun, 'seq' | 'epoch' | 'holder'>;
+
+export function isSameHead(one: RunHead, other: RunHead): boolean {
+  return one.seq === other.seq && one.epoch === other.epoch && one.holder === other.holder;
 }
 
 /** A row of a run's state. */
@@ -139,6 +153,40 @@ export interface Journal {
   watch(run: string, onChange: () => void): () => void;
   /** Removes a run. An unknown run is not an error. */
   forget(run: string): Promise<void>;
+  /** Which process holds which run, in a journal of several processes. Default: there is one process. */
+  readonly leases?: Leases;
+}
+
+/**
+ * Which process holds which run. The first entry of a process claims a run that no process holds; entries of other processes
+ * are refused until it is released. A holder that shows no sign of life for a full lease loses its runs to the first
+ * process that claims them.
+ */
+export interface Leases {
+  /**
+   * Takes a run that no process holds, or whose holder is gone. Resolves when that is safe, with the run as it is then;
+   * with nothing where another process holds it, where it is over, and for an unknown run.
+   */
+  claim(run: string): Promise<LoadedRun | undefined>;
+  /** Gives a run back that this process holds with this epoch, and that only waits. */
+  release(run: string, epoch: number): Promise<void>;
+  /** Abandons a run that this process holds and cannot go on with: any process may claim it. */
+  abandon(run: string): Promise<void>;
+  /** What a run has been loaded with last, or would be now; nothing for an unknown run. */
+  head(run: string): Promise<RunHead | undefined>;
+  /** The runs that other processes have begun since it was asked last, in the order in which they began. */
+  newRuns(): Promise<readonly string[]>;
+  /** Calls back when the run has another head than this one. It may call late. Returns what stops it. */
+  follow(run: string, head: RunHead, onChange: () => void): () => void;
+  /**
+   * Open runs that need a process: their holder is gone, or no process holds them and a time has come or something was sent.
+   * It also shows the other processes that this one lives: it has to be called at least each `intervalMs`.
+   *
+   * @param now ms since the epoch.
+   */
+  orphans(now: number): Promise<readonly string[]>;
+  /** How often {@link orphans} has to be called, in ms. */
+  readonly intervalMs: number;
 }
 
 /** Thrown by `Journal.append` for an entry that does not follow the run's last one. */

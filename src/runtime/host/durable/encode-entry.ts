@@ -7,7 +7,8 @@ import type { JournalEntry } from '../journal.js';
 import { keyColumn, type LargeText, type TextColumn, TextWriter } from './texts.js';
 
 /** An entry as it is written: later changes of its objects do not reach it. */
-export interface EncodedEntry extends Pick<JournalEntry, 'run' | 'seq' | 'expectedSeq' | 'epoch'> {
+export interface EncodedEntry
+  extends Pick<JournalEntry, 'run' | 'seq' | 'expectedSeq' | 'epoch' | 'releases'> {
   /** Of an entry that begins a run. */
   readonly begins?: {
     readonly graphHash: string;
@@ -50,6 +51,7 @@ interface EncodedChange {
 
 export function encodeEntry(entry: JournalEntry): EncodedEntry {
   const { run, seq, expectedSeq, epoch, graph, events, changes, hostRows = [], consumed = [] } = entry;
+  const { releases } = entry;
   const texts = new TextWriter();
   let start: Tables['start'] | undefined;
   let becomes: NewStatus | undefined;
@@ -60,6 +62,7 @@ export function encodeEntry(entry: JournalEntry): EncodedEntry {
   }
   return {
     ...{ run, seq, expectedSeq, epoch, becomes },
+    ...(releases === undefined ? {} : { releases }),
     ...(graph === undefined || start === undefined ? {} : { begins: beginningOf(graph, start) }),
     events: texts.column(`[${events.map((event) => texts.event(event)).join(',')}]`),
     changes: changes.map((change) => ({

@@ -257,7 +257,7 @@ test('what another process sends and consumes is noticed', async () => {
   const one = await open();
   const other = await open(one.path);
   const run = begin('r');
-  await one.append(run.first);
+  await one.append({ ...run.first, releases: true });
   const calls = { one: 0, two: 0 };
   one.watch('r', () => {
     calls.one += 1;

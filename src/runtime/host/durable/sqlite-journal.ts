@@ -19,7 +19,6 @@ import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry, type NewStatus } from './encode-entry.js';
 import { StoreError } from './store-error.js';
 import {
-  lockStore,
   openStoreFile,
   pragma,
   type StoreFileOptions,
@@ -27,14 +26,13 @@ import {
   transaction,
   whenFree,
 } from './store-file.js';
+import { type LeaseOptions, StoreLeases } from './store-leases.js';
 import { type Head, StoreTables } from './store-tables.js';
 import { keyColumn, keyIn, type LargeText, type TextColumn } from './texts.js';
 
-export interface SqliteJournalOptions extends StoreFileOptions {
+export interface SqliteJournalOptions extends StoreFileOptions, LeaseOptions {
   /** How often it looks for what other processes have written, in ms, while somebody watches. Default: 20. */
   readonly pollMs?: number;
-  /** Whether other servers are kept from the file for as long as it is open. Default: false. */
-  readonly isExclusive?: boolean;
 }
 
 /** One thing to write. Says why it is refused. */
@@ -54,9 +52,9 @@ interface Written {
  */
 export class SqliteJournal implements Journal {
   readonly path: string;
+  readonly leases: StoreLeases;
   readonly #database: SqliteDatabase;
   readonly #pollMs: number;
-  readonly #unlock: (() => void) | undefined;
   readonly #tables: StoreTables;
   readonly #group: GroupCommit<Write>;
   readonly #watchers = new Map<string, Set<() => void>>();
@@ -72,23 +70,24 @@ export class SqliteJournal implements Journal {
    * @throws StoreError for a file that is not a store, or cannot be used as one; see its `problem`.
    */
   static async open(path: string, options: SqliteJournalOptions = {}): Promise<SqliteJournal> {
-    const { isExclusive = false, pollMs = 20 } = options;
-    const unlock = isExclusive ? await lockStore(path, options.driver) : undefined;
-    try {
-      return new SqliteJournal(path, await openStoreFile(path, options), pollMs, unlock);
-    } catch (error) {
-      unlock?.();
-      throw error;
-    }
+    return new SqliteJournal(path, await openStoreFile(path, options), options);
   }
 
-  private constructor(path: string, database: SqliteDatabase, pollMs: number, unlock?: () => void) {
-    this.#unlock = unlock;
+  private constructor(path: string, database: SqliteDatabase, options: SqliteJournalOptions) {
     this.path = path;
     this.#database = database;
     this.#tables = new StoreTables(database, path);
-    this.#pollMs = pollMs;
+    this.#pollMs = options.pollMs ?? 20;
     this.#group = new GroupCommit((writes) => this.#commit(writes), nextTurn);
+    this.leases = new StoreLeases(
+      {
+        tables: this.#tables,
+        write: (work) => this.#group.add(() => void work()),
+        poll: () => this.#startPolling(),
+        check: () => this.#check(),
+      },
+      options,
+    );
   }
 
   async append(entry: JournalEntry): Promise<void> {
@@ -100,7 +99,9 @@ export class SqliteJournal implements Journal {
     this.#check();
     return this.#tables.reading(() => {
       const head = this.#head(run);
-      return head === undefined ? undefined : this.#tables.load(head);
+      if (head === undefined) return undefined;
+      const { holder } = this.leases.headOf(head);
+      return { ...this.#tables.load(head), ...(holder === 'other' ? { holder } : {}) };
     });
   }
 
@@ -163,10 +164,8 @@ export class SqliteJournal implements Journal {
 
   watch(run: string, onChange: () => void): () => void {
     this.#check();
-    if (this.#watchers.size === 0) {
-      this.#look();
-      this.#poll = setInterval(() => this.#notifyOfOthers(), this.#pollMs).unref();
-    }
+    if (this.#watchers.size === 0) this.#look();
+    this.#startPolling();
     const watchers = this.#watchers.get(run) ?? new Set();
     this.#watchers.set(run, watchers);
     watchers.add(onChange);
@@ -174,8 +173,16 @@ export class SqliteJournal implements Journal {
       watchers.delete(onChange);
       if (watchers.size > 0 || this.#watchers.get(run) !== watchers) return;
       this.#watchers.delete(run);
-      if (this.#watchers.size === 0) clearInterval(this.#poll);
     };
+  }
+
+  #startPolling(): void {
+    this.#poll ??= setInterval(() => this.#notifyOfOthers(), this.#pollMs).unref();
+  }
+
+  #stopPolling(): void {
+    clearInterval(this.#poll);
+    this.#poll = undefined;
   }
 
   async forget(run: string): Promise<void> {
@@ -198,23 +205,32 @@ export class SqliteJournal implements Journal {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     // The last group: what came before it is written when it is.
-    await this.#group.add(() => {
+    const last = this.#group.add(() => {
+      this.leases.end();
       this.#isClosed = true;
       return undefined;
     });
-    clearInterval(this.#poll);
+    // If that cannot be written, other processes take the runs over when the lease has ended.
+    await last.catch(() => undefined);
+    this.#isClosed = true;
+    this.#stopPolling();
     this.#watchers.clear();
     this.#tables.close();
     this.#database.close();
-    this.#unlock?.();
   }
 
   async #commit(writes: readonly Write[]): Promise<readonly Refusal[]> {
     this.#check();
     const written: Written = { runs: new Set() };
-    const refusals = await this.#storing(() =>
-      whenFree(this.path, () => transaction(this.#database, () => writes.map((write) => write(written)))),
-    );
+    let refusals: readonly Refusal[];
+    try {
+      refusals = await whenFree(this.path, () =>
+        transaction(this.#database, () => writes.map((write) => write(written))),
+      );
+    } catch (error) {
+      this.leases.undoBeat();
+      throw storeError(error, this.path);
+    }
     for (const run of written.runs) this.#notify(run);
     return refusals;
   }
@@ -226,7 +242,10 @@ export class SqliteJournal implements Journal {
     if (why !== undefined) return new JournalConflictError(entry, why);
     const n = known?.n ?? this.#begin(entry);
     if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
-    this.#run('UPDATE runs SET seq = ?, epoch = ? WHERE n = ?', seq, epoch, n);
+    const isAtRest = entry.releases ?? (entry.becomes !== undefined && isOver(entry.becomes.status));
+    const holder = isAtRest ? null : this.leases.holder;
+    this.#run('UPDATE runs SET seq = ?, epoch = ?, holder = ? WHERE n = ?', seq, epoch, holder, n);
+    if (!isAtRest) this.leases.beat();
     if (entry.becomes !== undefined && entry.becomes.status !== (known?.status ?? 'running'))
       this.#setStatus(n, entry.becomes);
     this.#run(
@@ -273,8 +292,8 @@ export class SqliteJournal implements Journal {
     const last = known?.seq ?? 0;
     if (expectedSeq !== last) return `it follows entry ${expectedSeq}, and the last one is ${last}`;
     if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
-    if (known !== undefined && epoch < known.epoch)
-      return `the run has a later holder, of epoch ${known.epoch}`;
+    const lease = known && this.leases.refusalOf(known, epoch);
+    if (lease !== undefined) return lease;
     const missing = consumed.find(
       ({ id }) =>
         known === undefined ||
@@ -363,8 +382,11 @@ export class SqliteJournal implements Journal {
   /** The version of the file changes when another connection has written to it. */
   #notifyOfOthers(): void {
     try {
-      if (pragma(this.#database, 'data_version') === this.#seen.version) return;
-      for (const run of this.#look()) this.#notify(run);
+      if (this.#watchers.size === 0 && !this.leases.hasFollowers) this.#stopPolling();
+      else if (pragma(this.#database, 'data_version') !== this.#seen.version) {
+        for (const run of this.#look()) this.#notify(run);
+        this.leases.look();
+      }
     } catch {
       // A file that is locked or gone is reported by the next write; until then the next look tries again.
     }
@@ -372,14 +394,6 @@ export class SqliteJournal implements Journal {
 
   #check(): void {
     if (this.#isClosed) throw new StoreError('closed', this.path);
-  }
-
-  async #storing<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      throw storeError(error, this.path);
-    }
   }
 
   #run(sql: string, ...values: (SqliteValue | TextColumn)[]): void {

@@ -11,7 +11,6 @@ export type StoreProblem =
   | 'foreign'
   | 'newer'
   | 'busy'
-  | 'in_use'
   | 'closed';
 
 /** The oldest SQLite without the fault in its write-ahead log that damages a file which several processes use. */
@@ -39,8 +38,6 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
     `the store '${path}' was written by a later version of stepwright (${detail}): update stepwright, or give another path`,
   busy: (path, detail) =>
     `the store '${path}' was locked by another process for ${detail}: end the program that keeps it locked`,
-  in_use: (path) =>
-    `the store '${path}' is in use by another server: end that one, or give this one another path`,
   closed: (path) => `the store '${path}' is closed`,
 };
 

@@ -33,8 +33,10 @@ const MIGRATIONS: readonly string[] = [
     n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, ref TEXT NOT NULL, graph TEXT NOT NULL,
     workflow TEXT NOT NULL, status TEXT NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER,
     seq INTEGER NOT NULL, epoch INTEGER NOT NULL, is_open INTEGER NOT NULL,
-    ended INTEGER
+    ended INTEGER, holder TEXT
   );
+  CREATE TABLE holders (id TEXT PRIMARY KEY, beat INTEGER NOT NULL, lease_ms INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE INDEX held_runs ON runs (holder) WHERE holder IS NOT NULL;
   CREATE INDEX finished_runs ON runs (ended) WHERE ended IS NOT NULL;
   CREATE INDEX end_times ON runs (ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX open_runs ON runs (n) WHERE is_open = 1;
@@ -95,29 +97,6 @@ export async function openStoreFile(
     database?.close();
     throw storeError(error, path);
   }
-}
-
-/**
- * Keeps other servers from a store until the result is called or the process ends, however it ends: the lock is one of
- * the system, on a file beside the store.
- *
- * @throws StoreError `in_use`, and for a file that cannot be created.
- */
-export async function lockStore(path: string, driver?: SqliteDriver): Promise<() => void> {
-  const { DatabaseSync } = driver ?? (await findDriver(path));
-  const file = `${path}-lock`;
-  prepareFile(path);
-  closeSync(openSync(file, 'a', 0o600));
-  const lock = new DatabaseSync(file);
-  try {
-    lock.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
-  } catch (error) {
-    lock.close();
-    throw sqliteCode(error) === SQLITE.busy
-      ? new StoreError('in_use', path, '', error)
-      : storeError(error, path);
-  }
-  return () => lock.close();
 }
 
 /** Works as soon as no other process holds the lock that it needs. @throws StoreError `busy`. */

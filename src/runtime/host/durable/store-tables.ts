@@ -13,6 +13,8 @@ export interface Head {
   readonly epoch: number;
   readonly graph: string;
   readonly status: RunStatus;
+  /** The process that holds it; null for none. */
+  readonly holder: string | null;
 }
 
 /** An entry of a run's log. */
@@ -21,7 +23,7 @@ export interface StoredEntry {
   readonly events: readonly Event[];
 }
 
-const HEAD = 'SELECT n, id, seq, epoch, graph, status FROM runs';
+const HEAD = 'SELECT n, id, seq, epoch, graph, status, holder FROM runs';
 
 /** Reads the tables of a store, for its journal and for those who only read. Keeps prepared statements. */
 export class StoreTables {

@@ -76,6 +76,10 @@ export class Incoming {
     return new Set([...this.#events].flatMap((event) => ('command' in event ? [event.command] : [])));
   }
 
+  get events(): Iterable<Event> {
+    return this.#events;
+  }
+
   get deliveries(): Iterable<Delivery> {
     return this.#deliveries ?? [];
   }

@@ -14,7 +14,7 @@ import {
 /** So many writes of a run may fail one after the other before it is abandoned. */
 export const MAX_FAILED_WRITES = 3;
 
-type EntryPart = Pick<JournalEntry, 'events' | 'changes' | 'hostRows' | 'consumed'>;
+type EntryPart = Pick<JournalEntry, 'events' | 'changes' | 'hostRows' | 'consumed' | 'releases'>;
 
 /** A write that has ended. */
 interface Written<Pending> {
@@ -37,7 +37,10 @@ export class JournalWriter<Pending> {
   readonly #journal: Journal;
   readonly #run: string;
   readonly #graph: Graph;
-  readonly #epoch: number;
+  /** Of the next entry. */
+  #epoch: number;
+  /** Whether this process holds the run; where there is one process, it does. */
+  #isHeld: boolean;
   #seq: number;
   #failures = 0;
   #pending: Pending | undefined;
@@ -45,12 +48,13 @@ export class JournalWriter<Pending> {
   #written: Written<Pending> | undefined;
 
   /** @param last the run as it was last written; entry 0 for none. */
-  constructor(journal: Journal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch'>) {
+  constructor(journal: Journal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch' | 'holder'>) {
     this.#journal = journal;
     this.#run = last.run;
     this.#graph = graph;
     this.#seq = last.seq;
-    this.#epoch = last.epoch + 1;
+    this.#isHeld = last.holder === 'this';
+    this.#epoch = this.#isHeld ? last.epoch : last.epoch + 1;
   }
 
   get isWriting(): boolean {
@@ -77,6 +81,35 @@ export class JournalWriter<Pending> {
     const written = this.#written;
     this.#written = undefined;
     return written;
+  }
+
+  /** The number of the last entry. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Whether the journal has other processes that the run may be left to. */
+  get isShared(): boolean {
+    return this.#journal.leases !== undefined;
+  }
+
+  /** Lets other processes take the run, which only waits. The next entry claims it again. */
+  release(): void {
+    const { leases } = this.#journal;
+    if (leases === undefined || !this.#isHeld) return;
+    // Where that fails, the run stays with this process.
+    leases.release(this.#run, this.#epoch).catch(() => undefined);
+    this.#noteReleased();
+  }
+
+  #noteReleased(): void {
+    this.#isHeld = false;
+    this.#epoch += 1;
+  }
+
+  #noteWritten({ releases }: EntryPart): void {
+    this.#isHeld = true;
+    if (releases === true) this.#noteReleased();
   }
 
   /** Whether the run is in the journal. */
@@ -115,6 +148,7 @@ export class JournalWriter<Pending> {
       return this.#reload(entry, fault);
     }
     this.#seq = entry.seq;
+    this.#noteWritten(entry);
     this.#failures = 0;
     return undefined;
   }
@@ -136,6 +170,7 @@ export class JournalWriter<Pending> {
       throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
     }
     this.#seq = seq;
+    if (wasWritten) this.#noteWritten(entry);
     return { wasWritten, state: loaded && restore(planOf(this.#graph), loaded.rows), hostRows };
   }
 }

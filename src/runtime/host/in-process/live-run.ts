@@ -9,7 +9,7 @@ import { restore } from '../../engine/snapshot.js';
 import type { CallMask } from '../../tools/call-mask.js';
 import { type CallContext, runRef } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';
-import type { HostRow } from '../journal.js';
+import { type HostRow, JournalConflictError } from '../journal.js';
 import { RunMask } from '../run-mask.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, processClock, type Turns } from './clock.js';
@@ -78,6 +78,8 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   /** It has work to do, and continues in a later turn of the event loop. */
   #isPaused = false;
   #isOver = false;
+  /** Another process has it. */
+  #isLost = false;
   /** Calls have returned, and those that return in the same microtask are awaited. */
   #isGathering = false;
 
@@ -97,7 +99,8 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
       this.#writer = journal && new JournalWriter(journal, graph, loaded);
       const { commands, more } = outstanding(this.#state);
       this.#more = more;
-      this.#open.takeOver(commands, this.#state, holdsUnsafeCalls);
+      // The process that holds it has its calls in flight.
+      this.#open.takeOver(commands, this.#state, holdsUnsafeCalls && loaded.holder !== 'other');
       return;
     }
     this.#start = startOf(run, host, clock.now());
@@ -124,6 +127,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   }
 
   get liveStatus(): LiveStatus {
+    if (this.#isLost) return 'busy';
     if (this.#isOver) return 'over';
     if (this.#isBusy || !this.isSafe || this.#hasWork) return 'busy';
     if (this.#state.run.status !== 'running') return 'over';
@@ -153,7 +157,12 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   /** Whether nothing of the state has still to be written. */
   get isSafe(): boolean {
-    return this.#writer?.isSafe ?? true;
+    return !this.#isLost && (this.#writer?.isSafe ?? true);
+  }
+
+  /** The number of its last entry in the journal. */
+  get seq(): number {
+    return this.#writer?.seq ?? 0;
   }
 
   /** Whether the start of the run is safe. */
@@ -291,6 +300,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   #rest(): void {
     this.#open.armTimer();
     if (this.#open.isHostBusy) return;
+    if (this.#values?.isEmpty !== false) this.#writer?.release();
     this.#open.trim();
     this.#incoming = undefined;
     if (this.#calls?.isEmpty === true) this.#calls = undefined;
@@ -381,13 +391,29 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
       return;
     }
     const consumes = item === undefined ? {} : { consumed: [{ id: item, response }] };
+    const released = this.#writer.isShared && this.#waitsAfter(transition, events) ? RELEASED : {};
     const hostRows = noted.length === 0 ? {} : { hostRows: noted };
-    this.#writer.write({ events, changes, ...hostRows, ...consumes }, pending).then(
+    this.#writer.write({ events, changes, ...hostRows, ...consumes, ...released }, pending).then(
       () => {
         if (!this.#isPaused) this.#work();
       },
       (fault) => this.#break(fault),
     );
+  }
+
+  /** Whether the run is over, or only waits, once a transition has taken effect: then any process may go on with it. */
+  #waitsAfter({ state, commands, more }: Advance, events: readonly Event[]): boolean {
+    if (more || (this.#incoming?.size ?? 0) > 0 || this.#values?.isEmpty === false) return false;
+    if (state.run.status !== 'running') return true;
+    const settled = new Set<string>();
+    for (const event of events) {
+      if ('command' in event && commandOf(state, event.command) === undefined) settled.add(event.command);
+    }
+    for (const command of commands) {
+      if (command.kind === 'cancelTimer') settled.add(command.timer);
+      if (command.kind === 'cancelCall') settled.add(command.call);
+    }
+    return this.#open.waitsAfter(commands, settled);
   }
 
   /** Everything of a transition is safe. */
@@ -503,9 +529,26 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     const waiting = this.#incoming?.deliveries ?? [];
     const lost = [this.#writer?.pending?.delivery, ...waiting];
     this.#letGo();
+    if (fault instanceof JournalConflictError && this.hasBegun && this.#keeper.lost !== undefined) {
+      this.#lose(lost);
+      return;
+    }
     for (const delivery of lost) delivery?.failed(fault);
     this.#keeper.broken(fault);
     this.#callWaiting();
+  }
+
+  /** Another process has written to the run. */
+  #lose(deliveries: readonly (Delivery | undefined)[]): void {
+    this.#isLost = true;
+    const events = [...(this.#writer?.pending?.events ?? []), ...(this.#incoming?.events ?? [])];
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    this.#keeper.lost?.({
+      deliveries: deliveries.filter((each) => each !== undefined),
+      cancellations: events.filter((event) => event.kind === 'cancelled'),
+      waiting,
+    });
   }
 
   /** Nothing of the run outlives it. */
@@ -519,6 +562,8 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 }
 
 const NO_EVENTS: readonly Event[] = [];
+
+const RELEASED = { releases: true } as const;
 
 const SETTLED = Promise.resolve();
 

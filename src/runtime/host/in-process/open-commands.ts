@@ -145,6 +145,22 @@ export class OpenCommands {
     return this.#busy > 0;
   }
 
+  /** Whether nothing ends by itself once commands are taken and others settled: the run only waits. */
+  waitsAfter(taken: readonly Command[], settled: ReadonlySet<string>): boolean {
+    let busy = this.#busy;
+    for (const command of taken) {
+      if (command.kind === 'cancelTimer' || command.kind === 'cancelCall') continue;
+      // A model may be asked for a value.
+      const isAsked = command.kind === 'requestAction' && command.action.mode === 'model';
+      if (isAsked || awaited(command) === 'host') return false;
+    }
+    for (const id of settled) {
+      const command = this.#others?.get(id);
+      if (command !== undefined && awaited(command) === 'host' && this.#held?.has(id) !== true) busy -= 1;
+    }
+    return busy === 0;
+  }
+
   /** Whether calls are still to be made. A cancelled one may be among them. */
   get hasCalls(): boolean {
     return this.#toMake !== undefined && this.#toMake.length > 0;

@@ -74,8 +74,21 @@ export interface RunKeeper {
   note?(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[];
   /** The state was dropped: goes on from the rows that were written. */
   reload?(rows: readonly HostRow[]): void;
+  /**
+   * Another process has written to the run, which this one no longer holds: nothing of it goes on here until it is loaded
+   * again. What was to be taken in is given back. Default: the run is broken.
+   */
+  lost?(left: LeftOver): void;
   /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
   receive?(item: InboxItem): Delivery;
+}
+
+/** What a run has not taken in that is lost to another process. */
+export interface LeftOver {
+  readonly deliveries: readonly Delivery[];
+  readonly cancellations: readonly Extract<Event, { kind: 'cancelled' }>[];
+  /** Callbacks that wait for everything to be safe. */
+  readonly waiting: readonly (() => void)[];
 }
 
 /** How a run is cancelled. */

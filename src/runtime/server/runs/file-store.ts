@@ -87,7 +87,7 @@ export class FileRunStore implements RunStore {
 
   async #load(): Promise<Opened> {
     const { SqliteJournal } = await import('../../host/durable/sqlite-journal.js');
-    const journal = await SqliteJournal.open(this.#path, { isExclusive: true });
+    const journal = await SqliteJournal.open(this.#path);
     const { refusal, secretInputs } = this.#options;
     const store = new MemoryRunStore({
       ...this.#options,

@@ -1,0 +1,261 @@
+import { randomUUID } from 'node:crypto';
+import { isOver, isSameHead, type Leases, type LoadedRun, type RunHead } from '../journal.js';
+import type { Head, StoreTables } from './store-tables.js';
+import { keyColumn, keyIn } from './texts.js';
+
+/** How long a process may show no sign of life before others take its runs over, in ms, unless given. */
+const LEASE_MS = 10_000;
+
+/** A process shows so many times in a lease that it lives. */
+const BEATS = 4;
+
+export interface LeaseOptions {
+  /** How long this process may show no sign of life before others take its runs over, in ms. Default: 10 000. */
+  readonly leaseMs?: number;
+  /** Ms since whenever; never steps back. Default: the process's own clock. */
+  readonly monotonicNow?: () => number;
+}
+
+/** What leases need of their journal. */
+interface LeasedStore {
+  readonly tables: StoreTables;
+  /** Works within the next transaction of the journal. */
+  write(work: () => void): Promise<void>;
+  /** Looks at followed runs while there are any; see {@link StoreLeases.look}. */
+  poll(): void;
+  check(): void;
+}
+
+/** Of a run that was forgotten. */
+const NO_HEAD: RunHead = { seq: 0, epoch: 0 };
+
+/** Another process, as this one has seen it. */
+interface Seen {
+  beat: number;
+  /** For how long it has shown no sign of life, in ms on this process's clock. */
+  silentMs: number;
+}
+
+interface Follower {
+  head: RunHead;
+  readonly onChange: () => void;
+}
+
+/**
+ * The leases of one process in a store. A holder counts up a number in the file; who has seen the same number for a full
+ * lease on its own monotonic clock takes its runs over. Wall clocks are never compared.
+ */
+export class StoreLeases implements Leases {
+  /** Names this process in the file. */
+  readonly holder = randomUUID();
+  readonly leaseMs: number;
+  readonly intervalMs: number;
+  readonly #store: LeasedStore;
+  readonly #now: () => number;
+  readonly #others = new Map<string, Seen>();
+  readonly #followers = new Map<string, Set<Follower>>();
+  #beat = 0;
+  /** When the last sign of life was given. */
+  #beatAt = Number.NEGATIVE_INFINITY;
+  #observedAt: number;
+  /** The number of the last run that {@link newRuns} knows of. */
+  #lastRun = 0;
+
+  constructor(store: LeasedStore, { leaseMs = LEASE_MS, monotonicNow }: LeaseOptions) {
+    this.#store = store;
+    this.leaseMs = leaseMs;
+    this.intervalMs = leaseMs / BEATS;
+    this.#now = monotonicNow ?? (() => performance.now());
+    this.#observedAt = this.#now();
+  }
+
+  /** Why an entry of this process may not be written to a run that is there; nothing where it may. */
+  refusalOf({ epoch, holder }: Head, given: number): string | undefined {
+    if (given < epoch) return `the run has a later holder, of epoch ${epoch}`;
+    return holder === null || holder === this.holder
+      ? undefined
+      : `another process holds the run, with epoch ${epoch}`;
+  }
+
+  /** Shows within a transaction that this process lives, unless it has done so lately. */
+  beat(): void {
+    const now = this.#now();
+    if (now - this.#beatAt < this.intervalMs) return;
+    this.#store.tables.run(
+      'INSERT OR REPLACE INTO holders (id, beat, lease_ms) VALUES (?, ?, ?)',
+      ...[this.holder, ++this.#beat, this.leaseMs],
+    );
+    this.#beatAt = now;
+  }
+
+  /** A transaction has failed, with what it showed. */
+  undoBeat(): void {
+    this.#beatAt = Number.NEGATIVE_INFINITY;
+  }
+
+  async claim(run: string): Promise<LoadedRun | undefined> {
+    const { tables } = this.#store;
+    let claimed: LoadedRun | undefined;
+    await this.#store.write(() => {
+      claimed = undefined;
+      const head = tables.head(run);
+      if (head === undefined || isOver(head.status) || !this.#isFree(head)) return;
+      const epoch = head.epoch + 1;
+      tables.run('UPDATE runs SET holder = ?, epoch = ? WHERE n = ?', this.holder, epoch, head.n);
+      this.beat();
+      claimed = { ...tables.load({ ...head, epoch }), holder: 'this' };
+    });
+    return claimed;
+  }
+
+  release(run: string, epoch: number): Promise<void> {
+    return this.#store.write(() =>
+      this.#store.tables.run(
+        'UPDATE runs SET holder = NULL WHERE id = ? AND epoch = ? AND holder = ?',
+        ...[keyColumn(run), epoch, this.holder],
+      ),
+    );
+  }
+
+  abandon(run: string): Promise<void> {
+    return this.#store.write(() =>
+      this.#store.tables.run(
+        `UPDATE runs SET holder = '' WHERE id = ? AND holder = ?`,
+        ...[keyColumn(run), this.holder],
+      ),
+    );
+  }
+
+  async head(run: string): Promise<RunHead | undefined> {
+    this.#store.check();
+    const head = this.#store.tables.head(run);
+    return head && this.headOf(head);
+  }
+
+  /** The head of a run as this process sees it. */
+  headOf({ seq, epoch, holder }: Head): RunHead {
+    if (holder === null) return { seq, epoch };
+    return { seq, epoch, holder: holder === this.holder ? 'this' : 'other' };
+  }
+
+  async newRuns(): Promise<readonly string[]> {
+    this.#store.check();
+    const runs = this.#store.tables.all('SELECT n, id FROM runs WHERE n > ? ORDER BY n', this.#lastRun);
+    this.#lastRun = (runs.at(-1)?.n as number | undefined) ?? this.#lastRun;
+    return runs.map(({ id }) => keyIn(id));
+  }
+
+  follow(run: string, head: RunHead, onChange: () => void): () => void {
+    const followers = this.#followers.get(run) ?? new Set();
+    const follower = { head, onChange };
+    this.#followers.set(run, followers.add(follower));
+    this.#store.poll();
+    this.#lookAt(run, followers);
+    return () => {
+      followers.delete(follower);
+      if (followers.size > 0 || this.#followers.get(run) !== followers) return;
+      this.#followers.delete(run);
+    };
+  }
+
+  get hasFollowers(): boolean {
+    return this.#followers.size > 0;
+  }
+
+  /** Another process has written to the file: calls back who follows a run that has changed. */
+  look(): void {
+    for (const [run, followers] of this.#followers) this.#lookAt(run, followers);
+  }
+
+  #lookAt(run: string, followers: ReadonlySet<Follower>): void {
+    const found = this.#store.tables.head(run);
+    const head = found === undefined ? NO_HEAD : this.headOf(found);
+    for (const follower of followers) {
+      if (isSameHead(follower.head, head)) continue;
+      follower.head = head;
+      queueMicrotask(() => {
+        if (followers.has(follower)) follower.onChange();
+      });
+    }
+  }
+
+  async orphans(now: number): Promise<readonly string[]> {
+    this.#store.check();
+    const { tables } = this.#store;
+    if (tables.get('SELECT 1 FROM runs WHERE holder = ? LIMIT 1', this.holder) !== undefined)
+      await this.#store.write(() => this.beat());
+    this.#observe();
+    this.#sweep();
+    const lost = tables
+      .all(
+        'SELECT id, holder FROM runs WHERE holder IS NOT NULL AND holder <> ? AND is_open = 1 ORDER BY n',
+        this.holder,
+      )
+      .filter(({ holder }) => this.#isGone(holder as string));
+    // A call that is owed by a run that no process holds waits for an operator.
+    const due = tables.all(
+      `SELECT DISTINCT runs.id FROM state JOIN runs ON n = state.run
+       WHERE due_at <= ? AND owes IN ('startTimer', 'requestAction') AND is_open = 1 AND holder IS NULL`,
+      now,
+    );
+    const sent = tables.all(
+      'SELECT DISTINCT runs.id FROM inbox JOIN runs ON runs.n = inbox.run WHERE is_open = 1 AND holder IS NULL',
+    );
+    return [...new Set([...lost, ...due, ...sent].map(({ id }) => keyIn(id)))];
+  }
+
+  /** Abandons all runs within a transaction, at the end of this process. */
+  end(): void {
+    this.#followers.clear();
+    this.#store.tables.run('DELETE FROM holders WHERE id = ?', this.holder);
+  }
+
+  #isFree({ holder }: Head): boolean {
+    return holder === null || holder === this.holder || this.#isGone(holder);
+  }
+
+  /** Whether a process has abandoned its runs, or shown no sign of life for its lease. */
+  #isGone(holder: string): boolean {
+    const row = this.#store.tables.get('SELECT beat, lease_ms FROM holders WHERE id = ?', holder);
+    if (row === undefined) return true;
+    const seen = this.#others.get(holder);
+    return seen !== undefined && seen.beat === row.beat && seen.silentMs >= (row.lease_ms as number);
+  }
+
+  /** Forgets processes that are gone and hold nothing. */
+  #sweep(): void {
+    const gone = [...this.#others.keys()].filter((id) => this.#isGone(id));
+    if (gone.length === 0) return;
+    const { tables } = this.#store;
+    const held = (id: string): boolean =>
+      tables.get('SELECT 1 FROM runs WHERE holder = ? LIMIT 1', id) !== undefined;
+    for (const id of gone.filter((each) => !held(each))) {
+      void this.#store
+        .write(() =>
+          tables.run(
+            'DELETE FROM holders WHERE id = ?1 AND beat = ?2 AND NOT EXISTS (SELECT 1 FROM runs WHERE holder = ?1)',
+            ...[id, this.#others.get(id)?.beat ?? 0],
+          ),
+        )
+        .catch(() => undefined);
+    }
+  }
+
+  /** Takes note of the signs of life of others. Time in which this process was stopped does not count. */
+  #observe(): void {
+    const now = this.#now();
+    const elapsed = Math.min(now - this.#observedAt, 2 * this.intervalMs);
+    this.#observedAt = now;
+    const rows = this.#store.tables.all('SELECT id, beat FROM holders WHERE id <> ?', this.holder);
+    const ids = new Set(rows.map(({ id }) => id as string));
+    for (const id of this.#others.keys()) if (!ids.has(id)) this.#others.delete(id);
+    for (const { id, beat } of rows) {
+      const seen = this.#others.get(id as string);
+      const isSame = seen !== undefined && seen.beat === beat;
+      this.#others.set(id as string, {
+        beat: beat as number,
+        silentMs: isSame ? seen.silentMs + elapsed : 0,
+      });
+    }
+  }
+}
