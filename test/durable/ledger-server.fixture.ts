@@ -1,16 +1,17 @@
-// Serves a workflow over HTTP whose steps write to a ledger outside of the store, and prints its address, and a line for
-// each effect. Arguments: path of the store, path of the ledger.
+// Serves workflows whose steps write to a ledger outside of the store: over HTTP, where it prints its address and a line
+// for each effect, or over stdio. Arguments: path of the store, path of the ledger, `http` or `stdio`, and `hangs` for a
+// server whose calls of `slow` do not return.
 import { appendFileSync } from 'node:fs';
 import { Tool, type ToolContext } from 'stepwright';
-import { serveHttp } from 'stepwright/runtime';
+import { serve, serveHttp } from 'stepwright/runtime';
 import { ask, call, lit, returns, step, workflow } from '../e2e/composite/fixture/workflows.js';
 import { registryOf } from '../e2e/server/fixture/registry-of.js';
 
-const [path = '', ledger = ''] = process.argv.slice(2);
+const [path = '', ledger = '', transport = 'http', hangs] = process.argv.slice(2);
 
 function note(name: string, key: string | undefined): void {
   appendFileSync(ledger, `${name} ${key}\n`);
-  process.stdout.write(`${name}\n`);
+  if (transport === 'http') process.stdout.write(`${name}\n`);
 }
 
 @Tool({ name: 'record', description: 'Writes to the ledger', retrySafety: 'key' })
@@ -29,11 +30,20 @@ class Charge {
   }
 }
 
+@Tool({ name: 'slow', description: 'Writes to the ledger', retrySafety: 'key' })
+class Slow {
+  execute(_: object, { idempotencyKey }: ToolContext) {
+    note('slow', idempotencyKey);
+    return hangs === 'hangs' ? new Promise(() => {}) : { name: 'slow' };
+  }
+}
+
 const text = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
 const registry = registryOf({
   tools: [
     { class: RecordEffect, input: text },
     { class: Charge, input: { type: 'object', properties: {} } },
+    { class: Slow, input: { type: 'object', properties: {} } },
   ],
 });
 
@@ -46,11 +56,19 @@ const workflows = [
     effect('g'),
     returns(step('g', 'name')),
   ]),
+  workflow('long', [effect('a'), call('slow', 'slow'), effect('b'), ask('sure'), returns(step('b', 'name'))]),
   workflow('bill', [ask('go'), call('charge', 'charge'), returns(lit(true))]),
 ].map((graph) => ({ graph }));
 
-const { url } = await serveHttp(registry, {
-  ...{ port: 0, sessions: 'always', store: `sqlite:${path}`, workflows },
+const options = {
+  store: `sqlite:${path}`,
+  runs: { leaseMs: 1_000 },
+  drainTimeoutMs: 500,
+  workflows,
   log: () => {},
-});
-process.stdout.write(`${url.href}\n`);
+} as const;
+if (transport === 'stdio') await serve(registry, options);
+else {
+  const { url } = await serveHttp(registry, { port: 0, sessions: 'always', ...options });
+  process.stdout.write(`${url.href}\n`);
+}

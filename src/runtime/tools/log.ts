@@ -14,6 +14,7 @@ export type LogEvent =
   | 'prompt.system_message'
   | 'workflow.warning'
   | 'workflow.result'
+  | 'store.not_looked_after'
   | 'model.failed'
   | `run.${'started' | 'resumed' | 'not_resumed' | 'ended' | 'fault' | 'not_forgotten'}`
   | `server.${'listening' | 'draining' | 'drained' | 'unanswered' | 'stop'}`

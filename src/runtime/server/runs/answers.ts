@@ -168,7 +168,13 @@ function refused(action: Action, problems: readonly string[]): ReadAnswer {
 /** What a submission comes to as the run is now. */
 export type Decision =
   /** Nothing is taken in. */
-  | { readonly kind: 'told'; readonly answer: RunAnswer | Promise<RunAnswer>; readonly response: Json }
+  | {
+      readonly kind: 'told';
+      readonly answer: RunAnswer | Promise<RunAnswer>;
+      readonly response: Json;
+      /** Its sender waits for the run, as that of the answer which it repeats. */
+      readonly waits?: true;
+    }
   | {
       readonly kind: 'fits';
       readonly pending: PendingAction;
@@ -208,7 +214,10 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
   }
   if (live === undefined || live.state.run.status !== 'running') {
     const warnings = [{ code: 'W_NOT_USED', message: runTexts.notUsed(actionId) } as const];
-    return told(run.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings })));
+    return told(
+      run.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings })),
+      warnings,
+    );
   }
   if (actionId !== undefined && actions.get(actionId)?.answer !== undefined)
     return alreadySubmitted(actionId);
@@ -300,14 +309,15 @@ function decideRepeated(
   const { warnings } = before.answer;
   const noted = warnings === undefined ? {} : { warnings };
   // A process that did not take the answer in does not know how the run was then.
+  const known = actions.responseTo(before.id);
   const response =
-    actions.responseTo(before.id) ??
-    run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope, ...noted }));
-  if (actionId !== undefined) return told(response);
+    known ?? run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope, ...noted }));
+  const repeated: Decision = { ...told(response, warnings), ...(known === undefined ? { waits: true } : {}) };
+  if (actionId !== undefined) return repeated;
   if (run.isCancelled) return undefined;
   const open = [...asks.keys()];
   return open.length === 0
-    ? told(response)
+    ? repeated
     : rejected({
         code: 'AMBIGUOUS_ACTION',
         message: runTexts.repeatedOrNew(open),
@@ -338,8 +348,11 @@ function unfit({ mask }: Pick<AnsweredRun, 'mask'>, pending: PendingAction, fail
   return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
 }
 
-function told(answer: RunAnswer | Promise<RunAnswer>): Decision {
-  return { kind: 'told', answer, response: { ok: true } };
+type Told = Extract<Decision, { kind: 'told' }>;
+
+function told(answer: RunAnswer | Promise<RunAnswer>, warnings: readonly RunWarning[] = []): Told {
+  const noted = warnings.map(({ code, message }) => ({ code, message }));
+  return { kind: 'told', answer, response: { ok: true, ...(noted.length === 0 ? {} : { warnings: noted }) } };
 }
 
 /** Nothing changes. */

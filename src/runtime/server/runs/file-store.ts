@@ -2,6 +2,7 @@ import type { Owner } from '../../../decorators/context.js';
 import { planOf } from '../../../plan/compile.js';
 import { secretsOf } from '../../../plan/secrets.js';
 import type { SqliteJournal } from '../../host/durable/sqlite-journal.js';
+import { thrownText } from '../../tools/exceptions.js';
 import { MemoryRunStore, type MemoryStoreOptions } from './memory-store.js';
 import type {
   Cancellation,
@@ -23,6 +24,7 @@ export class FileRunStore implements RunStore {
   #opened: Promise<Opened> | undefined;
   #resumed: Promise<MemoryRunStore> | undefined;
   #open: Opened | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(path: string, options: Omit<MemoryStoreOptions, 'journal'>) {
     this.#path = path;
@@ -73,6 +75,7 @@ export class FileRunStore implements RunStore {
 
   async close(): Promise<void> {
     this.endAll();
+    clearInterval(this.#timer);
     await this.#open?.journal.close();
   }
 
@@ -87,8 +90,9 @@ export class FileRunStore implements RunStore {
 
   async #load(): Promise<Opened> {
     const { SqliteJournal } = await import('../../host/durable/sqlite-journal.js');
-    const journal = await SqliteJournal.open(this.#path);
-    const { refusal, secretInputs } = this.#options;
+    const { refusal, secretInputs, limits } = this.#options;
+    const { leaseMs } = limits ?? {};
+    const journal = await SqliteJournal.open(this.#path, leaseMs === undefined ? {} : { leaseMs });
     const store = new MemoryRunStore({
       ...this.#options,
       journal,
@@ -108,9 +112,26 @@ export class FileRunStore implements RunStore {
   }
 
   async #resume(): Promise<MemoryRunStore> {
-    const { store } = await this.#journal();
+    const { store, journal } = await this.#journal();
     await store.resumeAll();
+    this.#lookAfter(store, journal.leases.intervalMs);
     return store;
+  }
+
+  /** Shows other processes that this one lives, and takes over what they leave. */
+  #lookAfter(store: MemoryRunStore, intervalMs: number): void {
+    let isLooking = false;
+    const look = async (): Promise<void> => {
+      if (isLooking) return;
+      isLooking = true;
+      try {
+        await store.lookAfter();
+      } catch (error) {
+        this.#options.log(runTexts.notLookedAfter(thrownText(error)), { event: 'store.not_looked_after' });
+      }
+      isLooking = false;
+    };
+    this.#timer = setInterval(() => void look(), intervalMs).unref();
   }
 }
 

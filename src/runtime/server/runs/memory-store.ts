@@ -2,6 +2,7 @@ import type { Owner } from '../../../decorators/context.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
 import { type Clock, callAt } from '../../host/in-process/clock.js';
+import type { Leases } from '../../host/journal.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { runRef } from '../../tools/port.js';
 import { accessKey, answerId, ownerKey, rolesOf } from './run-owner.js';
@@ -62,6 +63,10 @@ export class MemoryRunStore implements RunStore {
     this.#forget();
     const { owner } = run;
     const quota = quotaOf(owner, waiter.request.remoteAddress);
+    if (this.#leases !== undefined) {
+      await this.#attachNew();
+      await this.#refreshAll([...this.#group(quota, owner).runs].filter(({ live }) => live !== undefined));
+    }
     const group = this.#group(quota, owner);
     const failure = this.#options.refusal?.(run.graph, owner) ?? this.#excess(group);
     if (failure !== undefined) return { ok: false, failure };
@@ -99,28 +104,66 @@ export class MemoryRunStore implements RunStore {
     return true;
   }
 
+  /** Looks after the runs of processes that are gone, and after times that came. Called at each `intervalMs`. */
+  async lookAfter(): Promise<void> {
+    for (const id of (await this.#leases?.orphans(this.#options.clock.now())) ?? []) {
+      if (!this.#runs.has(id)) await this.#tryResume(id);
+      await this.#runs.get(id)?.takeUp();
+    }
+  }
+
   /** Goes on with every run of the journal. One that this version cannot read stays as it is, and is logged. */
   async resumeAll(): Promise<void> {
-    const { journal, log } = this.#parts;
+    const { journal } = this.#parts;
     if (journal === undefined) return;
+    await this.#leases?.newRuns();
     const open = (await journal.openRuns()).map(({ run }) => run);
     const finished = await journal.finishedRuns();
-    for (const id of [...finished, ...open]) {
-      try {
-        await this.resume(id);
-      } catch (error) {
-        const ref = runRef(id);
-        log(runTexts.notResumedLog(ref, thrownText(error)), { event: 'run.not_resumed', run: ref });
-      }
+    for (const id of [...finished, ...open]) await this.#tryResume(id);
+    await this.lookAfter();
+  }
+
+  async #tryResume(id: string): Promise<void> {
+    try {
+      await this.resume(id);
+    } catch (error) {
+      const ref = runRef(id);
+      this.#options.log(runTexts.notResumedLog(ref, thrownText(error)), {
+        event: 'run.not_resumed',
+        run: ref,
+      });
     }
+  }
+
+  get #leases(): Leases | undefined {
+    return this.#parts.journal?.leases;
+  }
+
+  /** Takes note of the runs that other processes have begun. */
+  async #attachNew(): Promise<void> {
+    for (const id of (await this.#leases?.newRuns()) ?? [])
+      if (!this.#runs.has(id)) await this.#tryResume(id);
+  }
+
+  /** Shows runs as the journal has them. Those that another process has forgotten are forgotten. */
+  async #refreshAll(runs: Iterable<StoredRun | undefined>): Promise<void> {
+    for (const run of runs) if (run !== undefined && !(await run.refresh())) this.#remove(run);
+  }
+
+  /** Where there are other processes: the run that a caller may reach, as the journal has it. */
+  async #refresh(caller: Owner, id: string): Promise<void> {
+    if (this.#leases === undefined) return;
+    await this.#attachNew();
+    await this.#refreshAll([this.#find(caller, id)]);
   }
 
   /** The process ends: leaves every run as it is, for a later one. */
   leaveAll(): void {
-    for (const run of this.#open) run.leave();
+    for (const run of this.#open) if (run.isActing) run.leave();
   }
 
   async get(caller: Owner, id: string): Promise<RunAnswer> {
+    if (this.#leases !== undefined) await this.#refresh(caller, id);
     const run = this.#find(caller, id);
     if (run === undefined) return unknown(id);
     run.touch();
@@ -128,9 +171,12 @@ export class MemoryRunStore implements RunStore {
   }
 
   async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
+    if (this.#leases !== undefined) await this.#refresh(caller, id);
     const run = this.#find(caller, id);
     if (run !== undefined) return run.submit(caller, submission, waiter);
-    const other = this.#restricted.get(id) ?? this.#runs.get(id);
+    const answered = this.#restricted.get(id);
+    if (this.#leases !== undefined) await this.#refreshAll([answered]);
+    const other = answered ?? this.#runs.get(id);
     if (other === undefined || other.isOf(caller) || !other.names(caller, submission)) return unknown(id);
     const answer = await other.submitNamed(caller, submission);
     if (!answer.ok) return answer;
@@ -140,11 +186,16 @@ export class MemoryRunStore implements RunStore {
 
   async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
     if (rolesOf(caller).length === 0) return [];
+    if (this.#leases !== undefined) {
+      await this.#attachNew();
+      await this.#refreshAll([...this.#restricted.values()]);
+    }
     const others = [...this.#restricted.values()].filter((run) => !run.isOf(caller));
     return (await Promise.all(others.map((run) => run.toAnswer(caller)))).flat();
   }
 
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
+    if (this.#leases !== undefined) await this.#refresh(caller, id);
     const run = this.#find(caller, id);
     return run === undefined ? unknown(id) : run.cancel(caller, how, waiter);
   }
@@ -152,6 +203,10 @@ export class MemoryRunStore implements RunStore {
   async list(caller: Owner): Promise<readonly RunSummary[]> {
     this.#forget();
     if (caller.kind === 'anonymous') return [];
+    if (this.#leases !== undefined) {
+      await this.#attachNew();
+      await this.#refreshAll([...(this.#groups.get(quotaOf(caller))?.runs ?? [])]);
+    }
     const runs = [...(this.#groups.get(quotaOf(caller))?.runs ?? [])].reverse();
     return Promise.all(runs.map((run) => run.summary));
   }
@@ -227,6 +282,7 @@ export class MemoryRunStore implements RunStore {
 
   #drop(run: StoredRun): void {
     this.#remove(run);
+    if (run.isAbandoned && this.#leases !== undefined) return;
     this.#options.journal?.forget(run.id).catch((error) => {
       const ref = runRef(run.id);
       this.#options.log(runTexts.notForgotten(ref, thrownText(error)), {

@@ -9,13 +9,15 @@ import { toJson } from '../../tools/to-json.js';
 import { type Decision, refusal } from './answers.js';
 import type { PendingAction } from './elicitation.js';
 import type { Envelope } from './envelope.js';
-import type { Cancellation, RunAnswer, Submission, Waiter } from './run-store.js';
+import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
 import { runTexts } from './run-texts.js';
 import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
 
 /** A run as requests to it see it. */
 export interface RequestedRun extends InboxRun {
   readonly id: string;
+  /** Something was sent to its inbox in the journal, which other processes may have to take. */
+  sent(): void;
   /** It was cancelled so that what it did is undone. */
   readonly isUndone: boolean;
 }
@@ -23,6 +25,14 @@ export interface RequestedRun extends InboxRun {
 /** A caller whose item is in the journal's inbox and not taken from there yet. */
 interface WaitingSender extends Sender {
   readonly item: InboxItem;
+  /** Made when it was taken from there first. */
+  delivery?: SentDelivery;
+}
+
+/** A delivery whose response may come from another process. */
+interface SentDelivery extends Delivery {
+  /** Another process has consumed the item. @param response as the journal has it. */
+  told(response: Json): void;
 }
 
 /**
@@ -55,7 +65,8 @@ export class RunInbox {
     return this.#send('answer', by, content, waiter);
   }
 
-  cancel(by: Owner, { reason, compensate }: Cancellation, waiter: Waiter): Promise<RunAnswer> {
+  /** @param waiter the same. */
+  cancel(by: Owner, { reason, compensate }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
       ...(reason === undefined ? {} : { reason }),
       ...(compensate === undefined ? {} : { compensate }),
@@ -83,10 +94,15 @@ export class RunInbox {
       if (run.live === undefined) resolve(lateAnswer(run, item));
       else if (this.#journal === undefined) run.live.deliver(deliveryOf(run, item, { sender }));
       else {
-        this.#senders.set(item.id, { ...sender, item });
+        const answer = (given: RunAnswer | Promise<RunAnswer>): void => {
+          this.#senders.delete(item.id);
+          resolve(given);
+        };
+        this.#senders.set(item.id, { waiter, resolve: answer, item });
         sendSafely(this.#journal, item).then(
           () => {
             if (run.live === undefined) this.#answerLate(item.id);
+            else run.sent();
           },
           (fault) => {
             this.#senders.delete(item.id);
@@ -100,19 +116,37 @@ export class RunInbox {
   /** Something was sent to the inbox of the run in the journal, by this process or another one. */
   receive(item: InboxItem): Delivery {
     const sender = this.#senders.get(item.id);
-    this.#senders.delete(item.id);
-    return deliveryOf(this.#run, item, { item: item.id, sender });
+    return sender === undefined ? deliveryOf(this.#run, item, { item: item.id }) : this.#deliveryFor(sender);
+  }
+
+  #deliveryFor(sender: WaitingSender): SentDelivery {
+    const { item } = sender;
+    sender.delivery ??= deliveryOf(this.#run, item, { item: item.id, sender });
+    return sender.delivery;
+  }
+
+  /** Another process may have consumed items: their senders get its responses. */
+  settle(): void {
+    for (const sender of this.#senders.values()) void this.#settle(sender);
+  }
+
+  async #settle(sender: WaitingSender): Promise<void> {
+    const { run, id } = sender.item;
+    const response = await this.#journal?.response(run, id).catch(() => undefined);
+    if (this.#senders.get(id) !== sender) return;
+    if (response !== undefined) this.#deliveryFor(sender).told(response);
+    else if (this.#run.live === undefined) this.#answerLate(id);
   }
 
   /** The run is over: what was not taken from the inbox until then is not taken any more. */
   ended(): void {
-    for (const id of [...this.#senders.keys()]) this.#answerLate(id);
+    if (this.#journal?.leases !== undefined) this.settle();
+    else for (const id of [...this.#senders.keys()]) this.#answerLate(id);
   }
 
   #answerLate(id: string): void {
     const sender = this.#senders.get(id);
     if (sender === undefined) return;
-    this.#senders.delete(id);
     sender.resolve(lateAnswer(this.#run, sender.item));
   }
 }
@@ -122,7 +156,7 @@ function deliveryOf(
   run: RequestedRun,
   { id, kind, by: sentBy, content }: InboxItem,
   sent: { readonly item?: string; readonly sender?: Sender | undefined },
-): Delivery {
+): SentDelivery {
   const by = sentBy === undefined ? run.principal : (sentBy as unknown as Owner);
   switch (kind) {
     case 'answer': {
@@ -158,6 +192,15 @@ function submissionIn({ action_id: actionId, result, error }: JsonObject): Submi
   };
 }
 
+/** What the user of a run answered, for its inbox. */
+export function submissionOf(
+  given: Pick<Submission, 'result'> | { readonly failure: Failure },
+): Pick<Submission, 'result' | 'error'> {
+  if (!('failure' in given)) return { result: given.result ?? null };
+  const { code, message } = given.failure;
+  return { error: { code, message } };
+}
+
 function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
   return {
     ...(reason === undefined ? {} : { reason: String(reason) }),
@@ -189,6 +232,13 @@ export interface InboxRun extends AwaitedRun {
   readonly principal: Owner;
 }
 
+/** The response to the sender of an answer, as the journal has it. */
+interface StoredResponse {
+  readonly ok: boolean;
+  readonly failure?: Failure;
+  readonly warnings?: readonly RunWarning[];
+}
+
 interface Sent {
   /** Its item in the journal's inbox. */
   readonly item?: string;
@@ -196,7 +246,7 @@ interface Sent {
 }
 
 /** An answer on its way into a run. */
-export class AnswerDelivery implements Delivery {
+export class AnswerDelivery implements SentDelivery {
   declare readonly item?: string;
   readonly #run: InboxRun;
   readonly #sender: Sender | undefined;
@@ -257,6 +307,10 @@ export class AnswerDelivery implements Delivery {
   done(): void {
     const decision = this.#decision;
     if (decision?.kind !== 'fits') {
+      if (decision?.waits === true) {
+        this.told(decision.response);
+        return;
+      }
       this.#waitingRequest?.leave();
       if (decision !== undefined) this.#sender?.resolve(decision.answer);
       return;
@@ -276,6 +330,23 @@ export class AnswerDelivery implements Delivery {
     else if (response !== undefined) this.#sender?.resolve(response);
   }
 
+  told(response: Json): void {
+    const { ok, failure, warnings } = response as unknown as StoredResponse;
+    const sender = this.#sender;
+    const noted = warnings === undefined || warnings.length === 0 ? {} : { warnings };
+    if (!ok) {
+      this.#waitingRequest?.leave();
+      if (failure !== undefined) sender?.resolve({ ok: false, failure });
+    } else if (sender?.waiter === undefined) {
+      sender?.resolve({ ok: true, envelope: this.#run.envelope, ...noted });
+    } else {
+      const request = this.#waitingRequest ?? new WaitingRequest(this.#run, sender.waiter);
+      this.#waitingRequest = request;
+      sender.resolve(request.envelope.then((envelope) => ({ ok: true, envelope, ...noted })));
+      request.open();
+    }
+  }
+
   failed(): void {
     this.#waitingRequest?.leave();
     if (!this.#isLeft) lost(this.#run, this.#sender);
@@ -289,7 +360,7 @@ export class AnswerDelivery implements Delivery {
 }
 
 /** A cancellation on its way into a run. */
-class CancelDelivery implements Delivery {
+class CancelDelivery implements SentDelivery {
   declare readonly item?: string;
   readonly #run: InboxRun;
   readonly #how: Cancellation;
@@ -316,6 +387,12 @@ class CancelDelivery implements Delivery {
     return { ok: true };
   }
 
+  told(): void {
+    if (this.#sender?.waiter !== undefined)
+      this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
+    this.done();
+  }
+
   done(): void {
     this.#waitingRequest?.open();
     const envelope = this.#waitingRequest?.envelope;
@@ -331,7 +408,7 @@ class CancelDelivery implements Delivery {
 }
 
 /** An item that this process does not support. */
-class RefusedDelivery implements Delivery {
+class RefusedDelivery implements SentDelivery {
   readonly item: string;
   readonly #failure: Failure;
 
@@ -349,6 +426,8 @@ class RefusedDelivery implements Delivery {
   }
 
   done(): void {}
+
+  told(): void {}
 
   failed(): void {}
 }

@@ -174,6 +174,11 @@ export interface RunLimits {
   readonly maxFinishedRuns: number;
   /** How long a finished run can be asked for, in ms. Default 3 600 000. */
   readonly finishedRunMs: number;
+  /**
+   * How long a server with a store in a file may be silent before other servers on the file take its runs over, in ms.
+   * Default 10 000.
+   */
+  readonly leaseMs: number;
 }
 
 export const DEFAULT_LIMITS: RunLimits = {
@@ -183,6 +188,7 @@ export const DEFAULT_LIMITS: RunLimits = {
   idleMs: 86_400_000,
   maxFinishedRuns: 1_000,
   finishedRunMs: 3_600_000,
+  leaseMs: 10_000,
 };
 
 /** An argument with more bytes of JSON than this is named in a list of runs, and not shown. */

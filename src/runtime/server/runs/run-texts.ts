@@ -27,6 +27,8 @@ export const runTexts = {
     `The run was not started: workflow '${clip(workflow)}' takes or passes on secrets, and the store keeps values unencrypted. Serve it with the store 'memory'.`,
   notResumedLog: (ref: string, why: string) =>
     `Run ${ref} does not go on in this process, and stays in the store as it is: ${why}`,
+  notLookedAfter: (why: string) =>
+    `The runs of other servers on the store could not be looked after, which is tried again: ${why}`,
   noRoles: (step: string, who: string) =>
     `The run was not started: only ${who} may answer its step '${clip(step)}', and no caller of this server has this role. Its operator gives roles with \`auth\` over HTTP, and with \`localRoles\` over stdio.`,
   anonymousOwner: (step: string, who: string) =>

@@ -9,12 +9,13 @@ import type { SharedContext } from '../../host/in-process/calls-in-flight.js';
 import type { Clock } from '../../host/in-process/clock.js';
 import type { Delivery } from '../../host/in-process/inbox.js';
 import { LiveRun } from '../../host/in-process/live-run.js';
-import type { RunHost, RunKeeper } from '../../host/in-process/run-host.js';
+import type { CancelOptions, LeftOver, RunHost, RunKeeper } from '../../host/in-process/run-host.js';
 import {
   type HostRow,
   type InboxItem,
   JournalConflictError,
   JournalFailedError,
+  type LoadedRun,
 } from '../../host/journal.js';
 import { RunMask } from '../../host/run-mask.js';
 import { remainsForCaller } from '../../host/side-effects.js';
@@ -38,9 +39,10 @@ import {
 } from './answers.js';
 import type { PendingAction } from './elicitation.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
-import { AnswerDelivery, type RequestedRun, RunInbox } from './run-inbox.js';
+import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
 import { accessKey, answerId, ownerKey } from './run-owner.js';
+import { actOn, RunShare, type SharedRun } from './run-share.js';
 import {
   type BegunRun,
   type Cancellation,
@@ -90,13 +92,13 @@ interface Ended {
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it nothing can come in between, so that of two answers one is consumed.
  */
-export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedContext {
+export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedContext, SharedRun {
   readonly id: string;
   readonly group: RunGroup;
   /** With the roles it had when it started the run. */
   readonly principal: Owner;
   readonly actions = new ActionHistory();
-  readonly mask: RunMask;
+  mask: RunMask;
   requestId: string;
   /** Made for the first request and dropped after the last: many runs wait at once. */
   #waiting: WaitingRequests | undefined;
@@ -114,8 +116,12 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   /** When it was over, in ms since the epoch. */
   #endAt: number | undefined;
   #ended: Ended | undefined;
-  /** It had ended before this process began. */
+  /** It had ended before this process knew it, or in another one. */
   #wasOver = false;
+  /** Where its journal has other processes. */
+  readonly #share: RunShare | undefined;
+  /** Its journal failed, and keeps it as it was last written: for other processes, where there are some. */
+  isAbandoned = false;
 
   /** @param run one to begin, with the request that does so, or one to go on with. */
   constructor(run: BegunRun | ResumedRun, group: RunGroup, parts: StoreParts) {
@@ -125,15 +131,15 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     this.principal = run.owner;
     this.#parts = parts;
     this.#graph = graph;
+    const { journal } = parts;
+    if (journal?.leases !== undefined)
+      this.#share = new RunShare(this, journal, journal.leases, 'loaded' in run ? run.loaded : undefined);
     if ('loaded' in run) {
-      const { loaded } = run;
-      this.id = loaded.run;
-      this.mask = new RunMask(graph, { secretInputs, rows: loaded.hostRows });
+      this.id = run.loaded.run;
       this.#auth = run.auth;
       // No request moves it on: calls get its name in logs.
       this.requestId = this.#ref;
-      this.reload(loaded.hostRows);
-      this.#live = new LiveRun({ graph, loaded, mask: this.mask, context: this }, parts, this);
+      this.mask = this.#load(run.loaded);
       return;
     }
     const { id, input, request } = run;
@@ -216,11 +222,67 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return envelope;
   }
 
-  /** Goes on with it after a restart. */
+  /** Goes on with it after a restart, where there are no other processes. Otherwise shows it as it is. */
   resume(): void {
     this.#wasOver = this.#live?.state.run.status !== 'running';
-    if (!this.#wasOver) logStart(this.#parts.log, this.#logged, true);
-    this.#live?.go();
+    if (!this.#wasOver && this.#share === undefined) logStart(this.#parts.log, this.#logged, true);
+    if (this.#share === undefined) this.#live?.go();
+    else this.changed();
+  }
+
+  // What follows is for other processes that have the journal.
+
+  /** Whether this process goes on with it, and another one does not. */
+  get isActing(): boolean {
+    return this.#share?.isActing ?? true;
+  }
+
+  /** Shows it as the journal has it. Resolves with whether the journal has it. */
+  refresh(): Promise<boolean> {
+    return this.#share?.refresh() ?? Promise.resolve(true);
+  }
+
+  /** Goes on with it here, unless another process does. */
+  async takeUp(): Promise<void> {
+    if (await this.refresh()) await this.#share?.act();
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiting?.isEmpty === false || this.#requests?.isEmpty === false;
+  }
+
+  adopt(loaded: LoadedRun): void {
+    if (this.#live === undefined) return;
+    this.#live.leave();
+    this.#load(loaded);
+    if (loaded.holder === 'this') {
+      logStart(this.#parts.log, this.#logged, true);
+      this.#live.go();
+      return;
+    }
+    this.#wasOver = this.#live.state.run.status !== 'running';
+    this.changed();
+  }
+
+  #load(loaded: LoadedRun): RunMask {
+    const graph = this.#graph;
+    this.mask = new RunMask(graph, { secretInputs: this.#parts.secretInputs, rows: loaded.hostRows });
+    this.reload(loaded.hostRows);
+    this.#live = new LiveRun({ graph, loaded, mask: this.mask, context: this }, this.#parts, this);
+    return this.mask;
+  }
+
+  settle(): void {
+    this.#requests?.settle();
+  }
+
+  sent(): void {
+    this.#share?.sent();
+  }
+
+  lost(left: LeftOver): void {
+    this.#share?.lose(left);
+    for (const look of left.waiting) this.whenSafe(look);
   }
 
   // What follows is for callers.
@@ -311,11 +373,20 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   // What follows is for requests that wait for the run.
 
   abort(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
-    this.#live?.cancel(reason, { ...how, by: SYSTEM });
+    this.cancelHere(reason, { ...how, by: SYSTEM });
+  }
+
+  cancelHere(reason: string, how: CancelOptions): void {
+    const sendOn = (): void => {
+      if (how.code === undefined)
+        this.#sent.cancel(this.principal, { reason }).catch((fault) => this.logFault(fault));
+    };
+    actOn(this, this.#share, (live) => live.cancel(reason, how), sendOn);
   }
 
   /** A request has asked for the run: it is not idle. */
   touch(): void {
+    this.#share?.follow();
     const hasRequest = this.#waiting?.hasRequest === true;
     if (hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
@@ -337,7 +408,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   atRest(): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
-        if (this.#live?.liveStatus === 'busy') return;
+        if (this.isActing && this.#live?.liveStatus === 'busy') return;
         this.waiting.unwatch(look);
         resolve();
       };
@@ -347,7 +418,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   whenSafe(look: () => void): void {
-    if (this.#live === undefined) look();
+    if (this.#share?.isCurrent === false) this.#share.whenCurrent(() => this.whenSafe(look));
+    else if (this.#live === undefined) look();
     else this.#live.whenSafe(look);
   }
 
@@ -370,7 +442,11 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       const answer = { kind: 'failure', failure: given.failure } as const;
       return { kind: 'fits', pending, answer, warnings: [] };
     };
-    this.#live?.deliver(new AnswerDelivery(this, decide, { answered }));
+    const sendOn = (): void => {
+      const submission = { actionId: pending.id, ...submissionOf(given) };
+      this.#sent.answer(this.principal, submission).catch((fault) => this.logFault(fault));
+    };
+    actOn(this, this.#share, (live) => live.deliver(new AnswerDelivery(this, decide, { answered })), sendOn);
   }
 
   // What follows is for the host of the run.
@@ -411,7 +487,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   observerFailed(error: unknown): void {
-    this.#log(error);
+    this.logFault(error);
   }
 
   changed(): void {
@@ -425,10 +501,14 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   broken(fault: unknown): void {
-    this.#log(fault);
+    this.logFault(fault);
     const { live } = this;
     if (live === undefined) return;
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
+    if (isJournal) {
+      this.isAbandoned = true;
+      this.#parts.journal?.leases?.abandon(this.id).catch((error: unknown) => this.logFault(error));
+    }
     const text = isJournal ? runTexts.journalFailed(thrownText(fault)) : runTexts.broke(thrownText(fault));
     const message = this.mask.text(text);
     const ended: Envelope = {
@@ -477,7 +557,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return envelopeOf({ graph: this.#graph, state, liveStatus, paused, openedAt, remains, mask: this.mask });
   }
 
-  #log(fault: unknown): void {
+  logFault(fault: unknown): void {
     const { name } = this.#graph;
     this.#parts.log(runTexts.brokeLog(name, this.#ref, maskedThrown(fault, this.mask)), {
       event: 'run.fault',

@@ -47,8 +47,8 @@ export class WaitingRequest {
   readonly #run: AwaitedRun;
   readonly #waiter: Waiter;
   readonly #endsAt: number;
-  /** The state outlasts the run in this one place: a waiter gets the final state. */
-  readonly #state: (() => RunState) | undefined;
+  /** The run outlasts its end in this one place: a waiter gets the final state. */
+  #live: LiveRun | undefined;
   readonly #elicitation: Elicitation | undefined;
   readonly #stopTimer: () => void;
   #give: (envelope: Envelope) => void = () => {};
@@ -61,8 +61,7 @@ export class WaitingRequest {
     this.#run = run;
     this.#waiter = waiter;
     this.#endsAt = run.clock.now() + answerMs;
-    const { live } = run;
-    this.#state = live && (() => live.state);
+    this.#live = run.live;
     this.envelope = new Promise((resolve) => {
       this.#give = resolve;
     });
@@ -102,6 +101,7 @@ export class WaitingRequest {
 
   readonly #look = (): void => {
     const { live } = this.#run;
+    this.#live = live ?? this.#live;
     if (!this.#isOpen || this.#isOver) return;
     if (live !== undefined) {
       // What is not safe may not be shown. The run looks again.
@@ -131,7 +131,8 @@ export class WaitingRequest {
     if (this.#isOver) return;
     this.leave();
     const { envelope } = this.#run;
-    if (this.#state !== undefined) this.#waiter.conclude?.(this.#state(), envelope);
+    const live = this.#run.live ?? this.#live;
+    if (live !== undefined) this.#waiter.conclude?.(live.state, envelope);
     this.#give(envelope);
   }
 }

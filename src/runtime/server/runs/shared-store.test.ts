@@ -1,0 +1,236 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import type { Graph } from '../../../graph/model.js';
+import { ask, wait } from '../../engine/constructs.fixture.js';
+import { call, chain, done, graph, lit, step } from '../../engine/graph.fixture.js';
+import { SqliteJournal } from '../../host/durable/sqlite-journal.js';
+import { FakeClock } from '../../host/in-process/fake-clock.fixture.js';
+import { MemoryRunStore } from './memory-store.js';
+import type { Waiter } from './run-store.js';
+import { ada, bob, codeOf, envelopeIn, never, ok, settle, type Tool } from './store.fixture.js';
+
+let folder: string;
+const opened: Process[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'stepwright-shared-'));
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((process) => process.end()));
+  rmSync(folder, { recursive: true });
+});
+
+let ids = 0;
+
+/** What a process has of a file: its journal, its clocks and its runs. */
+class Process {
+  readonly clock = new FakeClock();
+  readonly log: string[] = [];
+  readonly calls: string[] = [];
+  readonly store: MemoryRunStore;
+
+  private constructor(
+    readonly name: string,
+    readonly journal: SqliteJournal,
+    tools: Readonly<Record<string, Tool>>,
+  ) {
+    this.store = new MemoryRunStore({
+      calls: {
+        callTool: async (tool, input, context) => {
+          this.calls.push(tool);
+          return (tools[tool] ?? ok)(input, context);
+        },
+        readResource: async () => ({ ok: true, value: {} }),
+        evaluate: async () => ok(null),
+      },
+      schemas: new SchemaCompiler(),
+      clock: this.clock,
+      secretInputs: () => [],
+      toolSafety: (tool) => (tool === 'tool-charge' ? 'none' : 'key'),
+      holdsUnsafeCalls: true,
+      log: (text) => void this.log.push(String(text)),
+      newRunId: () => `run-${++ids}`,
+      isPatient: true,
+      journal,
+    });
+  }
+
+  static async begin(name: string, tools: Readonly<Record<string, Tool>> = {}): Promise<Process> {
+    const path = join(folder, 'runs.db');
+    const journal = await SqliteJournal.open(path, {
+      ...{ pollMs: 1, leaseMs: 1_000, synchronous: 'normal', monotonicNow: () => now },
+    });
+    const process = new Process(name, journal, tools);
+    opened.push(process);
+    await process.store.resumeAll();
+    return process;
+  }
+
+  async start(of: Graph): Promise<string> {
+    const answer = await this.store.start({ owner: ada, graph: of, input: {} }, waiter());
+    return envelopeIn(answer).workflow_id;
+  }
+
+  get(id: string) {
+    return this.store.get(ada, id);
+  }
+
+  submit(id: string, actionId: string, result: boolean) {
+    return this.store.submit(ada, id, { actionId, result }, waiter());
+  }
+
+  async end(): Promise<void> {
+    this.store.leaveAll();
+    await this.journal.close();
+  }
+}
+
+function waiter(): Waiter {
+  const { signal } = new AbortController();
+  return { answerMs: 45_000, request: { signal, requestId: '1', progress: () => {}, principal: ada } };
+}
+
+/** The monotonic clock of all processes, in ms. */
+let now = 0;
+
+async function pass(ms: number, ...processes: readonly Process[]): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 250) {
+    now += 250;
+    for (const { store } of processes) await store.lookAfter();
+  }
+}
+
+const asking = graph(chain(ask('sure'), call('a'), ask('still'), done('out', step('sure'))));
+
+describe('two processes on a file', () => {
+  test('list, show and answer the runs of each other', async () => {
+    const [one, other] = [await Process.begin('one'), await Process.begin('other')];
+    const id = await one.start(asking);
+    expect(await other.store.list(ada)).toEqual(await one.store.list(ada));
+    expect(await other.get(id)).toEqual(await one.get(id));
+    expect(codeOf(await other.store.get(bob, id))).toBe('WORKFLOW_NOT_FOUND');
+    expect(await other.submit(id, 'sure#1', true)).toMatchObject({
+      envelope: { status: 'waiting', actions: [{ action_id: 'still#1' }] },
+    });
+    expect([one.calls, other.calls]).toEqual([[], ['tool-a']]);
+    expect(await one.get(id)).toEqual(await other.get(id));
+    expect(await one.submit(id, 'still#1', true)).toMatchObject({ envelope: { status: 'completed' } });
+    expect(await other.get(id)).toEqual(await one.get(id));
+    expect(await other.store.list(ada)).toEqual(await one.store.list(ada));
+    expect([...one.log, ...other.log].filter((text) => text.includes('broke'))).toEqual([]);
+  });
+
+  test('leave an answer to the one that holds the run', async () => {
+    let release = (): void => {};
+    const blocked = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const both = graph(chain(call('a'), ask('sure'), done('out', step('sure'))));
+    const one = await Process.begin('one', { 'tool-a': () => blocked.then(() => ok(1)) });
+    const other = await Process.begin('other');
+    const started = one.start(both);
+    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a']));
+    const [{ workflow_id: id = '' } = {}] = await other.store.list(ada);
+    expect(await other.get(id)).toMatchObject({ envelope: { status: 'running' } });
+    const cancelled = other.store.cancel(ada, id, { reason: 'enough' }, waiter());
+    expect(await cancelled).toMatchObject({
+      envelope: { status: 'cancelled', error: { message: 'The run was cancelled: enough' } },
+    });
+    release();
+    await started;
+    expect(other.calls).toEqual([]);
+    expect(await one.get(id)).toEqual(await other.get(id));
+  });
+
+  test('consume an answer once when both take it, and give the same response', {
+    timeout: 300_000,
+  }, async () => {
+    const [one, other] = [await Process.begin('one'), await Process.begin('other')];
+    for (let round = 0; round < 1_000; round += 1) {
+      const id = await (round % 2 === 0 ? one : other).start(asking);
+      const [first, second] = await Promise.all([
+        one.submit(id, 'sure#1', true),
+        other.submit(id, 'sure#1', true),
+      ]);
+      expect(first).toMatchObject({ ok: true, envelope: { status: 'waiting' } });
+      expect(second).toEqual(first);
+      const events = await one.journal.events(id);
+      expect(events.filter(({ kind }) => kind === 'actionSubmitted')).toHaveLength(1);
+      const two = await Promise.all([one.submit(id, 'still#1', true), other.submit(id, 'still#1', false)]);
+      // The later one does not change how the run ended.
+      const warned = two.filter((answer) => answer.ok && 'warnings' in answer);
+      expect([two.map(codeOf), warned.length]).toEqual([['accepted', 'accepted'], 1]);
+    }
+    expect(one.calls.length + other.calls.length).toBe(1_000);
+  });
+
+  test('go on with the run of the other when that one is gone, and not before', async () => {
+    const one = await Process.begin('one', { 'tool-a': never });
+    const other = await Process.begin('other');
+    void one.start(graph(chain(call('a'), done('out', step('a')))));
+    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a']));
+    await pass(10_000, one, other);
+    expect(other.calls).toEqual([]);
+    await pass(1_250, other);
+    await other.store.atRest();
+    const [{ workflow_id: id = '' } = {}] = await other.store.list(ada);
+    expect(other.calls).toEqual(['tool-a']);
+    expect(await other.get(id)).toMatchObject({ envelope: { status: 'completed' } });
+    expect(await one.get(id)).toEqual(await other.get(id));
+  });
+
+  test('pause a call that may not be repeated, in each of them', async () => {
+    const one = await Process.begin('one', { 'tool-charge': never });
+    const other = await Process.begin('other');
+    void one.start(graph(chain(call('charge'), done('out', step('charge')))));
+    await vi.waitFor(() => expect(one.calls).toEqual(['tool-charge']));
+    const early = await Process.begin('early');
+    expect(await early.store.list(ada)).toMatchObject([{ status: 'running' }]);
+    await pass(1_500, other);
+    await other.store.atRest();
+    const [{ workflow_id: id = '' } = {}] = await other.store.list(ada);
+    const third = await Process.begin('third');
+    for (const process of [other, early, third]) {
+      expect(await process.get(id)).toMatchObject({
+        envelope: { status: 'waiting', paused_steps: [{ step_id: 'charge' }] },
+      });
+      expect(process.calls).toEqual([]);
+    }
+    expect(await third.store.cancel(ada, id, {}, waiter())).toMatchObject({
+      envelope: { status: 'cancelled', error: { unknown_outcomes: [{ step: 'charge' }] } },
+    });
+  });
+
+  test('fire a timer once', async () => {
+    const sleeping = graph(
+      chain(wait('nap', { durationMs: lit(100_000) }), call('a'), done('out', step('a'))),
+    );
+    const processes = [await Process.begin('one'), await Process.begin('two'), await Process.begin('three')];
+    const id = await processes[0]?.start(sleeping);
+    await Promise.all(processes.map(({ store }) => store.list(ada)));
+    for (const { clock } of processes) clock.pass(101_000);
+    await Promise.all(processes.map(({ store }) => store.lookAfter()));
+    for (let round = 0; round < 50; round += 1) {
+      await settle();
+      for (const { clock } of processes) clock.pass(1);
+    }
+    await Promise.all(processes.map(({ store }) => store.atRest()));
+    expect(processes.flatMap(({ calls }) => calls)).toEqual(['tool-a']);
+    for (const each of processes)
+      expect(await each.get(id ?? '')).toMatchObject({ envelope: { status: 'completed' } });
+  });
+
+  test('leave their open runs to each other when they end', async () => {
+    const one = await Process.begin('one', { 'tool-a': never });
+    const other = await Process.begin('other');
+    void one.start(graph(chain(call('a'), done('out', step('a')))));
+    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a']));
+    await one.end();
+    await other.store.lookAfter();
+    await other.store.atRest();
+    expect(await other.store.list(ada)).toMatchObject([{ status: 'completed' }]);
+  });
+});
