@@ -45,6 +45,7 @@ test('every code fence is of a kind that is tested', () => {
     'docs/how-it-checks.md',
     'docs/migration.md',
     'docs/recipes.md',
+    'docs/several-servers.md',
     'docs/tutorial.md',
     'docs/reference/builder.md',
     'docs/reference/cli.md',
