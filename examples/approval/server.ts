@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { serveHttp } from 'stepwright/runtime';
+import { registry } from '../../generated/approval.registry.js';
+import { TokenFile } from '../secure/token-file.js';
+import type { Books } from './books.js';
+import { PayExpense, ReleaseBudget, ReserveBudget } from './tools.js';
+
+/**
+ * Serves the workflow over HTTP. Its runs are in a file, so that they survive the process.
+ *
+ * @param folder - of `tokens.json` and `runs.db`.
+ */
+export async function serveApproval(folder: string, books: Books, port: number): Promise<void> {
+  const tokens = await TokenFile.open(join(folder, 'tokens.json'));
+  await serveHttp(registry, {
+    name: 'stepwright-approval',
+    version: '0.1.0',
+    port,
+    store: `sqlite:${join(folder, 'runs.db')}`,
+    auth: { verify: tokens.verify, resource: 'http://127.0.0.1/mcp' },
+    tools: {
+      'reserve-budget': () => new ReserveBudget(books),
+      'release-budget': () => new ReleaseBudget(books),
+      'pay-expense': () => new PayExpense(books),
+    },
+  });
+}
