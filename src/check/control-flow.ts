@@ -181,6 +181,7 @@ export function checkNesting(plan: WorkflowPlan, environment: CheckEnvironment):
   const { workflows } = environment;
   if (workflows === undefined) return [];
   const endless = endlessPath(plan, workflows);
+  if (endless !== undefined && isReportedElsewhere(endless, workflows)) return [];
   const path = endless ?? deepestPath(graph, workflows, new Map());
   // If the called workflow is too deep by itself, it has its own diagnostic.
   if (endless === undefined && path.length !== MAX_WORKFLOW_DEPTH + 1) return [];
@@ -208,6 +209,15 @@ function deepestPath(
   const whole = [graph.name, ...deepest];
   known.set(graph.name, whole);
   return whole;
+}
+
+/** Whether the same circle is the first that another of its workflows is in: then that one reports it. */
+function isReportedElsewhere(path: readonly string[], workflows: ReadonlyMap<string, Graph>): boolean {
+  const circle = new Set(path);
+  const [first = ''] = [...circle].sort();
+  const graph = first === path[0] ? undefined : workflows.get(first);
+  const other = graph === undefined ? undefined : endlessPath(planOf(graph).main, workflows);
+  return other !== undefined && other.length === path.length && other.every((name) => circle.has(name));
 }
 
 /** The path by which a graph calls itself in every run that does not fail before. */

@@ -86,6 +86,18 @@ describe('workflows', () => {
     expect(findings(behind, {}, [named('add-task', behind)])).toHaveLength(1);
   });
 
+  test('SW4027: a circle is reported by one of its workflows', () => {
+    const always = (name: string, next: string): Graph => named(name, [runs(3, 'again', next)]);
+    const nodes = (next: string) => [runs(3, 'again', next)];
+    const reported = (next: string, others: readonly Graph[]) =>
+      findings(nodes(next), {}, [named('add-task', nodes(next)), ...others]);
+    expect(reported('a-first', [always('a-first', 'add-task')])).toEqual([]);
+    expect(reported('z-last', [always('z-last', 'add-task')])).toHaveLength(1);
+    // A second circle is another fault.
+    const second = named('a-first', [runs(1, 'b', 'b'), runs(2, 'again', 'add-task')]);
+    expect(reported('a-first', [second, always('b', 'a-first')])).toHaveLength(1);
+  });
+
   test.each([
     ['a condition', [runs(3, 'a', 'add-task', {}, { when: ref('steps', 'x') })]],
     ['a branch', [either(3, 'b', body([runs(3, 'a', 'add-task')]), body([]))]],
