@@ -412,6 +412,21 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     expect(found.faults).toEqual([{ at: 'src/r.ts', text: expect.stringMatching(/^SW6004 .*`\.\/s\.md`/) }]);
   });
 
+  test('reports a broken package.json once, and reads the modules beside it', async () => {
+    const modules = { 'fine.ts': plain, 'sub/a.ts': plain, 'sub/b.ts': plain };
+    const found = await read(
+      { ...modules, 'sub/package.json': '{ "type": "module", }' },
+      { tools: Object.keys(modules).map((file) => tool(file)) },
+    );
+    expect(found.faults).toEqual([
+      {
+        at: undefined,
+        text: expect.stringMatching(/^SW6017 `sub\/package\.json` is not valid JSON: .*position 20/),
+      },
+    ]);
+    expect(Object.keys(found.tools)).toEqual(['fine.ts']);
+  });
+
   test('reports the module that fails, not those that import it, and no file a second time', async () => {
     const found = await read(
       {

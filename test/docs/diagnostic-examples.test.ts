@@ -84,6 +84,10 @@ test.each([
       isModuleKnown: false,
     }),
   }),
+  diagnostic('SW6017', undefined, {
+    file: 'package.json',
+    problem: 'Expected double-quoted property name in JSON at position 20',
+  }),
   diagnostic('SW6007', undefined, {
     className: 'AddLine',
     reason: 'no decorator of stepwright has recorded anything on it',

@@ -10,6 +10,8 @@ export interface ImportFailure {
   readonly reason: string;
   /** The file of the project that is to blame, where it is known: relative to the root, with `/`. */
   readonly culprit?: string;
+  /** The `package.json` that keeps Node from loading the file, as the culprit is named, and what is wrong with it. */
+  readonly manifest?: { readonly file: string; readonly problem: string };
 }
 
 /** A file of the project, relative to its root and with `/`, and `line:column` in it, or the line alone. */
@@ -26,12 +28,19 @@ interface SourcePosition {
  */
 export function importFailure(error: unknown, root: string): ImportFailure {
   const summary = firstLine(summarise(error)).replaceAll(`${root}${sep}`, '');
+  const [, manifest, problem] = BROKEN_MANIFEST.exec(summary) ?? [];
+  if (manifest !== undefined && problem !== undefined)
+    return { reason: summary, manifest: { file: manifest.replaceAll(sep, '/'), problem } };
   const [, file, position] = /^SyntaxError: (\S.*?):(\d+:\d+): /.exec(summary) ?? [];
   if (file !== undefined && position !== undefined) return { reason: summary, culprit: file };
   const frame = error instanceof Error ? projectFrame(error.stack ?? '', root) : undefined;
   if (frame === undefined) return { reason: summary };
   return { reason: `${summary} (${frame.file}:${frame.position})`, culprit: frame.file };
 }
+
+/** What Node says of a `package.json`, when it is required and when it is imported. */
+const BROKEN_MANIFEST =
+  /: (?:Error parsing|Invalid package config) (\S.*?package\.json)(?: while importing .+?)?[:.] (\S.*)$/;
 
 function summarise(error: unknown): string {
   if (typeof error !== 'object' || error === null) return texts.threw(String(error));

@@ -63,7 +63,7 @@ export type ReadDeclarations = Pick<Declarations, 'tools' | 'resources'> &
  * Imports the modules of all tools and resources in one child process and turns their schemas into JSON Schema. With
  * a cache only those that have changed, if any.
  *
- * A module that fails is reported (SW6001) and does not keep the others from being read; a child that ends early is
+ * A module that fails is reported (SW6001; SW6017 for a broken `package.json`, once) and does not keep the others from being read; a child that ends early is
  * started again without the module it ended in. A module that meets a limit is stopped (SW6005, SW6013).
  */
 export async function readSchemas(
@@ -85,14 +85,17 @@ export async function readSchemas(
   const resources = new Map<ResourceDeclaration, ResourceReading>();
   const readings = new Map<string, ClassReading>();
   const unread: UnreadModule[] = [];
+  /** What is wrong with each `package.json` that keeps modules from being loaded. */
+  const manifests = new Map<string, string>();
 
   for (const { file, handles } of modules) {
     const outcome = outcomes.get(file);
     const place = handles[0]?.place;
     switch (outcome?.kind) {
       case 'failed': {
-        const { reason, culprit = file } = outcome;
-        if (culprit === file || !isBlamed(culprit))
+        const { reason, culprit = file, manifest } = outcome;
+        if (manifest !== undefined) manifests.set(manifest.file, manifest.problem);
+        else if (culprit === file || !isBlamed(culprit))
           diagnostics.push(diagnostic('SW6001', place, { file, reason }));
         break;
       }
@@ -111,6 +114,8 @@ export async function readSchemas(
         outcome satisfies never;
     }
   }
+  for (const [file, problem] of manifests)
+    diagnostics.push(diagnostic('SW6017', undefined, { file, problem }));
   diagnostics.push(...unreadDiagnostics(unread));
   for (const tool of declared.tools) {
     const reading = readings.get(classKey(tool.file, tool.exportName));

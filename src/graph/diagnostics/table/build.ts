@@ -100,6 +100,10 @@ export const moduleFaults = {
       `the type \`${p.name}\` of ${p.what} is read as \`any\`: ${p.why}`,
     () => 'install the package with its types, or correct the import; or write the type out',
   ),
+  SW6017: error(
+    (p: { file: string; problem: string }) => `\`${p.file}\` is not valid JSON: ${p.problem}`,
+    () => 'repair it: Node reads it to load the modules of tools and resources',
+  ),
 } as const;
 
 /** Faults of what codegen writes, and of how it is configured. */
