@@ -111,6 +111,9 @@ class RegistryServer implements StepwrightServer {
   declare readonly instructions?: string;
   readonly #listings: Listings;
   readonly #tools: readonly ToolListing[];
+  /** The tools as a caller sees them who lacks no scope. */
+  readonly #allTools: readonly ToolListing[];
+  readonly #hasToolScopes: boolean;
   readonly #clientTools: ReadonlySet<string>;
   readonly #prompts: ReadonlyMap<string, ServedPrompt>;
   readonly #renderer: PromptRenderer;
@@ -157,6 +160,8 @@ class RegistryServer implements StepwrightServer {
     this.#listings = listingsOf(registry, prompts);
     const tools = [...this.#listings.tools, ...this.#workflowTools.listings];
     this.#tools = settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
+    this.#allTools = this.#tools.map((tool) => shownTool(tool, () => true));
+    this.#hasToolScopes = tools.some(({ name }) => (this.#toolScopes(name)?.length ?? 0) > 0);
   }
 
   async #openRuns(): Promise<RunStore> {
@@ -173,9 +178,14 @@ class RegistryServer implements StepwrightServer {
   }
 
   listTools(cursor?: string, caller: ScopedCaller = { local: true }) {
+    const { pageSize } = this.settings;
+    if (!this.#hasToolScopes) {
+      const { items, ...next } = pageOf('tools', this.#allTools, cursor, pageSize);
+      return { tools: items, ...next };
+    }
     const isShown = (name: string): boolean => this.lackingScopes('tool', name, caller).length === 0;
     const tools = this.#tools.filter(({ name }) => isShown(name));
-    const { items, ...next } = pageOf('tools', tools, cursor, this.settings.pageSize);
+    const { items, ...next } = pageOf('tools', tools, cursor, pageSize);
     return { tools: items.map((tool) => shownTool(tool, isShown)), ...next };
   }
 
@@ -199,8 +209,13 @@ class RegistryServer implements StepwrightServer {
 
   lackingScopes(kind: 'tool' | 'prompt', name: string, caller: ScopedCaller): readonly string[] {
     if (kind === 'prompt') return lackingScopes(this.#prompts.get(name)?.scopes, caller);
+    return lackingScopes(this.#toolScopes(name), caller);
+  }
+
+  /** What a client needs to call a tool. */
+  #toolScopes(name: string): readonly string[] | undefined {
     const tool = this.#clientTools.has(name) ? this.registry.tools[name] : undefined;
-    return lackingScopes(tool?.scopes ?? this.#workflowTools.scopesOf(name), caller);
+    return tool?.scopes ?? this.#workflowTools.scopesOf(name);
   }
 
   async callTool(
