@@ -33,6 +33,12 @@ describe('stepwright', () => {
     expect(err).toBe((await run('--help')).out);
   });
 
+  test.each(['postgres:x', 'sqlite:', 'runs.db'])('serve --store %s names what it takes', async (store) => {
+    const { code, err } = await run('serve', '--store', store);
+    expect(code).toBe(2);
+    expect(err).toContain(`--store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${store}'`);
+  });
+
   test('--version prints the version of the package', async () => {
     const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
     const { version } = JSON.parse(manifest) as { version: string };
