@@ -9,6 +9,7 @@ export type StoreProblem =
   | 'not_a_database'
   | 'damaged'
   | 'foreign'
+  | 'full'
   | 'newer'
   | 'busy'
   | 'closed';
@@ -34,6 +35,8 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
     `the store '${path}' is damaged (${detail}): restore the file from a backup, or give another path`,
   foreign: (path) =>
     `'${path}' is a database of another program: give the path of a store, or of a file that does not exist yet`,
+  full: (path, detail) =>
+    `the store '${path}' cannot grow (${detail}): free space on its disk, or finish and remove runs`,
   newer: (path, detail) =>
     `the store '${path}' was written by a later version of stepwright (${detail}): update stepwright, or give another path`,
   busy: (path, detail) =>

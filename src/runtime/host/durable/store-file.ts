@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, readSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
 import { StoreError } from './store-error.js';
@@ -23,7 +23,15 @@ const LOCK_MS = 20;
 /** How long a lock of another process is waited for. */
 const BUSY_MS = 10_000;
 
-const SQLITE = { busy: 5, readonly: 8, ioError: 10, corrupt: 11, cantOpen: 14, notADatabase: 26 } as const;
+const SQLITE = {
+  busy: 5,
+  readonly: 8,
+  ioError: 10,
+  corrupt: 11,
+  full: 13,
+  cantOpen: 14,
+  notADatabase: 26,
+} as const;
 
 /** Statements that lead from each version of the schema to the next. A released one never changes. */
 const MIGRATIONS: readonly string[] = [
@@ -144,6 +152,8 @@ export function storeError(error: unknown, path: string): unknown {
       return new StoreError('no_access', path, detail, error);
     case SQLITE.corrupt:
       return new StoreError('damaged', path, detail, error);
+    case SQLITE.full:
+      return new StoreError('full', path, detail, error);
     case SQLITE.notADatabase:
       return new StoreError('not_a_database', path, detail, error);
     default:
@@ -158,9 +168,11 @@ function prepareFile(path: string): void {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
       throw new StoreError('folder', path);
     file = openSync(path, 'a+', 0o600);
-    const head = Buffer.alloc(MAGIC.length);
+    const head = Buffer.alloc(HEADER_BYTES);
     const length = readSync(file, head, 0, head.length, 0);
-    if (length > 0 && !head.equals(MAGIC)) throw new StoreError('not_a_database', path);
+    if (length > 0 && !head.subarray(0, MAGIC.length).equals(MAGIC))
+      throw new StoreError('not_a_database', path);
+    if (length === HEADER_BYTES) checkSize(path, head, fstatSync(file).size);
   } catch (error) {
     if (error instanceof StoreError) throw error;
     const { code = '' } = error as NodeJS.ErrnoException;
@@ -170,7 +182,20 @@ function prepareFile(path: string): void {
   }
 }
 
-/** How a database of SQLite begins. */
+/** A file without its end could pass for an empty one: SQLite would begin a new database in it. */
+function checkSize(path: string, header: Buffer, size: number): void {
+  // Pages that are missing may be in the write-ahead log.
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
+  const given = header.readUInt16BE(16);
+  // 1 is for a size that two bytes cannot hold.
+  const expected = (given === 1 ? 65_536 : given) * header.readUInt32BE(28);
+  if (size < expected) throw new StoreError('damaged', path, `${size} bytes of ${expected}`);
+}
+
+/** So long is the header of a database of SQLite. */
+const HEADER_BYTES = 100;
+
+/** How it begins. */
 const MAGIC = Buffer.from('SQLite format 3\0');
 
 /** The file and those that SQLite keeps beside it hold secrets of runs. */
