@@ -20,6 +20,10 @@ Commands:
   list        list runs, the latest first
   show        show a run: its state, what it waits for, its result
   events      show the log of a run
+  export      print a run and its log as one JSON value
+  backup      copy the store to a file
+  restore     make a store of a backup
+  prune       remove runs that are over
 
 Options:
   --help      show this, or the help of a command
@@ -50,6 +54,41 @@ Options:
   --from N         entries from this number on (default: 1)
   --to N           entries up to this number (default: the last)
 ${COMMON}`,
+  exportHelp: `Usage: stepwright runs export RUN --store sqlite:PATH [options]
+
+Prints a run as one JSON value: its state, its log and its graph. ${RUN}
+
+Options:
+${COMMON}`,
+  backupHelp: `Usage: stepwright runs backup FILE --store sqlite:PATH [options]
+
+Copies the store to a file that does not exist, while a server uses it, and checks the copy.
+
+Options:
+${COMMON}`,
+  restoreHelp: `Usage: stepwright runs restore FILE --store sqlite:PATH [options]
+
+Makes a store of a backup, and checks it. The store must not exist: no file is overwritten.
+
+Options:
+${COMMON}`,
+  pruneHelp: `Usage: stepwright runs prune --store sqlite:PATH [options]
+
+Removes runs that are over, with their logs, while a server uses the store. Open runs stay.
+
+Options:
+  --older-than AGE runs that ended so long ago, such as 30d, 12h, 90m or 45s
+  --keep N         runs beyond the N that ended last
+  --dry-run        remove nothing, and say how many would be removed
+${COMMON}`,
+  missingFile: (command: string) => `stepwright: \`${command}\` needs a file`,
+  copied: (what: 'backup' | 'store', file: string, runs: number) =>
+    `${what} '${file}' has ${runs} ${runs === 1 ? 'run' : 'runs'}, and is intact`,
+  missingRetention: 'stepwright: `stepwright runs prune` needs `--older-than AGE` or `--keep N`',
+  badAge: (given: string) =>
+    `stepwright: \`--older-than\` takes a whole number and a unit (d, h, m or s), such as \`30d\`, not \`${singleLine(given)}\``,
+  pruned: (runs: number) => `removed ${runs} ${runs === 1 ? 'run' : 'runs'}`,
+  wouldPrune: (runs: number) => `would remove ${runs} ${runs === 1 ? 'run' : 'runs'}`,
   missingCommand:
     'stepwright: `stepwright runs` needs a command, such as `list`; `stepwright runs --help` lists all',
   unknownCommand: (command: string, known: readonly string[]) => {

@@ -5,6 +5,10 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   list: async () => (await import('./runs/list.js')).listRuns,
   show: async () => (await import('./runs/show.js')).showRun,
   events: async () => (await import('./runs/events.js')).showEvents,
+  export: async () => (await import('./runs/export.js')).exportRun,
+  backup: async () => (await import('./runs/copy.js')).backUp,
+  restore: async () => (await import('./runs/copy.js')).restore,
+  prune: async () => (await import('./runs/prune.js')).prune,
 };
 
 /** `stepwright runs COMMAND`: shows and keeps the runs of a store. */

@@ -133,7 +133,7 @@ test('a store that cannot be used is refused', async () => {
 
 test('each command has a help', async () => {
   expect(await runs('--help')).toMatchObject({ code: 0, err: '' });
-  for (const command of ['list', 'show', 'events']) {
+  for (const command of ['list', 'show', 'events', 'export', 'backup', 'restore', 'prune']) {
     const { code, out } = await runs(command, '--help');
     expect([code, out]).toEqual([0, expect.stringContaining(`Usage: stepwright runs ${command} `)]);
   }

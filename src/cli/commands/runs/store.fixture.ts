@@ -47,7 +47,12 @@ export class ServedStore {
 
   /** The server: it is started by the first use. */
   served(limits: Partial<RunLimits> = {}): FileRunStore {
-    this.#served ??= new FileRunStore(this.path, {
+    this.#served ??= this.#open(this.path, limits);
+    return this.#served;
+  }
+
+  #open(path: string, limits: Partial<RunLimits> = {}): FileRunStore {
+    return new FileRunStore(path, {
       calls: {
         callTool: async (name, input, context) => this.tools[name]?.(input, context) ?? ok(input),
         readResource: async () => ({ ok: true, value: {} }),
@@ -61,7 +66,6 @@ export class ServedStore {
       limits,
       isPatient: true,
     });
-    return this.#served;
   }
 
   async start(graph: Graph, input: JsonObject = {}): Promise<string> {
@@ -70,6 +74,13 @@ export class ServedStore {
 
   async answer(id: string, actionId: string, result: JsonObject | string | boolean): Promise<void> {
     envelopeIn(await this.served().submit(ada, id, { actionId, result }, waiter));
+  }
+
+  /** Answers with a server on another file. */
+  async answerIn(path: string, id: string, actionId: string, result: boolean): Promise<void> {
+    const other = this.#open(path);
+    envelopeIn(await other.submit(ada, id, { actionId, result }, waiter));
+    await other.close();
   }
 
   async close(): Promise<void> {

@@ -188,7 +188,7 @@ export class SqliteJournal implements Journal {
   async forget(run: string): Promise<void> {
     await this.#group.add(() => {
       const head = this.#head(run);
-      if (head !== undefined) this.#remove(head);
+      if (head !== undefined) this.#tables.remove(head);
       return undefined;
     });
   }
@@ -332,22 +332,6 @@ export class SqliteJournal implements Journal {
   #keepText(run: number, { hash, text }: LargeText): void {
     this.#run('INSERT OR IGNORE INTO texts (hash, text) VALUES (?, ?)', hash, text);
     this.#run('INSERT OR IGNORE INTO uses (run, hash) VALUES (?, ?)', run, hash);
-  }
-
-  #remove({ n, graph }: Head): void {
-    for (const table of ['entries', 'state', 'host', 'inbox', 'responses'])
-      this.#run(`DELETE FROM ${table} WHERE run = ?`, n);
-    this.#run(
-      `DELETE FROM texts WHERE hash IN (SELECT hash FROM uses WHERE run = ?1)
-       AND NOT EXISTS (SELECT 1 FROM uses WHERE uses.hash = texts.hash AND run <> ?1)`,
-      n,
-    );
-    this.#run('DELETE FROM uses WHERE run = ?', n);
-    this.#run('DELETE FROM runs WHERE n = ?', n);
-    this.#run(
-      'DELETE FROM graphs WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE graph = ?1)',
-      graph,
-    );
   }
 
   #head(run: string): Head | undefined {

@@ -5,6 +5,7 @@ export type StoreProblem =
   | 'folder'
   | 'no_folder'
   | 'missing'
+  | 'exists'
   | 'no_access'
   | 'not_a_database'
   | 'damaged'
@@ -27,6 +28,8 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
   no_folder: (path) =>
     `the store '${path}' cannot be created, since its folder does not exist: create the folder first`,
   missing: (path) => `there is no store '${path}': give the path of the file that a server uses as its store`,
+  exists: (path) =>
+    `there is a file '${path}' already: no file is overwritten, so give the path of one that does not exist`,
   no_access: (path, detail) =>
     `the store '${path}' cannot be opened (${detail}): give this user read and write permission for the file and its folder`,
   not_a_database: (path) =>

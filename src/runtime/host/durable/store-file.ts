@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
 import { StoreError } from './store-error.js';
@@ -19,6 +19,9 @@ const APPLICATION_ID = 0x53545057;
 
 /** How long SQLite itself waits for a lock. It blocks the process: waiting goes on outside of it. */
 const LOCK_MS = 20;
+
+/** How long reading waits for a lock: only the recovery of a file after a crash takes one that excludes readers. */
+const READ_LOCK_MS = 5_000;
 
 /** How long a lock of another process is waited for. */
 const BUSY_MS = 10_000;
@@ -105,6 +108,38 @@ export async function openStoreFile(
     database?.close();
     throw storeError(error, path);
   }
+}
+
+/** Opens a store without changing it. @throws StoreError for a file that is not a store. */
+export function openReadOnly(path: string, { DatabaseSync }: SqliteDriver): SqliteDatabase {
+  checkFile(path);
+  let database: SqliteDatabase | undefined;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    database.exec(`PRAGMA busy_timeout = ${READ_LOCK_MS}`);
+    if (versionIn(database, path) === 0) throw new StoreError('not_a_database', path);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw storeError(error, path);
+  }
+}
+
+/**
+ * Looks at a file that has to be there. It is not opened: closing it would release the locks that this process has on it.
+ *
+ * @throws StoreError for one that cannot be a store.
+ */
+export function checkFile(path: string): void {
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw new StoreError('no_access', path, (cause as NodeJS.ErrnoException).code, cause);
+  }
+  if (stats === undefined) throw new StoreError('missing', path);
+  if (stats.isDirectory()) throw new StoreError('folder', path);
+  if (!stats.isFile()) throw new StoreError('not_a_database', path);
 }
 
 /** Works as soon as no other process holds the lock that it needs. @throws StoreError `busy`. */

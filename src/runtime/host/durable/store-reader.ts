@@ -1,4 +1,3 @@
-import { type Stats, statSync } from 'node:fs';
 import type { Graph } from '../../../graph/model.js';
 import type { RunStatus } from '../../engine/events.js';
 import type { InboxItem, LoadedRun } from '../journal.js';
@@ -9,12 +8,9 @@ import {
   type SqliteDriver,
   type SqliteValue,
 } from './driver.js';
-import { StoreError } from './store-error.js';
-import { storeError, versionIn } from './store-file.js';
+import { countExpired, type Retention } from './retention.js';
+import { openReadOnly, storeError } from './store-file.js';
 import { type Head, type StoredEntry, StoreTables } from './store-tables.js';
-
-/** How long it waits for a lock: only the recovery of a file after a crash takes one that excludes readers. */
-const LOCK_MS = 5_000;
 
 /** Which runs are listed. */
 export interface RunFilter {
@@ -66,17 +62,7 @@ export class StoreReader {
   static async open(path: string, driver?: SqliteDriver): Promise<StoreReader> {
     const found = driver ?? (await findDriver(path));
     checkDriver(found, path);
-    checkFile(path);
-    let database: SqliteDatabase | undefined;
-    try {
-      database = new found.DatabaseSync(path, { readOnly: true });
-      database.exec(`PRAGMA busy_timeout = ${LOCK_MS}`);
-      if (versionIn(database, path) === 0) throw new StoreError('not_a_database', path);
-      return new StoreReader(path, database);
-    } catch (error) {
-      database?.close();
-      throw storeError(error, path);
-    }
+    return new StoreReader(path, openReadOnly(path, found));
   }
 
   private constructor(path: string, database: SqliteDatabase) {
@@ -135,6 +121,11 @@ export class StoreReader {
     return this.#reading(() => this.#tables.entries(n, from, most));
   }
 
+  /** How many runs would not stay. */
+  countExpired(retention: Retention): number {
+    return this.#reading(() => countExpired(this.#tables, retention));
+  }
+
   close(): void {
     this.#tables.close();
     this.#database.close();
@@ -160,17 +151,4 @@ function listedRow(row: Record<string, unknown>): ListedRow {
     ...{ n, ref, workflow, startedAt, endedAt: endedAt ?? undefined },
     state: row.is_open === 1 ? open : status,
   } as ListedRow;
-}
-
-/** Looks at the file before SQLite does. It is not opened: closing it would release the locks that this process has on it. */
-function checkFile(path: string): void {
-  let stats: Stats | undefined;
-  try {
-    stats = statSync(path, { throwIfNoEntry: false });
-  } catch (cause) {
-    throw new StoreError('no_access', path, (cause as NodeJS.ErrnoException).code, cause);
-  }
-  if (stats === undefined) throw new StoreError('missing', path);
-  if (stats.isDirectory()) throw new StoreError('folder', path);
-  if (!stats.isFile()) throw new StoreError('not_a_database', path);
 }

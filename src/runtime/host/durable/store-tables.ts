@@ -69,7 +69,12 @@ export class StoreTables {
 
   /** The runs that a name of operators refers to; see `runRef`. */
   headsOf(ref: string): readonly Head[] {
-    return this.all(`${HEAD} WHERE ref = ?`, ref).flatMap((row) => headIn(row) ?? []);
+    return this.headsWhere('ref = ?', ref);
+  }
+
+  /** Runs by a condition on their table. */
+  headsWhere(condition: string, ...values: readonly SqliteValue[]): readonly Head[] {
+    return this.all(`${HEAD} WHERE ${condition}`, ...values).flatMap((row) => headIn(row) ?? []);
   }
 
   load({ n, id, seq, epoch, graph: graphHash }: Head): LoadedRun {
@@ -112,6 +117,23 @@ export class StoreTables {
   inbox(n: number): readonly InboxItem[] {
     return this.all('SELECT item FROM inbox WHERE run = ? ORDER BY n', n).map(
       ({ item }) => JSON.parse(item as string) as InboxItem,
+    );
+  }
+
+  /** Removes a run with the texts and the graph that no other one has. */
+  remove({ n, graph }: Head): void {
+    for (const table of ['entries', 'state', 'host', 'inbox', 'responses'])
+      this.run(`DELETE FROM ${table} WHERE run = ?`, n);
+    this.run(
+      `DELETE FROM texts WHERE hash IN (SELECT hash FROM uses WHERE run = ?1)
+       AND NOT EXISTS (SELECT 1 FROM uses WHERE uses.hash = texts.hash AND run <> ?1)`,
+      n,
+    );
+    this.run('DELETE FROM uses WHERE run = ?', n);
+    this.run('DELETE FROM runs WHERE n = ?', n);
+    this.run(
+      'DELETE FROM graphs WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE graph = ?1)',
+      graph,
     );
   }
 

@@ -90,6 +90,11 @@ export class StoredRunReader {
     };
   }
 
+  /** What the run was started on. */
+  get graph(): Json {
+    return this.#mask.json(this.#graph as unknown as Json);
+  }
+
   /** An event without secrets: a value is masked by the step it belongs to. */
   event(event: Event): JsonObject {
     const { kind, at, ...rest } = event;
