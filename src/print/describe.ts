@@ -1,7 +1,7 @@
 import type { Expr } from '../graph/expression/tree.js';
 import { kindOf } from '../graph/kinds/kinds.js';
 import type { Compensation, Node, Retry } from '../graph/kinds/node.js';
-import { fallbackValue } from '../graph/nodes.js';
+import { fallbackValue, ownResources } from '../graph/nodes.js';
 import type { PlannedNode } from '../plan/plan.js';
 import { printExpr } from './expression.js';
 import { type Attempt, attemptOf, soleBody, valuesOf } from './shapes.js';
@@ -20,6 +20,12 @@ function describeAttempt({ tried, otherwise }: Attempt): string {
     return (steps.length === 0 ? nodes : steps).map(({ id }) => id).join(', ');
   };
   return `try ${named(tried)}, otherwise ${named(otherwise)}`;
+}
+
+/** The resources of its own that a node shows: `shows: guide, rules`. */
+export function describeOwnResources(node: Node): string[] {
+  const own = ownResources(node);
+  return own.length === 0 ? [] : [`shows: ${own.map(({ resource }) => resource).join(', ')}`];
 }
 
 /** The retry and the timeout of a node's own. */

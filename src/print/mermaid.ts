@@ -15,6 +15,7 @@ import {
   describeFallback,
   describeJoin,
   describeNode,
+  describeOwnResources,
   describeUndoing,
   describeValue,
 } from './describe.js';
@@ -118,6 +119,7 @@ function describeUnusual(planned: PlannedNode): string[] {
   const join = describeJoin(planned);
   return [
     ...(join === undefined ? [] : [`after: ${join}`]),
+    ...describeOwnResources(planned.node),
     ...describeAttempts(planned.node).map((line) => `tried: ${line}`),
     ...describeFallback(planned.node),
   ];

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import { isFailFast } from '../graph/limits.js';
 import type { Arm, Graph, Input, StateField } from '../graph/model.js';
-import { compensationsOf, ownResources } from '../graph/nodes.js';
+import { compensationsOf } from '../graph/nodes.js';
 import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan } from '../plan/plan.js';
@@ -12,6 +12,7 @@ import {
   describeFallback,
   describeJoin,
   describeNode,
+  describeOwnResources,
   describeRetry,
   describeUndoing,
   describeValue,
@@ -126,9 +127,8 @@ function describeDetails({ node }: PlannedNode, isTried: boolean): string[] {
   const attempts = describeAttempts(node).join(', ');
   const fallback = isTried ? undefined : fallbackOf(node);
   const undoing = compensationsOf(node).map((each) => `undone by: ${describeUndoing(each)}`);
-  const own = ownResources(node);
   return [
-    ...(own.length === 0 ? [] : [`shows: ${own.map(({ resource }) => resource).join(', ')}`]),
+    ...describeOwnResources(node),
     ...('input' in node && node.input.entries.length > 0 ? [`with: ${printExpr(node.input)}`] : []),
     ...(node.reads === undefined || node.reads.length === 0 ? [] : [`reads: ${node.reads.join(', ')}`]),
     ...(attempts === '' ? [] : [`tried: ${attempts}`]),

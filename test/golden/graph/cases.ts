@@ -71,7 +71,10 @@ export const cases: Readonly<Record<string, Graph>> = {
         'list',
         'list-pages',
         { limit: ref('inputs', 'limit') },
-        { after: ['doc'], retry, timeoutMs: 5000 },
+        {
+          ...{ after: ['doc'], retry, timeoutMs: 5000 },
+          resources: [{ resource: 'intro', uri: 'resource://logseq/intro' }],
+        },
       ),
       computes(5, 'slug', list(get(ref('steps', 'list', 'pages', 0), 'title', true)), {
         after: ['list'],
