@@ -5,8 +5,7 @@ import { registry } from '../../generated/embed.registry.js';
 import { stock } from './stock.js';
 
 const mcp = new McpServer({ name: 'shop', version: '1.0.0' });
-// EMBED_TOOL names the server's own tool, so that a collision with the registry can be seen.
-mcp.registerTool(process.env.EMBED_TOOL ?? 'products', { description: 'List the products' }, () => ({
+mcp.registerTool('products', { description: 'List the products' }, () => ({
   content: [{ type: 'text', text: [...stock.keys()].join(', ') }],
 }));
 

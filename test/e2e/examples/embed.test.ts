@@ -3,12 +3,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { programWithPackage } from '../../built-package.js';
 import { clientWith } from '../composite/client.js';
 
-/** The example in a process of its own; `ownTool` renames the tool that the existing server has. */
-function embedded(ownTool = 'products') {
+/** A program beside a registry, in a process of its own. */
+function embedded(program = 'examples/embed/main.ts') {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [programWithPackage('examples/embed/main.ts')],
-    env: { ...process.env, EMBED_TOOL: ownTool } as Record<string, string>,
+    args: [programWithPackage(program)],
     stderr: 'pipe',
   });
   let stderr = '';
@@ -41,7 +40,7 @@ test('lists and calls the tools of the server and those of the registry', async 
 });
 
 test('does not start when a tool of the server has the name of one in the registry', async () => {
-  const { client, transport, stderr } = embedded('quote');
+  const { client, transport, stderr } = embedded('test/e2e/examples/fixture/collision.ts');
   await expect(client.connect(transport)).rejects.toThrow();
   expect(stderr()).toContain('AttachError');
   expect(stderr()).toContain('tool `quote` is in both: rename it in the registry or in the server');
