@@ -47,6 +47,8 @@ export class MemoryRunStore implements RunStore {
   /** In the order they ended. */
   readonly #finished = new Set<StoredRun>();
   #openAnonymous = 0;
+  /** Ids of runs that this version cannot read. Each was logged. */
+  readonly #unreadable = new Set<string>();
 
   constructor(options: MemoryStoreOptions) {
     this.#options = options;
@@ -107,8 +109,10 @@ export class MemoryRunStore implements RunStore {
   /** Looks after the runs of processes that are gone, and after times that came. Called at each `intervalMs`. */
   async lookAfter(): Promise<void> {
     for (const id of (await this.#leases?.orphans(this.#options.clock.now())) ?? []) {
-      if (!this.#runs.has(id)) await this.#tryResume(id);
-      await this.#runs.get(id)?.takeUp();
+      if (!this.#runs.has(id) && !this.#unreadable.has(id)) await this.#tryResume(id);
+      const run = this.#runs.get(id);
+      // A fault of one run does not keep the others from a process.
+      await run?.takeUp().catch((fault: unknown) => run.logFault(fault));
     }
   }
 
@@ -127,6 +131,7 @@ export class MemoryRunStore implements RunStore {
     try {
       await this.resume(id);
     } catch (error) {
+      this.#unreadable.add(id);
       const ref = runRef(id);
       this.#options.log(runTexts.notResumedLog(ref, thrownText(error)), {
         event: 'run.not_resumed',

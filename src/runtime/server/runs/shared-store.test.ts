@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as sqlite from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../../graph/model.js';
@@ -221,6 +222,21 @@ describe('two processes on a file', () => {
     expect(processes.flatMap(({ calls }) => calls)).toEqual(['tool-a']);
     for (const each of processes)
       expect(await each.get(id ?? '')).toMatchObject({ envelope: { status: 'completed' } });
+  });
+
+  test('go on with runs beside one that they cannot read, which is logged once', async () => {
+    const one = await Process.begin('one', { 'tool-a': never });
+    for (let run = 0; run < 2; run += 1) void one.start(graph(chain(call('a'), done('out', step('a')))));
+    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a', 'tool-a']));
+    await one.end();
+    const database = new sqlite.DatabaseSync(join(folder, 'runs.db'));
+    database.exec("UPDATE state SET row = '{' WHERE run = 1");
+    database.close();
+    const other = await Process.begin('other');
+    for (let round = 0; round < 3; round += 1) await other.store.lookAfter();
+    await other.store.atRest();
+    expect(await other.store.list(ada)).toMatchObject([{ status: 'completed' }]);
+    expect(other.log.filter((text) => text.includes('does not go on in this process'))).toHaveLength(1);
   });
 
   test('leave their open runs to each other when they end', async () => {
