@@ -4,14 +4,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { connect, createServer, type ModelRequest } from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { toolsOf } from '../../../examples/logseq/factories.js';
 import { LogseqGraph } from '../../../examples/logseq/graph.js';
-import { AddContent } from '../../../examples/logseq/tools/add-content.tool.js';
-import { AddJournalTask } from '../../../examples/logseq/tools/add-journal-task.tool.js';
-import { CreatePage } from '../../../examples/logseq/tools/create-page.tool.js';
-import { ListPages } from '../../../examples/logseq/tools/list-pages.tool.js';
-import { NormalizeProject } from '../../../examples/logseq/tools/normalize-project.tool.js';
-import { ReadWeek } from '../../../examples/logseq/tools/read-week.tool.js';
-import { VerifyProject } from '../../../examples/logseq/tools/verify-project.tool.js';
 import { registry } from '../../../generated/registry.js';
 import { printTrace, startExample, texts } from './example-server.js';
 
@@ -51,19 +45,10 @@ To continue the workflow, make these tool calls:
 
 test('note-task with a model of the operator runs to its end', async () => {
   const { folder } = await startExample();
-  const graph = new LogseqGraph(folder);
   const requests: ModelRequest[] = [];
   const server = createServer(registry, {
     log: () => {},
-    tools: {
-      'list-pages': () => new ListPages(graph),
-      'verify-project': () => new VerifyProject(graph),
-      'add-journal-task': () => new AddJournalTask(graph),
-      'normalize-project': () => new NormalizeProject(graph),
-      'add-content': () => new AddContent(graph),
-      'read-week': () => new ReadWeek(graph),
-      'create-page': () => new CreatePage(graph),
-    },
+    tools: toolsOf(new LogseqGraph(folder)),
     model: (request) => {
       requests.push(request);
       return written;
