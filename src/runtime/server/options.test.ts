@@ -57,6 +57,7 @@ describe('resolveSettings', () => {
         idleMs: 86_400_000,
         maxFinishedRuns: 1_000,
         finishedRunMs: 3_600_000,
+        leaseMs: 10_000,
       },
       maxResultChars: 50_000,
       isPatient: false,
