@@ -17,6 +17,8 @@ export async function serveApproval(folder: string, books: Books, port: number):
     version: '0.1.0',
     port,
     store: `sqlite:${join(folder, 'runs.db')}`,
+    // For so long the next server waits for one that was killed.
+    runs: { leaseMs: 1_000 },
     auth: { verify: tokens.verify, resource: 'http://127.0.0.1/mcp' },
     tools: {
       'reserve-budget': () => new ReserveBudget(books),
