@@ -122,12 +122,12 @@ export const constructs = {
     cause: 'The expression for it gave another type at run time.',
     repair: 'Make it text with a template literal.',
   },
-  E_NOT_OBJECT: {
+  E_CALL_INPUT: {
     meaning: 'The input of a call is not an object.',
     cause: 'The expression for the whole input gave another type at run time.',
     repair: 'Write the input as an object literal.',
   },
-  E_NOT_LIST: {
+  E_COMPUTE_ARGUMENTS: {
     meaning: 'The arguments of a function are not a list.',
     cause: 'A built graph has an expression for the arguments that gave another type.',
     repair: 'Correct the graph.',

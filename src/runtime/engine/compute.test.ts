@@ -107,7 +107,7 @@ describe('a function', () => {
   test('whose arguments are no list is not asked', () => {
     const run = new Run(graph([{ ...slug, value: lit('Ada') }]));
     expect(run.state.run.failure).toEqual({
-      code: 'E_NOT_LIST',
+      code: 'E_COMPUTE_ARGUMENTS',
       message: 'The arguments of the function must be a list, not text.',
     });
   });

@@ -172,12 +172,12 @@ export const failures = {
   }),
   /** The input of a call is not an object. */
   notObject: (what: string, found: string): Failure => ({
-    code: 'E_NOT_OBJECT',
+    code: 'E_CALL_INPUT',
     message: `The ${what} must be an object, not ${found}.`,
   }),
   /** The arguments of a function are not a list. */
   notList: (what: string, found: string): Failure => ({
-    code: 'E_NOT_LIST',
+    code: 'E_COMPUTE_ARGUMENTS',
     message: `The ${what} must be a list, not ${found}.`,
   }),
 } as const;
