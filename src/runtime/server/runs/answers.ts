@@ -14,6 +14,7 @@ import { thrownText } from '../../tools/exceptions.js';
 import { maskedFailure } from '../../tools/mask.js';
 import { findProtoKey } from '../../tools/to-json.js';
 import type { ActionHistory, ActionRecord, Open } from './action-history.js';
+import { mayAnswer } from './answerers.js';
 import type { PendingAction } from './elicitation.js';
 import type { Envelope } from './envelope.js';
 import { ownerKey } from './run-owner.js';
@@ -192,7 +193,8 @@ export interface AnsweredRun {
   readonly schemas: SchemaCompiler;
   readonly clock: Clock;
   readonly isCancelled: boolean;
-  mayAnswer(answerBy: Action['answerBy'], caller: Owner): boolean;
+  /** The owner of the run. */
+  readonly principal: Owner;
   /** Why it was cancelled, once it is over. */
   readonly error: Pick<Failure, 'message'> | undefined;
   /** The envelope as soon as everything it tells is safe. */
@@ -205,7 +207,7 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
   const { live, actions } = run;
   const open = openFor(run, by);
   const named = actionId === undefined ? undefined : actions.get(actionId);
-  if (named?.mode !== undefined && !run.mayAnswer(named.answerBy, by)) return notPermitted(named);
+  if (named?.mode !== undefined && !mayAnswer(named.answerBy, by, run.principal)) return notPermitted(named);
   const repeated = decideRepeated(run, open, submission, by);
   if (repeated !== undefined) return repeated;
   if (run.isCancelled) {
@@ -242,7 +244,7 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
 export function isNamed(run: AnsweredRun, { actionId }: Submission, by: Owner): boolean {
   if (actionId !== undefined) {
     const action = run.actions.get(actionId);
-    return action?.answerBy !== undefined && run.mayAnswer(action.answerBy, by);
+    return action?.answerBy !== undefined && mayAnswer(action.answerBy, by, run.principal);
   }
   return openFor(run, by).asks.size > 0 || run.actions.lastOf(ownerKey(by)) !== undefined;
 }
@@ -264,8 +266,10 @@ export function decideNamed(run: AnsweredRun, submission: Submission, by: Owner)
 }
 
 /** The open questions that a caller may answer. */
-function openFor({ live, mayAnswer }: AnsweredRun, by: Owner): Open {
-  const asks = [...(live?.asks.values() ?? [])].filter(({ action }) => mayAnswer(action.answerBy, by));
+function openFor({ live, principal }: AnsweredRun, by: Owner): Open {
+  const asks = [...(live?.asks.values() ?? [])].filter(({ action }) =>
+    mayAnswer(action.answerBy, by, principal),
+  );
   return { asks: new Map(asks.map((ask) => [ask.id, ask])), isOpen: (id) => live?.isOpen(id) === true };
 }
 

@@ -182,7 +182,8 @@ export class MemoryRunStore implements RunStore {
     const answered = this.#restricted.get(id);
     if (this.#leases !== undefined) await this.#refreshAll([answered]);
     const other = answered ?? this.#runs.get(id);
-    if (other === undefined || other.isOf(caller) || !other.names(caller, submission)) return unknown(id);
+    if (other === undefined || other.isOf(caller) || !other.questions.names(caller, submission))
+      return unknown(id);
     const answer = await other.submitNamed(caller, submission);
     if (!answer.ok) return answer;
     const { warnings } = answer;
@@ -196,7 +197,7 @@ export class MemoryRunStore implements RunStore {
       await this.#refreshAll([...this.#restricted.values()]);
     }
     const others = [...this.#restricted.values()].filter((run) => !run.isOf(caller));
-    return (await Promise.all(others.map((run) => run.toAnswer(caller)))).flat();
+    return (await Promise.all(others.map((run) => run.questions.toAnswer(caller)))).flat();
   }
 
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
@@ -264,7 +265,7 @@ export class MemoryRunStore implements RunStore {
   #add(run: StoredRun, group: StoredGroup): void {
     if (group.owner.kind === 'anonymous') this.#openAnonymous += 1;
     this.#runs.set(run.id, run);
-    if (run.isRestricted) this.#restricted.set(answerId(run.id), run);
+    if (run.questions.isRestricted) this.#restricted.set(answerId(run.id), run);
     this.#groups.set(group.quota, group);
     group.runs.add(run);
   }
@@ -300,7 +301,7 @@ export class MemoryRunStore implements RunStore {
   #remove(run: StoredRun): void {
     this.#finished.delete(run);
     this.#runs.delete(run.id);
-    if (run.isRestricted) this.#restricted.delete(answerId(run.id));
+    if (run.questions.isRestricted) this.#restricted.delete(answerId(run.id));
     const group = this.#groups.get(run.group.quota);
     group?.runs.delete(run);
     if (group?.runs.size === 0) this.#groups.delete(run.group.quota);

@@ -7,7 +7,6 @@ import type { Delivery } from '../../host/in-process/inbox.js';
 import { type InboxItem, type Journal, sendSafely } from '../../host/journal.js';
 import { toJson } from '../../tools/to-json.js';
 import { type Decision, refusal } from './answers.js';
-import type { PendingAction } from './elicitation.js';
 import type { Envelope } from './envelope.js';
 import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
 import { runTexts } from './run-texts.js';
@@ -161,7 +160,7 @@ function deliveryOf(
   switch (kind) {
     case 'answer': {
       const submission = submissionIn(content);
-      return new AnswerDelivery(run, () => run.decide(submission, by), { ...sent, by });
+      return new AnswerDelivery(run, () => run.questions.decide(submission, by), { ...sent, by });
     }
     case 'cancel':
       return new CancelDelivery(run, cancellationIn(content), { ...sent, by });
@@ -175,7 +174,7 @@ function deliveryOf(
 /** What is sent to a run that is over. */
 function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAnswer | Promise<RunAnswer> {
   if (kind === 'answer') {
-    const decision = run.decide(submissionIn(content), by as unknown as Owner);
+    const decision = run.questions.decide(submissionIn(content), by as unknown as Owner);
     if (decision.kind === 'told') return decision.answer;
   }
   // Once more for a run that was cancelled so changes nothing.
@@ -217,16 +216,6 @@ export interface Sender {
 
 /** A run as what is sent to it sees it. */
 export interface InboxRun extends AwaitedRun {
-  decide(submission: Submission, by: Owner): Decision;
-  /**
-   * The answer is accepted, as soon as that is safe.
-   * @param by who submitted it; nothing for an answer that the run asked its user for.
-   */
-  accepting(fitting: Extract<Decision, { kind: 'fits' }>, by: Owner | undefined): void;
-  /** An answer was accepted, and is safe. @param response the response to its sender. */
-  accepted(action: string, response: Promise<RunAnswer>): void;
-  /** Why an answer was not taken although it fits the schema. */
-  notTaken(pending: PendingAction): Failure;
   cancelling(how: Cancellation): Extract<Event, { kind: 'cancelled' }>;
   /** The owner of the run. */
   readonly principal: Owner;
@@ -295,8 +284,8 @@ export class AnswerDelivery implements SentDelivery {
     this.#isTaken = isTaken;
     const decision = this.#decision;
     if (decision?.kind !== 'fits') return decision?.response ?? null;
-    if (!isTaken) return refusal(this.#run.notTaken(decision.pending));
-    this.#run.accepting(decision, this.#by);
+    if (!isTaken) return refusal(this.#run.questions.notTaken(decision.pending));
+    this.#run.questions.accepting(decision, this.#by);
     return {
       ok: true,
       action_id: decision.pending.id,
@@ -318,13 +307,13 @@ export class AnswerDelivery implements SentDelivery {
     const { pending, warnings } = decision;
     if (!this.#isTaken) {
       this.#waitingRequest?.leave();
-      this.#sender?.resolve({ ok: false, failure: this.#run.notTaken(pending) });
+      this.#sender?.resolve({ ok: false, failure: this.#run.questions.notTaken(pending) });
       return;
     }
     const noted = warnings.length === 0 ? {} : { warnings };
     const envelope = this.#waitingRequest?.envelope ?? this.#onAccepted;
     const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...noted }));
-    if (response !== undefined) this.#run.accepted(pending.id, response);
+    if (response !== undefined) this.#run.questions.accepted(pending.id, response);
     this.#waitingRequest?.open();
     if (this.#isLeft) this.#sender?.resolve({ ok: true, envelope: this.#run.envelope, ...noted });
     else if (response !== undefined) this.#sender?.resolve(response);

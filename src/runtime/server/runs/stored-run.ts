@@ -3,7 +3,7 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
-import type { Action, Event } from '../../engine/events.js';
+import type { Event } from '../../engine/events.js';
 import { remainsOf } from '../../engine/read.js';
 import type { SharedContext } from '../../host/in-process/calls-in-flight.js';
 import type { Clock } from '../../host/in-process/clock.js';
@@ -24,24 +24,13 @@ import type { Log } from '../../tools/log.js';
 import { maskedThrown } from '../../tools/mask.js';
 import { type Peer, runRef } from '../../tools/port.js';
 import { ActionHistory } from './action-history.js';
-import { mayAnswer, restrictedQuestions } from './answerers.js';
-import {
-  type AnsweredRun,
-  contentOf,
-  type Decision,
-  decideAnswer,
-  decideFor,
-  decideNamed,
-  isNamed,
-  notTaken,
-  rejected,
-  shownAction,
-} from './answers.js';
+import type { AnsweredRun, Decision } from './answers.js';
 import type { PendingAction } from './elicitation.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
 import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
-import { accessKey, answerId, ownerKey } from './run-owner.js';
+import { accessKey } from './run-owner.js';
+import { RunQuestions } from './run-questions.js';
 import { actOn, RunShare, type SharedRun } from './run-share.js';
 import {
   type BegunRun,
@@ -57,7 +46,6 @@ import {
   type Submission,
   shownArguments,
   summaryOf,
-  type ToAnswer,
   type Waiter,
 } from './run-store.js';
 import { runTexts } from './run-texts.js';
@@ -98,12 +86,13 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   /** With the roles it had when it started the run. */
   readonly principal: Owner;
   readonly actions = new ActionHistory();
+  readonly questions = new RunQuestions(this);
+  readonly graph: Graph;
   mask: RunMask;
   requestId: string;
   /** Made for the first request and dropped after the last: many runs wait at once. */
   #waiting: WaitingRequests | undefined;
   readonly #parts: StoreParts;
-  readonly #graph: Graph;
   /** What callers have sent; made when they do. */
   #requests: RunInbox | undefined;
   /** Of the request that started the run. */
@@ -130,7 +119,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     this.group = group;
     this.principal = run.owner;
     this.#parts = parts;
-    this.#graph = graph;
+    this.graph = graph;
     const { journal } = parts;
     if (journal?.leases !== undefined)
       this.#share = new RunShare(this, journal, journal.leases, 'loaded' in run ? run.loaded : undefined);
@@ -265,7 +254,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   #load(loaded: LoadedRun): RunMask {
-    const graph = this.#graph;
+    const graph = this.graph;
     this.mask = new RunMask(graph, { secretInputs: this.#parts.secretInputs, rows: loaded.hostRows });
     this.reload(loaded.hostRows);
     this.#live = new LiveRun({ graph, loaded, mask: this.mask, context: this }, this.#parts, this);
@@ -311,55 +300,9 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return this.#sent.answer(caller, submission);
   }
 
-  decide(submission: Submission, by: Owner): Decision {
-    return this.isOf(by) ? decideAnswer(this, submission, by) : decideNamed(this, submission, by);
-  }
-
-  /** Whether a question of it may say who may answer. */
-  get isRestricted(): boolean {
-    return restrictedQuestions(this.#graph).length > 0;
-  }
-
   /** Whether the caller reaches the run as its owner. */
   isOf(caller: Owner): boolean {
     return accessKey(caller) === this.group.access;
-  }
-
-  /** Whether a question that a submission may be for names a caller that is not the owner. */
-  names(caller: Owner, submission: Submission): boolean {
-    return isNamed(this, submission, caller);
-  }
-
-  readonly mayAnswer = (answerBy: Action['answerBy'], caller: Owner): boolean =>
-    mayAnswer(answerBy, caller, this.principal);
-
-  /** The open questions that name a caller who is not the owner, as soon as they are safe. */
-  toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
-    const asked = (): readonly ToAnswer[] =>
-      this.pendingActions()
-        .filter(({ action }) => this.mayAnswer(action.answerBy, caller))
-        .map((pending) => {
-          const { message, schema } = this.shown(pending);
-          const { name } = this.#graph;
-          return { workflow_id: answerId(this.id), action_id: pending.id, name, message, schema };
-        });
-    return new Promise((resolve) => this.whenSafe(() => resolve(asked())));
-  }
-
-  accepting({ pending, answer, warnings }: Extract<Decision, { kind: 'fits' }>, by: Owner | undefined): void {
-    this.actions.answered(pending.id, {
-      content: contentOf(answer),
-      ...(by === undefined ? {} : { by: ownerKey(by) }),
-      ...(warnings.length === 0 ? {} : { warnings }),
-    });
-  }
-
-  accepted(action: string, response: Promise<RunAnswer>): void {
-    this.actions.told(action, response);
-  }
-
-  notTaken(pending: PendingAction): Failure {
-    return notTaken(pending, this.mask);
   }
 
   cancelling({
@@ -423,25 +366,12 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     else this.#live.whenSafe(look);
   }
 
-  pendingActions(): readonly PendingAction[] {
-    return this.#live === undefined ? [] : [...this.#live.asks.values()];
-  }
-
-  shown(pending: PendingAction): Action {
-    return shownAction(pending, this.mask);
-  }
-
   take(
     pending: PendingAction,
     given: Pick<Submission, 'result'> | { readonly failure: Failure },
     answered: Promise<Envelope>,
   ): void {
-    const decide = (): Decision => {
-      if (!this.#live?.asks.has(pending.id)) return rejected({ code: 'ACTION_CANCELLED', message: '' });
-      if (!('failure' in given)) return decideFor(this, pending, given);
-      const answer = { kind: 'failure', failure: given.failure } as const;
-      return { kind: 'fits', pending, answer, warnings: [] };
-    };
+    const decide = (): Decision => this.questions.decideAsked(pending, given);
     const sendOn = (): void => {
       const submission = { actionId: pending.id, ...submissionOf(given) };
       this.#sent.answer(this.principal, submission).catch((fault) => this.logFault(fault));
@@ -513,7 +443,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     const message = this.mask.text(text);
     const ended: Envelope = {
       workflow_id: this.id,
-      definition: definitionOf(this.#graph, live.state.run.graphHash),
+      definition: definitionOf(this.graph, live.state.run.graphHash),
       status: 'failed',
       actions: [],
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
@@ -552,13 +482,13 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     const { state, liveStatus } = live;
     const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
     const { isPrivate = () => false } = this.#parts;
-    const remains = () => remainsForCaller(remainsOf(planOf(this.#graph), state), isPrivate);
+    const remains = () => remainsForCaller(remainsOf(planOf(this.graph), state), isPrivate);
     const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
-    return envelopeOf({ graph: this.#graph, state, liveStatus, paused, openedAt, remains, mask: this.mask });
+    return envelopeOf({ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask });
   }
 
   logFault(fault: unknown): void {
-    const { name } = this.#graph;
+    const { name } = this.graph;
     this.#parts.log(runTexts.brokeLog(name, this.#ref, maskedThrown(fault, this.mask)), {
       event: 'run.fault',
       run: this.#ref,
@@ -567,7 +497,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   get #logged() {
-    return { ref: this.#ref, workflow: this.#graph.name };
+    return { ref: this.#ref, workflow: this.graph.name };
   }
 
   /** Names the run where its id must not be shown. */

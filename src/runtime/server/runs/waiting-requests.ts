@@ -1,7 +1,5 @@
-import type { Owner } from '../../../decorators/context.js';
 import { unreachable } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
-import type { Action } from '../../engine/events.js';
 import type { SharedContext } from '../../host/in-process/calls-in-flight.js';
 import type { Clock } from '../../host/in-process/clock.js';
 import type { LiveRun } from '../../host/in-process/live-run.js';
@@ -11,6 +9,7 @@ import type { Peer } from '../../tools/port.js';
 import { ConnectionClosed } from '../request.js';
 import { Elicitation, type PendingAction } from './elicitation.js';
 import type { Envelope } from './envelope.js';
+import type { RunQuestions } from './run-questions.js';
 import type { Submission, Waiter } from './run-store.js';
 import { runTexts } from './run-texts.js';
 
@@ -24,10 +23,8 @@ export interface AwaitedRun {
   abort(reason: string): void;
   /** Calls back when nothing of the run has still to be written. */
   whenSafe(look: () => void): void;
-  pendingActions(): readonly PendingAction[];
-  mayAnswer(answerBy: Action['answerBy'], caller: Owner): boolean;
-  /** What a question asks, without secrets. */
-  shown(pending: PendingAction): Action;
+  readonly questions: RunQuestions;
+  /** Hands in the answer of a user who was asked for it. */
   take(
     pending: PendingAction,
     answer: Pick<Submission, 'result'> | { readonly failure: Failure },
@@ -69,9 +66,8 @@ export class WaitingRequest {
       request.peer?.elicit === undefined
         ? undefined
         : new Elicitation(request.peer.elicit, {
-            pendingActions: () =>
-              run.pendingActions().filter(({ action }) => run.mayAnswer(action.answerBy, request.principal)),
-            shown: (pending) => run.shown(pending),
+            pendingActions: () => run.questions.openFor(request.principal),
+            shown: (pending) => run.questions.shown(pending),
             claim: (pending) => run.waiting.claim(pending),
             release: (pending) => run.waiting.release(pending),
             answer: (pending, given) => run.take(pending, given, this.envelope),
