@@ -27,7 +27,8 @@ export const runs = {
   },
   E_IDLE: {
     meaning: 'The run was cancelled because no answer came.',
-    cause: 'It waited for an answer and no request asked for it during `runs.idleMs`, one day by default.',
+    cause:
+      'It waited for an answer and no request asked for it during `runs.idleMs`, one day by default; without limit in a file.',
     repair: 'Start the workflow again, or raise `runs.idleMs`.',
   },
   E_STEP_LIMIT: {

@@ -30,12 +30,23 @@ export interface JournalEntry {
 /**
  * A row that a host keeps of a run beside those of its state: what it needs after a restart, and the engine does not know.
  * A later one replaces an earlier one of its table and key. The table `run` says whose run it is and how it was
- * ended, `actions` what became of each action, `secrets` what must not be shown.
+ * ended, `actions` what became of each action, `secrets` what must not be shown. The row `start` of the table `run` comes
+ * with the first entry, and is a {@link RunListing} at least.
  */
 export interface HostRow {
   readonly table: 'run' | 'actions' | 'secrets';
   readonly key: string;
   readonly row: Json;
+}
+
+/** By what a run is found beside its id; see {@link RunIndex}. */
+export interface RunListing {
+  /** Equal for runs that are counted and listed together. */
+  readonly quota: string;
+  /** Equal for runs that the same callers reach. */
+  readonly access: string;
+  /** A second name. Default: none. */
+  readonly alias?: string;
 }
 
 /** What is sent to a run from outside: an answer, a cancellation or a command of an operator. */
@@ -155,6 +166,54 @@ export interface Journal {
   forget(run: string): Promise<void>;
   /** Which process holds which run, in a journal of several processes. Default: there is one process. */
   readonly leases?: Leases;
+  /** A journal of several processes has it. Default: its host keeps all runs. */
+  readonly index?: RunIndex;
+}
+
+/** A journal that several processes use: none of them has to keep a run that it does not move on. */
+export interface SharedJournal extends Journal {
+  readonly leases: Leases;
+  readonly index: RunIndex;
+}
+
+export function isShared(journal: Journal): journal is SharedJournal {
+  return journal.leases !== undefined && journal.index !== undefined;
+}
+
+/** Finds runs by their {@link RunListing}. */
+export interface RunIndex {
+  /** Who reaches a run; nothing for an unknown one. */
+  accessTo(run: string): Promise<string | undefined>;
+  /** The ids of the runs that are listed together, the latest first. */
+  listed(quota: string, query: ListedQuery): Promise<readonly string[]>;
+  /** How many of them are open, and how many questions they ask. */
+  open(quota: string): Promise<{ readonly runs: number; readonly questions: number }>;
+  /** How many runs are open whose quota begins with a text. */
+  openOf(prefix: string): Promise<number>;
+  /** The run with a second name. */
+  byAlias(alias: string): Promise<string | undefined>;
+  /** The open runs that have a second name, the oldest first. */
+  openWithAlias(): Promise<readonly string[]>;
+  /** When the first time comes that an open run waits for which no process holds, in ms since the epoch. */
+  nextDue(): Promise<number | undefined>;
+  /** Removes finished runs that do not stay. Works in small parts. */
+  expire(retention: Retention): Promise<void>;
+}
+
+export interface ListedQuery {
+  /** Those that began before this run. Default: all. */
+  readonly before?: string;
+  /** Those that are open, or those that are over. Default: both. */
+  readonly isOpen?: boolean;
+  readonly limit: number;
+}
+
+/** How long runs stay in a store after they are over. Open runs always stay. */
+export interface Retention {
+  /** Runs that ended at this time or before are removed, in ms since the epoch. Default: none. */
+  readonly endedBefore?: number;
+  /** So many stay, those that ended last. Default: all. */
+  readonly keep?: number;
 }
 
 /**
@@ -174,8 +233,6 @@ export interface Leases {
   abandon(run: string): Promise<void>;
   /** What a run has been loaded with last, or would be now; nothing for an unknown run. */
   head(run: string): Promise<RunHead | undefined>;
-  /** The runs that other processes have begun since it was asked last, in the order in which they began. */
-  newRuns(): Promise<readonly string[]>;
   /** Calls back when the run has another head than this one. It may call late. Returns what stops it. */
   follow(run: string, head: RunHead, onChange: () => void): () => void;
   /**

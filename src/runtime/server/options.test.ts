@@ -25,9 +25,9 @@ describe('resolveSettings', () => {
     expect(resolveSettings({ store: 'memory' })).not.toHaveProperty('storePath');
     expect(resolveSettings({ store: 'sqlite:a:b.db' })).toMatchObject({
       storePath: 'a:b.db',
-      isPatient: true,
     });
-    expect(resolveSettings({ store: 'sqlite:a.db', runs: { idleMs: 5 } }).isPatient).toBe(false);
+    const { idleMs, maxFinishedRuns } = resolveSettings({ store: 'sqlite:a.db', runs: { idleMs: 5 } }).runs;
+    expect([idleMs, maxFinishedRuns]).toEqual([5, 100_000]);
     for (const store of ['sqlite:', 'postgres:x', 7]) {
       const settings = { store } as ServerSettings;
       expect(() => resolveSettings(settings)).toThrow("store must be 'memory' or 'sqlite:PATH', not");
@@ -60,7 +60,6 @@ describe('resolveSettings', () => {
         leaseMs: 10_000,
       },
       maxResultChars: 50_000,
-      isPatient: false,
       hooks: {},
       ownerRule: {},
       middleware: [],

@@ -12,7 +12,7 @@ import type { LifecycleHooks } from './lifecycle.js';
 import type { BuiltWorkflow } from './registration.js';
 import type { ModelFunction } from './runs/model-values.js';
 import type { OwnerRule } from './runs/run-owner.js';
-import { DEFAULT_LIMITS, type RunLimits } from './runs/run-store.js';
+import { DEFAULT_LIMITS, FILE_LIMITS, type RunLimits } from './runs/run-store.js';
 import type { ServerInfo } from './stepwright-server.js';
 
 /** Options of a server beside the factories of its classes. */
@@ -135,8 +135,6 @@ export interface ResolvedSettings
   readonly journal?: Journal;
   /** The file of the store; missing for one in memory. */
   readonly storePath?: string;
-  /** Runs wait for answers without a limit. */
-  readonly isPatient: boolean;
   readonly model?: ModelFunction;
   readonly instructions?: string;
 }
@@ -173,10 +171,10 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     toolAnswerMs: settings.toolAnswerMs ?? 45_000,
     drainTimeoutMs: settings.drainTimeoutMs ?? 8_000,
   };
-  const runs = { ...DEFAULT_LIMITS, ...settings.runs };
-  const ofRuns = Object.entries(runs).map(([name, limit]) => [`runs.${name}`, limit] as const);
+  const ofRuns = Object.entries(settings.runs ?? {}).map(([name, limit]) => [`runs.${name}`, limit] as const);
   checkLimits([...Object.entries(limits), ...ofRuns]);
   const storePath = storePathOf(settings);
+  const runs = { ...(storePath === undefined ? DEFAULT_LIMITS : FILE_LIMITS), ...settings.runs };
   return {
     ...limits,
     runs,
@@ -195,7 +193,6 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     localRoles: localRolesOf(settings),
     ...(settings.model === undefined ? {} : { model: settings.model }),
     ...(storePath === undefined ? {} : { storePath }),
-    isPatient: storePath !== undefined && settings.runs?.idleMs === undefined,
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
   };

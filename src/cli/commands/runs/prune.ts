@@ -1,4 +1,5 @@
-import { pruneStore, type Retention } from '../../../runtime/host/durable/retention.js';
+import { pruneStore } from '../../../runtime/host/durable/retention.js';
+import type { Retention } from '../../../runtime/host/journal.js';
 import { misused } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
 import { numberIn, STORE_OPTIONS, storeCommand, withReader } from './store-command.js';

@@ -64,7 +64,6 @@ export class ServedStore {
       log: () => {},
       newRunId: () => `run-${++this.#ids}`,
       limits,
-      isPatient: true,
     });
   }
 

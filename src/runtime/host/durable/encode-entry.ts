@@ -3,7 +3,7 @@ import type { Row } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { dueTimeOf, owedKind } from '../../engine/row-command.js';
 import type { Tables } from '../../engine/rows.js';
-import type { JournalEntry } from '../journal.js';
+import type { HostRow, JournalEntry, RunListing } from '../journal.js';
 import { keyColumn, type LargeText, type TextColumn, TextWriter } from './texts.js';
 
 /** An entry as it is written: later changes of its objects do not reach it. */
@@ -16,6 +16,7 @@ export interface EncodedEntry
     readonly workflow: string;
     /** In ms since the epoch. */
     readonly startedAt: number;
+    readonly listing: Partial<RunListing>;
   };
   /** The status of the run, where its row is written. */
   readonly becomes: NewStatus | undefined;
@@ -63,7 +64,7 @@ export function encodeEntry(entry: JournalEntry): EncodedEntry {
   return {
     ...{ run, seq, expectedSeq, epoch, becomes },
     ...(releases === undefined ? {} : { releases }),
-    ...(graph === undefined || start === undefined ? {} : { begins: beginningOf(graph, start) }),
+    ...(graph === undefined || start === undefined ? {} : { begins: beginningOf(graph, start, hostRows) }),
     events: texts.column(`[${events.map((event) => texts.event(event)).join(',')}]`),
     changes: changes.map((change) => ({
       table: change.table,
@@ -82,8 +83,11 @@ export function encodeEntry(entry: JournalEntry): EncodedEntry {
 function beginningOf(
   graph: Graph,
   { graphHash, workflow, startedAt }: Tables['start'],
+  hostRows: readonly HostRow[],
 ): NonNullable<EncodedEntry['begins']> {
-  return { graphHash, graph: JSON.stringify(graph), workflow, startedAt };
+  const listed = hostRows.find(({ table, key }) => table === 'run' && key === 'start');
+  const listing = (listed?.row ?? {}) as Partial<RunListing>;
+  return { graphHash, graph: JSON.stringify(graph), workflow, startedAt, listing };
 }
 
 function putOf(change: Row, texts: TextWriter): EncodedChange['put'] {

@@ -1,17 +1,10 @@
+import type { Retention } from '../journal.js';
 import type { SqliteDriver } from './driver.js';
 import { checkFile, openStoreFile, storeError, transaction, whenFree } from './store-file.js';
 import { StoreTables } from './store-tables.js';
 
-/** How long runs stay in a store after they are over. Open runs always stay. */
-export interface Retention {
-  /** Runs that ended at this time or before are removed, in ms since the epoch. Default: none. */
-  readonly endedBefore?: number;
-  /** So many stay, those that ended last. Default: all. */
-  readonly keep?: number;
-}
-
 /** How many runs are removed in one transaction: servers wait for it. */
-const BATCH = 50;
+export const BATCH = 50;
 
 /** How many runs do not stay. */
 export function countExpired(tables: StoreTables, { endedBefore, keep }: Retention): number {
@@ -47,8 +40,8 @@ export async function pruneStore(path: string, retention: Retention, driver?: Sq
   }
 }
 
-/** Removes a batch. Returns how many there were. */
-function removeExpired(tables: StoreTables, { endedBefore, keep }: Retention): number {
+/** Removes a batch within a transaction. Returns how many there were. */
+export function removeExpired(tables: StoreTables, { endedBefore, keep }: Retention): number {
   const old =
     endedBefore === undefined
       ? []

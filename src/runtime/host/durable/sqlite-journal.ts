@@ -8,11 +8,11 @@ import {
   type DueTimer,
   type InboxItem,
   isOver,
-  type Journal,
   JournalConflictError,
   type JournalEntry,
   type LoadedRun,
   type OpenRun,
+  type SharedJournal,
   UnknownRunError,
 } from '../journal.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
@@ -26,6 +26,7 @@ import {
   transaction,
   whenFree,
 } from './store-file.js';
+import { StoreIndex } from './store-index.js';
 import { type LeaseOptions, StoreLeases } from './store-leases.js';
 import { type Head, StoreTables } from './store-tables.js';
 import { keyColumn, keyIn, type LargeText, type TextColumn } from './texts.js';
@@ -50,9 +51,10 @@ interface Written {
  *
  * Its methods reject with a {@link StoreError} once it is closed, and while another program keeps the file locked.
  */
-export class SqliteJournal implements Journal {
+export class SqliteJournal implements SharedJournal {
   readonly path: string;
   readonly leases: StoreLeases;
+  readonly index: StoreIndex;
   readonly #database: SqliteDatabase;
   readonly #pollMs: number;
   readonly #tables: StoreTables;
@@ -88,6 +90,11 @@ export class SqliteJournal implements Journal {
       },
       options,
     );
+    this.index = new StoreIndex({
+      tables: this.#tables,
+      write: (work) => this.#group.add(() => void work()),
+      check: () => this.#check(),
+    });
   }
 
   async append(entry: JournalEntry): Promise<void> {
@@ -304,12 +311,13 @@ export class SqliteJournal implements Journal {
 
   #begin({ run, seq, epoch, begins }: EncodedEntry): number | undefined {
     if (begins === undefined) return undefined;
-    const { graphHash, graph, workflow, startedAt } = begins;
+    const { graphHash, graph, workflow, startedAt, listing } = begins;
+    const { quota = null, access = null, alias = null } = listing;
     this.#run('INSERT OR IGNORE INTO graphs (hash, graph) VALUES (?, ?)', graphHash, graph);
     this.#run(
-      `INSERT INTO runs (id, ref, graph, workflow, status, started_at, seq, epoch, is_open)
-       VALUES (?, ?, ?, ?, 'running', ?, ?, ?, 1)`,
-      ...[keyColumn(run), runRef(run), graphHash, workflow, startedAt, seq, epoch],
+      `INSERT INTO runs (id, ref, graph, workflow, status, started_at, seq, epoch, is_open, quota, access, alias)
+       VALUES (?, ?, ?, ?, 'running', ?, ?, ?, 1, ?, ?, ?)`,
+      ...[keyColumn(run), runRef(run), graphHash, workflow, startedAt, seq, epoch, quota, access, alias],
     );
     return this.#head(run)?.n;
   }

@@ -44,7 +44,7 @@ const MIGRATIONS: readonly string[] = [
     n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, ref TEXT NOT NULL, graph TEXT NOT NULL,
     workflow TEXT NOT NULL, status TEXT NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER,
     seq INTEGER NOT NULL, epoch INTEGER NOT NULL, is_open INTEGER NOT NULL,
-    ended INTEGER, holder TEXT
+    ended INTEGER, holder TEXT, quota TEXT, access TEXT, alias TEXT
   );
   CREATE TABLE holders (id TEXT PRIMARY KEY, beat INTEGER NOT NULL, lease_ms INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX held_runs ON runs (holder) WHERE holder IS NOT NULL;
@@ -52,6 +52,9 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX end_times ON runs (ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX open_runs ON runs (n) WHERE is_open = 1;
   CREATE INDEX refs ON runs (ref);
+  CREATE INDEX runs_of_quota ON runs (quota, n);
+  CREATE INDEX open_runs_of_quota ON runs (quota) WHERE is_open = 1;
+  CREATE UNIQUE INDEX aliases ON runs (alias) WHERE alias IS NOT NULL;
   CREATE INDEX runs_of_graph ON runs (graph);
   CREATE INDEX runs_of_status ON runs (status, n);
   CREATE INDEX runs_of_workflow ON runs (workflow, n);
@@ -64,6 +67,7 @@ const MIGRATIONS: readonly string[] = [
     owes TEXT, command TEXT, due_at INTEGER, PRIMARY KEY (run, tab, key)
   ) WITHOUT ROWID;
   CREATE INDEX due_times ON state (due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX questions ON state (run) WHERE owes = 'requestAction';
   CREATE TABLE host (
     n INTEGER PRIMARY KEY, run INTEGER NOT NULL, tab TEXT NOT NULL, key TEXT NOT NULL, row NOT NULL,
     UNIQUE (run, tab, key)

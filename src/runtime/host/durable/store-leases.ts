@@ -58,8 +58,6 @@ export class StoreLeases implements Leases {
   /** When the last sign of life was given. */
   #beatAt = Number.NEGATIVE_INFINITY;
   #observedAt: number;
-  /** The number of the last run that {@link newRuns} knows of. */
-  #lastRun = 0;
 
   constructor(store: LeasedStore, { leaseMs = LEASE_MS, monotonicNow }: LeaseOptions) {
     this.#store = store;
@@ -136,13 +134,6 @@ export class StoreLeases implements Leases {
   headOf({ seq, epoch, holder }: Head): RunHead {
     if (holder === null) return { seq, epoch };
     return { seq, epoch, holder: holder === this.holder ? 'this' : 'other' };
-  }
-
-  async newRuns(): Promise<readonly string[]> {
-    this.#store.check();
-    const runs = this.#store.tables.all('SELECT n, id FROM runs WHERE n > ? ORDER BY n', this.#lastRun);
-    this.#lastRun = (runs.at(-1)?.n as number | undefined) ?? this.#lastRun;
-    return runs.map(({ id }) => keyIn(id));
   }
 
   follow(run: string, head: RunHead, onChange: () => void): () => void {

@@ -1,6 +1,6 @@
 import type { Graph } from '../../../graph/model.js';
 import type { RunStatus } from '../../engine/events.js';
-import type { InboxItem, LoadedRun } from '../journal.js';
+import type { InboxItem, LoadedRun, Retention } from '../journal.js';
 import {
   checkDriver,
   findDriver,
@@ -8,7 +8,7 @@ import {
   type SqliteDriver,
   type SqliteValue,
 } from './driver.js';
-import { countExpired, type Retention } from './retention.js';
+import { countExpired } from './retention.js';
 import { openReadOnly, storeError } from './store-file.js';
 import { type Head, type StoredEntry, StoreTables } from './store-tables.js';
 

@@ -10,7 +10,7 @@ import { createProgress } from '../../trace/progress.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope } from '../runs/envelope.js';
 import { rolesOf } from '../runs/run-owner.js';
-import type { RunStore, RunSummary, Submission, ToAnswer, Waiter } from '../runs/run-store.js';
+import type { RunQuery, RunStore, RunSummary, Submission, ToAnswer, Waiter } from '../runs/run-store.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
 import { lackingScopes } from '../scopes.js';
 import { failureResult, type ToolResult } from '../wire.js';
@@ -179,12 +179,16 @@ export class WorkflowCalls {
     const all = [...this.#options.workflows.values()].filter(
       ({ graph }) => lackingScopes(graph.scopes, request).length === 0,
     );
-    const runsOfCaller = await this.#options.runs.list(request.principal);
-    const status = textIn(input, 'status');
-    const start = startOf(textIn(input, 'cursor'), status, all.length, runsOfCaller);
-    if (start === undefined)
+    const status = textIn(input, 'status') as RunQuery['status'];
+    const start = startOf(textIn(input, 'cursor'), status, all.length);
+    if (start === undefined || !(await this.#isListed(start.run, request)))
       return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.badCursor() });
-    const left = runsOfCaller.slice(start.run).filter((run) => status === undefined || run.status === status);
+    // One more tells whether there are more.
+    const left = await this.#options.runs.list(request.principal, {
+      ...(start.run === undefined ? {} : { before: start.run }),
+      ...(status === undefined ? {} : { status }),
+      limit: size + 1,
+    });
     const runs = left.slice(0, size);
     const workflows = all.slice(start.workflow, start.workflow + size).map(({ graph, hash, tool }) => ({
       name: graph.name,
@@ -200,14 +204,14 @@ export class WorkflowCalls {
     const left_out = toAnswer.length - asked.length;
     const listed = start.workflow + workflows.length;
     const hasMore = listed < all.length || runs.length < left.length;
-    const last = runs.at(-1) ?? runsOfCaller[start.run - 1];
-    const next = hasMore ? { next_cursor: cursorOf(status, listed, last?.workflow_id) } : {};
+    const last = runs.at(-1)?.workflow_id ?? start.run;
+    const next = hasMore ? { next_cursor: cursorOf(status, listed, last) } : {};
     const lines = [
       ...workflows.map(({ name, description, tool }) =>
         workflowToolTexts.workflowLine(name, description, tool),
       ),
       '',
-      ...(runs.length === 0 && start.run === 0 ? [workflowToolTexts.noRuns] : runs.map(runLine)),
+      ...(runs.length === 0 && start.run === undefined ? [workflowToolTexts.noRuns] : runs.map(runLine)),
       ...(asked.length === 0 ? [] : ['', workflowToolTexts.toAnswer, ...asked.map(toAnswerLine)]),
       ...(left_out === 0 ? [] : [workflowToolTexts.moreToAnswer(left_out)]),
       ...(next.next_cursor === undefined ? [] : [workflowToolTexts.moreListed(next.next_cursor)]),
@@ -224,6 +228,11 @@ export class WorkflowCalls {
         ...next,
       },
     };
+  }
+
+  /** Whether a run that a cursor names is one of the caller. */
+  async #isListed(run: string | undefined, { principal }: IdentifiedRequest): Promise<boolean> {
+    return run === undefined || (await this.#options.runs.get(principal, run)).ok;
   }
 
   #waiter(workflow: string, request: IdentifiedRequest): Waiter {
@@ -247,21 +256,27 @@ function cursorOf(status: string | undefined, workflows: number, run = ''): stri
   return Buffer.from(`list_workflows ${status ?? 'all'} ${workflows} ${run}`).toString('base64url');
 }
 
-/** The offsets at which a page of `list_workflows` starts; nothing for a cursor that it did not return. */
+/** Where a page of `list_workflows` starts. */
+interface PageStart {
+  /** So many workflows were listed. */
+  readonly workflow: number;
+  /** The last run that was listed; missing for none. */
+  readonly run?: string;
+}
+
+/** Reads a cursor; nothing for one that `list_workflows` did not return. */
 function startOf(
   cursor: string | undefined,
   status: string | undefined,
   workflows: number,
-  runs: readonly RunSummary[],
-): { readonly workflow: number; readonly run: number } | undefined {
-  if (cursor === undefined) return { workflow: 0, run: 0 };
+): PageStart | undefined {
+  if (cursor === undefined) return { workflow: 0 };
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const [, count, run] = /^list_workflows [a-z]+ (\d{1,9}) (.*)$/s.exec(text) ?? [];
   const workflow = Number(count);
   if (run === undefined || workflow > workflows || cursorOf(status, workflow, run) !== cursor)
     return undefined;
-  const last = run === '' ? -1 : runs.findIndex(({ workflow_id }) => workflow_id === run);
-  return run !== '' && last === -1 ? undefined : { workflow, run: last + 1 };
+  return run === '' ? { workflow } : { workflow, run };
 }
 
 /** With `run_id` under its own name; nothing where two runs are named. */

@@ -3,11 +3,11 @@ import { planOf } from '../../../plan/compile.js';
 import { secretsOf } from '../../../plan/secrets.js';
 import type { SqliteJournal } from '../../host/durable/sqlite-journal.js';
 import { thrownText } from '../../tools/exceptions.js';
-import { MemoryRunStore, type MemoryStoreOptions } from './memory-store.js';
 import type {
   Cancellation,
   NewRun,
   RunAnswer,
+  RunQuery,
   RunStore,
   RunSummary,
   Submission,
@@ -15,18 +15,21 @@ import type {
   ToAnswer,
   Waiter,
 } from './run-store.js';
+import type { RunStoreOptions } from './run-store-options.js';
 import { runTexts } from './run-texts.js';
+import { SharedRunStore } from './shared-store.js';
 
 /** Runs in a file: a later process goes on with those that are open. SQLite is loaded when it is opened. */
 export class FileRunStore implements RunStore {
   readonly #path: string;
-  readonly #options: Omit<MemoryStoreOptions, 'journal'>;
+  readonly #options: Omit<RunStoreOptions, 'journal'>;
   #opened: Promise<Opened> | undefined;
-  #resumed: Promise<MemoryRunStore> | undefined;
+  #resumed: Promise<SharedRunStore> | undefined;
   #open: Opened | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
-  constructor(path: string, options: Omit<MemoryStoreOptions, 'journal'>) {
+  constructor(path: string, options: Omit<RunStoreOptions, 'journal'>) {
     this.#path = path;
     this.#options = options;
   }
@@ -60,8 +63,8 @@ export class FileRunStore implements RunStore {
     return (await this.#store()).toAnswer(caller);
   }
 
-  async list(caller: Owner): Promise<readonly RunSummary[]> {
-    return (await this.#store()).list(caller);
+  async list(caller: Owner, query?: RunQuery): Promise<readonly RunSummary[]> {
+    return (await this.#store()).list(caller, query);
   }
 
   async atRest(): Promise<void> {
@@ -75,7 +78,8 @@ export class FileRunStore implements RunStore {
 
   async close(): Promise<void> {
     this.endAll();
-    clearInterval(this.#timer);
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
     await this.#open?.journal.close();
   }
 
@@ -93,7 +97,7 @@ export class FileRunStore implements RunStore {
     const { refusal, secretInputs, limits } = this.#options;
     const { leaseMs } = limits ?? {};
     const journal = await SqliteJournal.open(this.#path, leaseMs === undefined ? {} : { leaseMs });
-    const store = new MemoryRunStore({
+    const store = new SharedRunStore({
       ...this.#options,
       journal,
       holdsUnsafeCalls: true,
@@ -106,36 +110,37 @@ export class FileRunStore implements RunStore {
     return this.#open;
   }
 
-  #store(): Promise<MemoryRunStore> {
+  #store(): Promise<SharedRunStore> {
     this.#resumed ??= this.#resume();
     return this.#resumed;
   }
 
-  async #resume(): Promise<MemoryRunStore> {
+  async #resume(): Promise<SharedRunStore> {
     const { store, journal } = await this.#journal();
     await store.resumeAll();
-    this.#lookAfter(store, journal.leases.intervalMs);
+    this.#lookLater(store, journal.leases.intervalMs);
     return store;
   }
 
   /** Shows other processes that this one lives, and takes over what they leave. */
-  #lookAfter(store: MemoryRunStore, intervalMs: number): void {
-    let isLooking = false;
+  #lookLater(store: SharedRunStore, delayMs: number): void {
     const look = async (): Promise<void> => {
-      if (isLooking) return;
-      isLooking = true;
+      const { clock, log } = this.#options;
+      const most = (await this.#journal()).journal.leases.intervalMs;
+      let next = most;
       try {
         await store.lookAfter();
+        next = ((await store.nextDue()) ?? Number.POSITIVE_INFINITY) - clock.now();
       } catch (error) {
-        this.#options.log(runTexts.notLookedAfter(thrownText(error)), { event: 'store.not_looked_after' });
+        log(runTexts.notLookedAfter(thrownText(error)), { event: 'store.not_looked_after' });
       }
-      isLooking = false;
+      if (!this.#isClosed) this.#lookLater(store, Math.max(1, Math.min(next, most)));
     };
-    this.#timer = setInterval(() => void look(), intervalMs).unref();
+    this.#timer = setTimeout(() => void look(), delayMs).unref();
   }
 }
 
 interface Opened {
   readonly journal: SqliteJournal;
-  readonly store: MemoryRunStore;
+  readonly store: SharedRunStore;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { FakeClock } from '../../host/in-process/fake-clock.fixture.js';
-import { IdleRuns } from './memory-store.js';
+import { IdleRuns } from './idle-runs.js';
 
 test('runs expire in the order in which they became idle, each at its time, with one timer', () => {
   const clock = new FakeClock();

@@ -1,11 +1,10 @@
 import type { Owner } from '../../../decorators/context.js';
-import type { Graph } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
-import { type Clock, callAt } from '../../host/in-process/clock.js';
-import type { Leases } from '../../host/journal.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { runRef } from '../../tools/port.js';
-import { accessKey, answerId, ownerKey, rolesOf } from './run-owner.js';
+import { idleRunsOf } from './idle-runs.js';
+import { excess, quotaOf, unknownRun } from './run-limits.js';
+import { accessKey, answerId, rolesOf } from './run-owner.js';
 import {
   type Cancellation,
   DEFAULT_LIMITS,
@@ -13,6 +12,7 @@ import {
   type RunAnswer,
   type RunGroup,
   type RunLimits,
+  type RunQuery,
   type RunStore,
   type RunSummary,
   runRowsIn,
@@ -21,22 +21,13 @@ import {
   type ToAnswer,
   type Waiter,
 } from './run-store.js';
+import type { RunStoreOptions } from './run-store-options.js';
 import { runTexts } from './run-texts.js';
 import { StoredRun, type StoreParts } from './stored-run.js';
 
-export interface MemoryStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd'> {
-  /** Makes the id of a run, which must be unique and impossible to guess. */
-  readonly newRunId: () => string;
-  readonly limits?: Partial<RunLimits>;
-  /** Whether runs wait for answers without a limit. Default: `idleMs` limits it. */
-  readonly isPatient?: boolean;
-  /** Why a run may not start for an owner. Default: every run may. */
-  readonly refusal?: (graph: Graph, owner: Owner) => Failure | undefined;
-}
-
-/** Runs of this process: they end with it. */
+/** Runs of this process, which keeps all of them: they end with it, or go on in a later one that has their journal. */
 export class MemoryRunStore implements RunStore {
-  readonly #options: MemoryStoreOptions;
+  readonly #options: RunStoreOptions;
   readonly #parts: StoreParts;
   readonly #limits: RunLimits;
   readonly #runs = new Map<string, StoredRun>();
@@ -47,17 +38,12 @@ export class MemoryRunStore implements RunStore {
   /** In the order they ended. */
   readonly #finished = new Set<StoredRun>();
   #openAnonymous = 0;
-  /** Ids of runs that this version cannot read. Each was logged. */
-  readonly #unreadable = new Set<string>();
 
-  constructor(options: MemoryStoreOptions) {
+  constructor(options: RunStoreOptions) {
     this.#options = options;
     const limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#limits = limits;
-    const idle =
-      options.isPatient === true
-        ? PATIENT
-        : new IdleRuns<StoredRun>(options.clock, limits.idleMs, (run) => run.expire(limits.idleMs));
+    const idle = idleRunsOf(options.clock, limits);
     this.#parts = { ...options, idle, onEnd: (run) => this.#ended(run) };
   }
 
@@ -65,10 +51,6 @@ export class MemoryRunStore implements RunStore {
     this.#forget();
     const { owner } = run;
     const quota = quotaOf(owner, waiter.request.remoteAddress);
-    if (this.#leases !== undefined) {
-      await this.#attachNew();
-      await this.#refreshAll([...this.#group(quota, owner).runs].filter(({ live }) => live !== undefined));
-    }
     const group = this.#group(quota, owner);
     const failure = this.#options.refusal?.(run.graph, owner) ?? this.#excess(group);
     if (failure !== undefined) return { ok: false, failure };
@@ -106,32 +88,19 @@ export class MemoryRunStore implements RunStore {
     return true;
   }
 
-  /** Looks after the runs of processes that are gone, and after times that came. Called at each `intervalMs`. */
-  async lookAfter(): Promise<void> {
-    for (const id of (await this.#leases?.orphans(this.#options.clock.now())) ?? []) {
-      if (!this.#runs.has(id) && !this.#unreadable.has(id)) await this.#tryResume(id);
-      const run = this.#runs.get(id);
-      // A fault of one run does not keep the others from a process.
-      await run?.takeUp().catch((fault: unknown) => run.logFault(fault));
-    }
-  }
-
   /** Goes on with every run of the journal. One that this version cannot read stays as it is, and is logged. */
   async resumeAll(): Promise<void> {
     const { journal } = this.#parts;
     if (journal === undefined) return;
-    await this.#leases?.newRuns();
     const open = (await journal.openRuns()).map(({ run }) => run);
     const finished = await journal.finishedRuns();
     for (const id of [...finished, ...open]) await this.#tryResume(id);
-    await this.lookAfter();
   }
 
   async #tryResume(id: string): Promise<void> {
     try {
       await this.resume(id);
     } catch (error) {
-      this.#unreadable.add(id);
       const ref = runRef(id);
       this.#options.log(runTexts.notResumedLog(ref, thrownText(error)), {
         event: 'run.not_resumed',
@@ -140,50 +109,20 @@ export class MemoryRunStore implements RunStore {
     }
   }
 
-  get #leases(): Leases | undefined {
-    return this.#parts.journal?.leases;
-  }
-
-  /** Takes note of the runs that other processes have begun. */
-  async #attachNew(): Promise<void> {
-    for (const id of (await this.#leases?.newRuns()) ?? [])
-      if (!this.#runs.has(id)) await this.#tryResume(id);
-  }
-
-  /** Shows runs as the journal has them. Those that another process has forgotten are forgotten. */
-  async #refreshAll(runs: Iterable<StoredRun | undefined>): Promise<void> {
-    for (const run of runs) if (run !== undefined && !(await run.refresh())) this.#remove(run);
-  }
-
-  /** Where there are other processes: the run that a caller may reach, as the journal has it. */
-  async #refresh(caller: Owner, id: string): Promise<void> {
-    if (this.#leases === undefined) return;
-    await this.#attachNew();
-    await this.#refreshAll([this.#find(caller, id)]);
-  }
-
-  /** The process ends: leaves every run as it is, for a later one. */
-  leaveAll(): void {
-    for (const run of this.#open) if (run.isActing) run.leave();
-  }
-
   async get(caller: Owner, id: string): Promise<RunAnswer> {
-    if (this.#leases !== undefined) await this.#refresh(caller, id);
     const run = this.#find(caller, id);
-    if (run === undefined) return unknown(id);
+    if (run === undefined) return unknownRun(id);
     run.touch();
     return { ok: true, envelope: await run.safeEnvelope };
   }
 
   async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
-    if (this.#leases !== undefined) await this.#refresh(caller, id);
     const run = this.#find(caller, id);
     if (run !== undefined) return run.submit(caller, submission, waiter);
     const answered = this.#restricted.get(id);
-    if (this.#leases !== undefined) await this.#refreshAll([answered]);
     const other = answered ?? this.#runs.get(id);
     if (other === undefined || other.isOf(caller) || !other.questions.names(caller, submission))
-      return unknown(id);
+      return unknownRun(id);
     const answer = await other.submitNamed(caller, submission);
     if (!answer.ok) return answer;
     const { warnings } = answer;
@@ -192,29 +131,22 @@ export class MemoryRunStore implements RunStore {
 
   async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
     if (rolesOf(caller).length === 0) return [];
-    if (this.#leases !== undefined) {
-      await this.#attachNew();
-      await this.#refreshAll([...this.#restricted.values()]);
-    }
     const others = [...this.#restricted.values()].filter((run) => !run.isOf(caller));
     return (await Promise.all(others.map((run) => run.questions.toAnswer(caller)))).flat();
   }
 
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
-    if (this.#leases !== undefined) await this.#refresh(caller, id);
     const run = this.#find(caller, id);
-    return run === undefined ? unknown(id) : run.cancel(caller, how, waiter);
+    return run === undefined ? unknownRun(id) : run.cancel(caller, how, waiter);
   }
 
-  async list(caller: Owner): Promise<readonly RunSummary[]> {
+  async list(caller: Owner, { before, status, limit }: RunQuery = {}): Promise<readonly RunSummary[]> {
     this.#forget();
     if (caller.kind === 'anonymous') return [];
-    if (this.#leases !== undefined) {
-      await this.#attachNew();
-      await this.#refreshAll([...(this.#groups.get(quotaOf(caller))?.runs ?? [])]);
-    }
     const runs = [...(this.#groups.get(quotaOf(caller))?.runs ?? [])].reverse();
-    return Promise.all(runs.map((run) => run.summary));
+    const first = before === undefined ? 0 : runs.findIndex(({ id }) => id === before) + 1;
+    const listed = await Promise.all(runs.slice(first).map((run) => run.summary));
+    return listed.filter((run) => status === undefined || run.status === status).slice(0, limit);
   }
 
   endAll(reason: string): number {
@@ -248,14 +180,8 @@ export class MemoryRunStore implements RunStore {
       open += 1;
       pending += live.asks.size;
     }
-    const { maxOpenRuns, maxPendingActions, maxAnonymousRuns } = this.#limits;
-    if (open >= maxOpenRuns) return exhausted(runTexts.tooManyRuns(open, maxOpenRuns));
-    if (owner.kind === 'anonymous' && this.#openAnonymous >= maxAnonymousRuns) {
-      return exhausted(runTexts.tooManyAnonymousRuns(maxAnonymousRuns));
-    }
-    return pending < maxPendingActions
-      ? undefined
-      : exhausted(runTexts.tooManyActions(pending, maxPendingActions));
+    const anonymous = owner.kind === 'anonymous' ? this.#openAnonymous : undefined;
+    return excess({ open, pending, anonymous }, this.#limits);
   }
 
   #group(quota: string, owner: Owner): StoredGroup {
@@ -288,7 +214,6 @@ export class MemoryRunStore implements RunStore {
 
   #drop(run: StoredRun): void {
     this.#remove(run);
-    if (run.isAbandoned && this.#leases !== undefined) return;
     this.#options.journal?.forget(run.id).catch((error) => {
       const ref = runRef(run.id);
       this.#options.log(runTexts.notForgotten(ref, thrownText(error)), {
@@ -308,75 +233,7 @@ export class MemoryRunStore implements RunStore {
   }
 }
 
-const PATIENT: StoreParts['idle'] = { add() {}, delete() {} };
-
 interface StoredGroup extends RunGroup {
   /** In the order they began. */
   readonly runs: Set<StoredRun>;
-}
-
-/** Equal for runs that are counted together. Anonymous callers are distinguished by their address alone. */
-function quotaOf(owner: Owner, remoteAddress?: string): string {
-  return owner.kind === 'anonymous' ? `anonymous ${remoteAddress ?? ''}` : ownerKey(owner);
-}
-
-function exhausted(message: string): Failure {
-  return { code: 'RESOURCE_EXHAUSTED', message };
-}
-
-function unknown(id: string): RunAnswer {
-  return { ok: false, failure: { code: 'WORKFLOW_NOT_FOUND', message: runTexts.unknownRun(id) } };
-}
-
-/** Runs that wait while no request asks for them, the longest first, with one timer for all of them. */
-export class IdleRuns<Run> {
-  readonly #clock: Clock;
-  readonly #idleMs: number;
-  readonly #expire: (run: Run) => void;
-  /**
-   * Since when, in ms since the epoch. All of them may be idle for as long, so that the first added is the first due.
-   */
-  readonly #since = new Map<Run, number>();
-  #stopTimer: (() => void) | undefined;
-
-  /** @param expire called with a run that has been idle for `idleMs`, which is then no longer idle. */
-  constructor(clock: Clock, idleMs: number, expire: (run: Run) => void) {
-    this.#clock = clock;
-    this.#idleMs = idleMs;
-    this.#expire = expire;
-  }
-
-  /** The run is idle from now on. */
-  add(run: Run): void {
-    this.#since.delete(run);
-    this.#since.set(run, this.#clock.now());
-    if (this.#stopTimer === undefined) this.#arm();
-  }
-
-  /** The run is not idle. */
-  delete(run: Run): void {
-    if (!this.#since.delete(run) || this.#since.size > 0) return;
-    this.#stopTimer?.();
-    this.#stopTimer = undefined;
-  }
-
-  #arm(): void {
-    const [first] = this.#since.values();
-    this.#stopTimer =
-      first === undefined
-        ? undefined
-        : callAt(this.#clock, first + this.#idleMs, () => this.#look(), { keepsProcess: false });
-  }
-
-  #look(): void {
-    const eldest = this.#clock.now() - this.#idleMs;
-    const due: Run[] = [];
-    for (const [run, since] of this.#since) {
-      if (since > eldest) break;
-      due.push(run);
-    }
-    for (const run of due) this.#since.delete(run);
-    this.#arm();
-    for (const run of due) this.#expire(run);
-  }
 }

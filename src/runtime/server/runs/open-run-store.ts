@@ -1,21 +1,24 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { processClock } from '../../host/in-process/clock.js';
+import { isShared } from '../../host/journal.js';
 import type { Toolset } from '../../tools/toolset.js';
 import type { ResolvedSettings } from '../options.js';
 import { FileRunStore } from './file-store.js';
-import { MemoryRunStore, type MemoryStoreOptions } from './memory-store.js';
+import { MemoryRunStore } from './memory-store.js';
 import { valuePort } from './model-values.js';
 import type { RunStore } from './run-store.js';
+import type { RunStoreOptions } from './run-store-options.js';
+import { SharedRunStore } from './shared-store.js';
 
 /** The run store that the settings of a server name. */
 export function openRunStore(
   toolset: Toolset,
   settings: ResolvedSettings,
-  { schemas, refusal }: { readonly schemas: SchemaCompiler } & Pick<MemoryStoreOptions, 'refusal'>,
+  { schemas, refusal }: { readonly schemas: SchemaCompiler } & Pick<RunStoreOptions, 'refusal'>,
 ): RunStore {
-  const { newRunId, runs: limits, isPatient, log, journal, storePath } = settings;
+  const { newRunId, runs: limits, log, journal, storePath } = settings;
   const { secretInputs, toolSafety, isPrivate } = toolset;
-  const options: MemoryStoreOptions = {
+  const options: RunStoreOptions = {
     calls: toolset,
     schemas,
     clock: processClock,
@@ -26,9 +29,11 @@ export function openRunStore(
     log,
     newRunId,
     limits,
-    isPatient,
     ...(refusal === undefined ? {} : { refusal }),
   };
   if (storePath !== undefined) return new FileRunStore(storePath, options);
-  return new MemoryRunStore({ ...options, ...(journal === undefined ? {} : { journal }) });
+  if (journal === undefined) return new MemoryRunStore(options);
+  return isShared(journal)
+    ? new SharedRunStore({ ...options, journal })
+    : new MemoryRunStore({ ...options, journal });
 }

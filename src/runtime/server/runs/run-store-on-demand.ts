@@ -3,6 +3,7 @@ import type {
   Cancellation,
   NewRun,
   RunAnswer,
+  RunQuery,
   RunStore,
   RunSummary,
   Submission,
@@ -57,8 +58,8 @@ export class RunStoreOnDemand implements RunStore {
     return this.#use((store) => store.toAnswer(caller));
   }
 
-  list(caller: Owner): Promise<readonly RunSummary[]> {
-    return this.#use((store) => store.list(caller));
+  list(caller: Owner, query?: RunQuery): Promise<readonly RunSummary[]> {
+    return this.#use((store) => store.list(caller, query));
   }
 
   async atRest(): Promise<void> {

@@ -4,7 +4,7 @@ import type { Graph } from '../../../graph/model.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { SharedContext } from '../../host/in-process/calls-in-flight.js';
-import type { HostRow, LoadedRun } from '../../host/journal.js';
+import type { HostRow, LoadedRun, RunListing } from '../../host/journal.js';
 import type { RunMask } from '../../host/run-mask.js';
 import { jsonSize } from '../../tools/to-json.js';
 import type { IdentifiedRequest } from '../request.js';
@@ -33,7 +33,7 @@ export interface RunStore {
    */
   toAnswer(caller: Owner): Promise<readonly ToAnswer[]>;
   /** The caller's runs, the latest first. None for an anonymous caller, who is not known to be the owner of any. */
-  list(caller: Owner): Promise<readonly RunSummary[]>;
+  list(caller: Owner, query?: RunQuery): Promise<readonly RunSummary[]>;
   /** Resolves when every run is over or waits for an answer or a time. */
   atRest(): Promise<void>;
   /** The process ends: cancels every run that is not over, or leaves it to a later one. Returns how many it cancels. */
@@ -55,6 +55,16 @@ export interface NewRun {
   readonly input: JsonObject;
   /** What must not be shown of it, where somebody else shows it as well. Default: it is made of the input. */
   readonly mask?: RunMask;
+}
+
+/** Which runs are listed. */
+export interface RunQuery {
+  /** Those that began before this run. Default: all. */
+  readonly before?: string;
+  /** Default: all. */
+  readonly status?: EnvelopeStatus;
+  /** So many at most. Default: all. */
+  readonly limit?: number;
 }
 
 /** Runs that are counted together. */
@@ -167,12 +177,15 @@ export interface RunLimits {
   readonly maxAnonymousRuns: number;
   /**
    * How long a run may wait for an answer while no request asks for it, in ms: then it is cancelled, with the code
-   * `E_IDLE`. Default 86 400 000, a day.
+   * `E_IDLE`. Default 86 400 000, a day; in a file without limit.
    */
   readonly idleMs: number;
-  /** Finished runs that can still be asked for; beyond that, those that ended first are forgotten. Default 1 000. */
+  /**
+   * Finished runs that can still be asked for; beyond that, those that ended first are forgotten. Default 1 000; in a
+   * file 100 000.
+   */
   readonly maxFinishedRuns: number;
-  /** How long a finished run can be asked for, in ms. Default 3 600 000. */
+  /** How long a finished run can be asked for, in ms. Default 3 600 000, an hour; in a file 2 592 000 000, 30 days. */
   readonly finishedRunMs: number;
   /**
    * How long a server with a store in a file may be silent before other servers on the file take its runs over, in ms.
@@ -189,6 +202,14 @@ export const DEFAULT_LIMITS: RunLimits = {
   maxFinishedRuns: 1_000,
   finishedRunMs: 3_600_000,
   leaseMs: 10_000,
+};
+
+/** Of runs in a file. */
+export const FILE_LIMITS: RunLimits = {
+  ...DEFAULT_LIMITS,
+  idleMs: Number.POSITIVE_INFINITY,
+  maxFinishedRuns: 100_000,
+  finishedRunMs: 2_592_000_000,
 };
 
 /** An argument with more bytes of JSON than this is named in a list of runs, and not shown. */
@@ -248,10 +269,8 @@ export interface RunRows {
 }
 
 /** Whose run it is. */
-interface RunOrigin {
+interface RunOrigin extends RunListing {
   readonly owner: Owner;
-  /** See `RunGroup`. */
-  readonly quota: string;
   /** Of the request that started it; see {@link recorded}. */
   readonly auth?: AuthInfo;
 }

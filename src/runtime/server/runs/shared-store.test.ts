@@ -9,8 +9,8 @@ import { ask, wait } from '../../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../engine/graph.fixture.js';
 import { SqliteJournal } from '../../host/durable/sqlite-journal.js';
 import { FakeClock } from '../../host/in-process/fake-clock.fixture.js';
-import { MemoryRunStore } from './memory-store.js';
-import type { Waiter } from './run-store.js';
+import type { RunLimits, RunQuery, Waiter } from './run-store.js';
+import { SharedRunStore } from './shared-store.js';
 import { ada, bob, codeOf, envelopeIn, never, ok, settle, type Tool } from './store.fixture.js';
 
 let folder: string;
@@ -31,14 +31,15 @@ class Process {
   readonly clock = new FakeClock();
   readonly log: string[] = [];
   readonly calls: string[] = [];
-  readonly store: MemoryRunStore;
+  readonly store: SharedRunStore;
 
   private constructor(
     readonly name: string,
     readonly journal: SqliteJournal,
     tools: Readonly<Record<string, Tool>>,
+    limits: Partial<RunLimits>,
   ) {
-    this.store = new MemoryRunStore({
+    this.store = new SharedRunStore({
       calls: {
         callTool: async (tool, input, context) => {
           this.calls.push(tool);
@@ -54,17 +55,21 @@ class Process {
       holdsUnsafeCalls: true,
       log: (text) => void this.log.push(String(text)),
       newRunId: () => `run-${++ids}`,
-      isPatient: true,
       journal,
+      limits,
     });
   }
 
-  static async begin(name: string, tools: Readonly<Record<string, Tool>> = {}): Promise<Process> {
+  static async begin(
+    name: string,
+    tools: Readonly<Record<string, Tool>> = {},
+    limits: Partial<RunLimits> = {},
+  ): Promise<Process> {
     const path = join(folder, 'runs.db');
     const journal = await SqliteJournal.open(path, {
       ...{ pollMs: 1, leaseMs: 1_000, synchronous: 'normal', monotonicNow: () => now },
     });
-    const process = new Process(name, journal, tools);
+    const process = new Process(name, journal, tools, limits);
     opened.push(process);
     await process.store.resumeAll();
     return process;
@@ -122,6 +127,70 @@ describe('two processes on a file', () => {
     expect(await other.get(id)).toEqual(await one.get(id));
     expect(await other.store.list(ada)).toEqual(await one.store.list(ada));
     expect([...one.log, ...other.log].filter((text) => text.includes('broke'))).toEqual([]);
+  });
+
+  test('keep no run that only waits, and none that is over', async () => {
+    const one = await Process.begin('one');
+    const loads = vi.spyOn(one.journal, 'load');
+    const [id, finished] = [await one.start(asking), await one.start(graph(chain(done('out', lit(1)))))];
+    expect(await one.get(id)).toMatchObject({ envelope: { status: 'waiting' } });
+    expect(loads).not.toHaveBeenCalled();
+    await one.store.lookAfter();
+    expect(await one.get(finished)).toMatchObject({ envelope: { status: 'completed', result: 1 } });
+    expect(await one.get(id)).toMatchObject({ envelope: { status: 'waiting' } });
+    expect(loads.mock.calls).toEqual([[finished], [id]]);
+    expect(await one.submit(id, 'sure#1', true)).toMatchObject({
+      envelope: { status: 'waiting', actions: [{ action_id: 'still#1' }] },
+    });
+    expect(codeOf(await one.store.get(bob, id))).toBe('WORKFLOW_NOT_FOUND');
+    expect(loads).toHaveBeenCalledTimes(2);
+    const other = await Process.begin('other');
+    const read = vi.spyOn(other.journal, 'load');
+    await other.store.resumeAll();
+    expect(read).not.toHaveBeenCalled();
+  });
+
+  test('answer a time that comes for a run which none of them keeps', async () => {
+    const nap = graph(chain(wait('nap', { durationMs: lit(100_000) }), done('out', lit(1))));
+    const one = await Process.begin('one');
+    const id = await one.start(nap);
+    await one.store.lookAfter();
+    expect(await one.store.nextDue()).toBe(one.clock.now() + 100_000);
+    one.clock.pass(100_000);
+    await one.store.lookAfter();
+    one.clock.pass(0);
+    await settle();
+    await one.store.atRest();
+    expect(await one.get(id)).toMatchObject({ envelope: { status: 'completed' } });
+  });
+
+  test('count the runs of each other, and those that begin at once', async () => {
+    const limits = { maxOpenRuns: 5 };
+    const [one, other] = [await Process.begin('one', {}, limits), await Process.begin('other', {}, limits)];
+    for (let run = 0; run < 3; run += 1) await one.start(asking);
+    await one.store.lookAfter();
+    const starts = [1, 2, 3, 4].map(() =>
+      other.store.start({ owner: ada, graph: asking, input: {} }, waiter()),
+    );
+    const codes = (await Promise.all(starts)).map(codeOf);
+    expect(codes.sort()).toEqual(['RESOURCE_EXHAUSTED', 'RESOURCE_EXHAUSTED', 'accepted', 'accepted']);
+    const ofBob = await one.store.start({ owner: bob, graph: asking, input: {} }, waiter());
+    expect(codeOf(ofBob)).toBe('accepted');
+  });
+
+  test('list the runs of a caller in parts', async () => {
+    const one = await Process.begin('one', {}, { maxOpenRuns: 200, maxPendingActions: 200 });
+    const begun: string[] = [];
+    for (let run = 0; run < 120; run += 1)
+      begun.unshift(await one.start(run % 40 === 0 ? graph(chain(done('out', lit(1)))) : asking));
+    await one.store.lookAfter();
+    const ids = async (query: RunQuery) =>
+      (await one.store.list(ada, query)).map(({ workflow_id }) => workflow_id);
+    expect(await ids({})).toEqual(begun);
+    expect(await ids({ limit: 2, before: begun[9] ?? '' })).toEqual(begun.slice(10, 12));
+    expect(await ids({ status: 'completed' })).toEqual([begun[39], begun[79], begun[119]]);
+    expect(await ids({ status: 'waiting', limit: 3, before: begun[38] ?? '' })).toEqual(begun.slice(40, 43));
+    expect(await ids({ status: 'running' })).toEqual([]);
   });
 
   test('leave an answer to the one that holds the run', async () => {

@@ -29,7 +29,7 @@ import type { PendingAction } from './elicitation.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
 import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
-import { accessKey } from './run-owner.js';
+import { accessKey, answerId } from './run-owner.js';
 import { RunQuestions } from './run-questions.js';
 import { actOn, RunShare, type SharedRun } from './run-share.js';
 import {
@@ -240,6 +240,14 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return this.#waiting?.isEmpty === false || this.#requests?.isEmpty === false;
   }
 
+  /** Whether this process has nothing to do for it before a time: then it can be loaded again when it is asked for. */
+  isUnused(until: number): boolean {
+    if (this.#share?.isCurrent !== true || this.isAwaited) return false;
+    const live = this.#live;
+    if (live === undefined || !this.isActing) return true;
+    return live.isSafe && live.liveStatus !== 'busy' && live.nextTime >= until;
+  }
+
   adopt(loaded: LoadedRun): void {
     if (this.#live === undefined) return;
     this.#live.leave();
@@ -385,8 +393,9 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     this.actions.note(events, facts, state, this.clock.now());
     const rows = this.actions.takeRows();
     if (this.#live?.hasBegun === false) {
-      const { quota } = this.group;
-      rows.push(runRow('start', { owner: this.principal, quota, ...recorded(this.#auth) }));
+      const { quota, access } = this.group;
+      const alias = this.questions.isRestricted ? { alias: answerId(this.id) } : {};
+      rows.push(runRow('start', { owner: this.principal, quota, access, ...alias, ...recorded(this.#auth) }));
     }
     for (const event of events) {
       if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
