@@ -8,6 +8,12 @@ const COMMON = `  --json           print JSON
 ${STORE}  --help           show this
 `;
 
+const REGISTRY = `  --registry FILE  a registry: a compiled module (.js, .mjs, .cjs), or one of the configuration
+  --options FILE   a module whose default export is the options of the server (default: \`server\` of the configuration)
+  --root DIR       the project's folder (default: the working directory)
+  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+`;
+
 const RUN = 'RUN is the name of a run in a list, or its id.';
 
 /** All texts of \`stepwright runs\`. */
@@ -41,10 +47,11 @@ ${COMMON}`,
   showHelp: `Usage: stepwright runs show RUN --store sqlite:PATH [options]
 
 Shows a run: its status and steps, what it waits for, calls whose result is not known, and how it ended.
+With a registry it shows whether the workflow was changed since the run started, and which of its tools are gone.
 ${RUN}
 
 Options:
-${COMMON}`,
+${COMMON}${REGISTRY}`,
   eventsHelp: `Usage: stepwright runs events RUN --store sqlite:PATH [options]
 
 Shows the log of a run: what it took in, in order. Each event has the number of its entry.

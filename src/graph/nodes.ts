@@ -124,6 +124,16 @@ export function nodesOf({ nodes }: { readonly nodes: readonly Node[] }): Node[] 
   return found;
 }
 
+/** The tools that a graph may call, those that undo and those of its tasks included. */
+export function toolsIn({ nodes, tasks = [] }: Pick<Graph, 'nodes' | 'tasks'>): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const node of [{ nodes }, ...tasks].flatMap(nodesOf)) {
+    if (node.kind === 'call') found.add(node.tool);
+    for (const { tool } of compensationsOf(node)) found.add(tool);
+  }
+  return found;
+}
+
 function present(...parts: readonly (Expr | undefined)[]): Expr[] {
   return parts.filter((part) => part !== undefined);
 }

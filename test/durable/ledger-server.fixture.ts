@@ -1,13 +1,13 @@
 // Serves workflows whose steps write to a ledger outside of the store: over HTTP, where it prints its address and a line
 // for each effect, or over stdio. Arguments: path of the store, path of the ledger, `http` or `stdio`, and `hangs` for a
-// server whose calls of `slow` do not return.
+// server whose calls of `slow` do not return, or `edited` for one without `slow` and with another `gate`.
 import { appendFileSync } from 'node:fs';
 import { Tool, type ToolContext } from 'stepwright';
 import { serve, serveHttp } from 'stepwright/runtime';
 import { ask, call, lit, returns, step, workflow } from '../e2e/composite/fixture/workflows.js';
 import { registryOf } from '../e2e/server/fixture/registry-of.js';
 
-const [path = '', ledger = '', transport = 'http', hangs] = process.argv.slice(2);
+const [path = '', ledger = '', transport = 'http', how] = process.argv.slice(2);
 
 function note(name: string, key: string | undefined): void {
   appendFileSync(ledger, `${name} ${key}\n`);
@@ -34,7 +34,7 @@ class Charge {
 class Slow {
   execute(_: object, { idempotencyKey }: ToolContext) {
     note('slow', idempotencyKey);
-    return hangs === 'hangs' ? new Promise(() => {}) : { name: 'slow' };
+    return how === 'hangs' ? new Promise(() => {}) : { name: 'slow' };
   }
 }
 
@@ -43,7 +43,7 @@ const registry = registryOf({
   tools: [
     { class: RecordEffect, input: text },
     { class: Charge, input: { type: 'object', properties: {} } },
-    { class: Slow, input: { type: 'object', properties: {} } },
+    ...(how === 'edited' ? [] : [{ class: Slow, input: { type: 'object', properties: {} } } as const]),
   ],
 });
 
@@ -56,7 +56,18 @@ const workflows = [
     effect('g'),
     returns(step('g', 'name')),
   ]),
-  workflow('long', [effect('a'), call('slow', 'slow'), effect('b'), ask('sure'), returns(step('b', 'name'))]),
+  ...(how === 'edited'
+    ? [workflow('gate', [ask('go'), effect('b'), returns(step('b', 'name'))])]
+    : [
+        workflow('gate', [ask('go'), effect('a'), call('slow', 'slow'), returns(step('a', 'name'))]),
+        workflow('long', [
+          effect('a'),
+          call('slow', 'slow'),
+          effect('b'),
+          ask('sure'),
+          returns(step('b', 'name')),
+        ]),
+      ]),
   workflow('bill', [ask('go'), call('charge', 'charge'), returns(lit(true))]),
 ].map((graph) => ({ graph }));
 

@@ -25,8 +25,8 @@ afterEach(async () => {
 });
 
 /** Starts a server on the file. */
-function begin(): Child {
-  const child = start(path, ledger);
+function begin(...how: readonly string[]): Child {
+  const child = start(path, ledger, ...how);
   children.push(child);
   return child;
 }
@@ -116,6 +116,36 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
       error: { unknown_outcomes: [{ step: 'charge', tool: 'charge' }] },
     });
   });
+});
+
+test('a run goes on with the workflow it started with when a server with an edited one takes it up', {
+  timeout: 60_000,
+}, async () => {
+  let server = begin();
+  let url = await urlOf(server);
+  const workflow_id = runIn(await freshCall(url, 'w_gate'));
+  expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'waiting', definition_changed: false });
+  await server.kill();
+
+  server = begin('http', 'edited');
+  url = await urlOf(server);
+  const status = await freshCall(url, 'get_workflow_status', { workflow_id });
+  expect(status.structuredContent).toMatchObject({
+    ...{ status: 'waiting', definition_changed: true, missing_tools: ['slow'] },
+    action: { step_id: 'go' },
+  });
+  expect(textIn(status)).toContain("no longer has 'slow'");
+  expect(textIn(status)).toContain('goes on with the one it started with');
+  const ended = await freshCall(url, 'submit_result', { workflow_id, result: true });
+  // The step `a` is not in the edited workflow, and the tool of the step after it is gone.
+  expect(ended.structuredContent).toMatchObject({
+    status: 'failed',
+    error: { code: 'E_TOOL_UNKNOWN', node: 'slow', partial: { a: { name: 'a' } } },
+  });
+  expect(effects().map((line) => line.split(' ')[0])).toEqual(['a']);
+  const later = runIn(await freshCall(url, 'w_gate'));
+  expect(await statusOf(url, later)).toMatchObject({ definition_changed: false });
+  expect(await statusOf(url, later)).not.toHaveProperty('missing_tools');
 });
 
 test('a workflow with secrets does not start in a file that is not encrypted', async () => {

@@ -1,5 +1,7 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
+import { registryOf } from '../../../../test/e2e/server/fixture/registry-of.js';
+import type { Graph } from '../../../graph/model.js';
 import { ask } from '../../../runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../../runtime/engine/graph.fixture.js';
 import { broken } from '../../../runtime/server/runs/store.fixture.js';
@@ -43,6 +45,33 @@ test('a run that waits is listed and shown while its server runs, without its id
   expect(text).toContain(`${ref}  waiting  asking\nsteps:\n  sure: waiting\n`);
   expect(text).toContain('waits for:\n  sure#1: ');
   expect(listed.out + shown.out + text).not.toContain(id);
+});
+
+test('with a registry a run shows whether its workflow was changed, and which tools are gone', async () => {
+  const id = await store.start(asking, { amount: 5 });
+  const registry = store.file('registry.mjs');
+  writeFileSync(registry, `export const registry = ${JSON.stringify(registryOf({ tools: [] }))};`);
+  const options = store.file('options.mjs');
+  const shown = async (...workflows: Graph[]) => {
+    writeFileSync(
+      options,
+      `export default ${JSON.stringify({ workflows: workflows.map((graph) => ({ graph })) })};`,
+    );
+    const file = store.file(`options-${workflows.length}.mjs`);
+    renameSync(options, file);
+    return JSON.parse((await on('show', id, '--json', '--registry', registry, '--options', file)).out);
+  };
+  expect(JSON.parse((await on('show', id, '--json')).out)).not.toHaveProperty('definition_changed');
+  expect(await shown()).toMatchObject({ definition_changed: true, missing_tools: ['tool-a'] });
+  const edited = graph(chain(ask('sure'), done('out', lit(1))), { name: 'asking' });
+  expect(await shown(edited)).toMatchObject({ definition_changed: true, missing_tools: ['tool-a'] });
+
+  const current = await store.start(edited);
+  const text = (await on('show', current, '--registry', registry, '--options', store.file('options-1.mjs')))
+    .out;
+  expect(text).toContain('definition_changed: false\n');
+  expect(text).not.toContain('missing_tools');
+  expect(await on('show', id, '--registry', store.file('none.mjs'))).toMatchObject({ code: 1, out: '' });
 });
 
 test('a run that is over is shown with its result, and its log from one entry to another', async () => {

@@ -1,3 +1,4 @@
+import type { Graph } from '../../../graph/model.js';
 import { StoreError } from '../../../runtime/host/durable/store-error.js';
 import { type ReadRun, StoreReader } from '../../../runtime/host/durable/store-reader.js';
 import type { Head } from '../../../runtime/host/durable/store-tables.js';
@@ -66,6 +67,7 @@ export async function withReader<T>(path: string, read: (reader: StoreReader) =>
 export interface FoundRun {
   readonly head: Head;
   readonly run: StoredRunReader;
+  readonly graph: Graph;
 }
 
 /** Finds a run by its name, and hands it to `work`. Reports one that there is not, with exit code 2. */
@@ -87,7 +89,7 @@ export function withRun(
       output.err(`${runsTexts.unreadableRun(name, run.message)}\n`);
       return 1;
     }
-    return work({ head: read.head, run }, reader);
+    return work({ head: read.head, run, graph: read.graph }, reader);
   });
 }
 

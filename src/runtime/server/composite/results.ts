@@ -136,6 +136,10 @@ function runMeta({ workflow_id, definition }: Envelope): JsonObject {
 /** A run that did not succeed has an error. */
 const UNTOLD: EnvelopeError = { code: 'E_INTERNAL', message: '', partial: {} };
 
+function missingIn({ missing_tools: missing }: Envelope): readonly string[] {
+  return missing === undefined ? [] : [workflowToolTexts.missingTools(missing)];
+}
+
 /** The state of a run as text: what it asks, and how to answer. */
 function textOf(envelope: Envelope): string {
   const { workflow_id: id, definition, status, cancelling, actions, result, error } = envelope;
@@ -147,6 +151,7 @@ function textOf(envelope: Envelope): string {
         ...(envelope.paused_steps ?? []).map(({ step_id, tool }) =>
           workflowToolTexts.paused(name, id, step_id, tool),
         ),
+        ...missingIn(envelope),
         ...actions.map((action) => actionText(id, action)),
       ]
         .filter((text) => text !== '')
@@ -156,6 +161,7 @@ function textOf(envelope: Envelope): string {
         cancelling === undefined
           ? [workflowToolTexts.running(name, id), ...stepsIn(envelope)].join('\n')
           : workflowToolTexts.cancelling(name, id),
+        ...missingIn(envelope),
         ...actions.map((action) => actionText(id, action)),
       ].join('\n\n');
     case 'completed':

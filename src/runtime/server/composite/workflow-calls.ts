@@ -137,7 +137,9 @@ export class WorkflowCalls {
     const about = { definition_hash: hash, definition_changed: changed };
     const from = ownProperty(input, 'result_from');
     if (typeof from === 'number') return this.#resultPart(answer.envelope, from, about);
-    return this.#fitted(answer.envelope, (shown) => envelopeResult(shown, [], about));
+    const isOpen = answer.envelope.status === 'running' || answer.envelope.status === 'waiting';
+    const note = changed && isOpen ? [workflowToolTexts.definitionChanged] : [];
+    return this.#fitted(answer.envelope, (shown) => withNotes(envelopeResult(shown, [], about), note));
   }
 
   async #cancel(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
@@ -249,6 +251,13 @@ export class WorkflowCalls {
   #plainWaiter(request: IdentifiedRequest): Waiter {
     return { request, answerMs: this.#options.answerMs };
   }
+}
+
+function withNotes(result: ToolResult, notes: readonly string[]): ToolResult {
+  return {
+    ...result,
+    content: [...result.content, ...notes.map((text) => ({ type: 'text', text }) as const)],
+  };
 }
 
 /** A cursor of `list_workflows`: of runs with this status, so many workflows were listed, and the runs up to this one. */

@@ -36,6 +36,8 @@ export interface Envelope extends Partial<StepsInProgress> {
   readonly cancelling?: true;
   /** Calls that may have been made before the server stopped, and may not be repeated: the run does not go on past them. */
   readonly paused_steps?: readonly PausedStep[];
+  /** Tools that the workflow may call and the server no longer has. Of a run that is not over. */
+  readonly missing_tools?: readonly string[];
   /** What is open now, oldest first: also while the run goes on elsewhere. */
   readonly actions: readonly EnvelopeAction[];
   /** The one open action, where there is exactly one. */
@@ -111,13 +113,15 @@ export interface RunView extends Omit<EndedRun, 'remains'> {
   readonly remains: () => EndedRun['remains'];
   readonly liveStatus: LiveStatus;
   readonly paused: readonly PausedStep[];
+  /** Default: none. */
+  readonly missingTools?: readonly string[];
   /** When an action was opened, in ms since the epoch. */
   readonly openedAt: (action: string) => number;
 }
 
 /** Makes the envelope of a run. */
 export function envelopeOf(view: RunView): Envelope {
-  const { graph, state, liveStatus, mask } = view;
+  const { graph, state, liveStatus, mask, missingTools = [] } = view;
   const { id, graphHash, status, result, cancelling } = state.run;
   const head = { workflow_id: id, definition: definitionOf(graph, graphHash) };
   switch (status) {
@@ -133,6 +137,7 @@ export function envelopeOf(view: RunView): Envelope {
         // Of a run that waits, the actions are all there is.
         ...(liveStatus === 'busy' ? stepsInProgress(state) : {}),
         ...(view.paused.length === 0 ? {} : { paused_steps: view.paused }),
+        ...(missingTools.length === 0 ? {} : { missing_tools: missingTools }),
         actions,
         ...(isOne ? { action } : {}),
       };

@@ -2,6 +2,7 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { processClock } from '../../host/in-process/clock.js';
 import { isShared } from '../../host/journal.js';
 import type { Toolset } from '../../tools/toolset.js';
+import { missingToolsOf } from '../definitions.js';
 import type { ResolvedSettings } from '../options.js';
 import { FileRunStore } from './file-store.js';
 import { MemoryRunStore } from './memory-store.js';
@@ -25,6 +26,7 @@ export function openRunStore(
     secretInputs,
     toolSafety,
     isPrivate,
+    missingTools: missingToolsOf(toolset.registry),
     values: valuePort({ ...settings, schemas }),
     log,
     newRunId,

@@ -164,6 +164,10 @@ export const workflowToolTexts = {
 
   paused: (name: string, id: string, step: string, tool: string) =>
     `Workflow '${name}' is paused at step '${step}' (run '${id}'): the server stopped while '${tool}' was called, whether it took effect is unknown, and it may not be repeated. Check what it did; cancel_workflow ends the run.`,
+  definitionChanged:
+    'The server has another definition of this workflow by now, or none: the run goes on with the one it started with.',
+  missingTools: (tools: readonly string[]) =>
+    `The server no longer has ${tools.map((tool) => `'${clip(tool)}'`).join(', ')}, which the workflow may call: a step that does fails.`,
   waiting: (workflow: string, id: string) => `Workflow '${clip(workflow)}' waits. workflow_id: ${id}`,
   running: (workflow: string, id: string) =>
     `Workflow '${clip(workflow)}' is still running. workflow_id: ${id}\nAsk for it with get_workflow_status.`,

@@ -59,6 +59,8 @@ export interface StoreParts extends RunHost {
   readonly secretInputs: (tool: string) => readonly string[];
   /** Whether only steps of workflows may call a tool. Default: none is private. */
   readonly isPrivate?: (tool: string) => boolean;
+  /** The tools that a workflow may call and that are not there. Default: all are. */
+  readonly missingTools?: (graph: Graph) => readonly string[];
   /** Receives what clients must not see. */
   readonly log: Log;
   /** Receives a run when it waits for an answer without a request, and when that ends. */
@@ -490,10 +492,13 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   #envelopeOf(live: LiveRun): Envelope {
     const { state, liveStatus } = live;
     const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
-    const { isPrivate = () => false } = this.#parts;
+    const { isPrivate = () => false, missingTools } = this.#parts;
     const remains = () => remainsForCaller(remainsOf(planOf(this.graph), state), isPrivate);
     const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
-    return envelopeOf({ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask });
+    return envelopeOf({
+      ...{ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask },
+      missingTools: missingTools?.(this.graph) ?? [],
+    });
   }
 
   logFault(fault: unknown): void {

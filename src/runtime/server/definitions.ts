@@ -1,0 +1,42 @@
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import type { Graph } from '../../graph/model.js';
+import { toolsIn } from '../../graph/nodes.js';
+import { type Registry, verifyRegistry } from '../tools/registry.js';
+import { type ServedWorkflow, servedWorkflows } from './composite/served-workflows.js';
+import { resolveSettings, type ServerSettings } from './options.js';
+import { RegistrationError, register } from './registration.js';
+
+/** The workflows that a server of a registry runs, without a server. */
+export interface Definitions {
+  /** With the functions of built workflows. */
+  readonly registry: Registry;
+  /** By their names. */
+  readonly workflows: ReadonlyMap<string, Pick<ServedWorkflow, 'graph' | 'hash'>>;
+}
+
+/**
+ * Reads the definitions of workflows as `createServer` does.
+ *
+ * @throws StaleRegistryError, RegistrationError as `createServer` does.
+ */
+export function definitionsOf(registry: Registry, options: ServerSettings): Definitions {
+  verifyRegistry(registry);
+  const settings = resolveSettings(options);
+  const { workflows: built, functions } = register(registry, settings, new SchemaCompiler());
+  const served: Registry = { ...registry, functions };
+  const { workflows, problems } = servedWorkflows(served, built, settings.workflowPrefix);
+  if (problems.length > 0) throw new RegistrationError(problems);
+  return { registry: served, workflows };
+}
+
+/** What looks for the tools of a graph that a registry does not have, once for each graph. */
+export function missingToolsOf({ tools }: Registry): (graph: Graph) => readonly string[] {
+  const found = new WeakMap<Graph, readonly string[]>();
+  return (graph) => {
+    const known = found.get(graph);
+    if (known !== undefined) return known;
+    const missing = [...toolsIn(graph)].filter((tool) => !Object.hasOwn(tools, tool)).sort();
+    found.set(graph, missing);
+    return missing;
+  };
+}
