@@ -4,7 +4,7 @@ import { OLDEST_SQLITE, StoreError } from './store-error.js';
 export type SqliteValue = string | number | null | Uint8Array;
 
 export interface SqliteStatement {
-  run(...values: SqliteValue[]): unknown;
+  run(...values: SqliteValue[]): { readonly changes: number | bigint };
   get(...values: SqliteValue[]): unknown;
   all(...values: SqliteValue[]): unknown[];
 }

@@ -36,8 +36,14 @@ export interface SqliteJournalOptions extends StoreFileOptions, LeaseOptions {
   readonly pollMs?: number;
 }
 
+/** So long may a single run keep the event loop, in ms. */
+const ALONE_MS = 2;
+
 /** One thing to write. Says why it is refused. */
 type Write = (now: Written) => Refusal;
+
+/** What is known of a run without a look at its row. */
+type Held = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'>;
 
 /** What a group of writes has changed. */
 interface Written {
@@ -59,6 +65,10 @@ export class SqliteJournal implements SharedJournal {
   readonly #pollMs: number;
   readonly #tables: StoreTables;
   readonly #group: GroupCommit<Write>;
+  /** Runs that this process holds, as it has written them last. */
+  readonly #held = new Map<string, Held>();
+  /** When the event loop turned last before a commit. */
+  #turnedAt = 0;
   readonly #watchers = new Map<string, Set<() => void>>();
   /** Numbers of the last item and response that watchers know of, and the version of the file then. */
   #seen = { item: 0, response: 0, version: 0 };
@@ -80,11 +90,15 @@ export class SqliteJournal implements SharedJournal {
     this.#database = database;
     this.#tables = new StoreTables(database, path);
     this.#pollMs = options.pollMs ?? 20;
-    this.#group = new GroupCommit((writes) => this.#commit(writes), nextTurn);
+    this.#group = new GroupCommit(
+      (writes) => this.#commit(writes),
+      () => this.#gathered(),
+    );
     this.leases = new StoreLeases(
       {
         tables: this.#tables,
         write: (work) => this.#group.add(() => void work()),
+        left: (run) => void this.#held.delete(run),
         poll: () => this.#startPolling(),
         check: () => this.#check(),
       },
@@ -193,6 +207,7 @@ export class SqliteJournal implements SharedJournal {
   }
 
   async forget(run: string): Promise<void> {
+    this.#held.delete(run);
     await this.#group.add(() => {
       const head = this.#head(run);
       if (head !== undefined) this.#tables.remove(head);
@@ -226,6 +241,16 @@ export class SqliteJournal implements SharedJournal {
     this.#database.close();
   }
 
+  /**
+   * What other runs write in the same turn of the event loop is worth waiting for. A single run does not wait, but lets
+   * the event loop turn from time to time.
+   */
+  async #gathered(): Promise<void> {
+    if (this.#held.size <= 1 && performance.now() - this.#turnedAt < ALONE_MS) return;
+    await nextTurn();
+    this.#turnedAt = performance.now();
+  }
+
   async #commit(writes: readonly Write[]): Promise<readonly Refusal[]> {
     this.#check();
     const written: Written = { runs: new Set() };
@@ -236,6 +261,7 @@ export class SqliteJournal implements SharedJournal {
       );
     } catch (error) {
       this.leases.undoBeat();
+      this.#held.clear();
       throw storeError(error, this.path);
     }
     for (const run of written.runs) this.#notify(run);
@@ -244,14 +270,21 @@ export class SqliteJournal implements SharedJournal {
 
   #write(entry: EncodedEntry, written: Written): Refusal {
     const { run, seq, epoch, consumed } = entry;
-    const known = this.#head(run);
-    const why = this.#refusalOf(entry, known);
-    if (why !== undefined) return new JournalConflictError(entry, why);
-    const n = known?.n ?? this.#begin(entry);
-    if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
     const isAtRest = entry.releases ?? (entry.becomes !== undefined && isOver(entry.becomes.status));
-    const holder = isAtRest ? null : this.leases.holder;
-    this.#run('UPDATE runs SET seq = ?, epoch = ?, holder = ? WHERE n = ?', seq, epoch, holder, n);
+    let known: Held | undefined = isAtRest ? undefined : this.#continued(entry);
+    let n = known?.n;
+    if (n === undefined) {
+      const head = this.#head(run);
+      const why = this.#refusalOf(entry, head);
+      if (why !== undefined) return new JournalConflictError(entry, why);
+      known = head;
+      n = head?.n ?? this.#begin(entry);
+      if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
+      const holder = isAtRest ? null : this.leases.holder;
+      this.#run('UPDATE runs SET seq = ?, epoch = ?, holder = ? WHERE n = ?', seq, epoch, holder, n);
+    }
+    if (isAtRest) this.#held.delete(run);
+    else this.#held.set(run, { n, seq, epoch, status: entry.becomes?.status ?? known?.status ?? 'running' });
     if (!isAtRest) this.leases.beat();
     if (entry.becomes !== undefined && entry.becomes.status !== (known?.status ?? 'running'))
       this.#setStatus(n, entry.becomes);
@@ -289,6 +322,21 @@ export class SqliteJournal implements SharedJournal {
     for (const large of entry.large) this.#keepText(n, large);
     if (consumed.length > 0) written.runs.add(run);
     return undefined;
+  }
+
+  /**
+   * Moves a run on whose last entry this process has written: if its row is still as that left it, nothing refuses the
+   * next one. Returns the run as it was; nothing where its row has to be looked at.
+   */
+  #continued({ run, seq, expectedSeq, epoch, consumed }: EncodedEntry): Held | undefined {
+    const held = this.#held.get(run);
+    if (held?.seq !== expectedSeq || seq !== expectedSeq + 1 || held.epoch !== epoch || consumed.length > 0)
+      return undefined;
+    const changed = this.#run(
+      'UPDATE runs SET seq = ? WHERE n = ? AND seq = ? AND epoch = ? AND holder = ?',
+      ...[seq, held.n, expectedSeq, epoch, this.leases.holder],
+    );
+    return changed === 1 ? held : undefined;
   }
 
   /** Why an entry does not follow what is there. */
@@ -388,9 +436,9 @@ export class SqliteJournal implements SharedJournal {
     if (this.#isClosed) throw new StoreError('closed', this.path);
   }
 
-  #run(sql: string, ...values: (SqliteValue | TextColumn)[]): void {
+  #run(sql: string, ...values: (SqliteValue | TextColumn)[]): number {
     this.#check();
-    this.#tables.run(sql, ...values);
+    return this.#tables.run(sql, ...values);
   }
 
   #get(sql: string, ...values: SqliteValue[]): Record<string, unknown> | undefined {

@@ -9,6 +9,7 @@ import { ask, wait } from '../../engine/constructs.fixture.js';
 import { start } from '../../engine/engine.js';
 import { call, chain, done, graph, lit, step } from '../../engine/graph.fixture.js';
 import type { JournalEntry } from '../journal.js';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
 import { SqliteJournal, type SqliteJournalOptions } from './sqlite-journal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-leases-'));
@@ -194,24 +195,76 @@ test('a process that has ended leaves nothing in the file, and one that was kill
   database.close();
 });
 
-test('an entry costs one transaction, and shows a sign of life only once in a while', async () => {
+/** A driver that records what is executed, and the statements that run. */
+function recording() {
   const executed: string[] = [];
-  class Recording extends sqlite.DatabaseSync {
-    override exec(sql: string): void {
+  const statements: string[] = [];
+  class DatabaseSync implements SqliteDatabase {
+    readonly #database: SqliteDatabase;
+
+    constructor(path: string) {
+      this.#database = new sqlite.DatabaseSync(path);
+    }
+
+    exec(sql: string): void {
       executed.push(sql);
-      super.exec(sql);
+      this.#database.exec(sql);
+    }
+
+    prepare(sql: string): SqliteStatement {
+      const statement = this.#database.prepare(sql);
+      const recorded =
+        <Values extends unknown[], Result>(run: (...values: Values) => Result) =>
+        (...values: Values): Result => {
+          statements.push(sql);
+          return run(...values);
+        };
+      return {
+        run: recorded((...values: SqliteValue[]) => statement.run(...values)),
+        get: recorded((...values: SqliteValue[]) => statement.get(...values)),
+        all: recorded((...values: SqliteValue[]) => statement.all(...values)),
+      };
+    }
+
+    close(): void {
+      this.#database.close();
     }
   }
-  const journal = await open(join(folder, `${++files}.db`), { driver: { DatabaseSync: Recording } });
+  return { driver: { DatabaseSync }, executed, statements };
+}
+
+test('an entry costs one transaction, and shows a sign of life only once in a while', async () => {
+  const { driver, executed, statements } = recording();
+  const journal = await open(join(folder, `${++files}.db`), { driver });
   executed.length = 0;
   await journal.append(first('r'));
+  statements.length = 0;
   for (let seq = 2; seq <= 50; seq += 1) {
     now += 10;
     await journal.append(next('r', 1, seq));
   }
   expect(executed).toHaveLength(100);
+  // The run's row is not read again as long as nobody else has written to it.
+  expect(statements.filter((sql) => sql.startsWith('SELECT'))).toEqual([]);
   // 490 ms have passed, of a lease of 1,000.
   const database = new sqlite.DatabaseSync(journal.path);
   expect(database.prepare('SELECT beat FROM holders').all()).toEqual([{ beat: 2 }]);
   database.close();
+});
+
+test('a process that looks after its leases does not look at all open runs', async () => {
+  const { driver, statements } = recording();
+  const journal = await open(join(folder, `${++files}.db`), { driver });
+  statements.length = 0;
+  await journal.leases.orphans(1_000);
+  const database = new sqlite.DatabaseSync(journal.path);
+  const plans = statements.flatMap((sql) =>
+    database
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .map((row) => (row as { detail: string }).detail),
+  );
+  database.close();
+  expect(plans).toContainEqual(expect.stringContaining('held_runs'));
+  expect(plans.filter((plan) => /open_runs|SCAN (runs|state)$/.test(plan))).toEqual([]);
 });

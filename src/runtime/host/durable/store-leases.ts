@@ -21,6 +21,8 @@ interface LeasedStore {
   readonly tables: StoreTables;
   /** Works within the next transaction of the journal. */
   write(work: () => void): Promise<void>;
+  /** Called when this process gives a run back. */
+  left(run: string): void;
   /** Looks at followed runs while there are any; see {@link StoreLeases.look}. */
   poll(): void;
   check(): void;
@@ -107,6 +109,7 @@ export class StoreLeases implements Leases {
   }
 
   release(run: string, epoch: number): Promise<void> {
+    this.#store.left(run);
     return this.#store.write(() =>
       this.#store.tables.run(
         'UPDATE runs SET holder = NULL WHERE id = ? AND epoch = ? AND holder = ?',
@@ -116,6 +119,7 @@ export class StoreLeases implements Leases {
   }
 
   abandon(run: string): Promise<void> {
+    this.#store.left(run);
     return this.#store.write(() =>
       this.#store.tables.run(
         `UPDATE runs SET holder = '' WHERE id = ? AND holder = ?`,
@@ -177,20 +181,23 @@ export class StoreLeases implements Leases {
       await this.#store.write(() => this.beat());
     this.#observe();
     this.#sweep();
+    // SQLite would rather read all open runs: the indexes and the order of these joins are not left to it.
     const lost = tables
       .all(
-        'SELECT id, holder FROM runs WHERE holder IS NOT NULL AND holder <> ? AND is_open = 1 ORDER BY n',
+        `SELECT id, holder FROM runs INDEXED BY held_runs
+         WHERE holder IS NOT NULL AND holder <> ? AND is_open = 1 ORDER BY n`,
         this.holder,
       )
       .filter(({ holder }) => this.#isGone(holder as string));
     // A call that is owed by a run that no process holds waits for an operator.
     const due = tables.all(
-      `SELECT DISTINCT runs.id FROM state JOIN runs ON n = state.run
+      `SELECT DISTINCT runs.id FROM state INDEXED BY due_times CROSS JOIN runs ON n = state.run
        WHERE due_at <= ? AND owes IN ('startTimer', 'requestAction') AND is_open = 1 AND holder IS NULL`,
       now,
     );
     const sent = tables.all(
-      'SELECT DISTINCT runs.id FROM inbox JOIN runs ON runs.n = inbox.run WHERE is_open = 1 AND holder IS NULL',
+      `SELECT DISTINCT runs.id FROM inbox CROSS JOIN runs ON runs.n = inbox.run
+       WHERE is_open = 1 AND holder IS NULL`,
     );
     return [...new Set([...lost, ...due, ...sent].map(({ id }) => keyIn(id)))];
   }

@@ -36,8 +36,9 @@ export class StoreTables {
     this.#path = path;
   }
 
-  run(sql: string, ...values: SqliteValue[]): void {
-    this.#prepared(sql).run(...values);
+  /** Returns how many rows it has changed. */
+  run(sql: string, ...values: SqliteValue[]): number {
+    return Number(this.#prepared(sql).run(...values).changes);
   }
 
   get(sql: string, ...values: SqliteValue[]): Record<string, unknown> | undefined {
