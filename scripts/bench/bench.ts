@@ -1,5 +1,6 @@
 import type { Row } from './row.js';
 import { builder } from './rows/builder.js';
+import { durable } from './rows/durable.js';
 import { frameworks } from './rows/frameworks.js';
 import { graphSize, runLength } from './rows/growth.js';
 import { items } from './rows/items.js';
@@ -32,6 +33,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   slope: promptSlope,
   prompts,
   tools,
+  durable,
   startup,
 };
 

@@ -33,6 +33,17 @@ export interface Sizes {
   readonly waiting: number;
   /** Items of the smaller and the larger loop over secrets. */
   readonly secrets: readonly [fewer: number, more: number];
+  /** Runs in a file. */
+  readonly durable: {
+    /** Steps of a single run; as many events has the run that is resumed. */
+    readonly steps: number;
+    /** How many runs there are at once, and steps of each. */
+    readonly together: { readonly runs: number; readonly steps: number };
+    /** Items of a loop, and how many such loops run one after the other. */
+    readonly items: { readonly count: number; readonly loops: number };
+    /** Runs of the length that `window` has. */
+    readonly longRuns: number;
+  };
   /** Tools of the server that starts, and of the one whose lists are measured. */
   readonly tools: readonly [started: number, listed: number];
 }
@@ -70,6 +81,12 @@ export const FULL: Sizes = {
   stateBytes: 1_000_000,
   waiting: 10_000,
   secrets: [100, 800],
+  durable: {
+    steps: 1_000,
+    together: { runs: 50, steps: 100 },
+    items: { count: 100, loops: 20 },
+    longRuns: 3,
+  },
   tools: [20, 100],
 };
 
@@ -97,5 +114,6 @@ export const TINY: Sizes = {
   stateBytes: 1_000,
   waiting: 10,
   secrets: [2, 4],
+  durable: { steps: 3, together: { runs: 2, steps: 2 }, items: { count: 4, loops: 2 }, longRuns: 1 },
   tools: [2, 3],
 };

@@ -244,7 +244,7 @@ test('an entry costs one transaction, and shows a sign of life only once in a wh
     await journal.append(next('r', 1, seq));
   }
   expect(executed).toHaveLength(100);
-  // The run's row is not read again as long as nobody else has written to it.
+  // The run's row is not read again as long as no other process writes to it.
   expect(statements.filter((sql) => sql.startsWith('SELECT'))).toEqual([]);
   // 490 ms have passed, of a lease of 1,000.
   const database = new sqlite.DatabaseSync(journal.path);
