@@ -113,6 +113,12 @@ export const constructs = {
     cause: 'The call has an effect and no `compensate`.',
     repair: 'Write `compensate` on the call. SW4037 reports it at build time.',
   },
+  E_INHERITED: {
+    meaning: 'A side effect was not undone, since another run made the call.',
+    cause:
+      'The run was forked after that call: it has its result, and undoes nothing of the run it comes from.',
+    repair: 'Undo the effect by hand if it should not remain, or cancel the other run with `compensate`.',
+  },
   E_WAIT: {
     meaning: 'The time to wait for is not valid.',
     cause: 'The span is negative, not finite or longer than 366 days, or `until` is not a time.',

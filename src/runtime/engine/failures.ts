@@ -121,6 +121,11 @@ export const failures = {
     code: 'E_NOT_UNDOABLE',
     message: `Nothing says how a call of '${tool}' is undone.`,
   }),
+  /** The call was made before the run was forked. */
+  inherited: (): Failure => ({
+    code: 'E_INHERITED',
+    message: 'The call was made by the run that this one was forked from, which alone may undo it.',
+  }),
   /** Compensations of a `compensate` node failed. */
   compensation: (report: CompensationReport): Failure => ({
     code: 'E_COMPENSATION',

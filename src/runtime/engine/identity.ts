@@ -14,6 +14,11 @@ export function generationOf({ tables }: RunState, { key, scope }: NodeRecord): 
   return 1 + scope.details.restarts + own;
 }
 
+/** Names the call of a node in its generation among those that a forked run inherits. */
+export function inheritedKey(state: RunState, node: NodeRecord): string {
+  return `${node.key}@${generationOf(state, node)}`;
+}
+
 /** How often a `goto` started a container and those around it over: see `ScopeRow`. */
 export function restartsInside({ tables }: RunState, { key, scope }: NodeRecord): number {
   return scope.details.restarts + (tables.known('generations')?.get(key)?.restarts ?? 0);

@@ -92,6 +92,8 @@ export interface StartRow {
   readonly input: JsonObject;
   /** How calls of the tools may be repeated, by tool. A tool that is not listed is `none`. */
   readonly tools: Readonly<Record<string, ToolSafety>>;
+  /** Calls that the run made from which this one was forked: keys of nodes, each with `@` and its generation. */
+  readonly inherited?: readonly string[];
 }
 
 /** The variable part of a run. */

@@ -83,6 +83,8 @@ export function nodeOf(owed: Owed): NodeRecord {
   return owed instanceof NodeRecord ? owed : owed.node;
 }
 
+const NONE: readonly string[] = [];
+
 /** The list of an empty queue. Never changed. */
 const NO_NODES: never[] = [];
 
@@ -224,6 +226,11 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   /** Values of the graph's inputs. */
   get input(): JsonObject {
     return (this.start.value as StartRow).input;
+  }
+
+  /** See `StartRow`. */
+  get inherited(): readonly string[] {
+    return (this.start.value as StartRow).inherited ?? NONE;
   }
 
   /** How calls of a tool may be repeated. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
+import type { PlannedCompensation } from '../../plan/plan.js';
 import {
   hasSomethingToUndo,
   markForUndo,
@@ -13,11 +14,19 @@ import {
 } from './effects.js';
 import type { CompensationReport, Failure, OwedCommand } from './events.js';
 import { failures } from './failures.js';
-import { attemptId, callKeyText, countReissue, generationOf, undoId, undoKeyText } from './identity.js';
+import {
+  attemptId,
+  callKeyText,
+  countReissue,
+  generationOf,
+  inheritedKey,
+  undoId,
+  undoKeyText,
+} from './identity.js';
 import { type Effect, effectIndex } from './indexed-tables.js';
-import type { NodeRecord } from './records.js';
+import type { NodeRecord, ScopeRecord } from './records.js';
 import type { ContinueUndo, EffectRow, UndoRow, UndoTarget } from './rows.js';
-import type { RunState } from './state.js';
+import { type RunState, visibleNode } from './state.js';
 import { changeSlots, enterQueue, hasFreeSlot, readerIn, type Transition } from './transition.js';
 
 /** Who undoes: a `compensate` node, a `parallel` that rolls back, or the cancelled run (undefined). */
@@ -231,6 +240,11 @@ function nextStep(
   }
   const effect = effects.undoneBy(tool, input.value);
   if (effect === undefined) {
+    if (undoesInherited(transition.state, step, owner.scope)) {
+      const failure = failures.inherited();
+      recordStepEffect(transition, place, { call, tool, input: input.value, status: 'failed', failure });
+      return { kind: 'failed', tool, failure, isIgnored };
+    }
     const key = recordStepEffect(transition, place, { call, tool, input: input.value, status: 'active' });
     return nextForEffect({ key, ...effects.need(key) }, { ...own, effect: key }, isIgnored, false);
   }
@@ -239,6 +253,15 @@ function nextStep(
   markForUndo(transition, [effect]);
   if (effect.status === 'failed') return { kind: 'failed', tool, failure: reasonOf(effect), isIgnored };
   return nextForEffect(effect, target, isIgnored, false);
+}
+
+/** Whether a step of a `compensate` node refers to a call that the run made from which this one was forked. */
+function undoesInherited(state: RunState, { refersTo }: PlannedCompensation, scope: ScopeRecord): boolean {
+  if (state.inherited.length === 0) return false;
+  return refersTo.some((each) => {
+    const node = each && visibleNode(scope, each.node.id);
+    return node !== undefined && state.inherited.includes(inheritedKey(state, node));
+  });
 }
 
 function reasonOf({ failure, call }: Pick<Effect, 'failure' | 'call'>): Failure {
