@@ -87,6 +87,14 @@ export interface LoadedRun {
   readonly hostRows: readonly HostRow[];
 }
 
+/**
+ * Whether a run was forked and no process but the one that has it now has gone on with it: none of its calls was made. The
+ * row `fork` of the table `run` comes with the first entry.
+ */
+export function isUntouchedFork({ seq, epoch, hostRows }: LoadedRun): boolean {
+  return seq <= 1 && epoch <= 1 && hostRows.some(({ table, key }) => table === 'run' && key === 'fork');
+}
+
 /** The last entry of a run, and who holds it. */
 export type RunHead = Pick<LoadedRun, 'seq' | 'epoch' | 'holder'>;
 

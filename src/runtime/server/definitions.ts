@@ -1,7 +1,9 @@
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../graph/model.js';
 import { toolsIn } from '../../graph/nodes.js';
+import type { UntypedFactories } from '../tools/factories.js';
 import { type Registry, verifyRegistry } from '../tools/registry.js';
+import { createToolset, type Toolset } from '../tools/toolset.js';
 import { type ServedWorkflow, servedWorkflows } from './composite/served-workflows.js';
 import { resolveSettings, type ServerSettings } from './options.js';
 import { RegistrationError, register } from './registration.js';
@@ -12,6 +14,8 @@ export interface Definitions {
   readonly registry: Registry;
   /** By their names. */
   readonly workflows: ReadonlyMap<string, Pick<ServedWorkflow, 'graph' | 'hash'>>;
+  /** @throws FactoriesError as `createServer` does. */
+  toolset(): Toolset;
 }
 
 /**
@@ -19,14 +23,19 @@ export interface Definitions {
  *
  * @throws StaleRegistryError, RegistrationError as `createServer` does.
  */
-export function definitionsOf(registry: Registry, options: ServerSettings): Definitions {
+export function definitionsOf(registry: Registry, options: ServerSettings & UntypedFactories): Definitions {
   verifyRegistry(registry);
   const settings = resolveSettings(options);
-  const { workflows: built, functions } = register(registry, settings, new SchemaCompiler());
+  const schemas = new SchemaCompiler();
+  const { workflows: built, functions } = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions };
   const { workflows, problems } = servedWorkflows(served, built, settings.workflowPrefix);
   if (problems.length > 0) throw new RegistrationError(problems);
-  return { registry: served, workflows };
+  return {
+    registry: served,
+    workflows,
+    toolset: () => createToolset<Registry>(served, { ...options, ...settings, schemas }),
+  };
 }
 
 /** What looks for the tools of a graph that a registry does not have, once for each graph. */

@@ -9,7 +9,7 @@ import { restore } from '../../engine/snapshot.js';
 import type { CallMask } from '../../tools/call-mask.js';
 import { type CallContext, runRef } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';
-import { type HostRow, JournalConflictError } from '../journal.js';
+import { type HostRow, isUntouchedFork, JournalConflictError } from '../journal.js';
 import { RunMask } from '../run-mask.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, processClock, type Turns } from './clock.js';
@@ -100,7 +100,8 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
       const { commands, more } = outstanding(this.#state);
       this.#more = more;
       // The process that holds it has its calls in flight.
-      this.#open.takeOver(commands, this.#state, holdsUnsafeCalls && loaded.holder !== 'other');
+      if (isUntouchedFork(loaded)) for (const command of commands) this.#open.take(command);
+      else this.#open.takeOver(commands, this.#state, holdsUnsafeCalls && loaded.holder !== 'other');
       return;
     }
     this.#start = startOf(run, host, clock.now());

@@ -24,12 +24,15 @@ import {
 } from '../../host/side-effects.js';
 import { maskedFailure } from '../../tools/mask.js';
 import { jsonSize } from '../../tools/to-json.js';
+import type { ForkOrigin } from './fork-origin.js';
 import { runTexts } from './run-texts.js';
 
 /** The state of a run as its caller gets it, the same from every tool and prompt. Plain JSON. */
 export interface Envelope extends Partial<StepsInProgress> {
   readonly workflow_id: string;
   readonly definition: Definition;
+  /** Of a run that was forked from another one. */
+  readonly forked_from?: ForkOrigin;
   /** `running`: it goes on by itself. `waiting`: nothing goes on without an answer, or before its time. */
   readonly status: EnvelopeStatus;
   /** It was cancelled, and what it did is being undone. Of a running run. */
@@ -113,6 +116,7 @@ export interface RunView extends Omit<EndedRun, 'remains'> {
   readonly remains: () => EndedRun['remains'];
   readonly liveStatus: LiveStatus;
   readonly paused: readonly PausedStep[];
+  readonly forkedFrom?: ForkOrigin | undefined;
   /** Default: none. */
   readonly missingTools?: readonly string[];
   /** When an action was opened, in ms since the epoch. */
@@ -121,9 +125,12 @@ export interface RunView extends Omit<EndedRun, 'remains'> {
 
 /** Makes the envelope of a run. */
 export function envelopeOf(view: RunView): Envelope {
-  const { graph, state, liveStatus, mask, missingTools = [] } = view;
+  const { graph, state, liveStatus, mask, missingTools = [], forkedFrom } = view;
   const { id, graphHash, status, result, cancelling } = state.run;
-  const head = { workflow_id: id, definition: definitionOf(graph, graphHash) };
+  const head = {
+    ...{ workflow_id: id, definition: definitionOf(graph, graphHash) },
+    ...(forkedFrom === undefined ? {} : { forked_from: forkedFrom }),
+  };
   switch (status) {
     case 'running':
     case 'paused': {

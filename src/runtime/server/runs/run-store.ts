@@ -9,6 +9,7 @@ import type { RunMask } from '../../host/run-mask.js';
 import { jsonSize } from '../../tools/to-json.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { Envelope, EnvelopeStatus } from './envelope.js';
+import type { ForkOrigin } from './fork-origin.js';
 
 /**
  * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started
@@ -266,6 +267,7 @@ export interface RunRows {
   readonly undoes?: boolean;
   /** When it was over, in ms since the epoch. */
   readonly endAt?: number;
+  readonly fork?: ForkOrigin;
 }
 
 /** Whose run it is. */

@@ -6,6 +6,8 @@ const listed = (ids: readonly string[]): string =>
 
 /** Every sentence about runs that outlast a request, in one place. */
 export const runTexts = {
+  stubbedFunction: (name: string) =>
+    `Function '${clip(name)}' is not known here: name the registry it belongs to with \`--registry FILE\`.`,
   waitsUntil: (time: string) => `Goes on by itself at ${time}.`,
 
   badClaim: (claim: string, found: string) =>

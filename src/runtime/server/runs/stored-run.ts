@@ -27,6 +27,7 @@ import { ActionHistory } from './action-history.js';
 import type { AnsweredRun, Decision } from './answers.js';
 import type { PendingAction } from './elicitation.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
+import type { ForkOrigin } from './fork-origin.js';
 import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
 import { accessKey, answerId } from './run-owner.js';
@@ -104,6 +105,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   #live: LiveRun | undefined;
   /** Whether it was cancelled with `compensate`; the first cancellation counts. */
   #undoes: boolean | undefined;
+  #forkedFrom: ForkOrigin | undefined;
   /** When it was over, in ms since the epoch. */
   #endAt: number | undefined;
   #ended: Ended | undefined;
@@ -413,7 +415,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
 
   reload(rows: readonly HostRow[]): void {
     this.actions.reload(rows);
-    const { undoes, endAt } = runRowsIn(rows);
+    const { undoes, endAt, fork } = runRowsIn(rows);
+    this.#forkedFrom = fork;
     this.#undoes = undoes;
     this.#endAt = endAt;
   }
@@ -497,7 +500,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
     return envelopeOf({
       ...{ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask },
-      missingTools: missingTools?.(this.graph) ?? [],
+      ...{ missingTools: missingTools?.(this.graph) ?? [], forkedFrom: this.#forkedFrom },
     });
   }
 

@@ -123,6 +123,7 @@ export class StoredRunReader {
       paused: [],
       openedAt: (action) => actions.get(action)?.at ?? state.run.startedAt,
       remains: () => remainsOf(planOf(this.#graph), state),
+      forkedFrom: runRowsIn(hostRows).fork,
     });
   }
 

@@ -1,0 +1,95 @@
+import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
+
+/** How deep a sample is at most: a schema may refer to itself. */
+const DEEPEST = 12;
+
+/**
+ * A value that fits most schemas of this form: the default, an example or the first choice where there is one, else the
+ * least value of the type, with required members alone. It does not look at patterns and combinations of conditions.
+ */
+export function sampleOf(schema: JsonSchema): Json {
+  return sample(schema, schema, DEEPEST);
+}
+
+function sample(schema: Json, root: JsonSchema, depth: number): Json {
+  if (!isJsonObject(schema) || depth === 0) return null;
+  const { $ref: ref, const: constant, default: given, examples, enum: choices } = schema;
+  if (typeof ref === 'string') return sample(referred(ref, root), root, depth - 1);
+  const [first] = [constant, given, ...list(examples), ...list(choices)].filter((each) => each !== undefined);
+  if (first !== undefined) return first;
+  const [option] = [...list(schema.oneOf), ...list(schema.anyOf)];
+  if (option !== undefined) return sample(option, root, depth - 1);
+  const all = list(schema.allOf);
+  if (all.length === 0) return ofType(schema, root, depth);
+  const parts = [ofType(schema, root, depth), ...all.map((part) => sample(part, root, depth - 1))];
+  const objects = parts.filter(isJsonObject);
+  return objects.length > 0 ? Object.assign({}, ...objects) : (parts.find((part) => part !== null) ?? null);
+}
+
+function list(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function referred(ref: string, root: JsonSchema): Json {
+  if (!ref.startsWith('#')) return null;
+  let found: Json | undefined = root;
+  for (const part of ref
+    .slice(2)
+    .split('/')
+    .filter((each) => each !== '')) {
+    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    found = isJsonObject(found) ? ownProperty(found, key) : list(found)[Number(key)];
+  }
+  return found ?? null;
+}
+
+function ofType(schema: JsonObject, root: JsonSchema, depth: number): Json {
+  const [named] = Array.isArray(schema.type) ? schema.type : [schema.type];
+  switch (named ?? (isJsonObject(schema.properties) ? 'object' : undefined)) {
+    case 'object': {
+      const properties = isJsonObject(schema.properties) ? schema.properties : {};
+      const names = list(schema.required).filter((name) => typeof name === 'string');
+      return Object.fromEntries(
+        names.map((name) => [name, sample(ownProperty(properties, name) ?? {}, root, depth - 1)]),
+      );
+    }
+    case 'array': {
+      const count = Math.min(amount(schema.minItems), 100);
+      return Array.from({ length: count }, () => sample(schema.items ?? {}, root, depth - 1));
+    }
+    case 'string':
+      return textOf(schema);
+    case 'integer':
+      return Math.ceil(leastOf(schema));
+    case 'number':
+      return leastOf(schema);
+    case 'boolean':
+      return false;
+    default:
+      return null;
+  }
+}
+
+function amount(value: Json | undefined): number {
+  return typeof value === 'number' ? value : 0;
+}
+
+function leastOf({ minimum, exclusiveMinimum, maximum }: JsonObject): number {
+  if (typeof minimum === 'number') return minimum;
+  if (typeof exclusiveMinimum === 'number') return exclusiveMinimum + 1;
+  return typeof maximum === 'number' && maximum < 0 ? maximum : 0;
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': '2000-01-01T00:00:00Z',
+  date: '2000-01-01',
+  time: '00:00:00Z',
+  email: 'stub@example.com',
+  uri: 'https://example.com/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+};
+
+function textOf({ format, minLength }: JsonObject): string {
+  const formatted = typeof format === 'string' ? ownProperty(FORMATS, format) : undefined;
+  return formatted ?? 'stub'.padEnd(Math.min(amount(minLength), 1_000), 'x');
+}
