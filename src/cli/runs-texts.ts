@@ -16,6 +16,10 @@ const REGISTRY = `  --registry FILE  a registry: a compiled module (.js, .mjs, .
 
 const RUN = 'RUN is the name of a run in a list, or its id.';
 
+function rangeOf(from: number, to: number): string {
+  return from === to ? `\`--at ${to}\`` : `an entry from ${from} to ${to}`;
+}
+
 /** All texts of \`stepwright runs\`. */
 export const runsTexts = {
   help: `Usage: stepwright runs <command> --store sqlite:PATH [options]
@@ -26,6 +30,7 @@ Commands:
   list        list runs, the latest first
   show        show a run: its state, what it waits for, its result
   events      show the log of a run
+  fork        start a new run from a point of the log of a run
   export      print a run and its log as one JSON value
   backup      copy the store to a file
   restore     make a store of a backup
@@ -61,6 +66,19 @@ Options:
   --from N         entries from this number on (default: 1)
   --to N           entries up to this number (default: the last)
 ${COMMON}`,
+  forkHelp: `Usage: stepwright runs fork RUN --at N --store sqlite:PATH [options]
+
+Starts a new run where RUN was after entry N of its log. It has the results of the steps up to there, and undoes nothing
+of what RUN did. Tools are stubbed: the new run goes on in this process until it is over or waits, and is not kept.
+With --real it is kept in the store, and a server that uses the store goes on with it: it makes calls that RUN has made,
+once more. RUN itself is not changed. ${RUN}
+
+Options:
+  --at N           the last entry of the log that the new run has, as \`stepwright runs events\` shows it
+  --stubs FILE     results of tools, as a JSON object by tool (default: by the output schema of the registry, else null)
+  --real           keep the run, and call tools
+  --yes            with --real: do not ask
+${COMMON}${REGISTRY}`,
   exportHelp: `Usage: stepwright runs export RUN --store sqlite:PATH [options]
 
 Prints a run as one JSON value: its state, its log and its graph. ${RUN}
@@ -88,6 +106,66 @@ Options:
   --keep N         runs beyond the N that ended last
   --dry-run        remove nothing, and say how many would be removed
 ${COMMON}`,
+  missingAt:
+    'stepwright: `stepwright runs fork` needs `--at N`, the number of an entry of the log; `stepwright runs events RUN` shows them',
+  noEntry: (name: string, given: number, from: number, to: number) =>
+    `stepwright: run \`${name}\` has no entry ${given}: give ${rangeOf(from, to)}`,
+  noLog: (name: string, given: number, from: number, to: number) =>
+    `stepwright: the log of run \`${name}\` does not lead to entry ${given}, since it does not begin with the run: give ${rangeOf(from, to)}`,
+  overAt: (name: string, given: number) =>
+    `stepwright: run \`${name}\` is over at entry ${given}: give an earlier entry`,
+  undoingAt: (name: string, given: number) =>
+    `stepwright: run \`${name}\` undoes its effects at entry ${given}: give an entry before that`,
+  stubsWithReal: 'stepwright: `--stubs` is for a fork without `--real`, which calls the tools themselves',
+  yesWithoutReal: 'stepwright: `--yes` is for `--real`; without it a fork calls no tool',
+  unreadableFile: (option: string, file: string, why: string) =>
+    `stepwright: \`--${option} ${singleLine(file)}\` cannot be read: ${singleLine(why)}`,
+  notJson: (option: string, file: string, why: string) =>
+    `stepwright: \`--${option} ${singleLine(file)}\` is not valid JSON: ${singleLine(why)}`,
+  notObject: (option: string, file: string, example: string) =>
+    `stepwright: \`--${option} ${singleLine(file)}\` is not a JSON object: write ${example}`,
+  unknownStub: (tool: string, known: readonly string[]) =>
+    `stepwright: \`--stubs\` has a result of \`${singleLine(tool)}\`, which the workflow does not call (${known.length === 0 ? 'it calls no tool' : `it calls: ${known.map((name) => `\`${name}\``).join(', ')}`})`,
+  askReal: 'Keep the new run, and let a server make these calls? [y/N] ',
+  unasked:
+    'stepwright: the new run was not kept: no user can be asked here, so add `--yes` if the calls above may be made',
+  declined: 'stepwright: the new run was not kept',
+  repeats: (
+    calls: readonly { readonly step_id: string; readonly tool: string; readonly retry_safety: string }[],
+  ) =>
+    calls.length === 0
+      ? 'The other run has made no call after this entry.'
+      : `The other run has made these calls, which the new run may make once more:\n${calls
+          .map(({ step_id, tool, retry_safety }) => `  ${step_id}: ${tool}, retry safety ${retry_safety}`)
+          .join('\n')}`,
+  inherits: (
+    effects: readonly { readonly step_id: string; readonly tool: string; readonly outcome_unknown?: true }[],
+  ) =>
+    `effects of the other run, which this one does not undo:\n${effects
+      .map(
+        ({ step_id, tool, outcome_unknown }) =>
+          `  ${step_id}: ${tool}${outcome_unknown ? ', outcome unknown' : ''}`,
+      )
+      .join('\n')}`,
+  stubbed: (
+    calls: readonly {
+      readonly step_id: string;
+      readonly tool: string;
+      readonly input: object;
+      readonly stub: string;
+    }[],
+  ) =>
+    calls.length === 0
+      ? 'no call was stubbed'
+      : `stubbed calls:\n${calls
+          .map(
+            ({ step_id, tool, input, stub }) =>
+              `  ${step_id}: ${tool} ${singleLine(JSON.stringify(input))} (${stub})`,
+          )
+          .join('\n')}`,
+  forked: (run: string, from: string, entry: number) =>
+    `run \`${run}\` begins where run \`${from}\` was at entry ${entry}; a server that uses the store goes on with it`,
+  notKept: 'the run was stubbed, and is not kept',
   missingFile: (command: string) => `stepwright: \`${command}\` needs a file`,
   copied: (what: 'backup' | 'store', file: string, runs: number) =>
     `${what} '${file}' has ${runs} ${runs === 1 ? 'run' : 'runs'}, and is intact`,

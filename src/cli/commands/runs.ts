@@ -5,6 +5,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   list: async () => (await import('./runs/list.js')).listRuns,
   show: async () => (await import('./runs/show.js')).showRun,
   events: async () => (await import('./runs/events.js')).showEvents,
+  fork: async () => (await import('./runs/fork.js')).forkRun,
   export: async () => (await import('./runs/export.js')).exportRun,
   backup: async () => (await import('./runs/copy.js')).backUp,
   restore: async () => (await import('./runs/copy.js')).restore,

@@ -2,6 +2,7 @@ import type { Graph } from '../../../graph/model.js';
 import { StoreError } from '../../../runtime/host/durable/store-error.js';
 import { type ReadRun, StoreReader } from '../../../runtime/host/durable/store-reader.js';
 import type { Head } from '../../../runtime/host/durable/store-tables.js';
+import type { LoadedRun } from '../../../runtime/host/journal.js';
 import { StoredRunReader } from '../../../runtime/server/runs/stored-view.js';
 import { type Command, misused, type OptionTable, type Output, parseOptions } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
@@ -67,6 +68,7 @@ export async function withReader<T>(path: string, read: (reader: StoreReader) =>
 export interface FoundRun {
   readonly head: Head;
   readonly run: StoredRunReader;
+  readonly loaded: LoadedRun;
   readonly graph: Graph;
 }
 
@@ -76,7 +78,7 @@ export function withRun(
   name: string | undefined,
   command: string,
   output: Output,
-  work: (found: FoundRun, reader: StoreReader) => number,
+  work: (found: FoundRun, reader: StoreReader) => number | Promise<number>,
 ): Promise<number> {
   if (name === undefined) return Promise.resolve(misused(runsTexts.missingRun(command), output));
   return withReader(path, (reader) => {
@@ -89,7 +91,8 @@ export function withRun(
       output.err(`${runsTexts.unreadableRun(name, run.message)}\n`);
       return 1;
     }
-    return work({ head: read.head, run, graph: read.graph }, reader);
+    const { head: found, loaded, graph } = read;
+    return work({ head: found, run, loaded, graph }, reader);
   });
 }
 
