@@ -58,6 +58,13 @@ export const runs = {
     cause: 'A defect of stepwright or of a host; a call in flight has an unknown outcome.',
     repair: "Report it with the stack from the server's log.",
   },
+  E_NOT_PAUSED: {
+    meaning: 'An operator decided about a call that waits for no decision.',
+    cause:
+      'The decision was made already, the run went on or is over, or the call is still in flight in a server.',
+    repair:
+      'See the run with `stepwright runs show RUN`: it names the calls that wait, under `paused_steps`.',
+  },
   E_UNFINISHED: {
     meaning: 'The prompt run ended before it had a result.',
     cause: 'A step of the conversation had no outcome when the run stopped.',

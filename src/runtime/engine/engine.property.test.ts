@@ -14,6 +14,7 @@ import { type Behaviour, BROKE, behaviourOf, linearOutcome } from './linear-orac
 import { confluentGraph, linearGraph, randomGraph } from './random-graph.fixture.js';
 import {
   answer,
+  answered,
   apply,
   begin,
   INPUT,
@@ -60,7 +61,7 @@ describe('every run', () => {
           graph,
           given,
           ({ event, advance: { state, commands } }) => {
-            if (event !== undefined && 'command' in event) owed.delete(event.command);
+            if (event !== undefined) answered(owed, event);
             settle(owed, commands);
             expect(outstanding(state)).toEqual({ commands: [...owed.values()], more: false });
           },

@@ -1,13 +1,14 @@
 import { type JsonObject, unreachable, type Value } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS, MAX_MODEL_TRIES } from '../../graph/limits.js';
 import type { Plan } from '../../plan/plan.js';
-import { attemptFailed, scheduleNextAttempt } from './attempt.js';
+import { attemptDueAt, attemptFailed, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
 import type { Event, Fact, Failure, OwedCommand, StartIds } from './events.js';
 import { failures } from './failures.js';
 import { ownReadFailed, ownResourceRead } from './nodes/own-resources.js';
 import { fits } from './nodes/wait.js';
+import { nodeRecord } from './read.js';
 import type { NodeRecord } from './records.js';
 import type { StartRow } from './rows.js';
 import { cancelRun, endWithFault, resumeRemainingWork, runActivations } from './scheduler.js';
@@ -84,7 +85,7 @@ export class ReservedEventError extends Error {
   }
 }
 
-const RESERVED: ReadonlySet<Event['kind']> = new Set(['nodeSubmitted', 'retryRequested', 'outcomeDecided']);
+const RESERVED: ReadonlySet<Event['kind']> = new Set(['nodeSubmitted']);
 
 /** How many event ids a run remembers for deduplication. */
 const REMEMBERED_EVENTS = 64;
@@ -158,9 +159,11 @@ function applyByKind(transition: Transition, event: Event): boolean {
     case 'cancelled':
       return cancelRun(transition, event);
     case 'nodeSubmitted':
-    case 'retryRequested':
-    case 'outcomeDecided':
       return false;
+    case 'retryRequested':
+      return retryRequested(transition, event.node);
+    case 'outcomeDecided':
+      return outcomeDecided(transition, event);
     default:
       return applyAnswer(transition, event);
   }
@@ -214,6 +217,51 @@ function applyLateAnswer(
 
 /** A command that is one attempt of its node, or a compensation. */
 type Call = Extract<OwedCommand, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
+
+/** The call of a node, where the node waits for its result. */
+function callOf({ state }: Transition, key: string): { node: NodeRecord; call: ToolCommand } | undefined {
+  const node = nodeRecord(state, key);
+  return node?.command?.kind === 'callTool' ? { node, call: node.command } : undefined;
+}
+
+/** An operator knows what became of a call. [N11] */
+function outcomeDecided(
+  transition: Transition,
+  { node: key, outcome }: Extract<Event, { kind: 'outcomeDecided' }>,
+): boolean {
+  const found = callOf(transition, key);
+  if (found === undefined) return false;
+  const { node, call } = found;
+  if (outcome.kind === 'happened') return callReturned(transition, node, call, outcome.value);
+  if (!isLate(transition)) return callAgain(transition, node, call);
+  return callFailed(transition, node, call, failures.deadlinePassed(), false);
+}
+
+function retryRequested(transition: Transition, key: string): boolean {
+  const found = callOf(transition, key);
+  if (found === undefined) return false;
+  const { node, call } = found;
+  if (!isLate(transition)) return callAgain(transition, node, call);
+  commandTimedOut(transition, node, call);
+  return true;
+}
+
+function isLate({ state, at }: Transition): boolean {
+  return (state.run.deadlineAt ?? Number.POSITIVE_INFINITY) <= at;
+}
+
+/** The call is made again, with its id and key: it is still the same attempt, with a new limit. [N11] */
+function callAgain(transition: Transition, node: NodeRecord, call: ToolCommand): true {
+  transition.settleCommand(call.id);
+  const { kind, id, tool, input, attempt, generation, key } = call;
+  const dueAt = attemptDueAt(transition, node);
+  transition.issueCommand(node, {
+    ...{ kind, id, node: node.key, tool, input, attempt, generation, key, dueAt, seq: 0 },
+  });
+  return true;
+}
+
+type ToolCommand = Extract<OwedCommand, { kind: 'callTool' }>;
 
 type Ask = Extract<OwedCommand, { kind: 'requestAction' }>;
 

@@ -186,13 +186,19 @@ type EventOfKind =
     }
   /** Reserved: a client completes a call from outside. */
   | { readonly kind: 'nodeSubmitted'; readonly at: number; readonly node: string; readonly value: Json }
-  /** Reserved: an operator reopens a failed or paused node. */
+  /**
+   * An operator has a call made again whose result is not known, whether or not it happened. `node` is the key of the node
+   * that waits for it.
+   */
   | { readonly kind: 'retryRequested'; readonly at: number; readonly node: string }
-  /** Reserved: an operator says whether a call with unknown outcome happened. */
+  /**
+   * An operator knows what became of a call whose result is not known. It happened, with a value that takes the place of
+   * its result; or it did not, and is made.
+   */
   | {
       readonly kind: 'outcomeDecided';
       readonly at: number;
-      /** Key of the node that made the call. */
+      /** Key of the node that waits for the call. */
       readonly node: string;
       readonly outcome:
         | { readonly kind: 'happened'; readonly value: Json }

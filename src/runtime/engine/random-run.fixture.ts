@@ -11,7 +11,7 @@ import { snapshot } from './snapshot.js';
 export interface Move {
   /** Picks one of the calls, or timers, that are owed. */
   readonly pick: number;
-  readonly how: 'succeed' | 'fail' | 'refuse' | 'timeout' | 'cancel' | 'late';
+  readonly how: 'succeed' | 'fail' | 'refuse' | 'timeout' | 'cancel' | 'late' | 'decide' | 'repeat';
   readonly value: Json;
   /** Ms the clock moves by; it may step back. */
   readonly ticks: number;
@@ -23,7 +23,18 @@ const movesWith = (successes: number): fc.Arbitrary<Move[]> =>
       pick: fc.nat({ max: 30 }),
       how: fc.constantFrom<Move['how'][]>(
         ...Array<Move['how']>(successes).fill('succeed'),
-        ...(['fail', 'fail', 'refuse', 'timeout', 'timeout', 'cancel', 'late', 'late'] as const),
+        ...([
+          'fail',
+          'fail',
+          'refuse',
+          'timeout',
+          'timeout',
+          'cancel',
+          'late',
+          'late',
+          'decide',
+          'repeat',
+        ] as const),
       ),
       value: fc.constantFrom<Json>(null, true, false, 'text', 3, { ok: true }, { ok: false }, [1]),
       ticks: fc.integer({ min: -20, max: 40 }),
@@ -79,12 +90,22 @@ export function play(
     const event = lateEvent(givenUp, move, at) ?? eventOf(owed, move, at);
     // No timer fires early, whatever the clock shows.
     at = event.at;
-    if ('command' in event) owed.delete(event.command);
+    answered(owed, event);
     current = advance(planOf(graph), current.state, [event]);
     settle(owed, current.commands, givenUp);
     watch({ event, advance: current });
   }
   return current.state;
+}
+
+/** Removes the command that an event answers. */
+export function answered(owed: Map<string, Command>, event: Event): void {
+  if ('command' in event) owed.delete(event.command);
+  if (event.kind !== 'outcomeDecided' && event.kind !== 'retryRequested') return;
+  for (const command of owed.values()) {
+    if (command.kind === 'callTool' && command.node === event.node && !command.isCompensation)
+      owed.delete(command.id);
+  }
 }
 
 /** Updates the open commands and the cancelled calls, as a host does. */
@@ -128,13 +149,23 @@ function eventOf(owed: ReadonlyMap<string, Command>, move: Move, at: number): Ev
   if (command === undefined) throw new Error('nothing is owed');
   if (isTimeout && 'dueAt' in command)
     return { kind: 'timerFired', at: Math.max(at, command.dueAt ?? at), command: command.id };
-  return answer(command, move, at);
+  return decision(command, move, at) ?? answer(command, move, at);
+}
+
+/** What an operator decides about a call. */
+function decision(command: Command, { how, value }: Move, at: number): Event | undefined {
+  if (command.kind !== 'callTool' || command.isCompensation) return undefined;
+  const { node } = command;
+  if (how === 'repeat') return { kind: 'retryRequested', at, node };
+  if (how !== 'decide') return undefined;
+  const outcome = value === false ? { kind: 'didNotHappen' } : { kind: 'happened', value };
+  return { kind: 'outcomeDecided', at, node, outcome } as Event;
 }
 
 /** The world's answer to a command. */
 export function answer(command: Command, { how, value }: Pick<Move, 'how' | 'value'>, at: number): Event {
   const failure = { code: 'E_TOOL', message: `${command.id} broke` };
-  const succeeds = how === 'succeed' || how === 'late';
+  const succeeds = how !== 'fail' && how !== 'refuse';
   switch (command.kind) {
     case 'callTool':
       return succeeds

@@ -71,6 +71,8 @@ export interface Toolset extends CallPort {
   readonly toolSafety: (name: string) => ToolSafety;
   /** Whether only steps of workflows may call a tool. The same function every time. */
   readonly isPrivate: (name: string) => boolean;
+  /** Why a value does not fit the output schema of a tool; nothing where it does. The same function every time. */
+  readonly resultFailure: (tool: string, value: Json) => Failure | undefined;
   /** The names of the tools whose `execute` has not returned yet, each once. */
   toolsInCall(): readonly string[];
   /** The name of the resource at an address; one with an address of its own goes before templates. */
@@ -143,6 +145,17 @@ class RegistryToolset implements Toolset {
   readonly toolSafety = (name: string): ToolSafety => {
     const entry = ownProperty(this.registry.tools, name);
     return entry === undefined ? 'none' : toolSafetyOf(entry);
+  };
+
+  readonly resultFailure = (name: string, value: Json): Failure | undefined => {
+    const schema = ownProperty(this.registry.tools, name)?.outputSchema;
+    if (schema === undefined) return undefined;
+    try {
+      const problems = schemaProblems(this.#schemas.check(schema, value), schema);
+      return outputInvalid(problems.map((problem) => problem.message));
+    } catch (error) {
+      return failure('E_SCHEMA_INVALID', toolTexts.schemaBroken('output', name, thrownText(error)));
+    }
   };
 
   readonly isPrivate = (name: string): boolean => {

@@ -422,6 +422,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     const { state, commands, facts, more } = transition;
     this.#start = undefined;
     this.#more = more;
+    this.#open.decided(events);
     for (const command of commands) this.#open.take(command);
     for (const event of events) {
       if ('command' in event && commandOf(state, event.command) === undefined)
@@ -493,6 +494,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     }
     this.#start = undefined;
     this.#state = state;
+    if (wasWritten) this.#open.decided(events);
     this.#open.clear();
     this.#expectOwed();
     this.#supply([...this.#open.asks.values()]);

@@ -94,6 +94,20 @@ export class OpenCommands {
     }
   }
 
+  /** An operator has decided about calls: they are held no longer. */
+  decided(events: readonly Event[]): void {
+    if (this.#held === undefined) return;
+    for (const event of events) {
+      if (event.kind !== 'retryRequested' && event.kind !== 'outcomeDecided') continue;
+      for (const { id } of this.held.filter(({ node }) => node === event.node)) {
+        this.#held.delete(id);
+        this.#others?.delete(id);
+        // What is made now is all that can have happened.
+        if (event.kind === 'outcomeDecided') this.#madeBefore?.delete(id);
+      }
+    }
+  }
+
   /** The event of a call that returned. One that failed, and may have been made before, may have taken effect then. */
   checked(event: Event): Event {
     if (event.kind !== 'toolFailed' || this.#madeBefore?.has(event.command) !== true) return event;

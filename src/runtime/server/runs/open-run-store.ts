@@ -27,6 +27,7 @@ export function openRunStore(
     toolSafety,
     isPrivate,
     missingTools: missingToolsOf(toolset.registry),
+    resultFailure: toolset.resultFailure,
     values: valuePort({ ...settings, schemas }),
     log,
     newRunId,

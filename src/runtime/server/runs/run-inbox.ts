@@ -8,12 +8,13 @@ import { type InboxItem, type Journal, sendSafely } from '../../host/journal.js'
 import { toJson } from '../../tools/to-json.js';
 import { type Decision, refusal } from './answers.js';
 import type { Envelope } from './envelope.js';
+import { commandIn, type DecidedRun, DecisionDelivery, type Operator } from './operator-commands.js';
 import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
 import { runTexts } from './run-texts.js';
 import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
 
 /** A run as requests to it see it. */
-export interface RequestedRun extends InboxRun {
+export interface RequestedRun extends InboxRun, DecidedRun {
   readonly id: string;
   /** Something was sent to its inbox in the journal, which other processes may have to take. */
   sent(): void;
@@ -165,9 +166,30 @@ function deliveryOf(
     case 'cancel':
       return new CancelDelivery(run, cancellationIn(content), { ...sent, by });
     case 'operator':
-      return new RefusedDelivery(id, { code: 'E_UNSUPPORTED', message: runTexts.noOperators });
+      return operatorDelivery(run, { id, by: sentBy as unknown as Operator, content });
     default:
       return unreachable(kind);
+  }
+}
+
+/** Makes a delivery of what an operator sent, who waits for the response in the journal. */
+function operatorDelivery(
+  run: RequestedRun,
+  { id, by, content }: { readonly id: string; readonly by: Operator; readonly content: JsonObject },
+): SentDelivery {
+  const command = commandIn(content);
+  switch (command?.command) {
+    case 'decide':
+    case 'retry':
+      return new DecisionDelivery(run, id, command, by);
+    case 'answer':
+      return new AnswerDelivery(run, () => run.questions.decideAsOperator(command), { item: id, by });
+    case 'cancel':
+      return new CancelDelivery(run, command, { item: id, by });
+    case undefined:
+      return new RefusedDelivery(id, { code: 'E_UNSUPPORTED', message: runTexts.unknownOperatorCommand });
+    default:
+      return unreachable(command);
   }
 }
 
@@ -239,7 +261,7 @@ export class AnswerDelivery implements SentDelivery {
   declare readonly item?: string;
   readonly #run: InboxRun;
   readonly #sender: Sender | undefined;
-  readonly #by: Owner | undefined;
+  readonly #by: Owner | Operator | undefined;
   readonly #decide: () => Decision;
   readonly #onAccepted: Promise<Envelope> | undefined;
   #waitingRequest: WaitingRequest | undefined;
@@ -253,7 +275,7 @@ export class AnswerDelivery implements SentDelivery {
   constructor(
     run: InboxRun,
     decide: () => Decision,
-    { item, sender, by, answered }: Sent & { by?: Owner; answered?: Promise<Envelope> },
+    { item, sender, by, answered }: Sent & { by?: Owner | Operator; answered?: Promise<Envelope> },
   ) {
     this.#run = run;
     this.#decide = decide;
@@ -353,11 +375,11 @@ class CancelDelivery implements SentDelivery {
   declare readonly item?: string;
   readonly #run: InboxRun;
   readonly #how: Cancellation;
-  readonly #by: Owner;
+  readonly #by: Owner | Operator;
   readonly #sender: Sender | undefined;
   #waitingRequest: WaitingRequest | undefined;
 
-  constructor(run: InboxRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner }) {
+  constructor(run: InboxRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner | Operator }) {
     this.#run = run;
     this.#how = how;
     this.#by = by;
@@ -396,7 +418,7 @@ class CancelDelivery implements SentDelivery {
   }
 }
 
-/** An item that this process does not support. */
+/** An item that this process does not know. */
 class RefusedDelivery implements SentDelivery {
   readonly item: string;
   readonly #failure: Failure;

@@ -1,4 +1,5 @@
 import type { Owner } from '../../../decorators/context.js';
+import { type Json, unreachable } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
@@ -17,8 +18,10 @@ import {
   shownAction,
 } from './answers.js';
 import type { PendingAction } from './elicitation.js';
+import type { Operator } from './operator-commands.js';
 import { accessKey, answerId, ownerKey } from './run-owner.js';
 import type { RunAnswer, Submission, ToAnswer } from './run-store.js';
+import { runTexts } from './run-texts.js';
 
 /** An answer that a question takes. */
 type Fitting = Extract<Decision, { kind: 'fits' }>;
@@ -81,6 +84,23 @@ export class RunQuestions {
     return isOwner ? decideAnswer(this.#run, submission, by) : decideNamed(this.#run, submission, by);
   }
 
+  /** The same for the answer of an operator, which every question takes. */
+  decideAsOperator({ actionId, result }: { readonly actionId: string; readonly result: Json }): Decision {
+    const { live, actions, clock } = this.#run;
+    const asks = new Map(this.open.map((ask) => [ask.id, ask]));
+    const chosen = actions.choose(actionId, { asks, isOpen: (id) => live?.isOpen(id) === true }, clock.now());
+    switch (chosen.kind) {
+      case 'refused':
+        return rejected(chosen.failure);
+      case 'passed':
+        return rejected({ code: 'NO_OPEN_ACTION', message: runTexts.nothingOpen });
+      case 'pending':
+        return decideFor(this.#run, chosen.pending, { result });
+      default:
+        return unreachable(chosen);
+    }
+  }
+
   /** The same for an answer that the user of the run was asked for. */
   decideAsked(
     pending: PendingAction,
@@ -100,10 +120,10 @@ export class RunQuestions {
    * The answer is accepted, as soon as that is safe.
    * @param by who submitted it; nothing for an answer that the run asked its user for.
    */
-  accepting({ pending, answer, warnings }: Fitting, by: Owner | undefined): void {
+  accepting({ pending, answer, warnings }: Fitting, by: Owner | Operator | undefined): void {
     this.#run.actions.answered(pending.id, {
       content: contentOf(answer),
-      ...(by === undefined ? {} : { by: ownerKey(by) }),
+      ...(by === undefined || by.kind === 'operator' ? {} : { by: ownerKey(by) }),
       ...(warnings.length === 0 ? {} : { warnings }),
     });
   }

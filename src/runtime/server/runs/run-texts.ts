@@ -105,7 +105,11 @@ export const runTexts = {
     `The run's journal failed, and this server does not go on with the run: ${clip(why)}`,
   notForgotten: (ref: string, why: string) =>
     `the journal could not forget run ${ref}, which is over: ${clip(why)}`,
-  noOperators: 'This server does not support commands of operators. Nothing was done.',
+  unknownOperatorCommand: 'This server does not know this command of an operator. Nothing was done.',
+  notPaused: (step: string, paused: readonly string[]) =>
+    paused.length === 0
+      ? `No call of this run waits for a decision, also not that of step '${clip(step)}'. Nothing was done.`
+      : `The call of step '${clip(step)}' does not wait for a decision, but that of ${paused.map((each) => `'${clip(each)}'`).join(', ')} does. Nothing was done.`,
   brokeLog: (workflow: string, ref: string, shown: string) =>
     `run ${ref} of workflow \`${workflow}\` failed inside the server: ${shown}`,
   startedLog: (workflow: string, ref: string, isResumed: boolean) =>

@@ -1,5 +1,6 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
@@ -62,6 +63,8 @@ export interface StoreParts extends RunHost {
   readonly isPrivate?: (tool: string) => boolean;
   /** The tools that a workflow may call and that are not there. Default: all are. */
   readonly missingTools?: (graph: Graph) => readonly string[];
+  /** Why a value cannot be what a call of a tool returned. Default: it can. */
+  readonly resultFailure?: (tool: string, value: Json) => Failure | undefined;
   /** Receives what clients must not see. */
   readonly log: Log;
   /** Receives a run when it waits for an answer without a request, and when that ends. */
@@ -301,6 +304,10 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   get #sent(): RunInbox {
     this.#requests ??= new RunInbox(this, this.#parts.journal);
     return this.#requests;
+  }
+
+  resultFailure(tool: string, value: Json): Failure | undefined {
+    return this.#parts.resultFailure?.(tool, value);
   }
 
   receive(item: InboxItem): Delivery {
