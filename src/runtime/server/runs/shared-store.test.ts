@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import * as sqlite from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { ask, wait } from '../../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../engine/graph.fixture.js';
 import { SqliteJournal } from '../../host/durable/sqlite-journal.js';
 import { FakeClock } from '../../host/in-process/fake-clock.fixture.js';
+import { request } from '../../host/journal.js';
+import { type OperatorCommand, operatorItem } from './operator-commands.js';
 import type { RunLimits, RunQuery, Waiter } from './run-store.js';
 import { SharedRunStore } from './shared-store.js';
 import { ada, bob, codeOf, envelopeIn, never, ok, settle, type Tool } from './store.fixture.js';
@@ -53,6 +56,8 @@ class Process {
       secretInputs: () => [],
       toolSafety: (tool) => (tool === 'tool-charge' ? 'none' : 'key'),
       holdsUnsafeCalls: true,
+      resultFailure: (_, value) =>
+        typeof value === 'string' ? undefined : { code: 'E_OUTPUT_SCHEMA', message: 'must be string' },
       log: (text) => void this.log.push(String(text)),
       newRunId: () => `run-${++ids}`,
       journal,
@@ -272,6 +277,88 @@ describe('two processes on a file', () => {
     expect(await third.store.cancel(ada, id, {}, waiter())).toMatchObject({
       envelope: { status: 'cancelled', error: { unknown_outcomes: [{ step: 'charge' }] } },
     });
+  });
+
+  test('take the decision of an operator about a paused call, whichever has the run', async () => {
+    const run = async (): Promise<readonly [string, Process]> => {
+      const one = await Process.begin('one', { 'tool-charge': never });
+      void one.start(graph(chain(call('charge'), done('out', step('charge')))));
+      await vi.waitFor(() => expect(one.calls).toEqual(['tool-charge']));
+      await one.end();
+      const other = await Process.begin('other', { 'tool-charge': async () => ok('again') });
+      const [{ workflow_id: id = '' } = {}] = await other.store.list(ada);
+      expect(await other.get(id)).toMatchObject({ envelope: { paused_steps: [{ step_id: 'charge' }] } });
+      return [id, other];
+    };
+    const ann = { kind: 'operator', name: 'ann', reason: 'seen in the bank' } as const;
+    let items = 0;
+    const send = async (id: string, process: Process, command: OperatorCommand): Promise<Json> => {
+      const operator = await SqliteJournal.open(join(folder, 'runs.db'), { pollMs: 1 });
+      const item = operatorItem({ run: id, id: `item-${++items}`, at: 7 }, command, ann);
+      const response = request(operator, item);
+      for (let round = 0; round < 20; round += 1) {
+        await settle();
+        await process.store.lookAfter();
+      }
+      const given = await response;
+      await operator.close();
+      return given;
+    };
+
+    const [first, one] = await run();
+    const misfit = { command: 'decide', step: 'charge', outcome: { kind: 'happened', value: 3 } } as const;
+    expect(await send(first, one, misfit)).toMatchObject({ ok: false, failure: { code: 'E_OUTPUT_SCHEMA' } });
+    const value = { ...misfit, outcome: { kind: 'happened', value: 'paid' } } as const;
+    expect(await send(first, one, { ...value, step: 'other' })).toMatchObject({
+      ok: false,
+      failure: { code: 'E_NOT_PAUSED', details: { paused_steps: ['charge'] } },
+    });
+    expect(await send(first, one, value)).toEqual({ ok: true });
+    await one.store.atRest();
+    expect(await one.get(first)).toMatchObject({ envelope: { status: 'completed', result: 'paid' } });
+    expect(one.calls).toEqual([]);
+    const events = await one.journal.events(first);
+    expect(events.filter(({ kind }) => kind === 'outcomeDecided')).toMatchObject([{ by: ann }]);
+
+    for (const command of [
+      { command: 'decide', step: 'charge', outcome: { kind: 'didNotHappen' } },
+      { command: 'retry', step: 'charge' },
+    ] as const) {
+      const [id, process] = await run();
+      expect(await send(id, process, command)).toEqual({ ok: true });
+      await process.store.atRest();
+      expect(await process.get(id)).toMatchObject({ envelope: { status: 'completed', result: 'again' } });
+      expect(process.calls).toEqual(['tool-charge']);
+    }
+
+    const [cancelled, process] = await run();
+    expect(await send(cancelled, process, { command: 'cancel', reason: 'enough' })).toEqual({ ok: true });
+    expect(await process.get(cancelled)).toMatchObject({ envelope: { status: 'cancelled' } });
+  });
+
+  test('take the answer of an operator to a question that it may not answer as a caller', async () => {
+    const one = await Process.begin('one');
+    const asked = graph(
+      chain(
+        ask('sure', 'confirm', { answerBy: [{ kind: 'role', role: 'lead' }] }),
+        done('out', step('sure')),
+      ),
+    );
+    const id = await one.start(asked);
+    const by = { kind: 'operator', name: 'ann' } as const;
+    const answer = (result: Json) => ({ command: 'answer', actionId: 'sure#1', result }) as const;
+    const item = { run: id, at: 7 };
+    expect(await request(one.journal, operatorItem({ ...item, id: 'i' }, answer(3), by))).toMatchObject({
+      ok: false,
+      failure: { code: 'E_RESULT_SHAPE' },
+    });
+    expect(await request(one.journal, operatorItem({ ...item, id: 'j' }, answer(true), by))).toMatchObject({
+      ok: true,
+    });
+    await one.store.atRest();
+    expect(await one.get(id)).toMatchObject({ envelope: { status: 'completed' } });
+    const events = await one.journal.events(id);
+    expect(events.filter(({ kind }) => kind === 'actionSubmitted')).toMatchObject([{ by }]);
   });
 
   test('fire a timer once', async () => {
