@@ -14,6 +14,11 @@ const REGISTRY = `  --registry FILE  a registry: a compiled module (.js, .mjs, .
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
 `;
 
+const SENDING = `  --by NAME        who decides, for the log (default: the user of this system)
+  --reason TEXT    why, for the log
+  --wait SECONDS   how long a server has time to take it, 0 to 3600 (default: 10); it is stored in any case
+`;
+
 const RUN = 'RUN is the name of a run in a list, or its id.';
 
 function rangeOf(from: number, to: number): string {
@@ -24,12 +29,15 @@ function rangeOf(from: number, to: number): string {
 export const runsTexts = {
   help: `Usage: stepwright runs <command> --store sqlite:PATH [options]
 
-Shows the runs of a store, while a server uses the file too. Secrets are masked.
+Shows the runs of a store and moves them on, while servers use the file too. Secrets are masked.
 
 Commands:
   list        list runs, the latest first
   show        show a run: its state, what it waits for, its result
   events      show the log of a run
+  answer      say what became of a call, or answer a question in the place of others
+  retry       have paused calls made again
+  cancel      cancel a run
   fork        start a new run from a point of the log of a run
   export      print a run and its log as one JSON value
   backup      copy the store to a file
@@ -44,7 +52,7 @@ Options:
 Lists runs, the latest first. A run is named by 12 hexadecimal digits: its id, which reaches the run, is not shown.
 
 Options:
-  --status STATUS  running, waiting, completed, failed or cancelled (default: all)
+  --status STATUS  running, waiting, paused, completed, failed or cancelled (default: all)
   --workflow NAME  runs of this workflow (default: all)
   --limit N        how many, 1 to 1000 (default: 50)
   --before N       runs before the number that \`next\` gives (default: the latest)
@@ -66,6 +74,34 @@ Options:
   --from N         entries from this number on (default: 1)
   --to N           entries up to this number (default: the last)
 ${COMMON}`,
+  answerHelp: `Usage: stepwright runs answer RUN happened VALUE --store sqlite:PATH [options]
+       stepwright runs answer RUN did-not-happen --store sqlite:PATH [options]
+       stepwright runs answer RUN VALUE --action ID --override --reason TEXT --store sqlite:PATH [options]
+
+Says what became of a call that a run is paused at: it happened, and returned VALUE (JSON); or it did not, and is made.
+With \`--action\` it answers a question in the place of those who may answer it. The log of the run keeps who decided.
+${RUN}
+
+Options:
+  --call STEP      the step of the call (default: the only paused one)
+  --action ID      the action to answer, as \`stepwright runs show\` names it
+  --override       answer whatever \`answerBy\` says
+${SENDING}${COMMON}`,
+  retryHelp: `Usage: stepwright runs retry RUN --store sqlite:PATH [options]
+
+Has the calls made again that a run is paused at, whether or not they happened, with their idempotency keys.
+${RUN}
+
+Options:
+  --call STEP      the step of the call (default: all that are paused)
+${SENDING}${COMMON}`,
+  cancelHelp: `Usage: stepwright runs cancel RUN --store sqlite:PATH [options]
+
+Cancels a run. ${RUN}
+
+Options:
+  --compensate     undo what it did
+${SENDING}${COMMON}`,
   forkHelp: `Usage: stepwright runs fork RUN --at N --store sqlite:PATH [options]
 
 Starts a new run where RUN was after entry N of its log. It has the results of the steps up to there, and undoes nothing
@@ -106,6 +142,24 @@ Options:
   --keep N         runs beyond the N that ended last
   --dry-run        remove nothing, and say how many would be removed
 ${COMMON}`,
+  outcomeUsage:
+    'stepwright: `stepwright runs answer RUN` takes `happened VALUE`, with VALUE as JSON, or `did-not-happen`; with `--action ID` it takes VALUE',
+  actionUsage: 'stepwright: `--action ID` takes one VALUE as JSON, and no `--call`',
+  missingOverride:
+    'stepwright: `--action` answers in the place of others: it needs `--override`, and `--reason TEXT` for the log',
+  needlessOverride: 'stepwright: `--override` needs `--action ID`',
+  valueNotJson: (given: string, why: string) =>
+    `stepwright: VALUE is JSON, such as '{"id": 7}' or '"text"', not \`${singleLine(given)}\`: ${singleLine(why)}`,
+  nothingPaused: (run: string) =>
+    `stepwright: no call of run \`${run}\` waits for a decision: \`stepwright runs show ${run}\` shows what it waits for`,
+  severalPaused: (run: string, steps: readonly string[]) =>
+    `stepwright: run \`${run}\` is paused at several calls: add \`--call STEP\` with one of ${steps.map((step) => `\`${singleLine(step)}\``).join(', ')}`,
+  isOver: (run: string, status: string) =>
+    `stepwright: run \`${run}\` is ${status}: nothing moves it on; start its workflow again`,
+  applied: (run: string) => `run ${run} has taken it`,
+  refused: (run: string, why: string) => `stepwright: run \`${run}\` has refused it: ${singleLine(why)}`,
+  stored: (run: string, seconds: number) =>
+    `stored for run ${run}: no server has taken it within ${seconds} s, the next one that uses the store does`,
   missingAt:
     'stepwright: `stepwright runs fork` needs `--at N`, the number of an entry of the log; `stepwright runs events RUN` shows them',
   noEntry: (name: string, given: number, from: number, to: number) =>

@@ -43,6 +43,7 @@ interface ShownRun {
     readonly attempt: number;
     readonly retry_safety: string;
   }[];
+  readonly paused_steps?: readonly { readonly step_id: string; readonly tool: string }[];
   readonly actions: readonly {
     readonly action_id: string;
     readonly parameters: { readonly message: string };
@@ -51,7 +52,8 @@ interface ShownRun {
 }
 
 /** A run as an outline: a line for each step, call and question, then what else is known of it. */
-export function runText({ run, status, definition, steps, calls, actions, ...rest }: ShownRun): string {
+export function runText(shownRun: ShownRun): string {
+  const { run, status, definition, steps, calls, actions, paused_steps: paused = [], ...rest } = shownRun;
   const { name, version } = definition;
   const part = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : [`${title}:`, ...lines.map((line) => `  ${line}`)];
@@ -67,6 +69,16 @@ export function runText({ run, status, definition, steps, calls, actions, ...res
         ({ step_id, tool, attempt, retry_safety }) =>
           `${step_id}: ${tool}, attempt ${attempt}, retry safety ${retry_safety}`,
       ),
+    ),
+    ...part(
+      'paused: an operator decides',
+      paused.flatMap(({ step_id, tool }) => [
+        singleLine(
+          `${step_id}: ${tool} may have taken effect before its server stopped; find out, then type`,
+        ),
+        singleLine(`  stepwright runs answer ${run} happened VALUE --call ${step_id}`),
+        singleLine(`  stepwright runs answer ${run} did-not-happen --call ${step_id}`),
+      ]),
     ),
     ...part(
       'waits for',

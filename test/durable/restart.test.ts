@@ -2,7 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runs } from '../../src/cli/commands/runs/store.fixture.js';
 import type { JsonObject } from '../../src/graph/json.js';
+import { runRef } from '../../src/runtime/tools/port.js';
 import { failureIn, runIn, textIn } from '../e2e/composite/client.js';
 import { desk } from '../e2e/composite/fixture/registry.js';
 import { freshCall, listening } from '../e2e/composite/http.js';
@@ -88,9 +90,14 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
   test('does not repeat a call that may not be repeated, and says which', async () => {
     let server = begin();
     let url = await urlOf(server);
-    const workflow_id = runIn(await freshCall(url, 'w_bill'));
-    void freshCall(url, 'submit_result', { workflow_id, result: true }).catch(() => undefined);
-    await server.printed(2);
+    const [workflow_id, decided] = [
+      runIn(await freshCall(url, 'w_bill')),
+      runIn(await freshCall(url, 'w_bill')),
+    ];
+    for (const each of [workflow_id, decided]) {
+      void freshCall(url, 'submit_result', { workflow_id: each, result: true }).catch(() => undefined);
+    }
+    await server.printed(3);
     await server.kill();
 
     for (let round = 0; round < 2; round += 1) {
@@ -109,7 +116,10 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
       expect(textIn(status)).toContain("is paused at step 'charge'");
       if (round === 0) await server.kill();
     }
-    expect(effects()).toHaveLength(1);
+    const { out } = await runs('answer', runRef(decided), 'happened', '{}', '--store', `sqlite:${path}`);
+    expect(out).toBe(`run ${runRef(decided)} has taken it\n`);
+    expect(await statusOf(url, decided)).toMatchObject({ status: 'completed', result: true });
+    expect(effects()).toHaveLength(2);
     const ended = await freshCall(url, 'cancel_workflow', { workflow_id });
     expect(ended.structuredContent).toMatchObject({
       status: 'cancelled',

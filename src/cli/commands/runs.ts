@@ -5,6 +5,9 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   list: async () => (await import('./runs/list.js')).listRuns,
   show: async () => (await import('./runs/show.js')).showRun,
   events: async () => (await import('./runs/events.js')).showEvents,
+  answer: async () => (await import('./runs/operate.js')).answerRun,
+  retry: async () => (await import('./runs/operate.js')).retryRun,
+  cancel: async () => (await import('./runs/operate.js')).cancelRun,
   fork: async () => (await import('./runs/fork.js')).forkRun,
   export: async () => (await import('./runs/export.js')).exportRun,
   backup: async () => (await import('./runs/copy.js')).backUp,
@@ -12,7 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   prune: async () => (await import('./runs/prune.js')).prune,
 };
 
-/** `stepwright runs COMMAND`: shows and keeps the runs of a store. */
+/** `stepwright runs COMMAND`: shows, moves on and keeps the runs of a store. */
 export const runsCommand: Command = async ([first, ...rest], output) => {
   if (first === '--help' || first === 'help') {
     output.out(runsTexts.help);

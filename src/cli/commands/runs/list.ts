@@ -6,7 +6,7 @@ import { numberIn, STORE_OPTIONS, storeCommand, withReader } from './store-comma
 
 const OPTIONS = {
   ...STORE_OPTIONS,
-  status: { type: 'string', oneOf: ['running', 'waiting', 'completed', 'failed', 'cancelled'] },
+  status: { type: 'string', oneOf: ['running', 'waiting', 'paused', 'completed', 'failed', 'cancelled'] },
   workflow: { type: 'string' },
   limit: { type: 'string' },
   before: { type: 'string' },

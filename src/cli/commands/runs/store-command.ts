@@ -97,9 +97,9 @@ export function withRun(
 }
 
 /** A run of a later version is a fault of the input, not of this program. */
-function readable({ loaded, graph }: ReadRun): StoredRunReader | Error {
+function readable({ loaded, graph, head }: ReadRun): StoredRunReader | Error {
   try {
-    return new StoredRunReader(loaded, graph);
+    return new StoredRunReader(loaded, graph, { isHeld: head.holder !== null });
   } catch (error) {
     if (error instanceof Error && error.name === 'StateVersionError') return error;
     throw error;

@@ -37,6 +37,11 @@ export class ServedStore {
     });
   }
 
+  /** How many runs were started. */
+  get started(): number {
+    return this.#ids;
+  }
+
   get path(): string {
     return this.file('runs.db');
   }

@@ -24,8 +24,11 @@ export interface RunFilter {
   readonly limit: number;
 }
 
-/** A status of the engine; `waiting` is a run that goes on with an answer or a time only, `running` any other open one. */
-export type StoredState = Exclude<RunStatus, 'paused'> | 'waiting';
+/**
+ * A status of the engine. `waiting` is a run that goes on with an answer or a time only, `paused` one that owes a call and
+ * that no process holds: an operator decides about the call. `running` is any other open run.
+ */
+export type StoredState = RunStatus | 'waiting';
 
 /** A run, as the list of a store has it. */
 export interface ListedRow {
@@ -79,8 +82,9 @@ export class StoreReader {
       conditions.push(condition);
       values.push(...given);
     };
-    if (state === 'running' || state === 'waiting')
-      where(`is_open = 1 AND ${state === 'running' ? 'NOT ' : ''}${WAITS}`);
+    if (state === 'waiting') where(`is_open = 1 AND ${WAITS}`);
+    else if (state === 'paused') where(`is_open = 1 AND ${PAUSED}`);
+    else if (state === 'running') where(`is_open = 1 AND NOT ${WAITS} AND NOT ${PAUSED}`);
     else if (state !== undefined) where('status = ?', state);
     if (workflow !== undefined) where('workflow = ?', workflow);
     if (before !== undefined) where('n < ?', before);
@@ -88,7 +92,8 @@ export class StoreReader {
     return this.#reading(() =>
       this.#tables
         .all(
-          `SELECT n, ref, workflow, status, started_at, ended_at, is_open, ${WAITS} AS waits
+          `SELECT n, ref, workflow, status, started_at, ended_at, is_open, ${WAITS} AS waits,
+           ${PAUSED} AS paused
            FROM runs ${all} ORDER BY n DESC LIMIT ?`,
           ...values,
           limit,
@@ -144,9 +149,11 @@ export class StoreReader {
 const WAITS = `(EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes IS NOT NULL) AND NOT EXISTS
   (SELECT 1 FROM state WHERE run = runs.n AND owes IN ('callTool', 'readResource', 'evaluate')))`;
 
+const PAUSED = `(holder IS NULL AND EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes = 'callTool'))`;
+
 function listedRow(row: Record<string, unknown>): ListedRow {
   const { n, ref, workflow, status, started_at: startedAt, ended_at: endedAt } = row;
-  const open = row.waits === 1 ? 'waiting' : 'running';
+  const open = row.waits === 1 ? 'waiting' : row.paused === 1 ? 'paused' : 'running';
   return {
     ...{ n, ref, workflow, startedAt, endedAt: endedAt ?? undefined },
     state: row.is_open === 1 ? open : status,

@@ -24,7 +24,7 @@ export type OperatorCommand =
   | { readonly command: 'decide'; readonly step: string; readonly outcome: Outcome }
   /** The call is made again, whether or not it happened. */
   | { readonly command: 'retry'; readonly step: string }
-  /** Answers a question, whoever else may answer it. */
+  /** Answers a question in the place of those who may answer it. */
   | { readonly command: 'answer'; readonly actionId: string; readonly result: Json }
   | { readonly command: 'cancel'; readonly reason?: string; readonly compensate?: boolean };
 

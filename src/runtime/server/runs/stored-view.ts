@@ -15,7 +15,7 @@ import { RunMask } from '../../host/run-mask.js';
 import { maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
 import { ActionHistory } from './action-history.js';
-import { type Envelope, envelopeOf } from './envelope.js';
+import { type Envelope, envelopeOf, type PausedStep } from './envelope.js';
 import { runRowsIn, type ShownArguments, shownArguments } from './run-store.js';
 
 /** A run of a store, for its operator. Plain JSON; secrets are masked, and the id of the run is left out. */
@@ -48,6 +48,8 @@ interface CallView {
   readonly attempt: number;
   /** How the call may be repeated. One of `none` is not made again after a restart. */
   readonly retry_safety: ToolSafety;
+  /** It undoes the effect of the step. */
+  readonly compensates?: true;
 }
 
 /** A run as a store has it, with what may be shown of it. */
@@ -56,13 +58,16 @@ export class StoredRunReader {
   readonly #graph: Graph;
   readonly #state: RunState;
   readonly #mask: RunMask;
+  /** Whether a process has it, with its calls in flight. */
+  readonly #isHeld: boolean;
 
   /**
    * @throws StateVersionError for a run that this version cannot read.
    * @throws Error for rows that are not those of a run.
    */
-  constructor(loaded: LoadedRun, graph: Graph) {
+  constructor(loaded: LoadedRun, graph: Graph, { isHeld }: { readonly isHeld: boolean }) {
     this.#loaded = loaded;
+    this.#isHeld = isHeld;
     this.#graph = graph;
     this.#state = restore(planOf(graph), loaded.rows);
     this.#mask = new RunMask(graph, { rows: loaded.hostRows });
@@ -104,6 +109,9 @@ export class StoredRunReader {
       at: new Date(at).toISOString(),
       ...shown,
       ...('value' in event && event.value !== undefined ? { value: this.#value(event, event.value) } : {}),
+      ...('outcome' in event && event.outcome.kind === 'happened'
+        ? { outcome: { kind: 'happened', value: this.#mask.outputOf(event.node, event.outcome.value) } }
+        : {}),
       ...('failure' in event
         ? { failure: maskedFailure(event.failure, this.#mask) as unknown as JsonObject }
         : {}),
@@ -115,16 +123,25 @@ export class StoredRunReader {
     const state = this.#state;
     const actions = new ActionHistory();
     actions.reload(hostRows);
+    const paused = this.#paused;
     return envelopeOf({
       graph: this.#graph,
       state,
       mask: this.#mask,
-      liveStatus: statusOf(state),
-      paused: [],
+      liveStatus: paused.length > 0 ? 'asking' : statusOf(state),
+      paused,
       openedAt: (action) => actions.get(action)?.at ?? state.run.startedAt,
       remains: () => remainsOf(planOf(this.#graph), state),
       forkedFrom: runRowsIn(hostRows).fork,
     });
+  }
+
+  /** Calls about which an operator decides. */
+  get #paused(): readonly PausedStep[] {
+    if (this.#isHeld || isOver(this.#state.run.status)) return [];
+    return this.#calls
+      .filter(({ retry_safety, compensates }) => retry_safety === 'none' && compensates !== true)
+      .map(({ step_id, tool }) => ({ step_id, tool }));
   }
 
   get #calls(): readonly CallView[] {
@@ -136,6 +153,7 @@ export class StoredRunReader {
               tool: command.tool,
               attempt: command.attempt,
               retry_safety: this.#state.safetyOf(command.tool),
+              ...(command.isCompensation ? { compensates: true } : {}),
             },
           ]
         : [],

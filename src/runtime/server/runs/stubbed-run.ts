@@ -59,7 +59,7 @@ export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
         run.leave();
         const rows = snapshot(run.state);
         const now = { ...loaded, rows, hostRows: notes.rows };
-        resolve({ view: new StoredRunReader(now, graph).view, calls: port.calls });
+        resolve({ view: new StoredRunReader(now, graph, { isHeld: true }).view, calls: port.calls });
       },
       broken: reject,
       note: (...transition) => notes.note(...transition),
