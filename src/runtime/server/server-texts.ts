@@ -94,6 +94,8 @@ export const serverTexts = {
     `Tool '${name}' succeeded, but its result cannot be shown: it repeats a secret of the input, and does not match the output schema without it. Do not call it again.`,
   lackingScopes: (missing: readonly string[]) =>
     `The caller lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.map((scope) => `'${clip(scope)}'`).join(', ')}: call again with a token that has ${missing.length === 1 ? 'it' : 'them'}`,
+  undeclaredSafety: (tools: readonly string[]) =>
+    `a run in the store pauses when the server is stopped in a call of ${tools.map((tool) => `\`${clip(tool)}\``).join(', ')}: say what another call does, \`retrySafety: 'idempotent'\`, \`'key'\` or \`'none'\` of @Tool`,
   toolTimedOut: (name: string, ms: number) =>
     `Tool '${name}' did not answer within ${ms} ms; whether it took effect is unknown`,
   noAnswer: (ms: number) => `there was no answer within ${ms} ms`,

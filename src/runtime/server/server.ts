@@ -57,6 +57,7 @@ import { RunStoreOnDemand } from './runs/run-store-on-demand.js';
 import { lackingScopes, type ScopedCaller, scopeFailure } from './scopes.js';
 import { serverTexts } from './server-texts.js';
 import type { CompletionSubject, ServerChange, ServerOf, StepwrightServer } from './stepwright-server.js';
+import { undeclaredTools } from './undeclared-safety.js';
 import {
   type CompletionResult,
   failureResult,
@@ -99,6 +100,12 @@ export function createServer(
   const runnable = servedWorkflows(served, workflows, settings.workflowPrefix);
   if (runnable.problems.length > 0) throw new RegistrationError(runnable.problems);
   for (const warning of warnings) settings.log(warning, { event: 'workflow.warning', level: 'warning' });
+  if (settings.storePath !== undefined) {
+    const graphs = [...runnable.workflows.values()].map(({ graph }) => graph);
+    const tools = undeclaredTools(served, graphs);
+    if (tools.length > 0)
+      settings.log(serverTexts.undeclaredSafety(tools), { event: 'store.retry_safety', level: 'warning' });
+  }
   return new RegistryServer(served, toolset, settings, workflows, runnable, options, schemas);
 }
 

@@ -13,6 +13,7 @@ export type LogEvent =
   | 'tool.schema'
   | 'prompt.system_message'
   | 'workflow.warning'
+  | 'store.retry_safety'
   | 'workflow.result'
   | 'store.not_looked_after'
   | 'model.failed'

@@ -25,8 +25,8 @@ interface Introduction {
 
 /**
  * The server's side of the protocol: it answers `initialize` and remembers the client. The `Server` of the SDK would do
- * so as well, but it loads and makes a compiler of JSON Schemas, a tenth of the start of a server, and has handlers that
- * answer malformed params with raw lists of issues.
+ * so as well, but it loads and makes a compiler of JSON Schemas when the server starts, and has handlers that answer
+ * malformed params with raw lists of issues.
  */
 export class ProtocolServer extends Protocol<
   ServerRequest | Request,
