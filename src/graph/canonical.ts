@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Expr } from './expression/tree.js';
 import type { Value } from './json.js';
+import type { Node } from './kinds/node.js';
 import type { Graph } from './model.js';
 
 /**
@@ -24,6 +25,11 @@ export function canonicalGraph(graph: Graph): string {
 /** The canonical JSON of an expression without its places: expressions that say the same give the same text. */
 export function canonicalExpr(expr: Expr): string {
   return printObject(expr, true);
+}
+
+/** The canonical JSON of a node without its places, with everything inside it. */
+export function canonicalNode(node: Node): string {
+  return printObject(node, true);
 }
 
 /** Identity of a graph: sha256 of its canonical JSON, 64 hexadecimal digits. */

@@ -67,7 +67,7 @@ export function forkFault(state: RunState): ForkFault | undefined {
 }
 
 /** Whether a side effect of the run is being undone. */
-function isUndoing(state: RunState): boolean {
+export function isUndoing(state: RunState): boolean {
   return (state.tables.known('undoing')?.size ?? 0) > 0 || state.compensations > 0;
 }
 
