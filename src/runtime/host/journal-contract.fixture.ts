@@ -98,6 +98,23 @@ export function journalContract(
       expect((await journal.load('r'))?.hostRows).toEqual(hostRows);
     });
 
+    test('a run goes on with the graph of a later entry, and a graph that no run has is gone', async () => {
+      const journal = await open();
+      const run = begin('r');
+      await journal.append(run.first);
+      const other = graph([call('a'), call('z')]);
+      const { hash } = planOf(other);
+      const start = run.first.changes.find(({ table }) => table === 'start');
+      if (start?.op !== 'put' || start.table !== 'start') throw new Error('there is no start');
+      const moved = { ...start, row: { ...start.row, graphHash: hash } };
+      await journal.append({ ...run.entry(), events: [], graph: other, changes: [moved] });
+      expect(await journal.load('r')).toMatchObject({ seq: 2, graphHash: hash });
+      expect(await journal.openRuns()).toEqual([{ run: 'r', graphHash: hash }]);
+      expect([await journal.graph(hash), await journal.graph(run.hash)]).toEqual([other, undefined]);
+      await journal.forget('r');
+      expect(await journal.graph(hash)).toBe(undefined);
+    });
+
     test('a run goes on from what was written as from what was not', async () => {
       const journal = await open();
       const run = begin('r');

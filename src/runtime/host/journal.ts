@@ -15,7 +15,10 @@ export interface JournalEntry {
   readonly epoch: number;
   /** Whether no process holds the run after it, as one that only waits. Default: its writer holds the run. */
   readonly releases?: true;
-  /** The graph the run starts on, in the first entry. With all workflows it runs among its tasks. */
+  /**
+   * The graph the run starts on, in the first entry; in a later one, with the row `start`, the graph it goes on with. With
+   * all workflows it runs among its tasks.
+   */
   readonly graph?: Graph;
   /** What was taken in, in order: none for a start, for a continuation, and where only items are consumed. */
   readonly events: readonly Event[];

@@ -29,7 +29,7 @@ export interface JournaledRun {
 
 /** A run in memory: what could change outside is kept as text. */
 interface Kept {
-  readonly graphHash: string;
+  graphHash: string;
   readonly entries: string[];
   /** By table and key, in the order in which they were first put. */
   readonly rows: Map<string, string>;
@@ -129,9 +129,7 @@ export class MemoryJournal implements Journal {
     if (forgotten === undefined) return;
     this.#runs.delete(run);
     this.#finished.delete(run);
-    const graph = this.#graphs.get(forgotten.graphHash);
-    if (graph !== undefined) graph.runs -= 1;
-    if (graph?.runs === 0) this.#graphs.delete(forgotten.graphHash);
+    this.#release(forgotten.graphHash);
   }
 
   /** The ids of its runs, in the order in which they began. */
@@ -156,6 +154,7 @@ export class MemoryJournal implements Journal {
     const refusal = refusalOf(entry, known);
     if (refusal !== undefined) return new JournalConflictError(entry, refusal);
     const kept = known ?? this.#begin(entry, graph);
+    if (known !== undefined && graph !== undefined) this.#move(known, changes, graph);
     if (kept === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
     for (const change of changes) keep(kept, change);
     if (kept.isOpen) this.#finished.delete(run);
@@ -175,13 +174,34 @@ export class MemoryJournal implements Journal {
     return undefined;
   }
 
-  #begin({ run, epoch, changes }: JournalEntry, graph: Graph | undefined): Kept | undefined {
+  /** The run goes on with another graph. */
+  #move(kept: Kept, changes: readonly Change[], graph: Graph): void {
+    const hash = this.#share(changes, graph);
+    if (hash === undefined) return;
+    this.#release(kept.graphHash);
+    kept.graphHash = hash;
+  }
+
+  /** Keeps a graph once more, and returns the hash that the run begins or goes on with. */
+  #share(changes: readonly Change[], graph: Graph): string | undefined {
     const first = changes.find((change) => change.op === 'put' && change.table === 'start');
-    if (graph === undefined || first?.op !== 'put' || first.table !== 'start') return undefined;
+    if (first?.op !== 'put' || first.table !== 'start') return undefined;
     const { graphHash } = first.row;
     const shared = this.#graphs.get(graphHash) ?? { text: JSON.stringify(graph), runs: 0 };
     shared.runs += 1;
     this.#graphs.set(graphHash, shared);
+    return graphHash;
+  }
+
+  #release(hash: string): void {
+    const graph = this.#graphs.get(hash);
+    if (graph !== undefined) graph.runs -= 1;
+    if (graph?.runs === 0) this.#graphs.delete(hash);
+  }
+
+  #begin({ run, epoch, changes }: JournalEntry, graph: Graph | undefined): Kept | undefined {
+    const graphHash = graph === undefined ? undefined : this.#share(changes, graph);
+    if (graphHash === undefined) return undefined;
     const kept: Kept = {
       graphHash,
       entries: [],

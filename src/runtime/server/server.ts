@@ -100,6 +100,12 @@ export function createServer(
   const runnable = servedWorkflows(served, workflows, settings.workflowPrefix);
   if (runnable.problems.length > 0) throw new RegistrationError(runnable.problems);
   for (const warning of warnings) settings.log(warning, { event: 'workflow.warning', level: 'warning' });
+  if (settings.storePath !== undefined) {
+    const graphs = [...runnable.workflows.values()].map(({ graph }) => graph);
+    const tools = undeclaredTools(served, graphs);
+    if (tools.length > 0)
+      settings.log(serverTexts.undeclaredSafety(tools), { event: 'store.retry_safety', level: 'warning' });
+  }
   return new RegistryServer(served, toolset, settings, workflows, runnable, options, schemas);
 }
 
@@ -168,7 +174,6 @@ class RegistryServer implements StepwrightServer {
   async #openRuns(): Promise<RunStore> {
     const { openRunStore } = await import('./runs/open-run-store.js');
     const { toolset, settings } = this;
-    if (settings.storePath !== undefined) this.#reportUndeclaredTools();
     return openRunStore(toolset, settings, {
       schemas: this.#schemas,
       refusal: (graph, owner) =>
@@ -177,13 +182,6 @@ class RegistryServer implements StepwrightServer {
           hasAuthentication: this.#hasAuthentication,
         }),
     });
-  }
-
-  #reportUndeclaredTools(): void {
-    const graphs = [...this.#workflows.values()].map(({ graph }) => graph);
-    const tools = undeclaredTools(this.registry, graphs);
-    if (tools.length === 0) return;
-    this.settings.log(serverTexts.undeclaredSafety(tools), { event: 'store.retry_safety', level: 'warning' });
   }
 
   listTools(cursor?: string, caller: ScopedCaller = { local: true }) {

@@ -271,7 +271,8 @@ export class SqliteJournal implements SharedJournal {
   #write(entry: EncodedEntry, written: Written): Refusal {
     const { run, seq, epoch, consumed } = entry;
     const isAtRest = entry.releases ?? (entry.becomes !== undefined && isOver(entry.becomes.status));
-    let known: Held | undefined = isAtRest ? undefined : this.#continued(entry);
+    const isPlain = !isAtRest && entry.begins === undefined;
+    let known: Held | undefined = isPlain ? this.#continued(entry) : undefined;
     let n = known?.n;
     if (n === undefined) {
       const head = this.#head(run);
@@ -279,6 +280,7 @@ export class SqliteJournal implements SharedJournal {
       if (why !== undefined) return new JournalConflictError(entry, why);
       known = head;
       n = head?.n ?? this.#begin(entry);
+      if (head !== undefined) this.#move(head, entry);
       if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
       const holder = isAtRest ? null : this.leases.holder;
       this.#run('UPDATE runs SET seq = ?, epoch = ?, holder = ? WHERE n = ?', seq, epoch, holder, n);
@@ -368,6 +370,18 @@ export class SqliteJournal implements SharedJournal {
       ...[keyColumn(run), runRef(run), graphHash, workflow, startedAt, seq, epoch, quota, access, alias],
     );
     return this.#head(run)?.n;
+  }
+
+  /** The run goes on with another graph. */
+  #move({ n, graph: before }: Head, { begins }: EncodedEntry): void {
+    if (begins === undefined) return;
+    const { graphHash, graph } = begins;
+    this.#run('INSERT OR IGNORE INTO graphs (hash, graph) VALUES (?, ?)', graphHash, graph);
+    this.#run('UPDATE runs SET graph = ? WHERE n = ?', graphHash, n);
+    this.#run(
+      'DELETE FROM graphs WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE graph = ?1)',
+      before,
+    );
   }
 
   #setStatus(n: number, { status, at }: NewStatus): void {

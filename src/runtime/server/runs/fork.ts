@@ -65,7 +65,8 @@ interface MadeCall {
 
 /**
  * Forks a run at an entry of its log: folds the log up to there on the graph that the run started on. Of a log that does
- * not begin with the run, as that of a run that was forked itself, the last state alone is known.
+ * not begin with the run, as that of a run that was forked itself, or of one that was moved to another
+ * graph, the last state alone is known.
  *
  * @param how.id of the new run. @param how.now in ms since the epoch.
  */
@@ -102,9 +103,9 @@ export function forkAt(
 
 /** Whether the log leads from the start of the run to its state. */
 function hasWholeLog({ loaded: { seq, hostRows }, entries }: ForkSource): boolean {
-  const { fork } = runRowsIn(hostRows);
+  const { fork, moved } = runRowsIn(hostRows);
   const isWhole = entries.length === seq && entries.every((entry, index) => entry.seq === index + 1);
-  return isWhole && fork === undefined;
+  return isWhole && fork === undefined && moved === undefined;
 }
 
 function callsOf(state: RunState): readonly MadeCall[] {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
 import type { LiveRun } from '../../host/in-process/live-run.js';
 import type { CancelOptions, LeftOver } from '../../host/in-process/run-host.js';
 import { isSameHead, type Journal, type Leases, type LoadedRun, type RunHead } from '../../host/journal.js';
@@ -10,8 +11,13 @@ export interface SharedRun {
   readonly live: LiveRun | undefined;
   /** Whether a request waits for it, or something that was sent to it. */
   readonly isAwaited: boolean;
-  /** Shows the run as the journal has it, and goes on with it where this process holds it. */
-  adopt(loaded: LoadedRun): void;
+  /** The hash of the graph that it goes on with. */
+  readonly graphHash: string;
+  /**
+   * Shows the run as the journal has it, and goes on with it where this process holds it.
+   * @param graph the one that it goes on with from now on, where that is another one.
+   */
+  adopt(loaded: LoadedRun, graph?: Graph): void;
   /** What was sent to it may have its response. */
   settle(): void;
   cancelHere(reason: string, how: CancelOptions): void;
@@ -91,7 +97,7 @@ export class RunShare {
       if (this.#isActing) return true;
       const claimed = await this.#leases.claim(this.#run.id);
       if (claimed === undefined) await this.#refresh();
-      else this.#adopt(claimed);
+      else await this.#adopt(claimed);
       return claimed !== undefined;
     });
   }
@@ -153,14 +159,17 @@ export class RunShare {
     if (isKnown()) return true;
     const loaded = await this.#journal.load(id);
     if (loaded === undefined) return false;
-    if (!isKnown()) this.#adopt(loaded);
+    if (!isKnown()) await this.#adopt(loaded);
     return true;
   }
 
-  #adopt(loaded: LoadedRun): void {
+  async #adopt(loaded: LoadedRun): Promise<void> {
+    const { graphHash } = loaded;
+    // An operator may have moved it to another graph.
+    const graph = graphHash === this.#run.graphHash ? undefined : await this.#journal.graph(graphHash);
     this.#isActing = loaded.holder === 'this';
     this.#head = headOf(loaded);
-    this.#run.adopt(loaded);
+    this.#run.adopt(loaded, graph);
   }
 
   async #change<T>(work: () => Promise<T>): Promise<T> {

@@ -268,6 +268,20 @@ export interface RunRows {
   /** When it was over, in ms since the epoch. */
   readonly endAt?: number;
   readonly fork?: ForkOrigin;
+  /** How it was moved to other graphs, the first time first. */
+  readonly moved?: readonly RunMove[];
+}
+
+/** A move of a run to another graph. */
+export interface RunMove {
+  /** The entry of its log that did it. */
+  readonly entry: number;
+  /** Ms since the epoch. */
+  readonly at: number;
+  /** The hash of the graph before. */
+  readonly from: string;
+  /** New ids of nodes by the old ones. Missing for none. */
+  readonly mapping?: Readonly<Record<string, string>>;
 }
 
 /** Whose run it is. */

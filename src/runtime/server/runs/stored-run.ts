@@ -93,7 +93,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   readonly principal: Owner;
   readonly actions = new ActionHistory();
   readonly questions = new RunQuestions(this);
-  readonly graph: Graph;
+  graph: Graph;
   mask: RunMask;
   requestId: string;
   /** Made for the first request and dropped after the last: many runs wait at once. */
@@ -255,9 +255,14 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return live.isSafe && live.liveStatus !== 'busy' && live.nextTime >= until;
   }
 
-  adopt(loaded: LoadedRun): void {
+  get graphHash(): string {
+    return planOf(this.graph).hash;
+  }
+
+  adopt(loaded: LoadedRun, graph = this.graph): void {
     if (this.#live === undefined) return;
     this.#live.leave();
+    this.graph = graph;
     this.#load(loaded);
     if (loaded.holder === 'this') {
       logStart(this.#parts.log, this.#logged, true);
