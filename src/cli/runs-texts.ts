@@ -21,6 +21,36 @@ const SENDING = `  --by NAME        who decides, for the log (default: the user 
 
 const RUN = 'RUN is the name of a run in a list, or its id.';
 
+/** Why a run stays, by reason of a verdict. */
+const OBSTACLES: Readonly<Record<string, string>> = {
+  graph: 'the workflow has faults, or another name',
+  over: 'the run is over',
+  undoing: 'what it did is being undone',
+  call_in_flight: 'a call has not returned',
+  unknown_outcome: 'a call has an unknown outcome, or may still return',
+  unfinished: 'it is at work: try again',
+  inputs: 'the arguments of the workflow were changed',
+  state: 'a state field was changed or removed',
+  option: 'the error strategy, `failFast` or `maxConcurrency` was changed',
+  answerers: 'it asks other callers than its owner, and did not before',
+  removed: 'the step has started, and is no longer there',
+  moved: 'the step has started, and is in another place',
+  changed: 'the step has started, and was changed',
+  edges: 'the step has started, and other steps go before it or select it now',
+  ran_before: 'the step has run before, and was changed',
+  scope_ended: 'the step is new where no step starts any more',
+  too_late: 'a new run would have started the step earlier, which could have changed other steps',
+};
+
+const MAPPING_FAULTS: Readonly<Record<string, string>> = {
+  unknown: 'the run has no such step',
+  unknown_target: 'the workflow has no step of that id now',
+  two_to_one: 'it has another step as well',
+  taken: 'another step of the run has it',
+  not_settled: 'the step has not ended, or has steps of its own',
+  undo_record: 'the step has an undo record, which keeps its key',
+};
+
 function rangeOf(from: number, to: number): string {
   return from === to ? `\`--at ${to}\`` : `an entry from ${from} to ${to}`;
 }
@@ -39,6 +69,7 @@ Commands:
   retry       have paused calls made again
   cancel      cancel a run
   fork        start a new run from a point of the log of a run
+  migrate     move open runs to the workflow as it is now
   export      print a run and its log as one JSON value
   backup      copy the store to a file
   restore     make a store of a backup
@@ -115,6 +146,18 @@ Options:
   --real           keep the run, and call tools
   --yes            with --real: do not ask
 ${COMMON}${REGISTRY}`,
+  migrateHelp: `Usage: stepwright runs migrate RUN --store sqlite:PATH [options]
+       stepwright runs migrate --workflow NAME --store sqlite:PATH [options]
+
+Says whether open runs can go on with the workflow as the registry has it now: each moves safely, needs a mapping, or
+stays, by step and reason. With --apply those that move safely are moved, while a server uses the store. ${RUN}
+The exit code is 1 if a run does not move safely.
+
+Options:
+  --workflow NAME  all open runs of this workflow that another definition started
+  --mapping FILE   new ids of steps that have run, as a JSON object by the old ones
+  --apply          move the runs
+${COMMON}${REGISTRY}`,
   exportHelp: `Usage: stepwright runs export RUN --store sqlite:PATH [options]
 
 Prints a run as one JSON value: its state, its log and its graph. ${RUN}
@@ -160,6 +203,32 @@ ${COMMON}`,
   refused: (run: string, why: string) => `stepwright: run \`${run}\` has refused it: ${singleLine(why)}`,
   stored: (run: string, seconds: number) =>
     `stored for run ${run}: no server has taken it within ${seconds} s, the next one that uses the store does`,
+  migrateUsage:
+    'stepwright: `stepwright runs migrate` needs a run, or `--workflow NAME`; `stepwright runs list` shows the names of runs',
+  notOneDefinition: (name: string, count: number) =>
+    count === 0
+      ? `stepwright: no registry has the workflow \`${singleLine(name)}\`: name one with \`--registry FILE\``
+      : `stepwright: ${count} registries have the workflow \`${singleLine(name)}\`: name one with \`--registry FILE\``,
+  notAnId: (from: string) =>
+    `stepwright: \`--mapping\` gives \`${singleLine(from)}\` no text: give the new id of the step`,
+  mappingFault: (from: string, to: string, fault: string) =>
+    `stepwright: \`--mapping\` cannot give step \`${singleLine(from)}\` the id \`${singleLine(to)}\`: ${MAPPING_FAULTS[fault] ?? fault}`,
+  currentRun: 'has the workflow as it is now',
+  movesSafely: (starts: readonly string[]) =>
+    starts.length === 0 ? 'moves safely' : `moves safely, and starts ${starts.join(', ')}`,
+  moved: 'was moved',
+  held: 'stays: a server works on it',
+  needsMapping: (pairs: readonly (readonly [string, string])[]) =>
+    `needs a mapping: --mapping with ${JSON.stringify(Object.fromEntries(pairs))}`,
+  stays: (reasons: readonly { readonly node?: string; readonly reason: string }[]) =>
+    `stays: ${reasons
+      .map(
+        ({ node, reason }) =>
+          `${node === undefined ? '' : `${singleLine(node)}: `}${OBSTACLES[reason] ?? reason}`,
+      )
+      .join('; ')}`,
+  verdictLine: (run: string, text: string) => `${run}  ${text}`,
+  noOpenRun: 'no open run of another definition',
   missingAt:
     'stepwright: `stepwright runs fork` needs `--at N`, the number of an entry of the log; `stepwright runs events RUN` shows them',
   noEntry: (name: string, given: number, from: number, to: number) =>

@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { runs } from '../../src/cli/commands/runs/store.fixture.js';
 import type { JsonObject } from '../../src/graph/json.js';
 import { runRef } from '../../src/runtime/tools/port.js';
-import { builtPackage } from '../built-package.js';
 import { failureIn, runIn, textIn } from '../e2e/composite/client.js';
 import { desk } from '../e2e/composite/fixture/registry.js';
 import { freshCall, listening } from '../e2e/composite/http.js';
@@ -117,10 +116,8 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
       expect(textIn(status)).toContain("is paused at step 'charge'");
       if (round === 0) await server.kill();
     }
-    const answer = ['runs', 'answer', runRef(decided), 'happened', '{}', '--store', `sqlite:${path}`];
-    const command = join(builtPackage(), 'dist/cli/main.js');
-    const { stdout } = spawnSync(process.execPath, [command, ...answer], { encoding: 'utf8' });
-    expect(stdout).toBe(`run ${runRef(decided)} has taken it\n`);
+    const { out } = await runs('answer', runRef(decided), 'happened', '{}', '--store', `sqlite:${path}`);
+    expect(out).toBe(`run ${runRef(decided)} has taken it\n`);
     expect(await statusOf(url, decided)).toMatchObject({ status: 'completed', result: true });
     expect(effects()).toHaveLength(2);
     const ended = await freshCall(url, 'cancel_workflow', { workflow_id });

@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Tool } from 'stepwright';
 import { createServer, type LogRecord } from 'stepwright/runtime';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { call, runs, workflow } from '../e2e/composite/fixture/workflows.js';
 import { registryOf } from '../e2e/server/fixture/registry-of.js';
 
@@ -43,25 +40,23 @@ const outer = {
   ]),
 };
 
-async function loggedBy(options: { readonly store?: `sqlite:${string}` }) {
+function loggedBy(options: {
+  readonly store?: `sqlite:${string}`;
+}): readonly (readonly [string, LogRecord])[] {
   const records: (readonly [string, LogRecord])[] = [];
-  const server = createServer(registry, {
+  createServer(registry, {
     ...options,
     workflows: [outer, inner],
     log: (text, record) => void records.push([text, record]),
   });
-  await server.start();
-  await server.drain();
   return records;
 }
 
-test('a server with its store in a file names the tools that do not say what another call does', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'stepwright-safety-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+test('a server with its store in a file names the tools that do not say what another call does', () => {
   const text =
     "a run in the store pauses when the server is stopped in a call of `pays`, `ships`: say what another call does, `retrySafety: 'idempotent'`, `'key'` or `'none'` of @Tool";
-  expect(await loggedBy({ store: `sqlite:${join(folder, 'runs.db')}` })).toMatchObject([
+  expect(loggedBy({ store: 'sqlite:runs.db' })).toMatchObject([
     [text, { event: 'store.retry_safety', level: 'warning' }],
   ]);
-  expect(await loggedBy({})).toEqual([]);
+  expect(loggedBy({})).toEqual([]);
 });

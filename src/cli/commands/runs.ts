@@ -9,6 +9,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   retry: async () => (await import('./runs/operate.js')).retryRun,
   cancel: async () => (await import('./runs/operate.js')).cancelRun,
   fork: async () => (await import('./runs/fork.js')).forkRun,
+  migrate: async () => (await import('./runs/migrate.js')).migrateRuns,
   export: async () => (await import('./runs/export.js')).exportRun,
   backup: async () => (await import('./runs/copy.js')).backUp,
   restore: async () => (await import('./runs/copy.js')).restore,
