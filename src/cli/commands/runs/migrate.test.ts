@@ -6,6 +6,8 @@ import type { Graph, Node } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import { ask } from '../../../runtime/engine/constructs.fixture.js';
 import { chain, compute, done, graph, lit, step } from '../../../runtime/engine/graph.fixture.js';
+import { SqliteJournal } from '../../../runtime/host/durable/sqlite-journal.js';
+import { moveRun } from '../../../runtime/server/runs/move-run.js';
 import { ada, envelopeIn } from '../../../runtime/server/runs/store.fixture.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import { runs, ServedStore } from './store.fixture.js';
@@ -122,6 +124,40 @@ describe('a run that moves safely', () => {
       'no registry has the workflow `none`',
     );
   });
+
+  test('takes an answer that comes at the same moment, once', async () => {
+    const seen = new Set<unknown>();
+    const journal = await SqliteJournal.open(store.path);
+    const target = { graph: after, tools: {}, mapping: new Map() };
+    for (let round = 0; round < 40; round += 1) {
+      const other = await store.start(before);
+      // One of the two comes so many turns of the event loop after the other.
+      const later = async (turns: number): Promise<void> => {
+        for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+      };
+      const answer = later((round % 5) * 8).then(() => store.answer(other, 'one#1', true));
+      const move = later(Math.floor(round / 8) * 8).then(() => moveRun(journal, other, target, 0));
+      const [{ kind: verdict }] = await Promise.all([move, answer]);
+      const { definition, action } = await vi.waitFor(
+        async () => {
+          const envelope = await envelopeOf(other);
+          expect(envelope.action?.step_id).not.toBe('one');
+          return envelope;
+        },
+        { timeout: 20_000 },
+      );
+      seen.add(verdict);
+      expect([definition.hash, action?.step_id]).toEqual(
+        verdict === 'moved' ? [planOf(after).hash, 'three'] : [planOf(before).hash, 'two'],
+      );
+      await store.answer(other, `${action?.step_id}#1`, true);
+      expect(await envelopeOf(other)).toMatchObject({
+        ...{ status: 'completed', result: verdict === 'moved' ? 'new' : 'old' },
+      });
+    }
+    await journal.close();
+    expect([...seen].sort()).toEqual(['moved', 'stays']);
+  }, 60_000);
 
   test('can be forked at its last entry alone', async () => {
     await migrate(after, id, '--apply');
