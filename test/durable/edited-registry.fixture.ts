@@ -16,7 +16,6 @@ export const registry = registryOf({ tools: [{ class: RecordEffect, input: text,
 
 const effect = (name: string) => call(name, 'record', { name: lit(name) });
 
-// biome-ignore lint/style/noDefaultExport: the options of a server are the default export of their module
-export default {
+export const options = {
   workflows: [{ graph: workflow('gate', [ask('go'), effect('b'), ask('sure'), returns(step('b', 'name'))]) }],
 };

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as sqlite from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { dispatch } from '../../src/cli/dispatch.js';
@@ -74,7 +74,10 @@ describe('while a server uses the store', { timeout: 90_000 }, () => {
   test('a run moves to an edited workflow, and goes on with it in the server', async () => {
     const { child, url } = await served();
     const workflow_id = runIn(await freshCall(url, 'w_gate'));
-    const registry = ['--registry', edited.file('edited'), '--options', edited.file('edited')];
+    const options = join(folder, 'options.mjs');
+    const module = JSON.stringify(pathToFileURL(edited.file('edited')).href);
+    writeFileSync(options, `export { options as default } from ${module};`);
+    const registry = ['--registry', edited.file('edited'), '--options', options];
     const ref = runRef(workflow_id);
     expect(await runs('show', ref, ...registry)).toMatchObject({
       ...{ definition_changed: true, missing_tools: ['slow'] },
