@@ -5,7 +5,7 @@ import { registryOf } from '../../../../test/e2e/server/fixture/registry-of.js';
 import type { Graph, Node } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import { ask } from '../../../runtime/engine/constructs.fixture.js';
-import { chain, compute, done, graph, lit, step } from '../../../runtime/engine/graph.fixture.js';
+import { call, chain, compute, done, graph, lit, step } from '../../../runtime/engine/graph.fixture.js';
 import { SqliteJournal } from '../../../runtime/host/durable/sqlite-journal.js';
 import { moveRun } from '../../../runtime/server/runs/move-run.js';
 import { ada, envelopeIn } from '../../../runtime/server/runs/store.fixture.js';
@@ -128,7 +128,7 @@ describe('a run that moves safely', () => {
   test('takes an answer that comes at the same moment, once', async () => {
     const seen = new Set<unknown>();
     const journal = await SqliteJournal.open(store.path);
-    const target = { graph: after, tools: {}, mapping: new Map() };
+    const target = { graph: after, tools: {}, mapping: new Map(), secretInputs: () => [] };
     for (let round = 0; round < 40; round += 1) {
       const other = await store.start(before);
       // One of the two comes so many turns of the event loop after the other.
@@ -168,6 +168,19 @@ describe('a run that moves safely', () => {
       definition: { hash: planOf(after).hash },
     });
   });
+});
+
+test('a run stays where its workflow has secrets now', async () => {
+  const to = order(ask('one'), compute('c', lit('old')), call('login', { pin: step('c') }));
+  const secretInputs = (tool: string) => (tool === 'tool-login' ? ['pin'] : []);
+  const journal = await SqliteJournal.open(store.path);
+  const move = (target: Graph, secret: (tool: string) => readonly string[]) =>
+    moveRun(journal, id, { graph: target, tools: {}, mapping: new Map(), secretInputs: secret }, 0);
+  const unchanged = await envelopeOf(id);
+  expect(await move(to, secretInputs)).toEqual({ kind: 'stays', reasons: [{ reason: 'secrets' }] });
+  expect(await envelopeOf(id)).toEqual(unchanged);
+  expect(await move(to, () => [])).toEqual({ kind: 'moved' });
+  await journal.close();
 });
 
 describe('a run whose step has another id', () => {

@@ -11,6 +11,7 @@ import {
   moveRun,
 } from '../../../runtime/server/runs/move-run.js';
 import { runRef } from '../../../runtime/tools/port.js';
+import type { Toolset } from '../../../runtime/tools/toolset.js';
 import { misused, type Output } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
 import { DEFINITION_OPTIONS, withDefinitions } from './definitions.js';
@@ -112,7 +113,11 @@ class Migration {
     const to = definitions?.workflows.get(workflow);
     if (definitions === undefined || to === undefined || named.length > 1)
       return misused(runsTexts.notOneDefinition(workflow, named.length), this.#output);
-    const target = { graph: to.graph, tools: safetyIn(definitions), mapping: this.#settings.mapping };
+    const toolset = definitions.toolset();
+    const target = {
+      ...{ graph: to.graph, tools: safetyIn(definitions, toolset), mapping: this.#settings.mapping },
+      secretInputs: toolset.secretInputs,
+    };
     const outcomes: { readonly run: string; readonly outcome: Outcome }[] = [];
     const journal = this.#settings.apply ? await SqliteJournal.open(this.#path) : undefined;
     try {
@@ -170,8 +175,7 @@ class Migration {
   }
 }
 
-function safetyIn(definitions: Definitions): MoveTarget['tools'] {
-  const { toolSafety } = definitions.toolset();
+function safetyIn(definitions: Definitions, { toolSafety }: Toolset): MoveTarget['tools'] {
   const known = Object.keys(definitions.registry.tools).map((tool) => [tool, toolSafety(tool)] as const);
   return Object.fromEntries(known.filter(([, safety]) => safety !== 'none'));
 }

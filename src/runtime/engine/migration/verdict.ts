@@ -20,6 +20,8 @@ export type Obstacle =
   | 'option'
   /** Questions are put to callers other than the owner of the run, and were not before. */
   | 'answerers'
+  /** The graph has secrets, which the store would keep unencrypted. */
+  | 'secrets'
   /** A node that has started was removed, or has another id. */
   | 'removed'
   /** A node that has started is in another scope. */

@@ -3,6 +3,7 @@ import { isJsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { planOf } from '../../../plan/compile.js';
+import { secretsOf } from '../../../plan/secrets.js';
 import type { Change } from '../../engine/contract.js';
 import { compare } from '../../engine/migration/compare.js';
 import { migrateRows } from '../../engine/migration/migrate-rows.js';
@@ -26,6 +27,8 @@ export interface MoveTarget {
   /** How its tools may be repeated. */
   readonly tools: Readonly<Record<string, ToolSafety>>;
   readonly mapping: Mapping;
+  /** The inputs of a tool whose values must not be shown. */
+  readonly secretInputs: (tool: string) => readonly string[];
 }
 
 /** Whether a run can move, or what is wrong with the mapping. */
@@ -41,8 +44,11 @@ type Judged =
   | { readonly verdict: Verdict; readonly state: RunState }
   | Extract<MoveVerdict, { readonly kind: 'mapping' }>;
 
-function judge(state: RunState, { graph, mapping }: MoveTarget): Judged {
+function judge(state: RunState, { graph, mapping, secretInputs }: MoveTarget): Judged {
   const to = planOf(graph);
+  // A run of it would not start in the store either.
+  if (secretsOf(to, secretInputs).any)
+    return { state, verdict: { kind: 'stays', reasons: [{ reason: 'secrets' }] } };
   const faults = mappingFaults(state, to, mapping);
   if (faults.length > 0) return { kind: 'mapping', faults };
   const renamed = mapping.size === 0 ? state : renamedRun(state, mapping);
