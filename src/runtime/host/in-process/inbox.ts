@@ -93,6 +93,7 @@ export class InboxReader {
   readonly #journal: Journal;
   readonly #run: string;
   readonly #receive: (item: InboxItem) => void;
+  readonly #onRead: (items: readonly InboxItem[]) => void;
   readonly #onFault: (fault: unknown) => void;
   readonly #unwatch: () => void;
   /** Items that were handed on and are not consumed yet. */
@@ -103,15 +104,21 @@ export class InboxReader {
   #isStale = false;
   #isStopped = false;
 
+  /**
+   * @param receive gets each item once.
+   * @param onRead gets all items that are there, whenever the inbox has been read.
+   */
   constructor(
     journal: Journal,
     run: string,
     receive: (item: InboxItem) => void,
+    onRead: (items: readonly InboxItem[]) => void,
     onFault: (fault: unknown) => void,
   ) {
     this.#journal = journal;
     this.#run = run;
     this.#receive = receive;
+    this.#onRead = onRead;
     this.#onFault = onFault;
     this.#unwatch = journal.watch(run, () => void this.#read());
     void this.#read();
@@ -148,7 +155,10 @@ export class InboxReader {
       }
       // What was read may have been consumed since.
       if (consumed !== this.#consumed) this.#isStale = true;
-      else this.#handOn(items);
+      else {
+        this.#handOn(items);
+        this.#onRead(items);
+      }
     }
     this.#isReading = false;
   }

@@ -473,6 +473,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
         const delivery = keeper.receive?.(item);
         if (delivery !== undefined) this.deliver(delivery);
       },
+      (items) => keeper.inboxRead?.(items),
       (fault) => this.#break(fault),
     );
   }

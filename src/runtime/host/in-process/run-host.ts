@@ -81,6 +81,8 @@ export interface RunKeeper {
   lost?(left: LeftOver): void;
   /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
   receive?(item: InboxItem): Delivery;
+  /** The inbox has been read. What was sent to it and is not among its items has been consumed elsewhere. */
+  inboxRead?(items: readonly InboxItem[]): void;
 }
 
 /** What a run has not taken in that is lost to another process. */

@@ -25,6 +25,8 @@ export interface RequestedRun extends InboxRun, DecidedRun {
 /** A caller whose item is in the journal's inbox and not taken from there yet. */
 interface WaitingSender extends Sender {
   readonly item: InboxItem;
+  /** The item is in the inbox, or was. */
+  isSent?: true;
   /** Made when it was taken from there first. */
   delivery?: SentDelivery;
 }
@@ -101,6 +103,8 @@ export class RunInbox {
         this.#senders.set(item.id, { waiter, resolve: answer, item });
         sendSafely(this.#journal, item).then(
           () => {
+            const sender = this.#senders.get(item.id);
+            if (sender !== undefined) sender.isSent = true;
             if (run.live === undefined) this.#answerLate(item.id);
             else run.sent();
           },
@@ -123,6 +127,14 @@ export class RunInbox {
     const { item } = sender;
     sender.delivery ??= deliveryOf(this.#run, item, { item: item.id, sender });
     return sender.delivery;
+  }
+
+  /** Whether another process has consumed an item, where these are all that are in the inbox. */
+  misses(items: readonly InboxItem[]): boolean {
+    return [...this.#senders.values()].some(
+      ({ isSent, delivery, item }) =>
+        isSent === true && delivery === undefined && !items.some(({ id }) => id === item.id),
+    );
   }
 
   /** Another process may have consumed items: their senders get its responses. */

@@ -104,7 +104,13 @@ export class RunShare {
 
   /** Something was sent to the run: this process takes it, unless another one holds the run. */
   sent(): void {
-    if (!this.#isActing) this.act().catch((fault) => this.#run.logFault(fault));
+    this.#takeSent().catch((fault) => this.#run.logFault(fault));
+  }
+
+  /** A process that acts may have lost the run in the meantime. */
+  async #takeSent(): Promise<void> {
+    if (this.#isActing) await this.refresh();
+    if (!this.#isActing) await this.act();
   }
 
   /** Another process has written to the run. What was not taken in is taken in here or there. */

@@ -1,6 +1,7 @@
 import type { Owner } from '../../../decorators/context.js';
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
+import { StoreError } from '../../host/durable/store-error.js';
 import type { SharedJournal } from '../../host/journal.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { runRef } from '../../tools/port.js';
@@ -105,8 +106,12 @@ export class SharedRunStore implements RunStore {
     const { clock } = this.#options;
     const { leases, index } = this.#journal;
     for (const id of await leases.orphans(clock.now())) {
-      // A fault of one run does not keep the others from a process.
-      await this.#using(id, (run) => run.takeUp().catch((fault: unknown) => run.logFault(fault)));
+      // A fault of one run does not keep the others from a process. It is tried again with the next look.
+      await this.#using(id, (run) => run.takeUp().catch((fault: unknown) => run.logFault(fault))).catch(
+        (fault: unknown) => {
+          this.#options.log(runTexts.notLookedAfter(thrownText(fault)), { event: 'store.not_looked_after' });
+        },
+      );
     }
     const { finishedRunMs, maxFinishedRuns } = this.#limits;
     await index.expire({ endedBefore: clock.now() - finishedRunMs, keep: maxFinishedRuns });
@@ -263,6 +268,8 @@ export class SharedRunStore implements RunStore {
     try {
       return await this.#load(id);
     } catch (error) {
+      // The file could not be read now; it may be the next time.
+      if (error instanceof StoreError && error.problem !== 'damaged') throw error;
       this.#unreadable.add(id);
       const ref = runRef(id);
       this.#options.log(runTexts.notResumedLog(ref, thrownText(error)), {

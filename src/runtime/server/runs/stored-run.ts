@@ -311,6 +311,10 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return this.#requests;
   }
 
+  inboxRead(items: readonly InboxItem[]): void {
+    if (this.#requests?.misses(items) === true) this.#share?.sent();
+  }
+
   resultFailure(tool: string, value: Json): Failure | undefined {
     return this.#parts.resultFailure?.(tool, value);
   }
