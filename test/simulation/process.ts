@@ -1,0 +1,168 @@
+import * as sqlite from '@photostructure/sqlite';
+import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
+import { SqliteJournal } from '../../src/runtime/host/durable/sqlite-journal.js';
+import { FakeClock } from '../../src/runtime/host/in-process/fake-clock.fixture.js';
+import type { SharedJournal } from '../../src/runtime/host/journal.js';
+import { SharedRunStore } from '../../src/runtime/server/runs/shared-store.js';
+import { ok } from '../../src/runtime/server/runs/store.fixture.js';
+import type { CallContext, ToolOutcome } from '../../src/runtime/tools/port.js';
+import { ONCE } from './workload.js';
+
+/** A call of the journal that the process has made and that the scheduler has not picked. */
+export interface Task {
+  readonly name: string;
+  /** Whether it writes: then it may fail after it has written, too. */
+  readonly writes: boolean;
+  readonly work: () => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (fault: Error) => void;
+}
+
+/** An effect of a tool, outside of the store. */
+export interface Effect {
+  readonly process: string;
+  readonly tool: string;
+  /** Names the run; see `runRef`. */
+  readonly run: string;
+  readonly node: string;
+  readonly key: string;
+}
+
+/** A call of a tool that has taken effect and has not returned. */
+export interface OpenCall {
+  readonly effect: Effect;
+  readonly finish: () => void;
+}
+
+/** Breaks a process, to see whether the simulation notices. */
+export interface Mutation {
+  readonly journal?: (journal: SharedJournal, process: SimulatedProcess) => SharedJournal;
+  /** Changes the idempotency key that a tool gets. */
+  readonly key?: (key: string, process: SimulatedProcess) => string;
+  readonly holdsUnsafeCalls?: boolean;
+}
+
+type Database = InstanceType<typeof sqlite.DatabaseSync>;
+
+/** The members of a journal that return at once. */
+const IMMEDIATE: ReadonlySet<PropertyKey> = new Set(['watch', 'follow']);
+const WRITES: ReadonlySet<PropertyKey> = new Set(['append', 'send', 'claim', 'release', 'abandon']);
+
+/** The shipped run store and the shipped journal on a file, with a clock, a disk and tools that a scheduler moves. */
+export class SimulatedProcess {
+  readonly clock = new FakeClock();
+  readonly log: string[] = [];
+  readonly tasks: Task[] = [];
+  readonly calls: OpenCall[] = [];
+  store!: SharedRunStore;
+  journal!: SqliteJournal;
+  isDead = false;
+  isStopped = false;
+  isLooking = false;
+  /** The open file, without the journal. */
+  database!: Database;
+
+  static async begin(
+    name: string,
+    path: string,
+    world: { now(): number; took(effect: Effect): void; newRunId(): string },
+    mutation: Mutation = {},
+  ): Promise<SimulatedProcess> {
+    const process = new SimulatedProcess(name);
+    await process.#open(path, world, mutation);
+    return process;
+  }
+
+  private constructor(readonly name: string) {}
+
+  async #open(
+    path: string,
+    world: { now(): number; took(effect: Effect): void; newRunId(): string },
+    mutation: Mutation,
+  ): Promise<void> {
+    const opened = (database: Database): void => {
+      this.database = database;
+    };
+    class DatabaseSync extends sqlite.DatabaseSync {
+      constructor(file: string) {
+        super(file);
+        if (file === path) opened(this);
+      }
+    }
+    this.journal = await SqliteJournal.open(path, {
+      ...{ driver: { DatabaseSync }, synchronous: 'normal', pollMs: 20, leaseMs: 1_000 },
+      monotonicNow: () => world.now(),
+    });
+    this.clock.pass(world.now() - this.clock.now());
+    const through = (name: PropertyKey, work: () => Promise<unknown>): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        if (this.isDead) return;
+        this.tasks.push({ name: String(name), writes: WRITES.has(name), work, resolve, reject });
+      });
+    const scheduledJournal = scheduled<SharedJournal>(this.journal, through, {
+      leases: scheduled(this.journal.leases, through),
+      index: scheduled(this.journal.index, through),
+    });
+    this.store = new SharedRunStore({
+      calls: {
+        callTool: (tool, _input, context) => this.#call(tool, context, world, mutation),
+        readResource: async () => ({ ok: true, value: {} }),
+        evaluate: async () => ok(null),
+      },
+      schemas: new SchemaCompiler(),
+      clock: this.clock,
+      secretInputs: () => [],
+      toolSafety: (tool) => (tool === ONCE ? 'none' : 'key'),
+      holdsUnsafeCalls: mutation.holdsUnsafeCalls ?? true,
+      log: (text) => void this.log.push(String(text)),
+      newRunId: () => world.newRunId(),
+      journal: mutation.journal?.(scheduledJournal, this) ?? scheduledJournal,
+      limits: { maxOpenRuns: 1_000, maxPendingActions: 1_000 },
+    });
+  }
+
+  #call(
+    tool: string,
+    { idempotencyKey = '', origin }: CallContext,
+    world: { took(effect: Effect): void },
+    mutation: Mutation,
+  ): Promise<ToolOutcome> {
+    const key = mutation.key?.(idempotencyKey, this) ?? idempotencyKey;
+    if (origin?.source !== 'workflow') throw new Error('a call of no workflow');
+    const effect = { process: this.name, tool, run: origin.run, node: origin.node, key };
+    world.took(effect);
+    return new Promise((resolve) => {
+      this.calls.push({ effect, finish: () => resolve(ok(tool)) });
+    });
+  }
+
+  /** Whether the scheduler may move it. */
+  get isRunning(): boolean {
+    return !this.isDead && !this.isStopped;
+  }
+
+  /** Ends it between two turns of its event loop. */
+  crash(): void {
+    this.isDead = true;
+    this.tasks.length = 0;
+    this.calls.length = 0;
+    this.database.close();
+  }
+}
+
+/** The same object, whose methods wait for the scheduler. */
+function scheduled<T extends object>(
+  target: T,
+  through: (name: PropertyKey, work: () => Promise<unknown>) => Promise<unknown>,
+  replaced: Partial<T> = {},
+): T {
+  return new Proxy(target, {
+    get(object, name) {
+      if (Object.hasOwn(replaced, name)) return replaced[name as keyof T];
+      const member: unknown = Reflect.get(object, name, object);
+      if (typeof member !== 'function') return member;
+      if (IMMEDIATE.has(name)) return member.bind(object);
+      return (...args: unknown[]) => through(name, async () => member.apply(object, args));
+    },
+  });
+}

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { BROKEN_STORES, HOST_BUGS } from './mutations.js';
+import type { Mutation } from './process.js';
+import { Simulation, STEPS, Violation } from './simulation.js';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const poll = (): void => void vi.advanceTimersByTime(20);
+
+// `SEED=7` replays one, `SEED=7 STEPS=20` less of it; `SEEDS=10000` runs more of them.
+const { SEED, SEEDS = '150', STEPS: steps = String(STEPS) } = process.env;
+const first = Number(SEED ?? 1);
+const last = SEED === undefined ? Number(SEEDS) : first;
+
+const simulate = (seed: number, length = Number(steps)): Promise<void> =>
+  new Simulation(seed, { poll, steps: length }).run();
+
+/** The least number of steps after which a seed fails, with why. */
+async function shrunk(seed: number): Promise<string> {
+  for (let length = 1; length < Number(steps); length += 1) {
+    try {
+      await simulate(seed, length);
+    } catch (fault) {
+      return `SEED=${seed} STEPS=${length}: ${fault instanceof Error ? fault.message : String(fault)}`;
+    }
+  }
+  return `SEED=${seed}`;
+}
+
+test(`nothing is lost or done twice, whatever happens: seeds ${first} to ${last}`, {
+  timeout: 3_600_000,
+}, async () => {
+  for (let seed = first; seed <= last; seed += 1) {
+    await simulate(seed).catch(async (cause: unknown) => {
+      throw new Error(await shrunk(seed), { cause });
+    });
+  }
+});
+
+test('a seed says all that happens', async () => {
+  for (let seed = 1; seed <= 5; seed += 1) {
+    const [one, other] = [new Simulation(seed, { poll }), new Simulation(seed, { poll })];
+    await one.run();
+    await other.run();
+    expect(one.trace.length).toBeGreaterThan(0);
+    expect(other.trace).toEqual(one.trace);
+  }
+});
+
+/** So many seeds are tried until one finds a fault. */
+const ENOUGH = 300;
+
+/** The first seed that notices. */
+async function noticed(mutation: Mutation): Promise<{ readonly seed: number; readonly fault: unknown }> {
+  for (let seed = 1; seed <= ENOUGH; seed += 1) {
+    try {
+      await new Simulation(seed, { poll, mutation }).run();
+    } catch (fault) {
+      return { seed, fault };
+    }
+  }
+  throw new Error(`${ENOUGH} seeds have not noticed it`);
+}
+
+describe.each([
+  ['a broken store', BROKEN_STORES],
+  ['a fault of a host', HOST_BUGS],
+])('%s is noticed', (_, mutations) => {
+  test.each(Object.entries(mutations))('%s', { timeout: 600_000 }, async (_name, mutation) => {
+    const { fault } = await noticed(mutation);
+    expect(fault).toBeInstanceOf(Violation);
+  });
+});
