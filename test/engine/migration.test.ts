@@ -270,13 +270,8 @@ describe('a run that is moved to another graph', () => {
         if (waiting === undefined) return;
         const { graph, run } = waiting;
         const { unknown, abandoned, root } = run.state;
-        // A run with an unknown outcome stays, and nothing starts any more where a scope has ended.
-        if (
-          unknown.size + abandoned.size > 0 ||
-          root.details.failure !== undefined ||
-          root.details.endedBy !== undefined
-        )
-          return;
+        // A run with an unknown outcome stays whatever was changed.
+        if (unknown.size + abandoned.size > 0) return;
         const settled = new Set([...root.nodes].flatMap((node) => (node?.isSettled ? [idOf(node.key)] : [])));
         const bounds = {
           isFree: (id: string) => !run.started.has(id),

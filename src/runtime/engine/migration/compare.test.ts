@@ -150,6 +150,8 @@ describe('a run stays, by node and reason,', () => {
       state,
     });
     expect(reasonsOf(asking(written), late)).toEqual([['late', 'too_late']]);
+    const failing = (...nodes: Node[]) => graph([call('a'), ask('sure'), ...nodes], { failFast: false });
+    expect(reasonsOf(new Run(failing()).fails('a'), failing(call('new')))).toBe('safe');
     const waiting = new Run(graph([wait('w', { durationMs: lit(5) })]));
     expect(reasonsOf(waiting, graph([wait('w', { durationMs: lit(5) }), call('new')]))).toBe('safe');
   });

@@ -239,8 +239,8 @@ class Walk {
 
   /** Nothing starts in a scope that has ended: all its nodes are known. */
   #ended({ plan, details, workflow, indices }: ScopeRecord, to: ScopePlan): void {
-    const { endedBy, stopped, interrupted, failure } = details;
-    if (endedBy === undefined && !stopped && !interrupted && failure === undefined) return;
+    const { endedBy, stopped, interrupted } = details;
+    if (endedBy === undefined && !stopped && !interrupted) return;
     const [known, left] = [plan, to].map(({ nodes }) => new Set(nodes.map(({ node }) => node.id)));
     for (const id of left ?? [])
       if (known?.has(id) === false) this.#add(nodeKey(workflow.prefix, id, indices), 'scope_ended');
