@@ -194,6 +194,8 @@ ${COMMON}`,
   needlessOverride: 'stepwright: `--override` needs `--action ID`',
   valueNotJson: (given: string, why: string) =>
     `stepwright: VALUE is JSON, such as '{"id": 7}' or '"text"', not \`${singleLine(given)}\`: ${singleLine(why)}`,
+  valueTooLarge: (limit: number) =>
+    `stepwright: VALUE has more than ${limit} bytes of JSON, the most that a run keeps: give a part of it, or a link to it`,
   nothingPaused: (run: string) =>
     `stepwright: no call of run \`${run}\` waits for a decision: \`stepwright runs show ${run}\` shows what it waits for`,
   severalPaused: (run: string, steps: readonly string[]) =>

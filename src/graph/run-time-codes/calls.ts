@@ -42,8 +42,8 @@ export const tools = {
   E_RESULT_TOO_LARGE: {
     meaning: 'The result is larger than 4 MiB of JSON.',
     cause:
-      'A tool returned, or a resource held, more than a run keeps. `details` has the size and the limit.',
-    repair: 'Return a part of it, or a link to it.',
+      'A tool returned, a resource held, or an answer was, more than a run keeps. `details` has the size and the limit.',
+    repair: 'Return or send a part of it, or a link to it.',
   },
   E_RESULT_SECRET: {
     meaning: 'The call succeeded, but its masked result no longer matches the output schema.',

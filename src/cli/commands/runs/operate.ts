@@ -5,6 +5,8 @@ import { SqliteJournal } from '../../../runtime/host/durable/sqlite-journal.js';
 import { StoreError } from '../../../runtime/host/durable/store-error.js';
 import { JournalFailedError, request } from '../../../runtime/host/journal.js';
 import { type OperatorCommand, operatorItem } from '../../../runtime/server/runs/operator-commands.js';
+import { RESULT_LIMIT_BYTES } from '../../../runtime/tools/call-result.js';
+import { isWithin } from '../../../runtime/tools/to-json.js';
 import { misused, type Output } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
 import { type FoundRun, numberIn, STORE_OPTIONS, storeCommand, withRun } from './store-command.js';
@@ -71,7 +73,10 @@ function outcomeIn([kind, value, ...more]: readonly string[]): Outcome | { reado
 
 function jsonIn(text: string | undefined): { readonly value: Json } | { readonly fault: string } {
   try {
-    return { value: JSON.parse(text ?? '') as Json };
+    const value = JSON.parse(text ?? '') as Json;
+    return isWithin(value, RESULT_LIMIT_BYTES)
+      ? { value }
+      : { fault: runsTexts.valueTooLarge(RESULT_LIMIT_BYTES) };
   } catch (error) {
     return {
       fault: runsTexts.valueNotJson(text ?? '', error instanceof Error ? error.message : String(error)),

@@ -74,6 +74,29 @@ test('a later process has the runs of an earlier one, with their owners, answers
   });
 });
 
+test('an answer of 5 MB is refused with the limit, and the question stays open', async () => {
+  const store = open(new FakeClock());
+  const text = graph(chain(ask('what', 'text'), done('out', step('what'))));
+  const { workflow_id: id } = envelopeIn(await store.start({ owner: ada, graph: text, input: {} }, waiter));
+  const answer = { actionId: 'what#1', result: 'x'.repeat(5_000_000) };
+  expect(await store.submit(ada, id, answer, waiter)).toMatchObject({
+    ok: false,
+    failure: { code: 'E_RESULT_TOO_LARGE', details: { limit: 4_194_304 } },
+  });
+  const fits = { actionId: 'what#1', result: 'x'.repeat(4_000_000) };
+  expect(await store.submit(ada, id, fits, waiter)).toMatchObject({ envelope: { status: 'completed' } });
+});
+
+test('a clock in 1970 changes nothing: a run ends and is kept', async () => {
+  const clock = new FakeClock();
+  const store = open(clock);
+  const { workflow_id: id } = envelopeIn(await store.start({ owner: ada, graph: asking, input: {} }, waiter));
+  await store.submit(ada, id, { actionId: 'sure#1', result: true }, waiter);
+  await store.close();
+  expect(clock.now()).toBeLessThan(10_000);
+  expect(await open(clock).get(ada, id)).toMatchObject({ envelope: { status: 'completed' } });
+});
+
 test('finished runs are forgotten by the limits of the store, also in the file', async () => {
   const clock = new FakeClock();
   const first = open(clock);

@@ -5,7 +5,8 @@ import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import type { Delivery } from '../../host/in-process/inbox.js';
 import { type InboxItem, type Journal, sendSafely } from '../../host/journal.js';
-import { toJson } from '../../tools/to-json.js';
+import { RESULT_LIMIT_BYTES } from '../../tools/call-result.js';
+import { isWithin, jsonSize, toJson } from '../../tools/to-json.js';
 import { type Decision, refusal } from './answers.js';
 import type { Envelope } from './envelope.js';
 import { commandIn, type DecidedRun, DecisionDelivery, type Operator } from './operator-commands.js';
@@ -89,6 +90,12 @@ export class RunInbox {
       return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_SHAPE', message } });
     }
     const content = json.value as JsonObject;
+    if (!isWithin(content, RESULT_LIMIT_BYTES)) {
+      const size = jsonSize(content, RESULT_LIMIT_BYTES);
+      const message = runTexts.answerTooLarge(size, RESULT_LIMIT_BYTES);
+      const details = { size, limit: RESULT_LIMIT_BYTES };
+      return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message, details } });
+    }
     const run = this.#run;
     return new Promise((resolve, reject) => {
       const sender = { waiter, resolve };

@@ -66,6 +66,8 @@ export const runTexts = {
   errorShape: '`error` must be an object { code?, message } with a message in text',
   notJson: (problem: string) => `it is not JSON, but holds ${problem}`,
   protoKey: 'the key `__proto__` is not allowed',
+  answerTooLarge: (size: number, limit: number) =>
+    `What was sent has at least ${size} bytes of JSON, and a run keeps at most ${limit}: send a part of it, or a link to it. Nothing was done.`,
   notTaken: 'it is not what the step expects',
   brokenSchema: (why: string) => `what the step expects cannot be checked: ${clip(why)}`,
   stringified: (member: 'result' | 'error') =>
