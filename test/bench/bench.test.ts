@@ -111,6 +111,7 @@ describe('the rows', () => {
       'store: what a step takes on disk',
       'start of a server with 2 tools, to its first list / by hand',
       'memory of a server with 2 tools that has started / by hand',
+      'memory of a server with 2 tools and a store in a file',
       'tools/list of 3 tools, over stdio / by hand',
     ]);
   });

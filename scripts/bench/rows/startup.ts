@@ -22,6 +22,7 @@ export async function startup(sizes: Sizes): Promise<Row[]> {
   const [fewer, more] = sizes.tools;
   const { cpu, memory } = await startsInTurns(fewer, sizes);
   const lists = await listsInTurns(more, sizes);
+  const withStore = await memoryWithStore(fewer, sizes);
   return [
     row({
       name: `start of a server with ${fewer} tools, to its first list`,
@@ -35,11 +36,31 @@ export async function startup(sizes: Sizes): Promise<Row[]> {
       ...memory,
       target: { of: 'ratio', atMost: 1.15 },
     }),
+    row({
+      name: `memory of a server with ${fewer} tools and a store in a file`,
+      unit: 'kB',
+      ours: withStore,
+      target: { of: 'ours', atMost: 80_000 },
+    }),
     row({ name: `tools/list of ${more} tools, over stdio`, unit: 'µs', ...lists }),
   ];
 }
 
 type Figures = Pick<Row, 'ours' | 'peer'>;
+
+/** Resident, in kB: the least of several. */
+async function memoryWithStore(count: number, { rounds }: Sizes): Promise<number> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-start-'));
+  const found: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const store = `sqlite:${path.join(folder, `${round}.sqlite`)}`;
+    const started = await StartedServer.of('stepwright', count, store);
+    found.push((await started.costs()).memory / 1_000);
+    await started.close();
+  }
+  rmSync(folder, { recursive: true });
+  return Math.min(...found);
+}
 
 async function startsInTurns(count: number, sizes: Sizes): Promise<{ cpu: Figures; memory: Figures }> {
   // Processes are never warm.
@@ -93,14 +114,18 @@ interface Costs {
 
 /** A server in a process of its own that has listed its tools once. */
 class StartedServer {
-  static async of(program: Program, count: number): Promise<StartedServer> {
+  static async of(program: Program, count: number, store?: string): Promise<StartedServer> {
     const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-start-'));
     const file = path.join(folder, 'tools.json');
     writeTools(file, count);
     const url = pathToFileURL(builtPackage()).href;
-    const child = spawn(process.execPath, [path.join(PROGRAMS, `${program}.mjs`), file, url], {
-      stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
-    });
+    const child = spawn(
+      process.execPath,
+      [path.join(PROGRAMS, `${program}.mjs`), file, url, ...(store === undefined ? [] : [store])],
+      {
+        stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
+      },
+    );
     const client = new Client({ name: 'bench', version: '1.0.0' });
     // Both ends of stdio read and write lines.
     await client.connect(new StdioServerTransport(child.stdout as Readable, child.stdin as Writable));

@@ -1,6 +1,6 @@
 import { checksum, fingerprints, tellCosts, tools } from './tools.mjs';
 
-// The server of stepwright. Its second argument is the URL of the built package.
+// The server of stepwright. Its second argument is the URL of the built package, its third one a store, if it has one.
 tellCosts();
 const load = (file) => import(`${process.argv[3]}/dist/${file}`);
 const [{ Tool }, { REGISTRY_VERSION, serve }] = await Promise.all([
@@ -17,4 +17,5 @@ const entries = tools.map(({ name, description, ...schemas }, index) => {
   return [name, { class: Task, description, ...schemas, fingerprint: fingerprints[index] }];
 });
 const tables = { tools: Object.fromEntries(entries), resources: {}, workflows: {} };
-await serve({ registryVersion: REGISTRY_VERSION, checksum, ...tables });
+const store = process.argv[4];
+await serve({ registryVersion: REGISTRY_VERSION, checksum, ...tables }, store === undefined ? {} : { store });
