@@ -1,10 +1,10 @@
+import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { type JsonObject, ownProperty } from '../../graph/json.js';
 import type { Graph, ResourceRef } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { failedAtStart } from '../engine/engine.js';
 import { runInProcess } from '../host/in-process/run-in-process.js';
-import type { ValuePort } from '../host/in-process/values-in-flight.js';
 import { RunMask } from '../host/run-mask.js';
 import { bodyText } from '../tools/encode-text.js';
 import { type ResourceOutcome, runRef } from '../tools/port.js';
@@ -16,6 +16,7 @@ import { createTrace, planText, type TraceObserver, type TraceOptions } from '..
 import type { ServedWorkflow } from './composite/served-workflows.js';
 import type { ResolvedSettings } from './options.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
+import { valuePort } from './runs/model-values.js';
 import { logEnd, logStart } from './runs/run-log.js';
 import type { RunStore, Waiter } from './runs/run-store.js';
 import { lackingScopes } from './scopes.js';
@@ -30,9 +31,9 @@ export interface PromptRun {
   readonly toolset: Toolset;
   /** Keeps the run of a workflow that may wait. */
   readonly runs: RunStore;
-  /** Supplies values of a model. */
-  readonly values: ValuePort;
-  readonly settings: Pick<ResolvedSettings, 'promptTimeoutMs' | 'newRunId' | 'journal' | 'log'>;
+  /** Checks values of a model. */
+  readonly schemas: SchemaCompiler;
+  readonly settings: ResolvedSettings;
   readonly request: IdentifiedRequest;
 }
 
@@ -46,7 +47,7 @@ export interface PromptRun {
  * is open.
  */
 export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
-  const { workflow, input, given, toolset, settings, request, values } = run;
+  const { workflow, input, given, toolset, settings, request, schemas } = run;
   const { graph } = workflow;
   const began = performance.now();
   const runId = settings.newRunId();
@@ -90,7 +91,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     signal: request.signal,
     deadlineMs: leftMs,
     leavesValues: true,
-    values,
+    values: valuePort({ ...settings, schemas }),
     context: { ...request, progress: progress.ofTool },
     observe,
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),

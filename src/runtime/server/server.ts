@@ -131,6 +131,7 @@ class RegistryServer implements StepwrightServer {
   readonly #gate = new RequestGate();
   readonly #lifecycle: Lifecycle;
   #hasAuthentication = false;
+  #promptRuns: Promise<typeof import('./prompt-run.js')> | undefined;
   readonly #listeners = new Set<(change: ServerChange) => void>();
 
   constructor(
@@ -351,10 +352,9 @@ class RegistryServer implements StepwrightServer {
   ): Promise<PromptTrace | PromptResult> {
     const { content } = prompt;
     if (content.kind !== 'workflow') return this.#renderer.get(prompt, content, input, request, mask);
-    const [{ runPrompt }, { valuePort }] = await Promise.all([
-      import('./prompt-run.js'),
-      import('./runs/model-values.js'),
-    ]);
+    // An import of a loaded module is not free: under a loader for TypeScript it takes a millisecond.
+    this.#promptRuns ??= import('./prompt-run.js');
+    const { runPrompt } = await this.#promptRuns;
     try {
       return await runPrompt({
         workflow: this.#served(content.workflow.graph.name),
@@ -364,7 +364,7 @@ class RegistryServer implements StepwrightServer {
         ),
         toolset: this.toolset,
         runs: this.#runs,
-        values: valuePort({ ...this.settings, schemas: this.#schemas }),
+        schemas: this.#schemas,
         settings: this.settings,
         request,
       });
