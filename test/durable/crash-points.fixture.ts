@@ -1,0 +1,120 @@
+// Goes on with the runs of a store until each has ended, starts another one, and is killed at a point of it: before a
+// commit, after a commit, or after an effect of a tool. Prints the id of a run that was acknowledged, and `whole` where
+// there is no such point. Arguments: path of the store, path of the ledger, name of a workflow, number of the point.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
+import { SqliteJournal } from '../../src/runtime/host/durable/sqlite-journal.js';
+import { processClock } from '../../src/runtime/host/in-process/clock.js';
+import type { SharedJournal } from '../../src/runtime/host/journal.js';
+import { type OperatorCommand, operatorItem } from '../../src/runtime/server/runs/operator-commands.js';
+import type { Waiter } from '../../src/runtime/server/runs/run-store.js';
+import { SharedRunStore } from '../../src/runtime/server/runs/shared-store.js';
+import { ada, broken, ok } from '../../src/runtime/server/runs/store.fixture.js';
+import { runRef } from '../../src/runtime/tools/port.js';
+import { BROKEN, CRASH_WORKFLOWS, ONCE } from './crash-workflows.js';
+
+const [path = '', ledger = '', workflow = '', point = ''] = process.argv.slice(2);
+
+let points: number | undefined;
+
+function reached(): void {
+  if (points === undefined) return;
+  points += 1;
+  if (points === Number(point)) process.kill(process.pid, 'SIGKILL');
+}
+
+const journal = await SqliteJournal.open(path, { leaseMs: 60, pollMs: 5 });
+const append = journal.append.bind(journal);
+journal.append = async (entry) => {
+  reached();
+  await append(entry);
+  reached();
+};
+
+const store = new SharedRunStore({
+  calls: {
+    async callTool(tool, _input, { idempotencyKey, origin }) {
+      if (origin?.source !== 'workflow') throw new Error('a call of no workflow');
+      appendFileSync(ledger, `${origin.run} ${origin.node} ${tool} ${idempotencyKey}\n`);
+      reached();
+      return tool === BROKEN ? broken('no') : ok(tool);
+    },
+    readResource: async (_name, uri) => ({ ok: true, value: { uri } }),
+    evaluate: async () => ok(null),
+  },
+  schemas: new SchemaCompiler(),
+  clock: processClock,
+  secretInputs: () => [],
+  toolSafety: (tool) => (tool === ONCE ? 'none' : 'key'),
+  holdsUnsafeCalls: true,
+  log: (text, { level }) => {
+    if (level === 'error') process.stderr.write(`${text}\n`);
+  },
+  newRunId: () => crypto.randomUUID(),
+  journal: journal as SharedJournal,
+});
+
+const waiter = (): Waiter => ({
+  answerMs: 45_000,
+  request: {
+    signal: new AbortController().signal,
+    requestId: '1',
+    progress: () => {},
+    principal: ada,
+  },
+});
+
+/** What an operator knows who looks into the ledger. */
+function decision(run: string, node: string): OperatorCommand {
+  const effects = existsSync(ledger) ? readFileSync(ledger, 'utf8') : '';
+  return {
+    command: 'decide',
+    step: node,
+    outcome: effects.includes(`${runRef(run)} ${node} `)
+      ? { kind: 'happened', value: ONCE }
+      : { kind: 'didNotHappen' },
+  };
+}
+
+async function attend(run: string): Promise<void> {
+  const answer = await store.get(ada, run);
+  if (!answer.ok) return;
+  for (const { action_id: actionId, type } of answer.envelope.actions ?? []) {
+    if (type === 'prompt') await store.submit(ada, run, { actionId, result: true }, waiter());
+  }
+  for (const { step_id: step } of answer.envelope.paused_steps ?? []) {
+    const head = { run, id: `decide ${step}`, at: processClock.now() };
+    await journal.send(operatorItem(head, decision(run, step), { kind: 'operator', name: 'test' }));
+  }
+}
+
+/** As a server does it all the time. */
+async function look(): Promise<void> {
+  await store.lookAfter();
+  setTimeout(() => void look(), 20);
+}
+
+async function finishAll(): Promise<void> {
+  for (;;) {
+    const open = await journal.openRuns();
+    if (open.length === 0) return;
+    for (const { run } of open) await attend(run);
+    await delay(2);
+  }
+}
+
+await store.resumeAll();
+void look();
+await finishAll();
+const graph = Object.entries(CRASH_WORKFLOWS).find(([name]) => name === workflow)?.[1];
+if (graph !== undefined) {
+  points = 0;
+  const started = await store.start({ owner: ada, graph, input: {} }, waiter());
+  if (started.ok) process.stdout.write(`${started.envelope.workflow_id}\n`);
+  await finishAll();
+  points = undefined;
+  process.stdout.write('whole\n');
+}
+store.leaveAll();
+process.exit();
