@@ -1,6 +1,7 @@
 // Serves workflows whose steps write to a ledger outside of the store: over HTTP, where it prints its address and a line
 // for each effect, or over stdio. Arguments: path of the store, path of the ledger, `http` or `stdio`, and `hangs` for a
-// server whose calls of `slow` do not return, or `edited` for one without `slow` and with another `gate`.
+// server whose calls of `slow` do not return, `edited` for one without `slow` and with another `gate`, or `stateless` for
+// one without sessions.
 import { appendFileSync } from 'node:fs';
 import { Tool, type ToolContext } from 'stepwright';
 import { serve, serveHttp } from 'stepwright/runtime';
@@ -73,13 +74,17 @@ const workflows = [
 
 const options = {
   store: `sqlite:${path}`,
-  runs: { leaseMs: 1_000 },
+  runs: { leaseMs: 1_000, maxOpenRuns: 100_000, maxPendingActions: 100_000 },
   drainTimeoutMs: 500,
   workflows,
   log: () => {},
 } as const;
 if (transport === 'stdio') await serve(registry, options);
 else {
-  const { url } = await serveHttp(registry, { port: 0, sessions: 'always', ...options });
+  const { url } = await serveHttp(registry, {
+    port: 0,
+    sessions: how === 'stateless' ? 'never' : 'always',
+    ...options,
+  });
   process.stdout.write(`${url.href}\n`);
 }
