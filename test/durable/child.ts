@@ -5,8 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
 import { compilePrograms } from '../compiled-programs.js';
 
+/** Starts a program of this folder. */
+export interface Program {
+  (...args: readonly string[]): Child;
+  /** The same in a process whose files may have so many kB: what is more than that fails, as on a full disk. */
+  limited(kB: number, ...args: readonly string[]): Child;
+}
+
 /** Compiles a program of this folder for the tests of a file. Returns what starts it. */
-export function programOf(name: string): (...args: readonly string[]) => Child {
+export function programOf(name: string): Program {
   let programs: Awaited<ReturnType<typeof compilePrograms>>;
   beforeAll(async () => {
     programs = await compilePrograms({
@@ -14,7 +21,13 @@ export function programOf(name: string): (...args: readonly string[]) => Child {
     });
   }, 60_000);
   afterAll(() => programs.remove());
-  return (...args) => new Child(programs.file(name), args);
+  const start = (...args: readonly string[]) => new Child([process.execPath, programs.file(name), ...args]);
+  const limited = (kB: number, ...args: readonly string[]) => {
+    // Bash counts in kB. Without the trap the signal ends the process.
+    const limit = `trap '' XFSZ; ulimit -f ${kB}; exec "$@"`;
+    return new Child(['bash', '-c', limit, 'bash', process.execPath, programs.file(name), ...args]);
+  };
+  return Object.assign(start, { limited });
 }
 
 /** A program in a process of its own. */
@@ -27,8 +40,8 @@ export class Child {
   readonly closed: Promise<unknown>;
   readonly #watchers = new Set<() => void>();
 
-  constructor(file: string, args: readonly string[]) {
-    this.process = spawn(process.execPath, [file, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  constructor([command = '', ...args]: readonly string[]) {
+    this.process = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdout, stderr } = this.process;
     if (stdout === null || stderr === null) throw new Error('the process has no output');
     stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -3,33 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { JsonObject } from '../../src/graph/json.js';
-import { type Answer, failureIn, runIn } from '../e2e/composite/client.js';
+import { failureIn, runIn } from '../e2e/composite/client.js';
 import { Random } from '../simulation/random.js';
 import { type Child, programOf } from './child.js';
+import { addressOf, toolCall } from './tool-call.js';
 
 const start = programOf('ledger-server');
 
 // `npm run test:faults` kills more often.
-const { KILLS = '8', KILL_SEED = '1' } = process.env;
+const { KILLS = '4', KILL_SEED = '1' } = process.env;
 
 /** They start runs and answer their first questions until the server is killed. */
 const CLIENTS = 7;
 
 const STEPS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
-
-/** Calls a tool of a server without sessions. Rejects where the server ends before it answers. */
-async function toolCall(url: URL, name: string, args: JsonObject = {}): Promise<Answer> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
-    signal: AbortSignal.timeout(30_000),
-  });
-  const text = await response.text();
-  const data = text.startsWith('{') ? text : text.slice(text.lastIndexOf('data: ') + 6);
-  return (JSON.parse(data) as { readonly result: Answer }).result;
-}
 
 test(`nothing is lost or done twice by servers that are killed at ${KILLS} moments (seed ${KILL_SEED})`, {
   timeout: 60_000 + Number(KILLS) * 10_000,
@@ -42,11 +29,9 @@ test(`nothing is lost or done twice by servers that are killed at ${KILLS} momen
     await server?.kill();
     rmSync(folder, { recursive: true });
   });
-  const begin = async (): Promise<URL> => {
+  const begin = (): Promise<URL> => {
     server = start(join(folder, 'runs.db'), ledger, 'http', 'stateless');
-    const isUrl = (line: string): boolean => line.startsWith('http:');
-    for (let count = 1; !server.lines.some(isUrl); count += 1) await server.printed(count);
-    return new URL(server.lines.find(isUrl) ?? '');
+    return addressOf(server);
   };
 
   const acknowledged: string[] = [];

@@ -9,6 +9,7 @@ import { failureIn, runIn, textIn } from '../e2e/composite/client.js';
 import { desk } from '../e2e/composite/fixture/registry.js';
 import { freshCall, listening } from '../e2e/composite/http.js';
 import { type Child, programOf } from './child.js';
+import { addressOf } from './tool-call.js';
 
 const start = programOf('ledger-server');
 let folder: string;
@@ -33,12 +34,6 @@ function begin(...how: readonly string[]): Child {
   return child;
 }
 
-async function urlOf(child: Child): Promise<URL> {
-  const isUrl = (line: string): boolean => line.startsWith('http:');
-  for (let count = 1; !child.lines.some(isUrl); count += 1) await child.printed(count);
-  return new URL(child.lines.find(isUrl) ?? '');
-}
-
 /** The effects so far, each as its step and its key. */
 const effects = (): string[] => readFileSync(ledger, 'utf8').trim().split('\n');
 
@@ -48,12 +43,12 @@ const statusOf = async (url: URL, workflow_id: string) =>
 describe('a server that is killed', { timeout: 90_000 }, () => {
   test('goes on with its runs when it is back, and applies no effect under two keys', async () => {
     let server = begin();
-    let url = await urlOf(server);
+    let url = await addressOf(server);
     const workflow_id = runIn(await freshCall(url, 'w_line'));
     await server.kill();
 
     server = begin();
-    url = await urlOf(server);
+    url = await addressOf(server);
     expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'waiting', action: { step_id: 'go' } });
     const answer = { workflow_id, action_id: 'go#1', result: true };
     // The server is killed between two steps, before it answers.
@@ -67,7 +62,7 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
     }
 
     server = begin();
-    url = await urlOf(server);
+    url = await addressOf(server);
     await vi.waitFor(
       async () => expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'waiting' }),
       { timeout: 30_000 },
@@ -83,13 +78,13 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
     const applied = new Set(effects());
     expect([...applied].map((line) => line.split(' ')[0])).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
     await server.kill();
-    url = await urlOf(begin());
+    url = await addressOf(begin());
     expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'completed', result: 'g' });
   });
 
   test('does not repeat a call that may not be repeated, and says which', async () => {
     let server = begin();
-    let url = await urlOf(server);
+    let url = await addressOf(server);
     const [workflow_id, decided] = [
       runIn(await freshCall(url, 'w_bill')),
       runIn(await freshCall(url, 'w_bill')),
@@ -102,7 +97,7 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
 
     for (let round = 0; round < 2; round += 1) {
       server = begin();
-      url = await urlOf(server);
+      url = await addressOf(server);
       // The lease of the one that was killed ends first.
       await vi.waitFor(
         async () =>
@@ -132,13 +127,13 @@ test('a run goes on with the workflow it started with when a server with an edit
   timeout: 60_000,
 }, async () => {
   let server = begin();
-  let url = await urlOf(server);
+  let url = await addressOf(server);
   const workflow_id = runIn(await freshCall(url, 'w_gate'));
   expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'waiting', definition_changed: false });
   await server.kill();
 
   server = begin('http', 'edited');
-  url = await urlOf(server);
+  url = await addressOf(server);
   const status = await freshCall(url, 'get_workflow_status', { workflow_id });
   expect(status.structuredContent).toMatchObject({
     ...{ status: 'waiting', definition_changed: true, missing_tools: ['slow'] },

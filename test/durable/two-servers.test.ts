@@ -114,6 +114,24 @@ describe('two servers over stdio on one file', { timeout: 90_000 }, () => {
     }
   });
 
+  test('go on with runs of workflows that they have in another form, and name a tool that they lack', async () => {
+    const [one, edited] = [await StdioServer.start(), await StdioServer.start('edited')];
+    const [there, here] = [runOf(await one.call('w_gate')), runOf(await one.call('w_gate'))];
+    expect(await one.status(there)).toMatchObject({ definition_changed: false });
+    expect(await edited.status(there)).toMatchObject({
+      ...{ status: 'waiting', definition_changed: true, missing_tools: ['slow'] },
+    });
+    expect(await edited.call('submit_result', { workflow_id: there, result: true })).toMatchObject({
+      status: 'failed',
+      error: { code: 'E_TOOL_UNKNOWN', node: 'slow' },
+    });
+    expect(await one.call('submit_result', { workflow_id: here, result: true })).toMatchObject({
+      status: 'completed',
+      result: 'a',
+    });
+    expect(effects().map((line) => line.split(' ')[0])).toEqual(['a', 'a', 'slow']);
+  });
+
   test('go on with the run of one that was killed', async () => {
     const one = await StdioServer.start('hangs');
     const other = await StdioServer.start();

@@ -252,6 +252,13 @@ export const questions = {
     cause: 'An argument of the workflow is secret, or a value is passed on to a secret input of a tool.',
     repair: "Serve the workflow with `store: 'memory'`.",
   },
+  E_STORE: {
+    meaning: 'The store of the runs failed, and it is open whether the request took effect.',
+    cause:
+      'The file of the store cannot be read or written: its disk is full, it is damaged, or another program keeps it locked. The log of the server says which.',
+    repair:
+      'Repair what the log names. Then ask with `list_workflows` or `get_workflow_status` what became of the request: the same answer may be sent again.',
+  },
   RESOURCE_EXHAUSTED: {
     meaning: 'A limit on open runs or actions is reached.',
     cause:

@@ -131,7 +131,7 @@ class RegistryServer implements StepwrightServer {
   readonly #gate = new RequestGate();
   readonly #lifecycle: Lifecycle;
   #hasAuthentication = false;
-  #promptRuns: Promise<typeof import('./prompt-run.js')> | undefined;
+  #runPrompt: Promise<typeof import('./prompt-run.js').runPrompt> | undefined;
   readonly #listeners = new Set<(change: ServerChange) => void>();
 
   constructor(
@@ -353,8 +353,8 @@ class RegistryServer implements StepwrightServer {
     const { content } = prompt;
     if (content.kind !== 'workflow') return this.#renderer.get(prompt, content, input, request, mask);
     // An import of a loaded module is not free: under a loader for TypeScript it takes a millisecond.
-    this.#promptRuns ??= import('./prompt-run.js');
-    const { runPrompt } = await this.#promptRuns;
+    this.#runPrompt ??= import('./prompt-run.js').then(({ runPrompt }) => runPrompt);
+    const runPrompt = await this.#runPrompt;
     try {
       return await runPrompt({
         workflow: this.#served(content.workflow.graph.name),

@@ -16,6 +16,7 @@ export type LogEvent =
   | 'store.retry_safety'
   | 'workflow.result'
   | 'store.not_looked_after'
+  | 'store.failed'
   | 'model.failed'
   | `run.${'started' | 'resumed' | 'not_resumed' | 'ended' | 'fault' | 'not_forgotten'}`
   | `server.${'listening' | 'draining' | 'drained' | 'unanswered' | 'stop'}`

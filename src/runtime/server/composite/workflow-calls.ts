@@ -1,8 +1,11 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import { StoreError } from '../../host/durable/store-error.js';
+import { JournalFailedError } from '../../host/journal.js';
 import { CallMask } from '../../tools/call-mask.js';
 import { checkArguments } from '../../tools/check-input.js';
+import { thrownText } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import { maskedError, maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
@@ -52,8 +55,15 @@ export class WorkflowCalls {
     try {
       return await this.#run(workflow, given, { secret, mask }, request);
     } catch (fault) {
+      if (isStoreFault(fault)) return this.#storeFailed(fault, workflow.tool.name);
       throw maskedError(fault, mask);
     }
+  }
+
+  /** The store is the operator's concern, and its path with it: the caller learns what is known of the run. */
+  #storeFailed(fault: unknown, tool: string): ToolResult {
+    this.#options.log(`${tool}: ${thrownText(fault)}`, { event: 'store.failed', tool });
+    return failureResult({ code: 'E_STORE', message: workflowToolTexts.storeFailed(tool) });
   }
 
   async #run(
@@ -90,7 +100,15 @@ export class WorkflowCalls {
       return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.twoIds });
     const checked = await checkArguments(name, named, inputSchema, this.#options.schemas);
     if (!checked.ok) return failureResult(checked.failure);
-    const { input } = checked;
+    try {
+      return await this.#callRunTool(name, checked.input, request);
+    } catch (fault) {
+      if (isStoreFault(fault)) return this.#storeFailed(fault, name);
+      throw fault;
+    }
+  }
+
+  async #callRunTool(name: RunTool, input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     switch (name) {
       case 'submit_result':
         return this.#submit(input, request);
@@ -318,4 +336,8 @@ function withDefaults({ inputs }: Pick<Graph, 'inputs'>, given: JsonObject): Jso
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
+}
+
+function isStoreFault(fault: unknown): boolean {
+  return fault instanceof StoreError || fault instanceof JournalFailedError;
 }

@@ -273,6 +273,8 @@ export const workflowToolTexts = {
   badCursor: () =>
     '`cursor` is not one that list_workflows returned for this `status`, or the run that it refers to was forgotten: call it again without `cursor`',
   twoIds: 'workflow_id and run_id name two runs: send one of them',
+  storeFailed: (tool: string) =>
+    `The server could not read or write its store of runs. Whether '${tool}' took effect is not known: ask later with list_workflows or get_workflow_status, and send it again only if it did not.`,
   unfitResult: (workflow: string, ref: string) =>
     `run ${ref} of workflow \`${workflow}\`: its result does not fit the output schema of its tool; it was returned in an envelope`,
 
