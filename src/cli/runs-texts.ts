@@ -74,6 +74,7 @@ Commands:
   export      print a run and its log as one JSON value
   backup      copy the store to a file
   restore     make a store of a backup
+  metrics     print how the store does, for a monitor
   prune       remove runs that are over
 
 Options:
@@ -174,6 +175,13 @@ ${COMMON}`,
   restoreHelp: `Usage: stepwright runs restore FILE --store sqlite:PATH [options]
 
 Makes a store of a backup, and checks it. The store must not exist: no file is overwritten.
+
+Options:
+${COMMON}`,
+  metricsHelp: `Usage: stepwright runs metrics --store sqlite:PATH [options]
+
+Prints how the store does: its runs, what was sent and not taken, times that came and were not taken, the servers that
+have runs, and its size.
 
 Options:
 ${COMMON}`,

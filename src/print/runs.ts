@@ -31,6 +31,39 @@ function table(rows: readonly (readonly string[])[]): string {
   return `${rows.map(line).join('\n')}\n`;
 }
 
+/** How a store does. */
+interface ShownMetrics {
+  readonly open: number;
+  readonly waiting: number;
+  readonly paused: number;
+  readonly finished: number;
+  readonly inbox: number;
+  readonly overdue: number;
+  readonly next_due_at?: string;
+  readonly servers: readonly {
+    readonly id: string;
+    readonly runs: number;
+    readonly beat: number;
+    readonly lease_ms: number;
+  }[];
+  readonly bytes: number;
+}
+
+/** Metrics of a store, with a line for each topic. */
+export function metricsText(metrics: ShownMetrics): string {
+  const { open, waiting, paused, finished, inbox, overdue, next_due_at: next, servers, bytes } = metrics;
+  const lines = [
+    `runs: ${open} open (${waiting} waiting, ${paused} paused), ${finished} finished`,
+    `inbox: ${inbox} sent and not taken`,
+    `times: ${overdue} overdue, the next one ${next ?? 'none'}`,
+    `size: ${bytes} bytes`,
+    ...servers.map(
+      ({ id, runs, beat, lease_ms: lease }) => `server ${id}: ${runs} runs, beat ${beat}, lease ${lease} ms`,
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
 /** A run as it is shown. */
 interface ShownRun {
   readonly run: string;

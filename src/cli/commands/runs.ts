@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import('./runs/export.js')).exportRun,
   backup: async () => (await import('./runs/copy.js')).backUp,
   restore: async () => (await import('./runs/copy.js')).restore,
+  metrics: async () => (await import('./runs/metrics.js')).metrics,
   prune: async () => (await import('./runs/prune.js')).prune,
 };
 

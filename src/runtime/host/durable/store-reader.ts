@@ -10,6 +10,7 @@ import {
 } from './driver.js';
 import { countExpired } from './retention.js';
 import { openReadOnly, storeError } from './store-file.js';
+import { PAUSED, type StoreMetrics, storeMetrics, WAITS } from './store-metrics.js';
 import { type Head, type StoredEntry, StoreTables } from './store-tables.js';
 
 /** Which runs are listed. */
@@ -131,6 +132,11 @@ export class StoreReader {
     return this.#reading(() => countExpired(this.#tables, retention));
   }
 
+  /** How the store does at a time, in ms since the epoch. */
+  metrics(now: number): StoreMetrics {
+    return this.#reading(() => storeMetrics(this.#tables, now));
+  }
+
   close(): void {
     this.#tables.close();
     this.#database.close();
@@ -144,12 +150,6 @@ export class StoreReader {
     }
   }
 }
-
-/** Whether a run owes commands, and its host none of them. */
-const WAITS = `(EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes IS NOT NULL) AND NOT EXISTS
-  (SELECT 1 FROM state WHERE run = runs.n AND owes IN ('callTool', 'readResource', 'evaluate')))`;
-
-const PAUSED = `(holder IS NULL AND EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes = 'callTool'))`;
 
 function listedRow(row: Record<string, unknown>): ListedRow {
   const { n, ref, workflow, status, started_at: startedAt, ended_at: endedAt } = row;
