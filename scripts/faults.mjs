@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 
 // `npm run test:faults`: many more faults than a run of all tests has. `--seed N` replays one seed of the simulation.
@@ -10,19 +11,35 @@ const { values } = parseArgs({
     copies: { type: 'string', default: '200' },
   },
 });
-const { seeds, seed, kills, copies } = values;
-const [paths, faults] =
-  seed === undefined
-    ? [
-        ['test/simulation', 'test/durable'],
-        { SEEDS: seeds, CRASH_STRIDE: '1', KILLS: kills, KILL_SEED: now(), COPIES: copies, COPY_SEED: now() },
-      ]
-    : [['test/simulation'], { SEED: seed }];
-const args = ['node_modules/vitest/vitest.mjs', 'run', ...paths];
-process.exitCode =
-  spawnSync(process.execPath, args, { env: { ...process.env, ...faults }, stdio: 'inherit' }).status ?? 1;
 
-/** A seed that the titles of the tests show: the environment replays it. */
-function now() {
-  return String(Date.now() % 1_000_000);
+/** A run of some tests. Their titles show the seeds. */
+async function run(environment, ...args) {
+  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...args], {
+    env: { ...process.env, ...environment },
+    stdio: 'inherit',
+  });
+  const [status] = await once(child, 'close');
+  if (status !== 0) process.exitCode = 1;
+}
+
+const simulate = (environment) => run(environment, 'test/simulation', '-t', 'nothing is lost');
+
+if (values.seed !== undefined) await simulate({ SEED: values.seed });
+else {
+  const seeds = Number(values.seeds);
+  const half = Math.ceil(seeds / 2);
+  const seed = String(Date.now() % 1_000_000);
+  const { kills, copies } = values;
+  // Two at a time: most of them wait for disks and processes.
+  await Promise.all([
+    simulate({ FIRST_SEED: '1', SEEDS: String(half) }).then(() =>
+      run({ CRASH_STRIDE: '1' }, 'test/durable/crash-matrix.test.ts'),
+    ),
+    simulate({ FIRST_SEED: String(half + 1), SEEDS: String(seeds - half) }).then(() =>
+      run(
+        { KILLS: kills, KILL_SEED: seed, COPIES: copies, COPY_SEED: seed },
+        ...['random-kills', 'power-loss'].map((name) => `test/durable/${name}.test.ts`),
+      ),
+    ),
+  ]);
 }

@@ -12,10 +12,10 @@ afterEach(() => {
 
 const poll = (): void => void vi.advanceTimersByTime(20);
 
-// `SEED=7` replays one, `SEED=7 STEPS=20` less of it; `SEEDS=10000` runs more of them.
-const { SEED, SEEDS = '150', STEPS: steps = String(STEPS) } = process.env;
-const first = Number(SEED ?? 1);
-const last = SEED === undefined ? Number(SEEDS) : first;
+// `SEED=7` replays one, `SEED=7 STEPS=20` less of it; `SEEDS=5000` runs more of them, `FIRST_SEED=5001` later ones.
+const { SEED, FIRST_SEED = '1', SEEDS = '150', STEPS: steps = String(STEPS) } = process.env;
+const first = Number(SEED ?? FIRST_SEED);
+const last = SEED === undefined ? first + Number(SEEDS) - 1 : first;
 
 const simulate = (seed: number, length = Number(steps)): Promise<void> =>
   new Simulation(seed, { poll, steps: length }).run();
