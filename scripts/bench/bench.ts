@@ -1,6 +1,7 @@
 import type { Row } from './row.js';
 import { builder } from './rows/builder.js';
 import { durable } from './rows/durable.js';
+import { durablePeers } from './rows/durable-peers.js';
 import { frameworks } from './rows/frameworks.js';
 import { graphSize, runLength } from './rows/growth.js';
 import { items } from './rows/items.js';
@@ -33,7 +34,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   slope: promptSlope,
   prompts,
   tools,
-  durable,
+  durable: async (sizes) => [...(await durable(sizes)), ...(await durablePeers(sizes))],
   startup,
 };
 

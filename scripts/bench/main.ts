@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bench, GROUPS } from './bench.js';
 import { compare, comparisonText } from './compare.js';
-import { missingFrameworks } from './peers/frameworks.js';
+import { durableFrameworks, missingFrameworks } from './peers/frameworks.js';
 import { markdown, type Row, table } from './row.js';
 import { FULL, QUICK } from './sizes.js';
 
@@ -51,10 +51,11 @@ async function main(): Promise<void> {
       `Node ${machine.node}, ${machine.cores} × ${machine.cpu}, load ${loadBefore} before, ${machine.loadAfter} after`,
     );
   }
-  const missing = names.includes('frameworks') ? missingFrameworks() : [];
-  if (missing.length > 0) {
-    console.error(`\nNOT MEASURED: ${missing.join(', ')}\n  npm run bench:peers installs them`);
-  }
+  const missing = [
+    ...(names.includes('frameworks') ? missingFrameworks() : []),
+    ...(names.includes('durable') ? (await durableFrameworks()).missing : []),
+  ];
+  if (missing.length > 0) console.error(`\nNOT MEASURED\n  ${missing.join('\n  ')}`);
   if (values.compare) {
     const committed = JSON.parse(readFileSync(COMMITTED, 'utf8')) as { rows: Row[] };
     const comparison = compare(committed.rows, rows);

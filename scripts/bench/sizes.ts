@@ -41,6 +41,8 @@ export interface Sizes {
     readonly together: { readonly runs: number; readonly steps: number };
     /** Items of a loop, and how many such loops run one after the other. */
     readonly items: { readonly count: number; readonly loops: number };
+    /** Steps of a run beside other engines, which write more for each step of a longer run. */
+    readonly peerSteps: number;
     /** Runs of the length that `window` has. */
     readonly longRuns: number;
   };
@@ -85,6 +87,7 @@ export const FULL: Sizes = {
     steps: 1_000,
     together: { runs: 50, steps: 100 },
     items: { count: 100, loops: 20 },
+    peerSteps: 50,
     longRuns: 3,
   },
   tools: [20, 100],
@@ -114,6 +117,12 @@ export const TINY: Sizes = {
   stateBytes: 1_000,
   waiting: 10,
   secrets: [2, 4],
-  durable: { steps: 3, together: { runs: 2, steps: 2 }, items: { count: 4, loops: 2 }, longRuns: 1 },
+  durable: {
+    steps: 3,
+    together: { runs: 2, steps: 2 },
+    items: { count: 4, loops: 2 },
+    peerSteps: 3,
+    longRuns: 1,
+  },
   tools: [2, 3],
 };

@@ -11,10 +11,18 @@ import {
   question,
 } from '../../scripts/bench/graphs.js';
 import { HostedRun, runHosted, runStored } from '../../scripts/bench/host.js';
-import { FRAMEWORKS, installedFrameworks, missingFrameworks } from '../../scripts/bench/peers/frameworks.js';
+import {
+  DURABLE_FRAMEWORKS,
+  durableFrameworks,
+  FRAMEWORKS,
+  installedFrameworks,
+  missingFrameworks,
+} from '../../scripts/bench/peers/frameworks.js';
 import * as functions from '../../scripts/bench/peers/functions.js';
 import { lineMachine, loopMachine, runMachine } from '../../scripts/bench/peers/machines.js';
 import { markdown, type Row, row, table } from '../../scripts/bench/row.js';
+import { durable } from '../../scripts/bench/rows/durable.js';
+import { durablePeers } from '../../scripts/bench/rows/durable-peers.js';
 import { TINY } from '../../scripts/bench/sizes.js';
 
 describe('a measured workload', () => {
@@ -54,11 +62,9 @@ describe('the rows', () => {
   let rows: readonly Row[] = [];
 
   beforeAll(async () => {
-    rows = await bench(
-      TINY,
-      // Other engines are installed on request, and have a separate test.
-      Object.keys(GROUPS).filter((name) => name !== 'frameworks'),
-    );
+    // Other engines are installed on request, and have separate tests.
+    const names = Object.keys(GROUPS).filter((name) => name !== 'frameworks' && name !== 'durable');
+    rows = [...(await bench(TINY, names)), ...(await durable(TINY))];
   });
 
   test('are complete', () => {
@@ -97,6 +103,10 @@ describe('the rows', () => {
       'prompts/get of 2 steps, over stdio / by hand',
       'prompts/get of 2 steps, over HTTP / by hand',
       'tools/call, in memory / by hand',
+      'start of a server with 2 tools, to its first list / by hand',
+      'memory of a server with 2 tools that has started / by hand',
+      'memory of a server with 2 tools and a store in a file',
+      'tools/list of 3 tools, over stdio / by hand',
       'store: step of a run, FULL, by the clock / SQLite',
       'store: step of a run, FULL / SQLite',
       'store: step of a run, NORMAL, by the clock / SQLite',
@@ -109,10 +119,6 @@ describe('the rows', () => {
       'store: start beside 10 that wait / beside none',
       'store: step 5 of a run / step 2',
       'store: what a step takes on disk',
-      'start of a server with 2 tools, to its first list / by hand',
-      'memory of a server with 2 tools that has started / by hand',
-      'memory of a server with 2 tools and a store in a file',
-      'tools/list of 3 tools, over stdio / by hand',
     ]);
   });
 
@@ -195,6 +201,8 @@ describe('other engines', () => {
   test('are measured, or listed as missing', async () => {
     const { length } = await installedFrameworks();
     expect(length + missingFrameworks().length).toBe(Object.keys(FRAMEWORKS).length);
+    const { found, missing } = await durableFrameworks();
+    expect(found.length + missing.length).toBe(Object.keys(DURABLE_FRAMEWORKS).length);
   });
 
   test('have the same result as stepwright, if they are installed', async () => {
@@ -202,5 +210,18 @@ describe('other engines', () => {
       expect(await line(7)()).toBe(7);
       expect(await loop(3)([5, 3, 9, 1])).toEqual([6, 4, 10, 2]);
     }
+  });
+
+  test('that keep runs are compared with a run in a file, if they can be measured', async () => {
+    const { found } = await durableFrameworks();
+    const rows = await durablePeers(TINY);
+    const step = 'store: step in a line of 3, FULL';
+    expect(rows.map(({ name, peer }) => [name, peer?.name])).toEqual(
+      found.flatMap(({ name, server }) => [
+        [`${step}, by the clock`, name],
+        [step, server === undefined ? name : `${name}, without ${server}`],
+      ]),
+    );
+    for (const { ratio } of rows) expect(ratio).toSatisfy(Number.isFinite);
   });
 });

@@ -2,15 +2,20 @@ import { Annotation, END, Send, START, StateGraph } from '@langchain/langgraph';
 
 export const name = 'LangGraph.js';
 
-/** A node for each call, without a checkpointer. */
-export function line(count) {
+/** A node for each call. */
+export function lineGraph(count) {
   const state = Annotation.Root({ n: Annotation() });
   let graph = new StateGraph(state);
   for (let place = 0; place < count; place += 1) {
     graph = graph.addNode(`s${place}`, async ({ n }) => ({ n: n + 1 }));
     graph = graph.addEdge(place === 0 ? START : `s${place - 1}`, `s${place}`);
   }
-  const compiled = graph.addEdge(`s${count - 1}`, END).compile();
+  return graph.addEdge(`s${count - 1}`, END);
+}
+
+/** Without a checkpointer. */
+export function line(count) {
+  const compiled = lineGraph(count).compile();
   return async () => (await compiled.invoke({ n: 0 }, { recursionLimit: count + 1 })).n;
 }
 

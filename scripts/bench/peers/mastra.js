@@ -5,8 +5,8 @@ export const name = 'Mastra';
 
 const counter = z.object({ n: z.number() });
 
-/** A step for each call, without a storage. */
-export function line(count) {
+/** A step for each call. */
+export function lineWorkflow(count) {
   let workflow = createWorkflow({ id: 'line', inputSchema: counter, outputSchema: counter });
   for (let place = 0; place < count; place += 1) {
     const step = createStep({
@@ -17,7 +17,12 @@ export function line(count) {
     });
     workflow = workflow.then(step);
   }
-  return runnerOf(workflow.commit(), { n: 0 }, ({ n }) => n);
+  return workflow.commit();
+}
+
+/** Without a storage. */
+export function line(count) {
+  return runnerOf(lineWorkflow(count), { n: 0 }, ({ n }) => n);
 }
 
 /** A `foreach` of one step. */
@@ -35,7 +40,8 @@ export function loop(concurrency) {
   return runnerOf(workflow, [], (results) => results);
 }
 
-function runnerOf(workflow, otherwise, resultOf) {
+/** A function that runs a workflow once. */
+export function runnerOf(workflow, otherwise, resultOf) {
   return async (inputData = otherwise) => {
     const run = await workflow.createRunAsync();
     const outcome = await run.start({ inputData });
