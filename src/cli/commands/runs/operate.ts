@@ -177,15 +177,18 @@ type Response =
 
 async function sent(path: string, item: ReturnType<typeof operatorItem>, waitMs: number): Promise<Response> {
   const journal = await SqliteJournal.open(path);
-  const signal = AbortSignal.timeout(waitMs);
+  const late = new AbortController();
+  // It keeps the process alive, which what the journal does in the meantime does not.
+  const timer = setTimeout(() => late.abort(), waitMs);
   try {
-    const response = (await request(journal, item, signal)) as { ok: boolean; failure?: JsonObject };
+    const response = (await request(journal, item, late.signal)) as { ok: boolean; failure?: JsonObject };
     return response.ok ? { outcome: 'applied' } : { outcome: 'refused', failure: response.failure ?? {} };
   } catch (error) {
     if (error instanceof JournalFailedError && error.cause instanceof StoreError) throw error.cause;
-    if (!signal.aborted || error !== signal.reason) throw error;
+    if (!late.signal.aborted || error !== late.signal.reason) throw error;
     return { outcome: 'stored' };
   } finally {
+    clearTimeout(timer);
     await journal.close();
   }
 }
