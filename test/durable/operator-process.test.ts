@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { compilePrograms } from '../compiled-programs.js';
-import { runIn } from '../e2e/composite/client.js';
+import { runIn, textIn } from '../e2e/composite/client.js';
 import { programOf } from './child.js';
 import { addressOf, toolCall } from './tool-call.js';
 
@@ -45,6 +45,11 @@ test('commands of an operator say what became of them, with a server and without
     const status = await toolCall(url, 'get_workflow_status', { workflow_id });
     expect(status.structuredContent).toMatchObject({ status: 'completed' });
   });
+
+  const undone = runIn(await toolCall(url, 'w_gate'));
+  expect(runs('cancel', runRef(undone)).stdout).toContain('has taken it');
+  const cancelled = await toolCall(url, 'get_workflow_status', { workflow_id: undone });
+  expect(textIn(cancelled)).toContain('an operator cancelled it');
 
   const left = runRef(runIn(await toolCall(url, 'w_gate')));
   await server.kill();

@@ -109,6 +109,11 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
       );
       const status = await freshCall(url, 'get_workflow_status', { workflow_id });
       expect(textIn(status)).toContain("is paused at step 'charge'");
+      const answer = await freshCall(url, 'submit_result', { workflow_id, result: false });
+      expect(failureIn(answer)).toMatchObject({
+        code: 'NO_OPEN_ACTION',
+        message: expect.stringContaining('until an operator decides'),
+      });
       if (round === 0) await server.kill();
     }
     const { out } = await runs('answer', runRef(decided), 'happened', '{}', '--store', `sqlite:${path}`);

@@ -34,7 +34,7 @@ export const serveCommand = registryCommand('serve', texts.serveHelp, OPTIONS, 0
 });
 
 function isStore(text: string): text is 'memory' | `sqlite:${string}` {
-  return text === 'memory' || /^sqlite:./s.test(text);
+  return text === 'memory' || /^sqlite:(?!:memory:$)./s.test(text);
 }
 
 function isPort(text: string): boolean {

@@ -50,7 +50,7 @@ export const runs = {
   E_JOURNAL: {
     meaning: 'The run left this process because its journal failed.',
     cause:
-      'Three writes in a row failed, or another process wrote to the run. The journal keeps the run as last written.',
+      'Three writes in a row failed. The journal keeps the run as last written. With a store in a file the run goes on from there instead, and its status is `running` until then.',
     repair: 'Repair the journal. Look the outcome up in it before you start the workflow again.',
   },
   E_INTERNAL: {

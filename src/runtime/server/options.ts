@@ -207,7 +207,7 @@ function oneOf<T extends string>(option: string, given: T, values: readonly T[])
 /** @throws RangeError for a malformed store, and for one beside a journal. */
 function storePathOf({ store = 'memory', journal }: ServerSettings): string | undefined {
   if (store === 'memory') return undefined;
-  const path = typeof store === 'string' ? /^sqlite:(.+)$/s.exec(store)?.[1] : undefined;
+  const path = typeof store === 'string' ? /^sqlite:(?!:memory:$)(.+)$/s.exec(store)?.[1] : undefined;
   if (path === undefined) {
     throw new RangeError(`store must be 'memory' or 'sqlite:PATH', not ${JSON.stringify(store)}`);
   }

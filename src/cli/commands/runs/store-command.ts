@@ -43,7 +43,7 @@ export function storeCommand<T extends OptionTable & typeof STORE_OPTIONS>(
       return 0;
     }
     if (values.store === undefined) return misused(runsTexts.missingStore(name), output);
-    const path = /^sqlite:(.+)$/s.exec(values.store)?.[1];
+    const path = /^sqlite:(?!:memory:$)(.+)$/s.exec(values.store)?.[1];
     if (path === undefined) return misused(runsTexts.badStore(values.store), output);
     try {
       return await work(path, parsed, output);

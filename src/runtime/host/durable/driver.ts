@@ -49,9 +49,19 @@ export function checkDriver(driver: SqliteDriver, path: string): void {
 
 /** The result code of SQLite in an error of a driver, without its extension. */
 export function sqliteCode(error: unknown): number | undefined {
-  const code = (error as { readonly errcode?: unknown } | undefined)?.errcode;
-  return typeof code === 'number' ? code & 0xff : undefined;
+  const { errcode, message } = (error ?? {}) as { readonly errcode?: unknown; readonly message?: unknown };
+  if (typeof errcode === 'number') return errcode & 0xff;
+  return CODES.get(message);
 }
+
+/** Of faults that a driver throws without their codes: when it prepares a statement. */
+const CODES: ReadonlyMap<unknown, number> = new Map([
+  ['database is locked', 5],
+  ['disk I/O error', 10],
+  ['database disk image is malformed', 11],
+  ['database or disk is full', 13],
+  ['file is not a database', 26],
+]);
 
 const ignore = (): void => {};
 

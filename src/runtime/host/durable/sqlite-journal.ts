@@ -19,6 +19,7 @@ import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry, type NewStatus } from './encode-entry.js';
 import { StoreError } from './store-error.js';
 import {
+  OpenFiles,
   openStoreFile,
   pragma,
   type StoreFileOptions,
@@ -62,6 +63,7 @@ export class SqliteJournal implements SharedJournal {
   readonly leases: StoreLeases;
   readonly index: StoreIndex;
   readonly #database: SqliteDatabase;
+  readonly #files: OpenFiles;
   readonly #pollMs: number;
   readonly #tables: StoreTables;
   readonly #group: GroupCommit<Write>;
@@ -89,6 +91,7 @@ export class SqliteJournal implements SharedJournal {
     this.path = path;
     this.#database = database;
     this.#tables = new StoreTables(database, path);
+    this.#files = new OpenFiles(path);
     this.#pollMs = options.pollMs ?? 20;
     this.#group = new GroupCommit(
       (writes) => this.#commit(writes),
@@ -256,6 +259,7 @@ export class SqliteJournal implements SharedJournal {
     const written: Written = { runs: new Set() };
     let refusals: readonly Refusal[];
     try {
+      this.#files.check();
       refusals = await whenFree(this.path, () =>
         transaction(this.#database, () => writes.map((write) => write(written))),
       );

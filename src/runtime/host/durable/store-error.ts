@@ -11,6 +11,8 @@ export type StoreProblem =
   | 'damaged'
   | 'foreign'
   | 'full'
+  | 'io'
+  | 'replaced'
   | 'newer'
   | 'busy'
   | 'closed';
@@ -40,6 +42,10 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
     `'${path}' is a database of another program: give the path of a store, or of a file that does not exist yet`,
   full: (path, detail) =>
     `the store '${path}' cannot grow (${detail}): free space on its disk, or finish and remove runs`,
+  io: (path, detail) =>
+    `the store '${path}' cannot be read or written (${detail}): see whether its disk fails, or whether the file or its '-wal' was removed, and restore it from a backup if so`,
+  replaced: (path, detail) =>
+    `'${detail}' was removed or replaced while the store '${path}' was open: nothing is written any more, so end the servers that use it and start them again`,
   newer: (path, detail) =>
     `the store '${path}' was written by a later version of stepwright (${detail}): update stepwright, or give another path`,
   busy: (path, detail) =>

@@ -1,4 +1,12 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as sqlite from '@photostructure/sqlite';
@@ -93,6 +101,53 @@ test('a file that was cut is refused, or has what was written', { timeout: 60_00
     }
   }
   expect(outcomes.refused).toBeGreaterThan(0);
+});
+
+test.each([['the file'], ['its log']])('nothing is acknowledged once that %s was removed', async (what) => {
+  const path = join(folder, `removed-${what === 'the file' ? 'file' : 'log'}.db`);
+  const journal = await SqliteJournal.open(path);
+  await journal.append(first('r0'));
+  // Its files are looked at now and then.
+  const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1_000);
+  await journal.append(first('r1'));
+  rmSync(what === 'the file' ? path : `${path}-wal`);
+  now.mockReturnValue(performance.now() + 2_000);
+  await expect(journal.append(first('r2'))).rejects.toMatchObject({
+    problem: 'replaced',
+    message: expect.stringContaining('was removed or replaced'),
+  });
+  now.mockRestore();
+  await journal.close();
+});
+
+test('a damaged page is named where it is read', async () => {
+  const path = join(folder, 'torn.db');
+  const journal = await SqliteJournal.open(path);
+  for (let run = 0; run < 40; run += 1) await journal.append(first(`r${run}`));
+  await journal.close();
+  const bytes = readFileSync(path);
+  const size = bytes.readUInt16BE(16);
+  const outcomes = { damaged: 0, read: 0 };
+  for (let page = 1; page * size < bytes.length; page += 1) {
+    const torn = Buffer.from(bytes);
+    torn.fill(0xa5, page * size, (page + 1) * size);
+    const copy = join(folder, 'torn-copy.db');
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${copy}${suffix}`, { force: true });
+    writeFileSync(copy, torn);
+    let opened: SqliteJournal | undefined;
+    try {
+      opened = await SqliteJournal.open(copy);
+      await opened.leases.orphans(5);
+      for (const { run } of await opened.openRuns()) await opened.load(run);
+      outcomes.read += 1;
+    } catch (error) {
+      expect(error).toMatchObject({ name: 'StoreError', problem: 'damaged' });
+      outcomes.damaged += 1;
+    } finally {
+      await opened?.close();
+    }
+  }
+  expect(Math.min(outcomes.damaged, outcomes.read)).toBeGreaterThan(1);
 });
 
 describe('the driver', () => {

@@ -146,6 +146,33 @@ export function checkFile(path: string): void {
   if (!stats.isFile()) throw new StoreError('not_a_database', path);
 }
 
+/** So often the files of an open store are looked at, in ms. */
+const LOOK_MS = 100;
+
+/** Notices that the files of an open store were replaced: SQLite goes on with those that it has, which are lost with it. */
+export class OpenFiles {
+  readonly #path: string;
+  readonly #known = new Map<string, number>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** @throws StoreError `replaced`. */
+  check(): void {
+    const now = performance.now();
+    if (this.#path === ':memory:' || now - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = now;
+    for (const file of [this.#path, `${this.#path}-wal`]) {
+      const ino = statSync(file, { throwIfNoEntry: false })?.ino;
+      const known = this.#known.get(file);
+      if (known !== undefined && ino !== known) throw new StoreError('replaced', this.#path, file);
+      if (ino !== undefined) this.#known.set(file, ino);
+    }
+  }
+}
+
 /** Works as soon as no other process holds the lock that it needs. @throws StoreError `busy`. */
 export async function whenFree<T>(path: string, work: () => T): Promise<T> {
   const end = performance.now() + BUSY_MS;
@@ -153,11 +180,16 @@ export async function whenFree<T>(path: string, work: () => T): Promise<T> {
     try {
       return work();
     } catch (error) {
-      if (sqliteCode(error) !== SQLITE.busy) throw error;
+      if (!isBusy(error)) throw error;
       if (performance.now() >= end) throw new StoreError('busy', path, `${BUSY_MS} ms`, error);
     }
     await delay(1 + Math.random() * 4);
   }
+}
+
+/** Whether another process holds a lock. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE.busy;
 }
 
 /** Does all of the work or nothing of it. */
@@ -193,6 +225,8 @@ export function storeError(error: unknown, path: string): unknown {
       return new StoreError('damaged', path, detail, error);
     case SQLITE.full:
       return new StoreError('full', path, detail, error);
+    case SQLITE.ioError:
+      return new StoreError('io', path, detail, error);
     case SQLITE.notADatabase:
       return new StoreError('not_a_database', path, detail, error);
     default:

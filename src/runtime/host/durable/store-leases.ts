@@ -56,6 +56,8 @@ export class StoreLeases implements Leases {
   readonly #now: () => number;
   readonly #others = new Map<string, Seen>();
   readonly #followers = new Map<string, Set<Follower>>();
+  /** Runs that this process has abandoned, as long as the file does not say so. */
+  readonly #abandoned = new Set<string>();
   #beat = 0;
   /** When the last sign of life was given. */
   #beatAt = Number.NEGATIVE_INFINITY;
@@ -118,14 +120,24 @@ export class StoreLeases implements Leases {
     );
   }
 
-  abandon(run: string): Promise<void> {
+  async abandon(run: string): Promise<void> {
     this.#store.left(run);
-    return this.#store.write(() =>
-      this.#store.tables.run(
-        `UPDATE runs SET holder = '' WHERE id = ? AND holder = ?`,
-        ...[keyColumn(run), this.holder],
-      ),
-    );
+    this.#abandoned.add(run);
+    await this.#writeAbandoned();
+  }
+
+  /** As long as that fails, this process shows that it lives, and nothing else takes its runs. */
+  async #writeAbandoned(): Promise<void> {
+    const runs = [...this.#abandoned];
+    await this.#store.write(() => {
+      for (const run of runs) {
+        this.#store.tables.run(
+          `UPDATE runs SET holder = '' WHERE id = ? AND holder = ?`,
+          ...[keyColumn(run), this.holder],
+        );
+      }
+    });
+    for (const run of runs) this.#abandoned.delete(run);
   }
 
   async head(run: string): Promise<RunHead | undefined> {
@@ -176,6 +188,7 @@ export class StoreLeases implements Leases {
 
   async orphans(now: number): Promise<readonly string[]> {
     this.#store.check();
+    if (this.#abandoned.size > 0) await this.#writeAbandoned();
     const { tables } = this.#store;
     if (tables.get('SELECT 1 FROM runs WHERE holder = ? LIMIT 1', this.holder) !== undefined)
       await this.#store.write(() => this.beat());

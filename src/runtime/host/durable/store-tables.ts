@@ -3,6 +3,7 @@ import type { Event, RunStatus } from '../../engine/events.js';
 import type { HostRow, InboxItem, LoadedRun, Row } from '../journal.js';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
 import { StoreError } from './store-error.js';
+import { isBusy, storeError } from './store-file.js';
 import { keyColumn, keyIn, readEvent } from './texts.js';
 
 /** The row of a run. */
@@ -38,24 +39,33 @@ export class StoreTables {
 
   /** Returns how many rows it has changed. */
   run(sql: string, ...values: SqliteValue[]): number {
-    return Number(this.#prepared(sql).run(...values).changes);
+    return this.#safely(() => Number(this.#prepared(sql).run(...values).changes));
   }
 
   get(sql: string, ...values: SqliteValue[]): Record<string, unknown> | undefined {
-    return this.#prepared(sql).get(...values) as Record<string, unknown> | undefined;
+    return this.#safely(() => this.#prepared(sql).get(...values)) as Record<string, unknown> | undefined;
   }
 
   all(sql: string, ...values: SqliteValue[]): Record<string, unknown>[] {
-    return this.#prepared(sql).all(...values) as Record<string, unknown>[];
+    return this.#safely(() => this.#prepared(sql).all(...values)) as Record<string, unknown>[];
   }
 
   /** Reads from several tables as of one moment. */
   reading<T>(read: () => T): T {
-    this.#database.exec('BEGIN');
+    this.#safely(() => this.#database.exec('BEGIN'));
     try {
       return read();
     } finally {
       this.#database.exec('COMMIT');
+    }
+  }
+
+  /** @throws StoreError for faults of the file; of SQLite where it is locked, which is waited for. */
+  #safely<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw isBusy(error) ? error : storeError(error, this.#path);
     }
   }
 

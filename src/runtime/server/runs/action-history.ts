@@ -55,6 +55,8 @@ class Accepted {
 export interface Open extends Pick<LiveRun, 'isOpen'> {
   /** The questions that a caller may answer, by their ids. */
   readonly asks: ReadonlyMap<string, PendingAction>;
+  /** Whether it waits for the decision of an operator. Default: false. */
+  readonly isPaused?: boolean;
 }
 
 /**
@@ -203,7 +205,10 @@ export class ActionHistory {
     for (const { id, mode, until } of this.#opened.values()) {
       if (mode === undefined && run.isOpen(id)) return tooEarly(id, until, now);
     }
-    return refused('NO_OPEN_ACTION', runTexts.nothingOpen);
+    return refused(
+      'NO_OPEN_ACTION',
+      run.isPaused === true ? runTexts.nothingOpenPaused : runTexts.nothingOpen,
+    );
   }
 }
 

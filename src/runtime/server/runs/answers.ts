@@ -270,7 +270,11 @@ function openFor({ live, principal }: AnsweredRun, by: Owner): Open {
   const asks = [...(live?.asks.values() ?? [])].filter(({ action }) =>
     mayAnswer(action.answerBy, by, principal),
   );
-  return { asks: new Map(asks.map((ask) => [ask.id, ask])), isOpen: (id) => live?.isOpen(id) === true };
+  return {
+    asks: new Map(asks.map((ask) => [ask.id, ask])),
+    isOpen: (id) => live?.isOpen(id) === true,
+    isPaused: (live?.heldCalls.length ?? 0) > 0,
+  };
 }
 
 function notPermitted({ id, answerBy = [] }: Pick<ActionRecord, 'id' | 'answerBy'>): Decision {

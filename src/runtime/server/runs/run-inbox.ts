@@ -204,7 +204,7 @@ function operatorDelivery(
     case 'answer':
       return new AnswerDelivery(run, () => run.questions.decideAsOperator(command), { item: id, by });
     case 'cancel':
-      return new CancelDelivery(run, command, { item: id, by });
+      return new CancelDelivery(run, { reason: runTexts.cancelledByOperator, ...command }, { item: id, by });
     case undefined:
       return new RefusedDelivery(id, { code: 'E_UNSUPPORTED', message: runTexts.unknownOperatorCommand });
     default:

@@ -49,6 +49,8 @@ export const runTexts = {
   repeatedOrNew: (open: readonly string[]) =>
     `The same answer was accepted before, and may be meant for an action that is open now: say which one by action_id. Open are ${listed(open)}.`,
   nothingOpen: 'No action is open: the run goes on by itself. Ask for its status later.',
+  nothingOpenPaused:
+    'No action is open: the run is paused at a call whose outcome is not known, until an operator decides about it.',
   unknownAction: (action: string, open: readonly string[]) =>
     `The run has no action '${clip(action)}'. Open are: ${listed(open)}. Nothing was consumed.`,
   closed: (action: string, open: readonly string[]) =>
@@ -101,6 +103,7 @@ export const runTexts = {
   dismissed: 'The user closed the question without an answer.',
   requestCancelled: 'the request was cancelled',
   cancelledByCaller: 'the caller cancelled it',
+  cancelledByOperator: 'an operator cancelled it',
   idle: (ms: number) => `no caller answered it or asked for it for ${ms} ms`,
   broke: (why: string) => `The run failed inside the server: ${clip(why)}`,
   journalFailed: (why: string) =>

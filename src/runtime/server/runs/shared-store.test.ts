@@ -8,6 +8,7 @@ import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { ask, wait } from '../../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../engine/graph.fixture.js';
+import type { SqliteDriver } from '../../host/durable/driver.js';
 import { SqliteJournal } from '../../host/durable/sqlite-journal.js';
 import { FakeClock } from '../../host/in-process/fake-clock.fixture.js';
 import { request } from '../../host/journal.js';
@@ -69,10 +70,11 @@ class Process {
     name: string,
     tools: Readonly<Record<string, Tool>> = {},
     limits: Partial<RunLimits> = {},
+    driver: SqliteDriver = sqlite,
   ): Promise<Process> {
     const path = join(folder, 'runs.db');
     const journal = await SqliteJournal.open(path, {
-      ...{ pollMs: 1, leaseMs: 1_000, synchronous: 'normal', monotonicNow: () => now },
+      ...{ pollMs: 1, leaseMs: 1_000, synchronous: 'normal', monotonicNow: () => now, driver },
     });
     const process = new Process(name, journal, tools, limits);
     opened.push(process);
@@ -115,6 +117,49 @@ async function pass(ms: number, ...processes: readonly Process[]): Promise<void>
 }
 
 const asking = graph(chain(ask('sure'), call('a'), ask('still'), done('out', step('sure'))));
+
+describe('a disk that is full for some time', () => {
+  let isFull = false;
+  class Filling extends sqlite.DatabaseSync {
+    #isWriting = false;
+
+    override exec(sql: string): void {
+      if (sql.startsWith('BEGIN')) this.#isWriting = sql === 'BEGIN IMMEDIATE';
+      if (isFull && sql === 'COMMIT' && this.#isWriting)
+        throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+      super.exec(sql);
+    }
+  }
+  let fills = 0;
+  const fill: Tool = () => {
+    fills += 1;
+    isFull = fills === 1;
+    return ok('done');
+  };
+  const working = graph(chain(ask('sure'), call('a'), call('b'), done('out', step('b'))));
+  afterEach(() => {
+    isFull = false;
+    fills = 0;
+  });
+
+  test.each(['tool-a', 'tool-b'])(
+    'does not end a run: it goes on from what was written, after %s',
+    async (tool) => {
+      const one = await Process.begin('one', { [tool]: fill }, {}, { DatabaseSync: Filling });
+      const id = await one.start(working);
+      // It is open what became of the call, and the run is not over.
+      expect(envelopeIn(await one.submit(id, 'sure#1', true)).status).toBe('running');
+      await one.store.lookAfter().catch(() => undefined);
+      expect(envelopeIn(await one.get(id)).status).toBe('running');
+      expect((await one.store.list(ada)).map(({ status }) => status)).toEqual(['running']);
+
+      isFull = false;
+      await pass(2_000, one);
+      await vi.waitFor(async () => expect(envelopeIn(await one.get(id)).status).toBe('completed'));
+      expect(one.calls.filter((name) => name === tool)).toHaveLength(2);
+    },
+  );
+});
 
 describe('two processes on a file', () => {
   test('list, show and answer the runs of each other', async () => {

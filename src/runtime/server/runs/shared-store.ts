@@ -56,8 +56,8 @@ export class SharedRunStore implements RunStore {
   readonly #beginning = new Set<StoredRun>();
   /** By their hashes: runs of one definition have one plan. */
   readonly #graphs = new Map<string, Graph>();
-  /** Ids of runs that this version cannot read. Each was logged. */
-  readonly #unreadable = new Set<string>();
+  /** Runs that this version cannot read, or whose part of the file is damaged, by their ids. Each was logged. */
+  readonly #unreadable = new Map<string, unknown>();
 
   constructor(options: SharedStoreOptions) {
     this.#options = options;
@@ -106,6 +106,7 @@ export class SharedRunStore implements RunStore {
     const { clock } = this.#options;
     const { leases, index } = this.#journal;
     for (const id of await leases.orphans(clock.now())) {
+      if (this.#unreadable.has(id)) continue;
       // A fault of one run does not keep the others from a process. It is tried again with the next look.
       await this.#using(id, (run) => run.takeUp().catch((fault: unknown) => run.logFault(fault))).catch(
         (fault: unknown) => {
@@ -249,12 +250,13 @@ export class SharedRunStore implements RunStore {
 
   async #find(id: string): Promise<StoredRun | undefined> {
     const known = this.#runs.get(id);
-    if (known !== undefined) {
+    if (known?.isAbandoned === true) this.#runs.delete(id);
+    else if (known !== undefined) {
       if (await known.refresh()) return known;
       this.#runs.delete(id);
       return undefined;
     }
-    if (this.#unreadable.has(id)) return undefined;
+    if (this.#unreadable.has(id)) return this.#refuseUnreadable(id);
     const load = this.#loads.get(id) ?? this.#tryLoad(id);
     this.#loads.set(id, load);
     try {
@@ -270,14 +272,21 @@ export class SharedRunStore implements RunStore {
     } catch (error) {
       // The file could not be read now; it may be the next time.
       if (error instanceof StoreError && error.problem !== 'damaged') throw error;
-      this.#unreadable.add(id);
+      this.#unreadable.set(id, error);
       const ref = runRef(id);
       this.#options.log(runTexts.notResumedLog(ref, thrownText(error)), {
         event: 'run.not_resumed',
         run: ref,
       });
-      return undefined;
+      return this.#refuseUnreadable(id);
     }
+  }
+
+  /** A damaged run is there: it must not be taken for one that does not exist. */
+  #refuseUnreadable(id: string): undefined {
+    const why = this.#unreadable.get(id);
+    if (why instanceof StoreError) throw why;
+    return undefined;
   }
 
   async #load(id: string): Promise<StoredRun | undefined> {

@@ -116,7 +116,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   #wasOver = false;
   /** Where its journal has other processes. */
   readonly #share: RunShare | undefined;
-  /** Its journal failed, and keeps it as it was last written: for other processes, where there are some. */
+  /** A journal of several processes failed, and keeps it as it was last written: it is loaded from there again. */
   isAbandoned = false;
 
   /** @param run one to begin, with the request that does so, or one to go on with. */
@@ -465,9 +465,9 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     const { live } = this;
     if (live === undefined) return;
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
-    if (isJournal) {
-      this.isAbandoned = true;
-      this.#parts.journal?.leases?.abandon(this.id).catch((error: unknown) => this.logFault(error));
+    if (isJournal && this.#share !== undefined) {
+      this.#abandon(live, fault);
+      return;
     }
     const text = isJournal ? runTexts.journalFailed(thrownText(fault)) : runTexts.broke(thrownText(fault));
     const message = this.mask.text(text);
@@ -479,6 +479,21 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
     };
     this.#end(ended, live.hasBegun ? {} : { startFault: fault });
+    this.#waiting?.changed();
+  }
+
+  /** The journal has it as it was last written: this process or another one goes on with it from there. */
+  #abandon(live: LiveRun, fault: unknown): void {
+    this.isAbandoned = true;
+    this.#parts.journal?.leases?.abandon(this.id).catch((error: unknown) => this.logFault(error));
+    const envelope: Envelope = {
+      workflow_id: this.id,
+      definition: definitionOf(this.graph, live.state.run.graphHash),
+      status: 'running',
+      actions: [],
+    };
+    this.#wasOver = true;
+    this.#end(envelope, live.hasBegun ? {} : { startFault: fault });
     this.#waiting?.changed();
   }
 
