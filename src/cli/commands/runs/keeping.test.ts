@@ -40,6 +40,17 @@ test('an export has the state of a run, its log and its graph', async () => {
 });
 
 describe('a backup', () => {
+  test('removes what a killed one left, and not what another one writes', async () => {
+    await store.start(quick);
+    // No process has this number.
+    const left = ['', '-journal'].map((suffix) => store.file(`kept.db.99999999-0123abcd.partial${suffix}`));
+    const written = store.file(`kept.db.${process.pid}-0123abcd.partial`);
+    for (const file of [...left, written]) writeFileSync(file, '');
+    expect((await on('backup', store.file('kept.db'))).code).toBe(0);
+    expect(left.map((file) => existsSync(file))).toEqual([false, false]);
+    expect(existsSync(written)).toBe(true);
+  });
+
   test('has all runs as of one moment while a server uses the store, and makes a store again', async () => {
     const id = await store.start(asking);
     await store.start(quick);

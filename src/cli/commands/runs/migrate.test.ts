@@ -96,6 +96,13 @@ describe('a run that moves safely', () => {
     );
   });
 
+  test('moves although a command held it that was killed', async () => {
+    const killed = await SqliteJournal.open(store.path, { leaseMs: 1_000 });
+    expect(await killed.leases.claim(id)).toBeDefined();
+    expect((await migrate(after, id, '--apply')).out).toBe(`${runRef(id)}  was moved\n`);
+    await killed.close();
+  });
+
   test('moves with all others of its workflow, once', async () => {
     const other = await store.start(before);
     await store.answer(other, 'one#1', true);

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Mapping } from '../../../runtime/engine/migration/rename.js';
 import { SqliteJournal } from '../../../runtime/host/durable/sqlite-journal.js';
@@ -17,6 +18,18 @@ import { runsTexts } from '../../runs-texts.js';
 import { DEFINITION_OPTIONS, withDefinitions } from './definitions.js';
 import { readObject } from './json-file.js';
 import { storeCommand, withReader, withRun } from './store-command.js';
+
+/** A command that is killed holds a run for so long, in ms. */
+const LEASE_MS = 1_000;
+
+/** Waits until runs are free that a command held which was killed. Servers hold theirs longer. */
+async function leaseOver({ leases }: SqliteJournal): Promise<void> {
+  for (let waited = 0; waited <= LEASE_MS; waited += LEASE_MS / 4) {
+    await leases.orphans(0);
+    await delay(LEASE_MS / 4);
+  }
+  await leases.orphans(0);
+}
 
 const OPTIONS = {
   ...DEFINITION_OPTIONS,
@@ -119,10 +132,20 @@ class Migration {
       secretInputs: toolset.secretInputs,
     };
     const outcomes: { readonly run: string; readonly outcome: Outcome }[] = [];
-    const journal = this.#settings.apply ? await SqliteJournal.open(this.#path) : undefined;
+    const journal = this.#settings.apply
+      ? await SqliteJournal.open(this.#path, { leaseMs: LEASE_MS })
+      : undefined;
+    let waited: Promise<void> | undefined;
     try {
       for (const head of heads) {
-        const outcome = await this.#move(reader, head, target, to.hash, journal);
+        const move = () => this.#move(reader, head, target, to.hash, journal);
+        let outcome = await move();
+        if (outcome.kind === 'held' && journal !== undefined) {
+          // One wait is enough for all of them.
+          waited ??= leaseOver(journal);
+          await waited;
+          outcome = await move();
+        }
         if (outcome.kind === 'mapping') return this.#refused(outcome);
         if (!isList || outcome.kind !== 'current') outcomes.push({ run: runRef(head.id), outcome });
       }

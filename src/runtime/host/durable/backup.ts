@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver } from './driver.js';
 import { StoreError } from './store-error.js';
 import { openReadOnly, storeError, versionIn } from './store-file.js';
@@ -23,7 +23,8 @@ export async function copyStore(from: string, to: string, driver?: SqliteDriver)
   checkDriver(found, from);
   checkTarget(to);
   const source = openReadOnly(from, found);
-  const partial = `${to}-${randomBytes(4).toString('hex')}.partial`;
+  removeRemains(to);
+  const partial = `${to}.${process.pid}-${randomBytes(4).toString('hex')}.partial`;
   try {
     create(partial, to);
     source.prepare('VACUUM INTO ?').run(partial);
@@ -36,7 +37,26 @@ export async function copyStore(from: string, to: string, driver?: SqliteDriver)
     throw storeError(error, from);
   } finally {
     source.close();
-    rmSync(partial, { force: true });
+    for (const file of [partial, `${partial}-journal`]) rmSync(file, { force: true });
+  }
+}
+
+/** Removes incomplete copies that killed processes left beside a target. */
+function removeRemains(to: string): void {
+  const folder = dirname(to);
+  const name = `${basename(to)}.`;
+  for (const entry of existsSync(folder) ? readdirSync(folder) : []) {
+    const [, pid] = /^(\d+)-[0-9a-f]{8}\.partial(?:-journal)?$/.exec(entry.slice(name.length)) ?? [];
+    if (!entry.startsWith(name) || pid === undefined || isAlive(Number(pid))) continue;
+    rmSync(join(folder, entry), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
