@@ -286,6 +286,8 @@ export class AnswerDelivery implements SentDelivery {
   #waitingRequest: WaitingRequest | undefined;
   #decision: Decision | undefined;
   #isTaken = false;
+  /** Its sender has the response, and may wait for the run. */
+  #isAnswered = false;
 
   /**
    * @param decide decides about the answer, from the run as it is when the answer is delivered.
@@ -341,13 +343,13 @@ export class AnswerDelivery implements SentDelivery {
         this.told(decision.response);
         return;
       }
-      this.#waitingRequest?.leave();
+      this.#leave();
       if (decision !== undefined) this.#sender?.resolve(decision.answer);
       return;
     }
     const { pending, warnings } = decision;
     if (!this.#isTaken) {
-      this.#waitingRequest?.leave();
+      this.#leave();
       this.#sender?.resolve({ ok: false, failure: this.#run.questions.notTaken(pending) });
       return;
     }
@@ -363,6 +365,7 @@ export class AnswerDelivery implements SentDelivery {
   told(response: Json): void {
     const { ok, failure, warnings } = response as unknown as StoredResponse;
     const sender = this.#sender;
+    this.#isAnswered = true;
     const noted = warnings === undefined || warnings.length === 0 ? {} : { warnings };
     if (!ok) {
       this.#waitingRequest?.leave();
@@ -378,9 +381,14 @@ export class AnswerDelivery implements SentDelivery {
   }
 
   failed(): void {
-    this.#waitingRequest?.leave();
+    this.#leave();
     if (!this.#isLeft) lost(this.#run, this.#sender);
     else this.#sender?.resolve({ ok: false, failure: { code: 'E_JOURNAL', message: runTexts.answerLost } });
+  }
+
+  /** A response that came by way of the journal may come before the entry with it is known to be safe. */
+  #leave(): void {
+    if (!this.#isAnswered) this.#waitingRequest?.leave();
   }
 
   /** Whether its sender does not wait for the run. */
@@ -397,6 +405,8 @@ class CancelDelivery implements SentDelivery {
   readonly #by: Owner | Operator;
   readonly #sender: Sender | undefined;
   #waitingRequest: WaitingRequest | undefined;
+  /** Its sender has the response, and waits for the run. */
+  #isAnswered = false;
 
   constructor(run: InboxRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner | Operator }) {
     this.#run = run;
@@ -424,6 +434,7 @@ class CancelDelivery implements SentDelivery {
   }
 
   done(): void {
+    this.#isAnswered = true;
     this.#waitingRequest?.open();
     const envelope = this.#waitingRequest?.envelope;
     if (envelope !== undefined) {
@@ -432,7 +443,7 @@ class CancelDelivery implements SentDelivery {
   }
 
   failed(): void {
-    this.#waitingRequest?.leave();
+    if (!this.#isAnswered) this.#waitingRequest?.leave();
     lost(this.#run, this.#sender);
   }
 }

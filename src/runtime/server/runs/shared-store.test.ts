@@ -287,6 +287,21 @@ describe('two processes on a file', () => {
     expect(one.calls.length + other.calls.length).toBe(1_000);
   });
 
+  test('answer a caller whose response is in the file before its entry is known to be there', async () => {
+    const one = await Process.begin('one');
+    const id = await one.start(asking);
+    await one.submit(id, 'sure#1', true);
+    const append = one.journal.append.bind(one.journal);
+    vi.spyOn(one.journal, 'append').mockImplementation(async (entry) => {
+      await append(entry);
+      // It looks for responses, and finds that of the entry.
+      void one.get(id);
+      for (let turn = 0; turn < 20; turn += 1) await settle();
+    });
+    const both = await Promise.all([one.submit(id, 'still#1', true), one.submit(id, 'still#1', false)]);
+    expect(both.map(codeOf)).toEqual(['accepted', 'accepted']);
+  });
+
   test('go on with the run of the other when that one is gone, and not before', async () => {
     const one = await Process.begin('one', { 'tool-a': never });
     const other = await Process.begin('other');
