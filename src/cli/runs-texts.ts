@@ -215,7 +215,7 @@ ${COMMON}`,
   stored: (run: string, seconds: number) =>
     `stored for run ${run}: no server has taken it within ${seconds} s, the next one that uses the store does`,
   migrateUsage:
-    'stepwright: `stepwright runs migrate` needs a run, or `--workflow NAME`; `stepwright runs list` shows the names of runs',
+    'stepwright: `stepwright runs migrate` takes either a run or `--workflow NAME`; `stepwright runs list` shows the names of runs',
   notOneDefinition: (name: string, count: number) =>
     count === 0
       ? `stepwright: no registry has the workflow \`${singleLine(name)}\`: name one with \`--registry FILE\``

@@ -94,13 +94,7 @@ describe('a backup', () => {
     const nowhere = store.file('none/a.db');
     await refused('its folder does not exist', 'backup', nowhere, '--store', source);
     const none = store.file('none.db');
-    await refused(
-      `there is no store '${none}'`,
-      'restore',
-      none,
-      '--store',
-      `sqlite:${store.file('new.db')}`,
-    );
+    await refused(`there is no file '${none}'`, 'restore', none, '--store', `sqlite:${store.file('new.db')}`);
     await refused('needs a file', 'backup', '--store', source);
     expect(existsSync(store.file('new.db'))).toBe(false);
     expect(readdirSync(store.file('.')).filter((name) => name.endsWith('.partial'))).toEqual([]);

@@ -226,8 +226,8 @@ describe('a run whose step has another id', () => {
 });
 
 test.each([
-  [[], 'needs a run, or `--workflow NAME`'],
-  [['RUN', '--workflow', 'order'], 'needs a run, or `--workflow NAME`'],
+  [[], 'takes either a run or `--workflow NAME`'],
+  [['RUN', '--workflow', 'order'], 'takes either a run or `--workflow NAME`'],
   [['run-9'], 'has no run `run-9`'],
   [['../runs.db'], 'has no run `../runs.db`'],
   [['RUN', '--mapping', 'none.json'], 'cannot be read: ENOENT'],

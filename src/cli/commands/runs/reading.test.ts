@@ -156,7 +156,7 @@ test('a store that cannot be used is refused', async () => {
   expect(await refused('--store', 'memory')).toContain('`--store` is `sqlite:PATH`');
   expect(await refused('--store', `sqlite:${path}`)).toContain(`'${path}' is not a SQLite database`);
   const missing = store.file('none.db');
-  expect(await refused('--store', `sqlite:${missing}`)).toContain(`there is no store '${missing}'`);
+  expect(await refused('--store', `sqlite:${missing}`)).toContain(`there is no file '${missing}'`);
   expect(existsSync(missing)).toBe(false);
 });
 

@@ -28,8 +28,9 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
     `the store '${path}' needs SQLite ${OLDEST_SQLITE} or later, and the driver brings ${detail}: use a later driver, since earlier versions can damage a file that several processes use`,
   folder: (path) => `the store '${path}' is a folder: give the path of a file, such as '${path}/runs.db'`,
   no_folder: (path) =>
-    `the store '${path}' cannot be created, since its folder does not exist: create the folder first`,
-  missing: (path) => `there is no store '${path}': give the path of the file that a server uses as its store`,
+    `'${path}' cannot be created, since its folder does not exist: create the folder first`,
+  missing: (path) =>
+    `there is no file '${path}': give the path of a store that a server has used, or of a backup to restore`,
   exists: (path) =>
     `there is a file '${path}' already: no file is overwritten, so give the path of one that does not exist`,
   no_access: (path, detail) =>

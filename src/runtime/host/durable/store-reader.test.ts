@@ -173,7 +173,7 @@ describe('a file', () => {
   };
 
   test.each([
-    ['that does not exist', () => {}, 'missing', 'there is no store'],
+    ['that does not exist', () => {}, 'missing', 'there is no file'],
     ['that is a folder', (file: string) => mkdirSync(file), 'folder', 'is a folder'],
     [
       'that is empty',
