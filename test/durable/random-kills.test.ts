@@ -11,7 +11,7 @@ import { addressOf, toolCall } from './tool-call.js';
 const start = programOf('ledger-server');
 
 // `npm run test:faults` kills more often.
-const { KILLS = '4', KILL_SEED = '1' } = process.env;
+const { KILLS = '2', KILL_SEED = '1' } = process.env;
 
 /** They start runs and answer their first questions until the server is killed. */
 const CLIENTS = 7;

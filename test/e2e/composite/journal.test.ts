@@ -1,7 +1,7 @@
 import { MemoryJournal } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
 import { commandsOf } from '../../../src/runtime/engine/read.js';
-import { atDesk, callOf, clientOf, runIn } from './client.js';
+import { atDesk, callOf, clientOf, failureIn, runIn, textIn } from './client.js';
 import { desk } from './fixture/registry.js';
 import { built, lit, returns, workflow } from './fixture/workflows.js';
 
@@ -46,7 +46,9 @@ describe('a server with a journal', () => {
     const client = await clientOf(desk({ journal: full }).server, undefined, {
       log: (text) => log.push(text),
     });
-    await expect(callOf(client, 'w_careful', { city: 'Rome' })).rejects.toThrow(/internal/i);
+    const refused = await callOf(client, 'w_careful', { city: 'Rome' });
+    expect(failureIn(refused)?.code).toBe('E_STORE');
+    expect(textIn(refused)).not.toContain('the disk is full');
     expect(log.join('\n')).toContain('the disk is full');
   });
 });
