@@ -43,9 +43,8 @@ describe('a server with a journal', () => {
       throw new Error('the disk is full');
     };
     const log: string[] = [];
-    const client = await clientOf(desk({ journal: full }).server, undefined, {
-      log: (text) => log.push(text),
-    });
+    const { server } = desk({ journal: full, log: (text) => void log.push(text) });
+    const client = await clientOf(server);
     const refused = await callOf(client, 'w_careful', { city: 'Rome' });
     expect(failureIn(refused)?.code).toBe('E_STORE');
     expect(textIn(refused)).not.toContain('the disk is full');
