@@ -42,7 +42,8 @@ export const BROKEN_STORES: Readonly<Record<string, Mutation>> = {
       journalWith(journal, { append: async (entry) => void journal.append(entry).catch(() => {}) }),
   },
   'a lost timer': {
-    journal: (journal) => journalWith(journal, {}, { orphans: () => journal.leases.orphans(0) }),
+    journal: (journal) =>
+      journalWith(journal, {}, { orphans: (_, isMoved) => journal.leases.orphans(0, isMoved) }),
   },
   'an item that is not consumed': entries(({ consumed: _, ...entry }) => entry),
 };

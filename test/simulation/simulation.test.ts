@@ -18,7 +18,8 @@ const first = Number(SEED ?? FIRST_SEED);
 const last = SEED === undefined ? first + Number(SEEDS) - 1 : first;
 
 const simulate = (seed: number, length = Number(steps)): Promise<void> =>
-  new Simulation(seed, { poll, steps: length }).run();
+  // A process that crashed does not stop its timers.
+  new Simulation(seed, { poll, steps: length }).run().finally(() => vi.clearAllTimers());
 
 /** The least number of steps after which a seed fails, with why. */
 async function shrunk(seed: number): Promise<string> {

@@ -251,8 +251,10 @@ export interface Leases {
    * It also shows the other processes that this one lives: it has to be called at least each `intervalMs`.
    *
    * @param now ms since the epoch.
+   * @param isMoved whether this process goes on with a run that it holds. One that it does not go on with needs a
+   *   process as well: it was claimed or begun, and the response of the journal was lost. Default: it does.
    */
-  orphans(now: number): Promise<readonly string[]>;
+  orphans(now: number, isMoved?: (run: string) => boolean): Promise<readonly string[]>;
   /** How often {@link orphans} has to be called, in ms. */
   readonly intervalMs: number;
 }

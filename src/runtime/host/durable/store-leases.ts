@@ -56,8 +56,6 @@ export class StoreLeases implements Leases {
   readonly #now: () => number;
   readonly #others = new Map<string, Seen>();
   readonly #followers = new Map<string, Set<Follower>>();
-  /** Runs that this process has abandoned, as long as the file does not say so. */
-  readonly #abandoned = new Set<string>();
   #beat = 0;
   /** When the last sign of life was given. */
   #beatAt = Number.NEGATIVE_INFINITY;
@@ -120,24 +118,14 @@ export class StoreLeases implements Leases {
     );
   }
 
-  async abandon(run: string): Promise<void> {
+  abandon(run: string): Promise<void> {
     this.#store.left(run);
-    this.#abandoned.add(run);
-    await this.#writeAbandoned();
-  }
-
-  /** As long as that fails, this process shows that it lives, and nothing else takes its runs. */
-  async #writeAbandoned(): Promise<void> {
-    const runs = [...this.#abandoned];
-    await this.#store.write(() => {
-      for (const run of runs) {
-        this.#store.tables.run(
-          `UPDATE runs SET holder = '' WHERE id = ? AND holder = ?`,
-          ...[keyColumn(run), this.holder],
-        );
-      }
-    });
-    for (const run of runs) this.#abandoned.delete(run);
+    return this.#store.write(() =>
+      this.#store.tables.run(
+        `UPDATE runs SET holder = '' WHERE id = ? AND holder = ?`,
+        ...[keyColumn(run), this.holder],
+      ),
+    );
   }
 
   async head(run: string): Promise<RunHead | undefined> {
@@ -186,12 +174,14 @@ export class StoreLeases implements Leases {
     }
   }
 
-  async orphans(now: number): Promise<readonly string[]> {
+  async orphans(now: number, isMoved: (run: string) => boolean = () => true): Promise<readonly string[]> {
     this.#store.check();
-    if (this.#abandoned.size > 0) await this.#writeAbandoned();
     const { tables } = this.#store;
-    if (tables.get('SELECT 1 FROM runs WHERE holder = ? LIMIT 1', this.holder) !== undefined)
-      await this.#store.write(() => this.beat());
+    const held = tables
+      .all('SELECT id FROM runs INDEXED BY held_runs WHERE holder = ? AND is_open = 1', this.holder)
+      .map(({ id }) => keyIn(id));
+    if (held.length > 0) await this.#store.write(() => this.beat());
+    const left = held.filter((run) => !isMoved(run));
     this.#observe();
     this.#sweep();
     // SQLite would rather read all open runs: the indexes and the order of these joins are not left to it.
@@ -212,7 +202,7 @@ export class StoreLeases implements Leases {
       `SELECT DISTINCT runs.id FROM inbox CROSS JOIN runs ON runs.n = inbox.run
        WHERE is_open = 1 AND holder IS NULL`,
     );
-    return [...new Set([...lost, ...due, ...sent].map(({ id }) => keyIn(id)))];
+    return [...new Set([...left, ...[...lost, ...due, ...sent].map(({ id }) => keyIn(id))])];
   }
 
   /** Abandons all runs within a transaction, at the end of this process. */

@@ -162,6 +162,27 @@ describe('a disk that is full for some time', () => {
 });
 
 describe('two processes on a file', () => {
+  test('go on with a run that one claimed without the response', async () => {
+    const [one, other] = [await Process.begin('one'), await Process.begin('other')];
+    const id = await one.start(asking);
+    const { leases } = other.journal;
+    const claim = leases.claim.bind(leases);
+    vi.spyOn(leases, 'claim').mockImplementationOnce(async (run) => {
+      await claim(run);
+      throw new Error('the response was lost');
+    });
+    const answered = other.submit(id, 'sure#1', true);
+    await vi.waitFor(() =>
+      expect(other.log).toContainEqual(expect.stringContaining('the response was lost')),
+    );
+    await pass(2_000, one, other);
+    expect(await answered).toMatchObject({
+      envelope: { status: 'waiting', actions: [{ action_id: 'still#1' }] },
+    });
+    expect(await one.submit(id, 'still#1', true)).toMatchObject({ envelope: { status: 'completed' } });
+    expect([one.calls, other.calls]).toEqual([[], ['tool-a']]);
+  });
+
   test('list, show and answer the runs of each other', async () => {
     const [one, other] = [await Process.begin('one'), await Process.begin('other')];
     const id = await one.start(asking);

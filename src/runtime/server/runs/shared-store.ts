@@ -105,7 +105,7 @@ export class SharedRunStore implements RunStore {
   async lookAfter(): Promise<void> {
     const { clock } = this.#options;
     const { leases, index } = this.#journal;
-    for (const id of await leases.orphans(clock.now())) {
+    for (const id of await leases.orphans(clock.now(), (run) => this.#isMoved(run))) {
       if (this.#unreadable.has(id)) continue;
       // A fault of one run does not keep the others from a process. It is tried again with the next look.
       await this.#using(id, (run) => run.takeUp().catch((fault: unknown) => run.logFault(fault))).catch(
@@ -117,6 +117,12 @@ export class SharedRunStore implements RunStore {
     const { finishedRunMs, maxFinishedRuns } = this.#limits;
     await index.expire({ endedBefore: clock.now() - finishedRunMs, keep: maxFinishedRuns });
     this.#letGo();
+  }
+
+  /** Whether this process goes on with a run. */
+  #isMoved(id: string): boolean {
+    const run = this.#runs.get(id);
+    return run?.isActing === true && !run.isAbandoned;
   }
 
   /** When the first time comes that a run waits for which no process holds, in ms since the epoch. */
