@@ -97,7 +97,7 @@ test(`after a loss of power at ${COPIES} moments a store has what was acknowledg
     for (let cut = 0; cut < 4; cut += 1) {
       const end = synced + random.below(Math.max(1, log.length - synced));
       const torn = Buffer.from(log);
-      torn.fill(random.below(256), end, end + 512);
+      torn.fill(random.below(256), end, Math.min(end + 512, torn.length));
       for (const rest of [log.subarray(0, end), torn]) {
         const entries = await withLog(database, rest);
         for (const [run, seq] of entries) expect(seq).toBeLessThanOrEqual(whole.get(run) ?? 0);
