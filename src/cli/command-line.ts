@@ -110,7 +110,7 @@ function fault<T extends OptionTable>(text: string): ParsedOptions<T> {
 const COMMON_OPTIONS = `  --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
   --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
-  --no-cache       import every tool module, and keep nothing of it in node_modules/.cache
+  --no-cache       read everything again, and keep nothing of it in node_modules/.cache
   --help           show this
 `;
 
@@ -163,7 +163,7 @@ Options:
   --registry FILE  the registry it belongs to, where several have one of this name: the file, or its name up to a dot
   --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
-  --no-cache       import every tool module, and keep nothing of it in node_modules/.cache
+  --no-cache       read everything again, and keep nothing of it in node_modules/.cache
   --help           show this
 `,
   listHelp: `Usage: stepwright list [options]

@@ -1,5 +1,4 @@
-import { readFileSync, realpathSync } from 'node:fs';
-import path from 'node:path';
+import { realpathSync } from 'node:fs';
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
 import {
   applySeverity,
@@ -17,9 +16,12 @@ import { applyIgnores, InternalError, internalFault, workingOn } from './diagnos
 import { emitRegistry } from './emit/registry.js';
 import { extract } from './extract/extract.js';
 import { withFedSchemas } from './fed-values.js';
+import { Inputs } from './inputs.js';
 import { linkHints } from './link/handles.js';
 import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
+import { readSourceIn } from './read-source.js';
+import { keepRun, sourceNames } from './run-record.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import {
   packageRootOf,
@@ -76,8 +78,13 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
   // Node names modules by their real paths.
   const root = realpathSync(options.root ?? '.');
   const { configFile, check = false, cache = true } = options;
-  const plan = await planCodegen({ root, ...(configFile === undefined ? {} : { configFile }) });
-  const reading = { cache, limits: { ...plan.value?.moduleLimits, ...options.moduleLimits } };
+  const inputs = cache ? new Inputs(root) : undefined;
+  const noted = inputs === undefined ? {} : { inputs };
+  const plan = await planCodegen({ root, ...noted, ...(configFile === undefined ? {} : { configFile }) });
+  const outs = plan.value?.registries.map(({ out }) => out) ?? [];
+  const names = inputs === undefined ? '' : sourceNames(root, outs);
+  const limits = { ...plan.value?.moduleLimits, ...options.moduleLimits };
+  const reading = { cache, ...noted, limits };
   const diagnostics: Diagnostic[] = [...plan.diagnostics];
   const outputs: OutputFile[] = [];
   const found = { tools: 0, resources: 0, workflows: 0 };
@@ -111,6 +118,12 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
   const settled = hasErrors(judged)
     ? { diagnostics: [], written: [], current: [] }
     : await settleOutputs(root, outputs, check);
+  const isClean = internalErrors.length === 0 && !hasErrors([...judged, ...settled.diagnostics]);
+  if (inputs !== undefined && isClean && plan.value !== undefined) {
+    const { experimentalDecorators } = plan.value;
+    const clean = { diagnostics: sortDiagnostics(judged), files: outs, experimentalDecorators };
+    keepRun({ root, configFile }, { inputs, names }, clean);
+  }
   return {
     diagnostics: sortDiagnostics([...judged, ...settled.diagnostics]),
     written: settled.written,
@@ -118,7 +131,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
     found,
     workflows,
     internalErrors,
-    readSource: (file) => readText(path.join(root, file)),
+    readSource: readSourceIn(root),
   };
 }
 
@@ -135,9 +148,14 @@ async function compileRegistry(
   root: string,
   { tsconfig, experimentalDecorators }: CodegenPlan,
   { files, out, includePlace }: RegistryPlan,
-  reading: Pick<ReadSchemasOptions, 'cache' | 'limits'>,
+  reading: Pick<ReadSchemasOptions, 'cache' | 'limits' | 'inputs'>,
 ): Promise<CompiledRegistry> {
-  const host = openSourceHost({ root, files, ...(tsconfig === undefined ? {} : { tsconfig }) });
+  const { inputs } = reading;
+  const host = openSourceHost({
+    ...{ root, files },
+    ...(tsconfig === undefined ? {} : { tsconfig }),
+    ...(inputs === undefined ? {} : { inputs }),
+  });
   const syntax = host.sourceFiles();
   const declared = extract(syntax);
   const declarations = declared.value;
@@ -222,14 +240,6 @@ async function settleOutputs(root: string, outputs: readonly OutputFile[], check
     else diagnostics.push(fault);
   }
   return { diagnostics, written, current };
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
-  } catch {
-    return undefined;
-  }
 }
 
 /** For a tool whose schema could not be read, which has been reported. Its calls are not checked. */

@@ -11,6 +11,7 @@ import {
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { Phase } from './declarations.js';
+import type { Inputs } from './inputs.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import {
   type JsonDocument,
@@ -53,6 +54,8 @@ export interface PlanOptions {
   readonly root: string;
   /** Relative to the root. Default: `stepwright.config.json`, if it is there. */
   readonly configFile?: string;
+  /** Takes note of what is read. Default: nothing does. */
+  readonly inputs?: Inputs;
 }
 
 const insideRoot = z
@@ -118,15 +121,17 @@ const SOURCE_FILE = /\.[cm]?tsx?$/;
 export async function planCodegen({
   root,
   configFile,
+  inputs,
 }: PlanOptions): Promise<Phase<CodegenPlan | undefined>> {
   const file = configFile ?? CONFIG_FILE;
-  if (configFile === undefined && !existsSync(path.join(root, file))) return planByTsconfig(root);
+  inputs?.see(file);
+  if (configFile === undefined && !existsSync(path.join(root, file))) return planByTsconfig(root, inputs);
   const read = readConfig(root, file);
   if (read.value === undefined) return { value: undefined, diagnostics: read.diagnostics };
   const { config, document } = read.value;
   const diagnostics: Diagnostic[] = [];
 
-  const tsconfig = readTsconfig(root, config.tsconfig);
+  const tsconfig = readTsconfig(root, config.tsconfig, inputs);
   if (tsconfig === undefined && document.has('/tsconfig')) {
     const problem = `there is no file \`${config.tsconfig}\``;
     diagnostics.push(diagnostic('SW9002', document.placeOf('/tsconfig'), { file, problem }));
@@ -181,9 +186,9 @@ async function namedRegistries(
   return { value: registries, diagnostics };
 }
 
-function planByTsconfig(root: string): Phase<CodegenPlan | undefined> {
+function planByTsconfig(root: string, inputs: Inputs | undefined): Phase<CodegenPlan | undefined> {
   const file = 'tsconfig.json';
-  const tsconfig = readTsconfig(root, file);
+  const tsconfig = readTsconfig(root, file, inputs);
   const faults = tsconfigFaults(file, tsconfig);
   if (faults.length > 0) return { value: undefined, diagnostics: faults };
   const patterns =

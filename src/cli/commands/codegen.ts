@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs';
 import { inspect } from 'node:util';
-import type { CodegenResult } from '../../codegen/codegen.js';
+import type { CodegenOptions, CodegenResult } from '../../codegen/codegen.js';
+import { readSourceIn } from '../../codegen/read-source.js';
+import type { RunName } from '../../codegen/run-record.js';
 import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
@@ -47,10 +49,9 @@ async function run(options: RunOptions, output: Output): Promise<number> {
     return 0;
   }
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
-  const configured = config === undefined ? {} : { configFile: config };
-  // Loaded here, so that `--help` works without the compilers.
-  const { runCodegen } = await import('../../codegen/codegen.js');
-  const result = await runCodegen({ root, check, cache: !noCache, ...configured });
+  const name = { root, ...(config === undefined ? {} : { configFile: config }) };
+  const result =
+    (noCache ? undefined : await unchanged(name)) ?? (await compiled({ ...name, check, cache: !noCache }));
   printDiagnostics(result, format, output);
   printStacks(result, output);
   // With JSON on the standard output, notes go to the standard error.
@@ -60,7 +61,27 @@ async function run(options: RunOptions, output: Output): Promise<number> {
   return hasErrors(result.diagnostics) ? 1 : 0;
 }
 
-function printDiagnostics({ diagnostics, readSource }: CodegenResult, format: Format, output: Output): void {
+/** What a command prints of a run. */
+type Outcome = Pick<CodegenResult, 'diagnostics' | 'written' | 'current' | 'internalErrors' | 'readSource'>;
+
+/** Loads the compilers here: neither `--help` nor a run that changes nothing needs them. */
+async function compiled(options: CodegenOptions): Promise<Outcome> {
+  const { runCodegen } = await import('../../codegen/codegen.js');
+  return runCodegen(options);
+}
+
+/** What the run comes to, where nothing has changed since the last one. */
+async function unchanged(name: RunName): Promise<Outcome | undefined> {
+  const { recallRun } = await import('../../codegen/run-record.js');
+  const run = recallRun(name);
+  if (run === undefined) return undefined;
+  return {
+    ...{ diagnostics: run.diagnostics, written: [], current: run.files, internalErrors: [] },
+    readSource: readSourceIn(name.root),
+  };
+}
+
+function printDiagnostics({ diagnostics, readSource }: Outcome, format: Format, output: Output): void {
   if (diagnostics.length === 0) return;
   switch (format) {
     case 'pretty':
@@ -78,6 +99,6 @@ function printDiagnostics({ diagnostics, readSource }: CodegenResult, format: Fo
 }
 
 /** Prints the stacks of internal errors if `STEPWRIGHT_DEBUG` is set. */
-function printStacks({ internalErrors }: CodegenResult, { err }: Output): void {
+function printStacks({ internalErrors }: Outcome, { err }: Output): void {
   if (process.env.STEPWRIGHT_DEBUG) for (const error of internalErrors) err(`${inspect(error)}\n`);
 }

@@ -15,6 +15,7 @@ import type {
   ToolDeclaration,
 } from '../declarations.js';
 import { workingOn } from '../diagnostics.js';
+import type { Inputs } from '../inputs.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { importCached } from './cache/schema-cache.js';
@@ -37,6 +38,8 @@ export interface ReadSchemasOptions {
   readonly cache?: boolean;
   /** The folder that files of resources are found from at run time; absolute. Default: the root. */
   readonly packageRoot?: string;
+  /** Takes note of the modules and the files that are read. Default: nothing does. */
+  readonly inputs?: Inputs;
 }
 
 /** What the imported modules declare. A class that could not be read is missing. */
@@ -75,6 +78,7 @@ export async function readSchemas(
   const { broken = new Set(), cache = false } = options;
   const diagnostics: Diagnostic[] = [];
   const modules = groupByFile(declared).filter(({ file }) => !broken.has(file));
+  options.inputs?.modules.push(...modules.map(({ file, classes }) => ({ file, classes })));
   const outcomes = await importCached(modules, { root, experimentalDecorators, limits, cache });
   // A module that fails because of a module it imports is not reported if that one is.
   const isBlamed = (file: string): boolean => {
@@ -208,7 +212,7 @@ function groupByFile({
 }
 
 async function resourceReading(
-  { root, packageRoot = root }: ReadSchemasOptions,
+  { root, packageRoot = root, inputs }: ReadSchemasOptions,
   resource: ResourceDeclaration,
   reading: ClassReading | undefined,
 ): Promise<Phase<ResourceReading | undefined>> {
@@ -217,6 +221,7 @@ async function resourceReading(
     diagnostics.push(notRead(resource, reading, 'resource'));
   let content: Omit<ResourceReading, 'fingerprint'> = {};
   if (resource.contentFile !== undefined) {
+    inputs?.see(join(dirname(resource.file), resource.contentFile));
     const read = await readContent(root, resource.file, resource.contentFile, packageRoot);
     switch (read.kind) {
       case 'text':

@@ -3,6 +3,8 @@ import path from 'node:path';
 import { ts } from 'ts-morph';
 import type { Json } from '../../graph/json.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
+import type { Inputs } from '../inputs.js';
+import { systemFor } from './program.js';
 
 /** The text of a file, or why it cannot be read. */
 export type FileText =
@@ -169,10 +171,12 @@ export interface Tsconfig {
  *
  * @param root - absolute path of the project.
  * @param file - relative to the root; undefined when there is none.
+ * @param inputs - takes note of what is read. Default: nothing does.
  */
-export function readTsconfig(root: string, file: string): Tsconfig | undefined {
+export function readTsconfig(root: string, file: string, inputs?: Inputs): Tsconfig | undefined {
+  const system = systemFor(inputs);
   const location = path.resolve(root, file);
-  if (!ts.sys.fileExists(location)) return undefined;
+  if (!system.fileExists(location)) return undefined;
   const relative = (name: string): string => path.relative(root, name).split(path.sep).join('/');
   const faultOf = ({ messageText, file: source, start = 0, length = 0 }: ts.Diagnostic) => {
     const message = ts.flattenDiagnosticMessageText(messageText, ' ');
@@ -183,12 +187,12 @@ export function readTsconfig(root: string, file: string): Tsconfig | undefined {
     return { message, place: { file: relative(source.fileName), span } };
   };
   // Read as a document, so that faults know their places.
-  const source = ts.readJsonConfigFile(location, ts.sys.readFile) as ParsedJson;
+  const source = ts.readJsonConfigFile(location, system.readFile) as ParsedJson;
   const [syntax] = source.parseDiagnostics;
   // What follows a syntax error is mostly its echo.
   if (syntax !== undefined) return { files: [], experimentalDecorators: false, faults: [faultOf(syntax)] };
   const folder = path.dirname(location);
-  const parsed = ts.parseJsonSourceFileConfigFileContent(source, ts.sys, folder, undefined, location);
+  const parsed = ts.parseJsonSourceFileConfigFileContent(source, system, folder, undefined, location);
   return {
     files: parsed.fileNames.map(relative).sort(),
     experimentalDecorators: parsed.options.experimentalDecorators === true,

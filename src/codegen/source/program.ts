@@ -1,6 +1,31 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { Project, ts } from 'ts-morph';
+import type { Inputs } from '../inputs.js';
+
+/** The file system of the compiler. What is looked at is noted in `inputs`. */
+export function systemFor(inputs: Inputs | undefined): ts.System {
+  if (inputs === undefined) return ts.sys;
+  const seeing =
+    <T>(look: (file: string) => T) =>
+    (file: string): T => {
+      inputs.see(file);
+      return look(file);
+    };
+  return {
+    ...ts.sys,
+    readFile: (file, encoding) => seeing((each) => ts.sys.readFile(each, encoding))(file),
+    fileExists: seeing(ts.sys.fileExists),
+    // Of packages that are included without an import.
+    getDirectories: seeing(ts.sys.getDirectories),
+    directoryExists: (folder) => {
+      const isThere = ts.sys.directoryExists(folder);
+      // What is in a folder is looked at by itself.
+      if (!isThere) inputs.see(folder);
+      return isThere;
+    },
+  };
+}
 
 /** The path as the compiler writes it: with `/`. */
 export const compilerPath = (file: string): string => file.split(path.sep).join('/');
@@ -11,11 +36,12 @@ export const compilerPath = (file: string): string => file.split(path.sep).join(
  * @param file - absolute path.
  * @throws when the file cannot be read.
  */
-export function readCompilerOptions(file: string): ts.CompilerOptions {
-  const { config, error } = ts.readConfigFile(file, ts.sys.readFile);
+export function readCompilerOptions(file: string, inputs?: Inputs): ts.CompilerOptions {
+  const system = systemFor(inputs);
+  const { config, error } = ts.readConfigFile(file, system.readFile);
   if (error !== undefined) throw new Error(ts.flattenDiagnosticMessageText(error.messageText, ' '));
   // The files that it names are not needed, and listing them may take long.
-  const host: ts.ParseConfigHost = { ...ts.sys, readDirectory: () => [] };
+  const host: ts.ParseConfigHost = { ...system, readDirectory: () => [] };
   return ts.parseJsonConfigFileContent(config, host, path.dirname(file), undefined, file).options;
 }
 
@@ -29,26 +55,32 @@ const LIBRARIES = '/node_modules/typescript/lib';
  * @param isOwn - whether an imported file is a source of the project. All others are shared with later programs of this
  *   process: they are large, and seldom change.
  * @param parse - parses a source of the project.
+ * @param inputs - takes note of what is read and looked for. Default: nothing does.
  */
 export function createProgram(
   options: ts.CompilerOptions,
   sources: ReadonlyMap<string, ts.SourceFile>,
   isOwn: (file: string) => boolean,
   parse: (file: string, text: string) => ts.SourceFile,
+  inputs?: Inputs,
 ): ts.Program {
+  const system = systemFor(inputs);
   const shared = sharedFiles(options);
   const folders = new Set([...sources.keys()].flatMap(foldersOf));
   const read = (file: string): ts.SourceFile | undefined => {
-    if (!isOwn(file)) return shared.get(file);
-    const text = ts.sys.readFile(file);
+    if (!isOwn(file)) {
+      if (!file.startsWith(LIBRARIES)) inputs?.see(file);
+      return shared.get(file);
+    }
+    const text = system.readFile(file);
     return text === undefined ? undefined : parse(file, text);
   };
   return ts.createProgram([...sources.keys()], options, {
-    ...ts.sys,
+    ...system,
     getSourceFile: (file) => sources.get(file) ?? read(file),
-    fileExists: (file) => sources.has(file) || ts.sys.fileExists(file),
-    readFile: (file) => sources.get(file)?.text ?? ts.sys.readFile(file),
-    directoryExists: (folder) => folders.has(folder) || ts.sys.directoryExists(folder),
+    fileExists: (file) => sources.has(file) || system.fileExists(file),
+    readFile: (file) => sources.get(file)?.text ?? system.readFile(file),
+    directoryExists: (folder) => folders.has(folder) || system.directoryExists(folder),
     getDefaultLibFileName: (each) => `${LIBRARIES}/${ts.getDefaultLibFileName(each)}`,
     getCanonicalFileName: (file) => file,
     useCaseSensitiveFileNames: () => true,

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { ts } from 'ts-morph';
 import { workingOn } from '../diagnostics.js';
+import type { Inputs } from '../inputs.js';
 import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from '../syntax.js';
 import {
   eachNode,
@@ -25,6 +26,8 @@ export interface SourceHostOptions {
   readonly files: readonly string[];
   /** Texts that replace files, by path: unsaved documents, tests. */
   readonly overlay?: ReadonlyMap<string, string>;
+  /** Takes note of what is read and looked for. Default: nothing does. */
+  readonly inputs?: Inputs;
 }
 
 /** Source code as plain data. Only this folder of codegen uses the TypeScript compiler. */
@@ -64,7 +67,9 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   };
 
   const compilerOptions =
-    options.tsconfig === undefined ? DEFAULT_OPTIONS : readCompilerOptions(absolute(options.tsconfig));
+    options.tsconfig === undefined
+      ? DEFAULT_OPTIONS
+      : readCompilerOptions(absolute(options.tsconfig), options.inputs);
   const parse = (file: string, text: string): ts.SourceFile =>
     ts.createSourceFile(file, text, compilerOptions.target ?? ts.ScriptTarget.Latest, true);
   const wanted = new Set(options.files.map(absolute));
@@ -84,6 +89,7 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   const sources: ts.SourceFile[] = [];
   // All of the overlay takes part in resolution, whether it is to be read or not.
   for (const file of [...new Set([...wanted, ...overlay.keys()])].sort()) {
+    options.inputs?.see(file);
     const read = readAny(file);
     if (read.kind !== 'text') {
       missing.push(unreadable(root, file, read));
@@ -103,6 +109,7 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
       parsed,
       (file) => isOwnSource(root, file),
       (file, text) => parseOwn(file, text) ?? parse(file, ''),
+      options.inputs,
     );
     opened = { root, program, checker: program.getTypeChecker() };
     return opened;

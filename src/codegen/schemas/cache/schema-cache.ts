@@ -1,7 +1,4 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
-import { removeStaleFiles, takeTemporaryName } from '../../writer.js';
+import { join, sep } from 'node:path';
 import {
   type ClassReading,
   childConditions,
@@ -11,6 +8,7 @@ import {
   type ModuleRequest,
   ownEntries,
 } from '../import-modules.js';
+import { cacheFolder, readEntry, sha256, writeEntry } from './cache-file.js';
 import {
   areCurrent,
   type Closures,
@@ -67,7 +65,7 @@ export function openSchemaCache(conditions: CacheConditions): SchemaCache | unde
   return {
     recall(module) {
       const key = keyOf(module, opened, conditions);
-      const entry = key === undefined ? undefined : readEntry(folder, module.file);
+      const entry = key === undefined ? undefined : readEntry<CacheEntry>(folder, module.file);
       if (entry === undefined || entry.key !== key) return undefined;
       const isCurrent = entry.environment === environmentHash(entry.reads, conditions.env);
       return isCurrent && areCurrent(entry.reads) ? entry.classes : undefined;
@@ -84,7 +82,7 @@ export function openSchemaCache(conditions: CacheConditions): SchemaCache | unde
 }
 
 /** When this package is installed, its version identifies its sources. From a checkout, the sources count. */
-const OWN_FILES = ownEntries().map((file) => {
+export const OWN_FILES = ownEntries().map((file) => {
   const parts = file.split(sep);
   const at = parts.lastIndexOf('node_modules');
   const name = parts[at + 1]?.startsWith('@') ? 2 : 1;
@@ -157,60 +155,4 @@ interface CacheEntry {
   /** Of the variables among the reads. */
   readonly environment: string;
   readonly classes: readonly ClassReading[];
-}
-
-/**
- * The folder of a project's cache, created if needed, without leftovers of killed runs. Undefined without a
- * `package.json`, without the permission to write, or where `node_modules` is a link into another project.
- */
-function cacheFolder(root: string): string | undefined {
-  const folder = join(root, 'node_modules', '.cache', 'stepwright');
-  try {
-    readFileSync(join(root, 'package.json'));
-    mkdirSync(join(root, 'node_modules'), { recursive: true });
-    for (const made of [dirname(dirname(folder)), dirname(folder), folder]) {
-      mkdirSync(made, { recursive: true });
-      if (!realpathSync(made).startsWith(realpathSync(root) + sep)) return undefined;
-    }
-    removeStaleFiles(folder, (name) => /^[0-9a-f]{32}\.json$/.test(name));
-    return folder;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reads an entry; undefined if it is missing, truncated or modified. */
-function readEntry(folder: string, module: string): CacheEntry | undefined {
-  try {
-    const text = readFileSync(entryPath(folder, module), 'utf8');
-    const end = text.indexOf('\n');
-    const body = text.slice(end + 1);
-    return text.slice(0, end) === sha256(body) ? (JSON.parse(body) as CacheEntry) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Writes an entry in one step. Where the file system refuses, there is none. */
-function writeEntry(folder: string, module: string, entry: CacheEntry): void {
-  const target = entryPath(folder, module);
-  const { temporary, release } = takeTemporaryName(target);
-  const body = JSON.stringify(entry);
-  try {
-    writeFileSync(temporary, `${sha256(body)}\n${body}`);
-    renameSync(temporary, target);
-  } catch {
-    rmSync(temporary, { force: true, recursive: true });
-  } finally {
-    release();
-  }
-}
-
-/** One file for each module, whatever becomes of it: the cache does not grow with every change. */
-function entryPath(folder: string, module: string): string {
-  return join(folder, `${sha256(module).slice(0, 32)}.json`);
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

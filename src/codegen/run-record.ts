@@ -1,0 +1,112 @@
+import { readdirSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { Inputs } from './inputs.js';
+import { cacheFolder, readEntry, sha256, writeEntry } from './schemas/cache/cache-file.js';
+import { areCurrent, NO_READS, openClosures, openDisk, stateOf } from './schemas/cache/dependencies.js';
+import { OWN_FILES, openSchemaCache } from './schemas/cache/schema-cache.js';
+import { childConditions, type ModuleRequest } from './schemas/import-modules.js';
+
+/** Which run it is. */
+export interface RunName {
+  /** Absolute path of the project, links resolved. */
+  readonly root: string;
+  /** As it was given; missing for the usual one. */
+  readonly configFile?: string | undefined;
+}
+
+/** What a run came to that found no error: its registries are written. */
+export interface CleanRun {
+  /** Warnings. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Its registries, relative to the root. */
+  readonly files: readonly string[];
+  /** Whether the author's tsconfig asks for legacy decorators: modules are imported so. */
+  readonly experimentalDecorators: boolean;
+}
+
+/** What is kept of a run. */
+interface RunEntry {
+  /** What it was made with. */
+  readonly key: string;
+  /** Of the names of all files that may be sources. */
+  readonly names: string;
+  /** Files and folders that were looked at, with their states; its registries are among them. */
+  readonly paths: Readonly<Record<string, string>>;
+  readonly modules: readonly ModuleRequest[];
+  readonly run: CleanRun;
+}
+
+/**
+ * What the run would come to, if nothing that the last one of this name has looked at is different since. It loads neither
+ * TypeScript nor a module of the author.
+ *
+ * Compared are, by their bytes, all sources, declarations and configurations that were read, those of packages among
+ * them; what was looked for and was not there; the names of all files that may be sources; what the classes of tools and
+ * resources depend on (see `openSchemaCache`); and the registries.
+ */
+export function recallRun(name: RunName): CleanRun | undefined {
+  const root = realpathSync(name.root);
+  const folder = cacheFolder(root);
+  const entry = folder === undefined ? undefined : readEntry<RunEntry>(folder, entryName(name));
+  if (entry === undefined || entry.key !== keyOf(root) || entry.names !== sourceNames(root)) return undefined;
+  if (!areCurrent({ ...NO_READS, paths: entry.paths })) return undefined;
+  const { experimentalDecorators } = entry.run;
+  const cache = openSchemaCache({ root, experimentalDecorators, ...childConditions() });
+  const isKnown = entry.modules.every((module) => cache?.recall(module) !== undefined);
+  return isKnown ? entry.run : undefined;
+}
+
+/**
+ * Keeps what a run came to.
+ *
+ * @param names - those of the sources, as they were when it began.
+ */
+export function keepRun(
+  { root, configFile }: RunName,
+  { inputs, names }: { readonly inputs: Inputs; readonly names: string },
+  run: CleanRun,
+): void {
+  const folder = cacheFolder(root);
+  const files = run.files.map((file) => path.join(root, file));
+  const paths: Record<string, string> = Object.fromEntries(inputs.paths);
+  // They were written meanwhile.
+  for (const file of files) paths[file] = stateOf(file);
+  if (folder === undefined || names !== sourceNames(root, run.files)) return;
+  if (!areCurrent({ ...NO_READS, paths })) return;
+  const entry: RunEntry = {
+    ...{ key: keyOf(root), names: sourceNames(root), paths, run },
+    modules: inputs.modules,
+  };
+  writeEntry(folder, entryName({ root, configFile }), entry);
+}
+
+const entryName = ({ configFile }: RunName): string => `run ${configFile ?? ''}`;
+
+/** Of this package, of Node.js, and of what is installed. */
+function keyOf(root: string): string {
+  const { hash } = openClosures(openDisk()).of([...OWN_FILES, path.join(root, 'package.json')]);
+  return sha256(JSON.stringify([hash, process.versions.node]));
+}
+
+const SOURCE = /(?<!\.d)\.[cm]?tsx?$/;
+
+/**
+ * Hashes the names of all files below a folder that may be sources.
+ *
+ * @param without - files that do not count, relative to the root.
+ */
+export function sourceNames(root: string, without: readonly string[] = []): string {
+  const left = new Set(without.map((file) => path.join(root, file)));
+  const names: string[] = [];
+  const visit = (folder: string): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      if (entry.name === 'node_modules' || entry.name === '.git') continue;
+      const file = path.join(folder, entry.name);
+      if (entry.isDirectory()) visit(file);
+      else if (SOURCE.test(entry.name) && !left.has(file)) names.push(file);
+    }
+  };
+  visit(root);
+  return sha256(names.sort().join('\0'));
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+import { removeStaleFiles, takeTemporaryName } from '../../writer.js';
+
+/**
+ * The folder of a project's cache, created if needed, without leftovers of killed runs. Undefined without a
+ * `package.json`, without the permission to write, or where `node_modules` is a link into another project.
+ */
+export function cacheFolder(root: string): string | undefined {
+  const folder = join(root, 'node_modules', '.cache', 'stepwright');
+  try {
+    readFileSync(join(root, 'package.json'));
+    mkdirSync(join(root, 'node_modules'), { recursive: true });
+    for (const made of [dirname(dirname(folder)), dirname(folder), folder]) {
+      mkdirSync(made, { recursive: true });
+      if (!realpathSync(made).startsWith(realpathSync(root) + sep)) return undefined;
+    }
+    removeStaleFiles(folder, (name) => /^[0-9a-f]{32}\.json$/.test(name));
+    return folder;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads an entry; undefined if it is missing, truncated or modified. */
+export function readEntry<T>(folder: string, name: string): T | undefined {
+  try {
+    const text = readFileSync(entryPath(folder, name), 'utf8');
+    const end = text.indexOf('\n');
+    const body = text.slice(end + 1);
+    return text.slice(0, end) === sha256(body) ? (JSON.parse(body) as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes an entry in one step. Where the file system refuses, there is none. */
+export function writeEntry(folder: string, name: string, entry: object): void {
+  const target = entryPath(folder, name);
+  const { temporary, release } = takeTemporaryName(target);
+  const body = JSON.stringify(entry);
+  try {
+    writeFileSync(temporary, `${sha256(body)}\n${body}`);
+    renameSync(temporary, target);
+  } catch {
+    rmSync(temporary, { force: true, recursive: true });
+  } finally {
+    release();
+  }
+}
+
+/** One file for each name, whatever becomes of it: the cache does not grow with every change. */
+function entryPath(folder: string, name: string): string {
+  return join(folder, `${sha256(name).slice(0, 32)}.json`);
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

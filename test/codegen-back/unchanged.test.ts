@@ -1,0 +1,123 @@
+import { rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { builtPackage, importBuilt, runCodegen } from '../built-package.js';
+import { createProject, type Project, run } from './project.fixture.js';
+
+let project: Project;
+afterEach(() => project.remove());
+
+/** A tool whose schema derives from a type, and a workflow that calls it. */
+const files = {
+  'src/tool.ts': `
+    import { Tool } from 'stepwright';
+    import type { Linked } from 'linked';
+    import type { Input } from './types.js';
+    export const word = process.env.RUN_TEST_WORD;
+    @Tool({ name: 'greet', description: 'Greets' })
+    export class Greet { execute(input: Input): { text: Linked } { return { text: input.name }; } }
+  `,
+  'src/types.ts': 'export interface Input { name: string }',
+  'src/workflow.ts': `
+    import { Arg, call, Step, Workflow } from 'stepwright';
+    import { Greet } from './tool.js';
+    @Workflow({ name: 'hello', description: 'Greets' })
+    export class Hello {
+      @Arg({ description: 'Who' }) name!: Arg<string>;
+      @Step() hello = call(Greet, { name: this.name });
+    }
+  `,
+  'linked/package.json':
+    '{ "name": "linked", "type": "module", "exports": { ".": { "types": "./index.d.ts" } } }',
+  'linked/index.d.ts': 'export type Linked = string;',
+};
+
+async function begin(): Promise<void> {
+  project = await createProject(files);
+  // All packages of types are included without an import.
+  const { compilerOptions, ...rest } = JSON.parse(await project.read('tsconfig.json'));
+  const options = { ...compilerOptions, types: ['*'] };
+  await project.write({ 'tsconfig.json': JSON.stringify({ ...rest, compilerOptions: options }) });
+  await symlink(path.join(project.root, 'linked'), path.join(project.root, 'node_modules/linked'), 'dir');
+}
+
+async function recalled() {
+  const { recallRun } =
+    await importBuilt<typeof import('../../src/codegen/run-record.js')>('codegen/run-record.js');
+  return recallRun({ root: project.root });
+}
+
+// Each run starts Node with a compiler in it.
+describe('a run that changes nothing', { timeout: 240_000 }, () => {
+  test('is recalled, as long as nothing is different that it has looked at', async () => {
+    await begin();
+    expect(await recalled()).toBeUndefined();
+    const result = await runCodegen({ root: project.root });
+    expect(result.diagnostics).toEqual([]);
+    const run = { diagnostics: [], files: ['generated/registry.ts'] };
+    expect(await recalled()).toMatchObject(run);
+
+    const registry = await project.read('generated/registry.ts');
+    const config = await project.read('tsconfig.json');
+    const changes: readonly (readonly [file: string, text: string, before?: string])[] = [
+      ...Object.entries(files).map(([file, text]) => [file, `${text} `, text] as const),
+      ['generated/registry.ts', `${registry}\n`, registry],
+      ['tsconfig.json', `${config} `, config],
+      // What was looked for, and what may be a source now.
+      ['stepwright.config.json', '{}'],
+      ['src/new.ts', ''],
+      ['src/types.tsx', ''],
+      ['linked/index.ts', ''],
+      ['node_modules/@types/linked/index.d.ts', ''],
+      ['package-lock.json', '{}'],
+    ];
+    for (const [file, text, before] of changes) {
+      await project.write({ [file]: text });
+      expect({ file, run: await recalled() }).toEqual({ file, run: undefined });
+      const added = file.replace(/@types\/.*/, '@types');
+      if (before === undefined) await rm(path.join(project.root, added), { recursive: true });
+      else await project.write({ [file]: before });
+      expect({ file, run: await recalled() }).toMatchObject({ file, run });
+    }
+    process.env.RUN_TEST_WORD = 'Greets';
+    try {
+      expect(await recalled()).toBeUndefined();
+    } finally {
+      delete process.env.RUN_TEST_WORD;
+    }
+    await project.write({ 'notes.md': 'not a source', 'dist/tool.js': '' });
+    expect(await recalled()).toMatchObject(run);
+  });
+
+  test('is not recalled after a fault, nor without a cache', async () => {
+    await begin();
+    await runCodegen({ root: project.root, cache: false });
+    expect(await recalled()).toBeUndefined();
+    await project.write({ 'src/workflow.ts': files['src/workflow.ts'].replace('this.name', 'this.nme') });
+    expect((await runCodegen({ root: project.root })).diagnostics).not.toEqual([]);
+    expect(await recalled()).toBeUndefined();
+  });
+
+  test('loads no compiler, and prints the same', async () => {
+    await begin();
+    await project.write({
+      'no-compiler.cjs': `
+        const Module = require('node:module');
+        const load = Module._load;
+        Module._load = (name, ...rest) => {
+          if (/^(ts-morph|typescript|esbuild)$/.test(name)) throw new Error('a compiler is loaded');
+          return load(name, ...rest);
+        };`,
+    });
+    const command = [path.join(builtPackage(), 'dist/cli/main.js'), 'codegen'];
+    const withoutCompiler = ['--require', './no-compiler.cjs', ...command];
+    expect((await run(withoutCompiler, project.root)).code).toBe(3);
+    await run(command, project.root);
+    const second = await run([...command, '--no-cache'], project.root);
+    expect(second).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(withoutCompiler, project.root)).toEqual(second);
+    expect((await run([...withoutCompiler, '--check'], project.root)).code).toBe(0);
+    await project.write({ 'src/types.ts': 'export interface Input { name: number }' });
+    expect((await run([...command, '--check'], project.root)).code).toBe(1);
+  });
+});
