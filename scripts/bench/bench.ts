@@ -1,5 +1,6 @@
 import type { Row } from './row.js';
 import { builder } from './rows/builder.js';
+import { compiler } from './rows/compiler.js';
 import { durable } from './rows/durable.js';
 import { durablePeers } from './rows/durable-peers.js';
 import { frameworks } from './rows/frameworks.js';
@@ -36,6 +37,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   tools,
   durable: async (sizes) => [...(await durable(sizes)), ...(await durablePeers(sizes))],
   startup,
+  compiler,
 };
 
 /** Measures groups by their names. Default: all groups. */

@@ -48,6 +48,8 @@ export interface Sizes {
   };
   /** Tools of the server that starts, and of the one whose lists are measured. */
   readonly tools: readonly [started: number, listed: number];
+  /** A project that is compiled, and how often: the processes take seconds. */
+  readonly compiled: { readonly workflows: number; readonly tools: number; readonly rounds: number };
 }
 
 interface LineSize {
@@ -91,10 +93,14 @@ export const FULL: Sizes = {
     longRuns: 3,
   },
   tools: [20, 100],
+  compiled: { workflows: 100, tools: 50, rounds: 5 },
 };
 
 /** The same with fewer and shorter samples of warm code, for quick checks and not for published figures. */
-export const QUICK: Sizes = { ...FULL, rounds: 3, goMs: 50 };
+export const QUICK: Sizes = {
+  ...{ ...FULL, rounds: 3, goMs: 50 },
+  compiled: { ...FULL.compiled, rounds: 3 },
+};
 
 /** The least sizes, to test that everything is measured. */
 export const TINY: Sizes = {
@@ -125,4 +131,5 @@ export const TINY: Sizes = {
     longRuns: 1,
   },
   tools: [2, 3],
+  compiled: { workflows: 1, tools: 2, rounds: 1 },
 };

@@ -65,7 +65,7 @@ describe('the rows', () => {
     // Other engines are installed on request, and have separate tests.
     const names = Object.keys(GROUPS).filter((name) => name !== 'frameworks' && name !== 'durable');
     rows = [...(await bench(TINY, names)), ...(await durable(TINY))];
-  });
+  }, 240_000);
 
   test('are complete', () => {
     expect(rows.map(({ name, peer }) => (peer === undefined ? name : `${name} / ${peer.name}`))).toEqual([
@@ -107,6 +107,11 @@ describe('the rows', () => {
       'memory of a server with 2 tools that has started / by hand',
       'memory of a server with 2 tools and a store in a file',
       'tools/list of 3 tools, over stdio / by hand',
+      'codegen of 1 workflows, cold / tsc 6.0',
+      'codegen of 1 workflows, one edited',
+      'codegen of 1 workflows, unchanged',
+      'codegen --check of 1 workflows, unchanged',
+      'tsc 6.0 of 1 workflows, with the registry / without',
       'store: step of a run, FULL, by the clock / SQLite',
       'store: step of a run, FULL / SQLite',
       'store: step of a run, NORMAL, by the clock / SQLite',
