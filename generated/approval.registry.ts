@@ -1,6 +1,6 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
-import { defineRegistry } from 'stepwright/runtime';
+import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
 import { SubmitExpense } from '../examples/approval/submit-expense.workflow.js';
 import { PayExpense, ReleaseBudget, ReserveBudget } from '../examples/approval/tools.js';
 
@@ -12,18 +12,18 @@ export const registry = defineRegistry({
     'pay-expense': {
       class: PayExpense,
       description: 'Pays what was reserved',
-      inputSchema: {
-        type: 'object',
-        properties: { reservation: { type: 'string' } },
-        required: ['reservation'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: { payment: { type: 'string' } },
-        required: ['payment'],
-        additionalProperties: false,
-      },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "reservation": { "type": "string" } },
+        "required": ["reservation"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "payment": { "type": "string" } },
+        "required": ["payment"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
       retrySafety: 'key',
       visibility: 'workflow',
@@ -32,18 +32,18 @@ export const registry = defineRegistry({
     'release-budget': {
       class: ReleaseBudget,
       description: 'Undoes a reservation',
-      inputSchema: {
-        type: 'object',
-        properties: { reservation: { type: 'string' } },
-        required: ['reservation'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: { release: { type: 'string' } },
-        required: ['release'],
-        additionalProperties: false,
-      },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "reservation": { "type": "string" } },
+        "required": ["reservation"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "release": { "type": "string" } },
+        "required": ["release"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
       retrySafety: 'key',
       visibility: 'workflow',
@@ -52,18 +52,18 @@ export const registry = defineRegistry({
     'reserve-budget': {
       class: ReserveBudget,
       description: 'Sets an amount of the budget aside',
-      inputSchema: {
-        type: 'object',
-        properties: { purpose: { type: 'string' }, amount: { type: 'number' } },
-        required: ['purpose', 'amount'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: { reservation: { type: 'string' } },
-        required: ['reservation'],
-        additionalProperties: false,
-      },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "purpose": { "type": "string" }, "amount": { "type": "number" } },
+        "required": ["purpose", "amount"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "reservation": { "type": "string" } },
+        "required": ["reservation"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
       retrySafety: 'key',
       visibility: 'workflow',
@@ -74,133 +74,155 @@ export const registry = defineRegistry({
   workflows: {
     'submit-expense': {
       class: SubmitExpense,
-      graph: {
-        graphVersion: 1,
-        name: 'submit-expense',
-        description: 'have an expense approved by a lead, then pay it',
-        expose: ['tool'],
-        inputs: [
+      graph: graphJson<['tool']>`{
+        "graphVersion": 1,
+        "name": "submit-expense",
+        "description": "have an expense approved by a lead, then pay it",
+        "expose": ["tool"],
+        "inputs": [
           {
-            name: 'purpose',
-            description: 'What was bought',
-            required: true,
-            schema: { maxLength: 200, minLength: 1, type: 'string' },
+            "name": "purpose",
+            "description": "What was bought",
+            "required": true,
+            "schema": { "maxLength": 200, "minLength": 1, "type": "string" }
           },
           {
-            name: 'amount',
-            description: 'Amount in euros',
-            required: true,
-            schema: { maximum: 10000, minimum: 0.01, type: 'number' },
-          },
+            "name": "amount",
+            "description": "Amount in euros",
+            "required": true,
+            "schema": { "maximum": 10000, "minimum": 0.01, "type": "number" }
+          }
         ],
-        instructions: [],
-        nodes: [
+        "instructions": [],
+        "nodes": [
           {
-            id: 'approved',
-            kind: 'parallel',
-            after: [],
-            branches: [
+            "id": "approved",
+            "kind": "parallel",
+            "after": [],
+            "branches": [
               {
-                id: 'expense',
-                body: {
-                  nodes: [
+                "id": "expense",
+                "body": {
+                  "nodes": [
                     {
-                      id: 'reserved',
-                      kind: 'call',
-                      after: [],
-                      compensate: {
-                        input: {
-                          kind: 'dict',
-                          entries: [
+                      "id": "reserved",
+                      "kind": "call",
+                      "after": [],
+                      "compensate": {
+                        "input": {
+                          "kind": "dict",
+                          "entries": [
                             {
-                              key: 'reservation',
-                              value: { kind: 'ref', root: 'steps', path: ['reserved', 'reservation'] },
-                            },
-                          ],
+                              "key": "reservation",
+                              "value": {
+                                "kind": "ref",
+                                "root": "steps",
+                                "path": ["reserved", "reservation"]
+                              }
+                            }
+                          ]
                         },
-                        tool: 'release-budget',
+                        "tool": "release-budget"
                       },
-                      executor: 'server',
-                      input: {
-                        kind: 'dict',
-                        entries: [
-                          { key: 'purpose', value: { kind: 'ref', root: 'inputs', path: ['purpose'] } },
-                          { key: 'amount', value: { kind: 'ref', root: 'inputs', path: ['amount'] } },
-                        ],
+                      "executor": "server",
+                      "input": {
+                        "kind": "dict",
+                        "entries": [
+                          {
+                            "key": "purpose",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["purpose"] }
+                          },
+                          {
+                            "key": "amount",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["amount"] }
+                          }
+                        ]
                       },
-                      join: 'none_failed',
-                      tool: 'reserve-budget',
+                      "join": "none_failed",
+                      "tool": "reserve-budget"
                     },
                     {
-                      id: 'approved.expense.2.1',
-                      kind: 'ask',
-                      after: ['reserved'],
-                      answerBy: [{ kind: 'role', except: 'owner', role: 'lead' }],
-                      executor: 'server',
-                      join: 'none_failed',
-                      message: {
-                        kind: 'text',
-                        parts: [
-                          'Pay ',
-                          { kind: 'ref', root: 'inputs', path: ['amount'] },
-                          ' EUR for ',
-                          { kind: 'ref', root: 'inputs', path: ['purpose'] },
-                          '?',
+                      "id": "approved.expense.2.1",
+                      "kind": "ask",
+                      "after": ["reserved"],
+                      "answerBy": [{ "kind": "role", "except": "owner", "role": "lead" }],
+                      "executor": "server",
+                      "join": "none_failed",
+                      "message": {
+                        "kind": "text",
+                        "parts": [
+                          "Pay ",
+                          { "kind": "ref", "root": "inputs", "path": ["amount"] },
+                          " EUR for ",
+                          { "kind": "ref", "root": "inputs", "path": ["purpose"] },
+                          "?"
                         ],
-                        style: 'js',
+                        "style": "js"
                       },
-                      mode: 'confirm',
+                      "mode": "confirm"
                     },
                     {
-                      id: 'approved.expense',
-                      kind: 'error',
-                      after: ['approved.expense.2.1'],
-                      code: 'DECLINED',
-                      executor: 'server',
-                      join: 'none_failed',
-                      message: { kind: 'literal', value: 'A lead declined the expense' },
-                      when: {
-                        kind: 'not',
-                        of: { kind: 'ref', root: 'steps', path: ['approved.expense.2.1', 'confirmed'] },
-                        truth: 'truthy.js',
-                      },
-                    },
+                      "id": "approved.expense",
+                      "kind": "error",
+                      "after": ["approved.expense.2.1"],
+                      "code": "DECLINED",
+                      "executor": "server",
+                      "join": "none_failed",
+                      "message": { "kind": "literal", "value": "A lead declined the expense" },
+                      "when": {
+                        "kind": "not",
+                        "of": {
+                          "kind": "ref",
+                          "root": "steps",
+                          "path": ["approved.expense.2.1", "confirmed"]
+                        },
+                        "truth": "truthy.js"
+                      }
+                    }
                   ],
-                  value: { kind: 'ref', root: 'steps', path: ['reserved', 'reservation'] },
-                },
-              },
+                  "value": { "kind": "ref", "root": "steps", "path": ["reserved", "reservation"] }
+                }
+              }
             ],
-            executor: 'server',
-            join: 'none_failed',
-            onPartialFailure: 'rollback',
+            "executor": "server",
+            "join": "none_failed",
+            "onPartialFailure": "rollback"
           },
           {
-            id: 'paid',
-            kind: 'call',
-            after: ['approved'],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'reservation', value: { kind: 'ref', root: 'steps', path: ['approved', 'expense'] } },
-              ],
+            "id": "paid",
+            "kind": "call",
+            "after": ["approved"],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                {
+                  "key": "reservation",
+                  "value": { "kind": "ref", "root": "steps", "path": ["approved", "expense"] }
+                }
+              ]
             },
-            join: 'none_failed',
-            tool: 'pay-expense',
+            "join": "none_failed",
+            "tool": "pay-expense"
           },
           {
-            id: 'output',
-            kind: 'return',
-            after: ['paid'],
-            executor: 'server',
-            join: 'none_failed',
-            value: {
-              kind: 'dict',
-              entries: [{ key: 'payment', value: { kind: 'ref', root: 'steps', path: ['paid', 'payment'] } }],
-            },
-          },
-        ],
-      },
+            "id": "output",
+            "kind": "return",
+            "after": ["paid"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": {
+              "kind": "dict",
+              "entries": [
+                {
+                  "key": "payment",
+                  "value": { "kind": "ref", "root": "steps", "path": ["paid", "payment"] }
+                }
+              ]
+            }
+          }
+        ]
+      }`,
       hash: '295bd322d05806622944eb22288bde97c9e7c0a01775e0b8eb0ac37ae23559b3',
       fingerprint: '13df74a52af56a0c380cb8777e0d0139b2755044f38182d73f07f7ed6252a6c6',
     },

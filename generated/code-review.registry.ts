@@ -1,6 +1,6 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
-import { defineRegistry } from 'stepwright/runtime';
+import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
 import { AnalyzeCode } from '../examples/code-review/analyze-code.tool.js';
 import { CodeReview } from '../examples/code-review/code-review.prompt.js';
 import { StrictCodeReview } from '../examples/code-review/strict-code-review.workflow.js';
@@ -14,60 +14,60 @@ export const registry = defineRegistry({
     'analyze-code': {
       class: AnalyzeCode,
       description: 'Find long lines, markers without a ticket, deep nesting and mixed indentation in code',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          code: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100000,
-            description: 'The code, as text; any language',
-          },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "code": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100000,
+            "description": "The code, as text; any language"
+          }
         },
-        required: ['code'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          lines: {
-            type: 'integer',
-            minimum: -9007199254740991,
-            maximum: 9007199254740991,
-            description: 'How many lines were looked at',
+        "required": ["code"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "lines": {
+            "type": "integer",
+            "minimum": -9007199254740991,
+            "maximum": 9007199254740991,
+            "description": "How many lines were looked at"
           },
-          findings: {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: {
-                line: {
-                  type: 'integer',
-                  minimum: -9007199254740991,
-                  maximum: 9007199254740991,
-                  description: 'Counted from 1',
+          "findings": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "line": {
+                  "type": "integer",
+                  "minimum": -9007199254740991,
+                  "maximum": 9007199254740991,
+                  "description": "Counted from 1"
                 },
-                rule: {
-                  type: 'string',
-                  enum: ['long-line', 'todo-marker', 'deep-nesting', 'mixed-indentation'],
+                "rule": {
+                  "type": "string",
+                  "enum": ["long-line", "todo-marker", "deep-nesting", "mixed-indentation"]
                 },
-                severity: { type: 'string', enum: ['warning', 'note'] },
-                message: { type: 'string' },
+                "severity": { "type": "string", "enum": ["warning", "note"] },
+                "message": { "type": "string" }
               },
-              required: ['line', 'rule', 'severity', 'message'],
-              additionalProperties: false,
-            },
+              "required": ["line", "rule", "severity", "message"],
+              "additionalProperties": false
+            }
           },
-          omitted: {
-            type: 'integer',
-            minimum: -9007199254740991,
-            maximum: 9007199254740991,
-            description: 'Findings beyond the first 100, which are left out',
-          },
+          "omitted": {
+            "type": "integer",
+            "minimum": -9007199254740991,
+            "maximum": 9007199254740991,
+            "description": "Findings beyond the first 100, which are left out"
+          }
         },
-        required: ['lines', 'findings', 'omitted'],
-        additionalProperties: false,
-      },
+        "required": ["lines", "findings", "omitted"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
       fingerprint: 'd93067b9c61133bd7e06778683aa8db84982b96ce8f87a92af252c28b111ce9c',
     },
@@ -93,113 +93,113 @@ export const registry = defineRegistry({
   workflows: {
     'strict-code-review': {
       class: StrictCodeReview,
-      graph: {
-        graphVersion: 1,
-        name: 'strict-code-review',
-        description: 'review code',
-        inputs: [
+      graph: graphJson`{
+        "graphVersion": 1,
+        "name": "strict-code-review",
+        "description": "review code",
+        "inputs": [
           {
-            name: 'code',
-            description: 'The code to review',
-            required: true,
-            schema: { minLength: 1, type: 'string' },
+            "name": "code",
+            "description": "The code to review",
+            "required": true,
+            "schema": { "minLength": 1, "type": "string" }
           },
           {
-            name: 'language',
-            description: 'Language of the code',
-            required: false,
-            schema: { type: 'string' },
-          },
+            "name": "language",
+            "description": "Language of the code",
+            "required": false,
+            "schema": { "type": "string" }
+          }
         ],
-        instructions: [{ resource: 'style-guide', uri: 'resource://code-review/style-guide' }],
-        nodes: [
+        "instructions": [{ "resource": "style-guide", "uri": "resource://code-review/style-guide" }],
+        "nodes": [
           {
-            id: 'analysis',
-            kind: 'call',
-            after: [],
-            executor: 'server',
-            guidance: {
-              kind: 'text',
-              parts: [
-                'Judge the ',
-                { kind: 'ref', root: 'inputs', path: ['language'] },
-                ' code by the style guide, and begin with what the tool finds.',
+            "id": "analysis",
+            "kind": "call",
+            "after": [],
+            "executor": "server",
+            "guidance": {
+              "kind": "text",
+              "parts": [
+                "Judge the ",
+                { "kind": "ref", "root": "inputs", "path": ["language"] },
+                " code by the style guide, and begin with what the tool finds."
               ],
-              style: 'display',
+              "style": "display"
             },
-            input: {
-              kind: 'dict',
-              entries: [{ key: 'code', value: { kind: 'ref', root: 'inputs', path: ['code'] } }],
+            "input": {
+              "kind": "dict",
+              "entries": [{ "key": "code", "value": { "kind": "ref", "root": "inputs", "path": ["code"] } }]
             },
-            join: 'none_failed',
-            tool: 'analyze-code',
+            "join": "none_failed",
+            "tool": "analyze-code"
           },
           {
-            id: 'warnings',
-            kind: 'compute',
-            after: ['analysis'],
-            executor: 'server',
-            join: 'none_failed',
-            value: {
-              kind: 'each',
-              as: 'finding',
-              body: {
-                kind: 'compare',
-                left: { kind: 'ref', root: 'local', path: ['finding', 'severity'] },
-                ops: [{ op: 'eq.strict', right: { kind: 'literal', value: 'warning' } }],
+            "id": "warnings",
+            "kind": "compute",
+            "after": ["analysis"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": {
+              "kind": "each",
+              "as": "finding",
+              "body": {
+                "kind": "compare",
+                "left": { "kind": "ref", "root": "local", "path": ["finding", "severity"] },
+                "ops": [{ "op": "eq.strict", "right": { "kind": "literal", "value": "warning" } }]
               },
-              in: { kind: 'ref', root: 'steps', path: ['analysis', 'findings'] },
-              mode: 'filter',
-              truth: 'truthy.js',
-            },
+              "in": { "kind": "ref", "root": "steps", "path": ["analysis", "findings"] },
+              "mode": "filter",
+              "truth": "truthy.js"
+            }
           },
           {
-            id: 'output',
-            kind: 'return',
-            after: ['warnings'],
-            executor: 'server',
-            join: 'none_failed',
-            value: {
-              kind: 'dict',
-              entries: [
+            "id": "output",
+            "kind": "return",
+            "after": ["warnings"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": {
+              "kind": "dict",
+              "entries": [
                 {
-                  key: 'verdict',
-                  value: {
-                    kind: 'conditional',
-                    else: { kind: 'literal', value: 'nothing that a look at the text would show' },
-                    test: {
-                      kind: 'compare',
-                      left: { kind: 'ref', root: 'steps', path: ['warnings', 'length'] },
-                      ops: [{ op: 'gt.js', right: { kind: 'literal', value: 0 } }],
+                  "key": "verdict",
+                  "value": {
+                    "kind": "conditional",
+                    "else": { "kind": "literal", "value": "nothing that a look at the text would show" },
+                    "test": {
+                      "kind": "compare",
+                      "left": { "kind": "ref", "root": "steps", "path": ["warnings", "length"] },
+                      "ops": [{ "op": "gt.js", "right": { "kind": "literal", "value": 0 } }]
                     },
-                    then: { kind: 'literal', value: 'needs work' },
-                    truth: 'truthy.js',
-                  },
+                    "then": { "kind": "literal", "value": "needs work" },
+                    "truth": "truthy.js"
+                  }
                 },
                 {
-                  key: 'warnings',
-                  value: {
-                    kind: 'each',
-                    as: 'finding',
-                    body: {
-                      kind: 'text',
-                      parts: [
-                        'line ',
-                        { kind: 'ref', root: 'local', path: ['finding', 'line'] },
-                        ': ',
-                        { kind: 'ref', root: 'local', path: ['finding', 'message'] },
+                  "key": "warnings",
+                  "value": {
+                    "kind": "each",
+                    "as": "finding",
+                    "body": {
+                      "kind": "text",
+                      "parts": [
+                        "line ",
+                        { "kind": "ref", "root": "local", "path": ["finding", "line"] },
+                        ": ",
+                        { "kind": "ref", "root": "local", "path": ["finding", "message"] }
                       ],
-                      style: 'js',
+                      "style": "js"
                     },
-                    in: { kind: 'ref', root: 'steps', path: ['warnings'] },
-                    mode: 'map',
-                  },
-                },
-              ],
-            },
-          },
-        ],
-      },
+                    "in": { "kind": "ref", "root": "steps", "path": ["warnings"] },
+                    "mode": "map"
+                  }
+                }
+              ]
+            }
+          }
+        ]
+      }`,
       hash: 'b3c4926f74dffb029d438eef8a41fa586e4b5c3ecedcb014065194d99e1b16d0',
       fingerprint: 'd87d286ae852f9936b0a146ebabff9f4f6525e14460ba551956fb26e3e4af157',
     },

@@ -1,6 +1,6 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
-import { defineRegistry } from 'stepwright/runtime';
+import { defineRegistry, schemaJson } from 'stepwright/runtime';
 import { PromptWithArguments, PromptWithImage, PromptWithResource, SimplePrompt } from '../test/conformance/fixture/prompts.js';
 import { RawSchema } from '../test/conformance/fixture/raw-schema.tool.js';
 import { StaticBinary, StaticText, Template, Watched } from '../test/conformance/fixture/resources.js';
@@ -14,109 +14,112 @@ export const registry = defineRegistry({
     json_schema_2020_12_tool: {
       class: RawSchema,
       description: 'Tool with JSON Schema 2020-12 features',
-      inputSchema: {
-        $schema: 'https://json-schema.org/draft/2020-12/schema',
-        type: 'object',
-        $defs: {
-          address: { type: 'object', properties: { street: { type: 'string' }, city: { type: 'string' } } },
+      inputSchema: schemaJson`{
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {
+          "address": {
+            "type": "object",
+            "properties": { "street": { "type": "string" }, "city": { "type": "string" } }
+          }
         },
-        properties: { name: { type: 'string' }, address: { $ref: '#/$defs/address' } },
-        additionalProperties: false,
-      },
+        "properties": { "name": { "type": "string" }, "address": { "$ref": "#/$defs/address" } },
+        "additionalProperties": false
+      }`,
       fingerprint: 'fa24e8b063394a1a2552f0ee0a84a3729c0586c652e81a1ef9b763b312f76041',
     },
     test_audio_content: {
       class: AudioResult,
       description: 'Returns sound',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: 'c7f2ef55fb04585a95212d8f7f090783d1bace9898e5b44a53174634fc34e296',
     },
     test_elicitation: {
       class: Elicitation,
       description: 'Asks the user of the client',
-      inputSchema: {
-        type: 'object',
-        properties: { message: { type: 'string' } },
-        required: ['message'],
-        additionalProperties: false,
-      },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "message": { "type": "string" } },
+        "required": ["message"],
+        "additionalProperties": false
+      }`,
       fingerprint: '8c645baf7f18c308dea90760abe0168af6bf53c55372c567a217c1877434a3a0',
     },
     test_elicitation_sep1034_defaults: {
       class: ElicitationDefaults,
       description: 'Asks with defaults',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: '47f25b258e259be44e39cc3105b7d0372e8cda668dd165f0930c37e01aceb70e',
     },
     test_elicitation_sep1330_enums: {
       class: ElicitationEnums,
       description: 'Asks for choices',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: 'cc44541d401b1c07a693e06e8fd6cb156432eff70cdf4f2de5a66719f85db3c3',
     },
     test_embedded_resource: {
       class: EmbeddedResult,
       description: 'Returns a resource',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: 'ce75ea9103100ab6cf7f08b1b68942ad64c97bd9e9324bcad1c317942fc25cc1',
     },
     test_error_handling: {
       class: Failing,
       description: 'Fails',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
-      outputSchema: {
-        type: 'object',
-        properties: { done: { type: 'boolean' } },
-        required: ['done'],
-        additionalProperties: false,
-      },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "done": { "type": "boolean" } },
+        "required": ["done"],
+        "additionalProperties": false
+      }`,
       fingerprint: '60361ee9dbd6027490dd6af042a864278fddd872e2216d7c513088392c53ed02',
     },
     test_image_content: {
       class: ImageResult,
       description: 'Returns an image',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: 'b9e634afab7d5c0ac4f614a50a07fad352d4833237faddea735bd715fafec409',
     },
     test_multiple_content_types: {
       class: MixedResult,
       description: 'Returns several kinds of content',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: '5f8e2b9dcf5e067737cce5c284cf146068025d1efd7541b2682c3cb21ebb87d6',
     },
     test_reconnection: {
       class: Reconnection,
       description: 'Ends its stream before it answers',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: '39bc87c923686a9d8a1853cb07d52b5ecada0460fa5dab4f298282885fa9616c',
     },
     test_sampling: {
       class: Sampling,
       description: 'Asks the model of the client',
-      inputSchema: {
-        type: 'object',
-        properties: { prompt: { type: 'string' } },
-        required: ['prompt'],
-        additionalProperties: false,
-      },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "prompt": { "type": "string" } },
+        "required": ["prompt"],
+        "additionalProperties": false
+      }`,
       fingerprint: 'b1a101d1fbcab812a21f3676ecad38e740f01248e87ae031f86ef9e246d8a564',
     },
     test_simple_text: {
       class: SimpleText,
       description: 'Returns a text',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: '982e15c572047168ace76585f263aeb4d9699b8097e094e365ed6a8e567fbf49',
     },
     test_tool_with_logging: {
       class: Logging,
       description: 'Sends log messages',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: 'e4e92e30d636e9bc3b8352a4f756b12c177fd5f4f0e1550d9c9d035edef980bc',
     },
     test_tool_with_progress: {
       class: Progress,
       description: 'Reports its progress',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
       fingerprint: '3dcfa6cd3e19515b59f86f66f8e3f942f357fd38f8cd15e550ff6b02a50f4d69',
     },
   },

@@ -1,6 +1,6 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
-import { defineRegistry } from 'stepwright/runtime';
+import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
 import { CheckOrder } from '../examples/embed/check-order.workflow.js';
 import { Quote } from '../examples/embed/quote.tool.js';
 
@@ -12,22 +12,22 @@ export const registry = defineRegistry({
     quote: {
       class: Quote,
       description: 'Check that there is enough of a product, and how much would be left',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          product: { type: 'string', description: 'Name of the product' },
-          count: { type: 'number', description: 'How many of it', minimum: 1 },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "product": { "type": "string", "description": "Name of the product" },
+          "count": { "type": "number", "description": "How many of it", "minimum": 1 }
         },
-        required: ['product', 'count'],
-        additionalProperties: false,
-        description: 'What to order.',
-      },
-      outputSchema: {
-        type: 'object',
-        properties: { available: { type: 'number' }, left: { type: 'number' } },
-        required: ['available', 'left'],
-        additionalProperties: false,
-      },
+        "required": ["product", "count"],
+        "additionalProperties": false,
+        "description": "What to order."
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "available": { "type": "number" }, "left": { "type": "number" } },
+        "required": ["available", "left"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
       fingerprint: 'fdade9332336475233c077218b5ed5c4a47c13819bb6a56ff017b2d666bdeb03',
     },
@@ -36,44 +36,51 @@ export const registry = defineRegistry({
   workflows: {
     'check-order': {
       class: CheckOrder,
-      graph: {
-        graphVersion: 1,
-        name: 'check-order',
-        description: 'check that an order can be filled',
-        expose: ['prompt', 'tool'],
-        inputs: [
-          { name: 'product', description: 'Name of the product', required: true, schema: { type: 'string' } },
-        ],
-        instructions: [],
-        nodes: [
+      graph: graphJson<['prompt', 'tool']>`{
+        "graphVersion": 1,
+        "name": "check-order",
+        "description": "check that an order can be filled",
+        "expose": ["prompt", "tool"],
+        "inputs": [
           {
-            id: 'quote',
-            kind: 'call',
-            after: [],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'product', value: { kind: 'ref', root: 'inputs', path: ['product'] } },
-                { key: 'count', value: { kind: 'literal', value: 1 } },
-              ],
+            "name": "product",
+            "description": "Name of the product",
+            "required": true,
+            "schema": { "type": "string" }
+          }
+        ],
+        "instructions": [],
+        "nodes": [
+          {
+            "id": "quote",
+            "kind": "call",
+            "after": [],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "product", "value": { "kind": "ref", "root": "inputs", "path": ["product"] } },
+                { "key": "count", "value": { "kind": "literal", "value": 1 } }
+              ]
             },
-            join: 'none_failed',
-            tool: 'quote',
+            "join": "none_failed",
+            "tool": "quote"
           },
           {
-            id: 'output',
-            kind: 'return',
-            after: ['quote'],
-            executor: 'server',
-            join: 'none_failed',
-            value: {
-              kind: 'dict',
-              entries: [{ key: 'left', value: { kind: 'ref', root: 'steps', path: ['quote', 'left'] } }],
-            },
-          },
-        ],
-      },
+            "id": "output",
+            "kind": "return",
+            "after": ["quote"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": {
+              "kind": "dict",
+              "entries": [
+                { "key": "left", "value": { "kind": "ref", "root": "steps", "path": ["quote", "left"] } }
+              ]
+            }
+          }
+        ]
+      }`,
       hash: '324f39a79aa09c2dcdfcc2dffdb011a5b735f454083325c5ee19c31f53a4ad11',
       fingerprint: 'f42b7e6bf05ce7df9c74e51ab60d7cca9dd190c0b75be655fd33c90d7fc3ddd9',
     },

@@ -1,6 +1,6 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
-import { defineRegistry } from 'stepwright/runtime';
+import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
 import { Greet } from '../examples/greeting/greet.tool.js';
 import { GreetingGuide } from '../examples/greeting/greeting-guide.resource.js';
 import { PersonalizedGreeting } from '../examples/greeting/personalized-greeting.workflow.js';
@@ -13,22 +13,22 @@ export const registry = defineRegistry({
     greet: {
       class: Greet,
       description: 'Write a greeting',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          name: { type: 'string', description: 'Name of the person', minLength: 1, maxLength: 100 },
-          style: { type: 'string', enum: ['formal', 'casual'], description: 'casual when left out' },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "name": { "type": "string", "description": "Name of the person", "minLength": 1, "maxLength": 100 },
+          "style": { "type": "string", "enum": ["formal", "casual"], "description": "casual when left out" }
         },
-        required: ['name'],
-        additionalProperties: false,
-        description: 'Whom to greet.',
-      },
-      outputSchema: {
-        type: 'object',
-        properties: { greeting: { type: 'string' } },
-        required: ['greeting'],
-        additionalProperties: false,
-      },
+        "required": ["name"],
+        "additionalProperties": false,
+        "description": "Whom to greet."
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "greeting": { "type": "string" } },
+        "required": ["greeting"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
       fingerprint: 'ee09a7ebb776700b90c3e115919d1c9ed56371e5880592833bc68772ea40edd3',
     },
@@ -51,46 +51,51 @@ export const registry = defineRegistry({
   workflows: {
     'personalized-greeting': {
       class: PersonalizedGreeting,
-      graph: {
-        graphVersion: 1,
-        name: 'personalized-greeting',
-        description: 'generate a personalized greeting',
-        inputs: [
-          { name: 'name', description: "Person's name", required: true, schema: { type: 'string' } },
+      graph: graphJson`{
+        "graphVersion": 1,
+        "name": "personalized-greeting",
+        "description": "generate a personalized greeting",
+        "inputs": [
           {
-            name: 'style',
-            description: 'Greeting style',
-            required: false,
-            schema: { enum: ['formal', 'casual'], type: 'string' },
+            "name": "name",
+            "description": "Person's name",
+            "required": true,
+            "schema": { "type": "string" }
           },
-        ],
-        instructions: [{ resource: 'greeting-guide', uri: 'resource://greetings/guide' }],
-        nodes: [
           {
-            id: 'greeting',
-            kind: 'call',
-            after: [],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'name', value: { kind: 'ref', root: 'inputs', path: ['name'] } },
-                { key: 'style', value: { kind: 'ref', root: 'inputs', path: ['style'] } },
-              ],
+            "name": "style",
+            "description": "Greeting style",
+            "required": false,
+            "schema": { "enum": ["formal", "casual"], "type": "string" }
+          }
+        ],
+        "instructions": [{ "resource": "greeting-guide", "uri": "resource://greetings/guide" }],
+        "nodes": [
+          {
+            "id": "greeting",
+            "kind": "call",
+            "after": [],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "name", "value": { "kind": "ref", "root": "inputs", "path": ["name"] } },
+                { "key": "style", "value": { "kind": "ref", "root": "inputs", "path": ["style"] } }
+              ]
             },
-            join: 'none_failed',
-            tool: 'greet',
+            "join": "none_failed",
+            "tool": "greet"
           },
           {
-            id: 'output',
-            kind: 'return',
-            after: ['greeting'],
-            executor: 'server',
-            join: 'none_failed',
-            value: { kind: 'ref', root: 'steps', path: ['greeting', 'greeting'] },
-          },
-        ],
-      },
+            "id": "output",
+            "kind": "return",
+            "after": ["greeting"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": { "kind": "ref", "root": "steps", "path": ["greeting", "greeting"] }
+          }
+        ]
+      }`,
       hash: '1acd7e033755b35f9db2335dbfe8e32515a83bb0a8328a6140e550ffe8367961',
       fingerprint: '90f0d2faeb7c46a2184effc264ba03aa775b7bd0c865993ab711d7a433b19a94',
     },

@@ -1,6 +1,6 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
-import { defineRegistry } from 'stepwright/runtime';
+import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
 import { ListPayments } from '../examples/secure/list-payments.tool.js';
 import { PayInvoice } from '../examples/secure/pay-invoice.workflow.js';
 import { PaySupplier } from '../examples/secure/pay-supplier.tool.js';
@@ -13,27 +13,27 @@ export const registry = defineRegistry({
     'list-payments': {
       class: ListPayments,
       description: 'Lists the payments that were made for you',
-      inputSchema: { type: 'object', properties: {}, additionalProperties: false },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          payments: {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: {
-                id: { type: 'string' },
-                supplier: { type: 'string' },
-                amount: { type: 'number' },
+      inputSchema: schemaJson`{ "type": "object", "properties": {}, "additionalProperties": false }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "payments": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "id": { "type": "string" },
+                "supplier": { "type": "string" },
+                "amount": { "type": "number" }
               },
-              required: ['id', 'supplier', 'amount'],
-              additionalProperties: false,
-            },
-          },
+              "required": ["id", "supplier", "amount"],
+              "additionalProperties": false
+            }
+          }
         },
-        required: ['payments'],
-        additionalProperties: false,
-      },
+        "required": ["payments"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
       scopes: ['payments:read'],
       fingerprint: 'c0d353b1a572ab0dd7efbf0604d7ca345b1af2964f642b9a053bbaebafaa691a',
@@ -41,18 +41,22 @@ export const registry = defineRegistry({
     'pay-supplier': {
       class: PaySupplier,
       description: 'Transfers money to a supplier',
-      inputSchema: {
-        type: 'object',
-        properties: { supplier: { type: 'string' }, amount: { type: 'number' } },
-        required: ['supplier', 'amount'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: { id: { type: 'string' }, supplier: { type: 'string' }, amount: { type: 'number' } },
-        required: ['id', 'supplier', 'amount'],
-        additionalProperties: false,
-      },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "supplier": { "type": "string" }, "amount": { "type": "number" } },
+        "required": ["supplier", "amount"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string" },
+          "supplier": { "type": "string" },
+          "amount": { "type": "number" }
+        },
+        "required": ["id", "supplier", "amount"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
       retrySafety: 'key',
       visibility: 'workflow',
@@ -63,91 +67,93 @@ export const registry = defineRegistry({
   workflows: {
     'pay-invoice': {
       class: PayInvoice,
-      graph: {
-        graphVersion: 1,
-        name: 'pay-invoice',
-        description: 'pay an invoice once a lead has approved it',
-        expose: ['tool'],
-        inputs: [
+      graph: graphJson<['tool']>`{
+        "graphVersion": 1,
+        "name": "pay-invoice",
+        "description": "pay an invoice once a lead has approved it",
+        "expose": ["tool"],
+        "inputs": [
           {
-            name: 'supplier',
-            description: 'Supplier',
-            required: true,
-            schema: { maxLength: 100, minLength: 1, type: 'string' },
+            "name": "supplier",
+            "description": "Supplier",
+            "required": true,
+            "schema": { "maxLength": 100, "minLength": 1, "type": "string" }
           },
           {
-            name: 'amount',
-            description: 'Amount in euros',
-            required: true,
-            schema: { maximum: 100000, minimum: 0.01, type: 'number' },
-          },
+            "name": "amount",
+            "description": "Amount in euros",
+            "required": true,
+            "schema": { "maximum": 100000, "minimum": 0.01, "type": "number" }
+          }
         ],
-        instructions: [],
-        nodes: [
+        "instructions": [],
+        "nodes": [
           {
-            id: 'approved',
-            kind: 'ask',
-            after: [],
-            answerBy: [{ kind: 'role', except: 'owner', role: 'lead' }],
-            executor: 'server',
-            join: 'none_failed',
-            message: {
-              kind: 'text',
-              parts: [
-                'Pay ',
-                { kind: 'ref', root: 'inputs', path: ['supplier'] },
-                ' ',
-                { kind: 'ref', root: 'inputs', path: ['amount'] },
-                ' EUR?',
+            "id": "approved",
+            "kind": "ask",
+            "after": [],
+            "answerBy": [{ "kind": "role", "except": "owner", "role": "lead" }],
+            "executor": "server",
+            "join": "none_failed",
+            "message": {
+              "kind": "text",
+              "parts": [
+                "Pay ",
+                { "kind": "ref", "root": "inputs", "path": ["supplier"] },
+                " ",
+                { "kind": "ref", "root": "inputs", "path": ["amount"] },
+                " EUR?"
               ],
-              style: 'js',
+              "style": "js"
             },
-            mode: 'confirm',
-            timeoutMs: 604800000,
+            "mode": "confirm",
+            "timeoutMs": 604800000
           },
           {
-            id: 'declined',
-            kind: 'error',
-            after: ['approved'],
-            code: 'DECLINED',
-            executor: 'server',
-            join: 'none_failed',
-            message: { kind: 'literal', value: 'A lead declined the payment' },
-            when: {
-              kind: 'not',
-              of: { kind: 'ref', root: 'steps', path: ['approved', 'confirmed'] },
-              truth: 'truthy.js',
-            },
+            "id": "declined",
+            "kind": "error",
+            "after": ["approved"],
+            "code": "DECLINED",
+            "executor": "server",
+            "join": "none_failed",
+            "message": { "kind": "literal", "value": "A lead declined the payment" },
+            "when": {
+              "kind": "not",
+              "of": { "kind": "ref", "root": "steps", "path": ["approved", "confirmed"] },
+              "truth": "truthy.js"
+            }
           },
           {
-            id: 'payment',
-            kind: 'call',
-            after: ['declined'],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'supplier', value: { kind: 'ref', root: 'inputs', path: ['supplier'] } },
-                { key: 'amount', value: { kind: 'ref', root: 'inputs', path: ['amount'] } },
-              ],
+            "id": "payment",
+            "kind": "call",
+            "after": ["declined"],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "supplier", "value": { "kind": "ref", "root": "inputs", "path": ["supplier"] } },
+                { "key": "amount", "value": { "kind": "ref", "root": "inputs", "path": ["amount"] } }
+              ]
             },
-            join: 'none_failed',
-            tool: 'pay-supplier',
+            "join": "none_failed",
+            "tool": "pay-supplier"
           },
           {
-            id: 'output',
-            kind: 'return',
-            after: ['payment'],
-            executor: 'server',
-            join: 'none_failed',
-            value: {
-              kind: 'dict',
-              entries: [{ key: 'payment', value: { kind: 'ref', root: 'steps', path: ['payment', 'id'] } }],
-            },
-          },
+            "id": "output",
+            "kind": "return",
+            "after": ["payment"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": {
+              "kind": "dict",
+              "entries": [
+                { "key": "payment", "value": { "kind": "ref", "root": "steps", "path": ["payment", "id"] } }
+              ]
+            }
+          }
         ],
-        scopes: ['payments:write'],
-      },
+        "scopes": ["payments:write"]
+      }`,
       hash: '906eef7d3503cbf5a3fad23e63aed53d223368cac580532ffac5586658ebf700',
       fingerprint: '6904e0e60a5fe352e5aa2d5f95b16c2c353f58694d3b0646a4117a8ed500b5ad',
     },

@@ -1,6 +1,6 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
-import { defineRegistry } from 'stepwright/runtime';
+import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
 import { BookFlight } from '../examples/travel/book-flight.workflow.js';
 import { BookTrip } from '../examples/travel/book-trip.workflow.js';
 import { CancelAndRefund } from '../examples/travel/cancel-booking.workflow.js';
@@ -32,42 +32,42 @@ export const registry = defineRegistry({
     add_to_waitlist: {
       class: AddToWaitlist,
       description: 'Put a passenger on the waiting list of a full flight',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          flight_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the flight, as search_flights returns it',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "flight_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the flight, as search_flights returns it"
           },
-          passenger: {
-            type: 'string',
-            maxLength: 100,
-            pattern: '\\S',
-            description: 'Full name of the passenger',
-          },
+          "passenger": {
+            "type": "string",
+            "maxLength": 100,
+            "pattern": "\\S",
+            "description": "Full name of the passenger"
+          }
         },
-        required: ['flight_id', 'passenger'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'WL-1' },
-          status: { type: 'string', const: 'waitlisted' },
-          flight_id: { type: 'string' },
-          passenger: { type: 'string' },
-          position: {
-            type: 'integer',
-            exclusiveMinimum: 0,
-            maximum: 9007199254740991,
-            description: '1 is the first to get a seat',
-          },
+        "required": ["flight_id", "passenger"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string", "description": "WL-1" },
+          "status": { "type": "string", "const": "waitlisted" },
+          "flight_id": { "type": "string" },
+          "passenger": { "type": "string" },
+          "position": {
+            "type": "integer",
+            "exclusiveMinimum": 0,
+            "maximum": 9007199254740991,
+            "description": "1 is the first to get a seat"
+          }
         },
-        required: ['id', 'status', 'flight_id', 'passenger', 'position'],
-        additionalProperties: false,
-      },
+        "required": ["id", "status", "flight_id", "passenger", "position"],
+        "additionalProperties": false
+      }`,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -80,40 +80,40 @@ export const registry = defineRegistry({
     apply_code: {
       class: ApplyCode,
       description: 'Put the discount of a code on a cart, in place of the one before',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          cart_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the cart, such as CART-1',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "cart_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the cart, such as CART-1"
           },
-          code: {
-            type: 'string',
-            maxLength: 100,
-            pattern: '\\S',
-            description: 'Discount code; case does not matter',
-          },
+          "code": {
+            "type": "string",
+            "maxLength": 100,
+            "pattern": "\\S",
+            "description": "Discount code; case does not matter"
+          }
         },
-        required: ['cart_id', 'code'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          cart_id: { type: 'string' },
-          code: { type: 'string' },
-          percent: {
-            type: 'integer',
-            minimum: -9007199254740991,
-            maximum: 9007199254740991,
-            description: 'Taken off the price, 1 to 100',
-          },
+        "required": ["cart_id", "code"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "cart_id": { "type": "string" },
+          "code": { "type": "string" },
+          "percent": {
+            "type": "integer",
+            "minimum": -9007199254740991,
+            "maximum": 9007199254740991,
+            "description": "Taken off the price, 1 to 100"
+          }
         },
-        required: ['cart_id', 'code', 'percent'],
-        additionalProperties: false,
-      },
+        "required": ["cart_id", "code", "percent"],
+        "additionalProperties": false
+      }`,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -126,60 +126,65 @@ export const registry = defineRegistry({
     book_hotel: {
       class: BookHotel,
       description: 'Book a room in a hotel',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          hotel_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the hotel, as search_hotels returns it',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "hotel_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the hotel, as search_hotels returns it"
           },
-          guest: { type: 'string', maxLength: 100, pattern: '\\S', description: 'Full name of the guest' },
-          checkin: {
-            type: 'string',
-            format: 'date',
-            pattern: '^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$',
-            description: 'First day, yyyy-mm-dd',
+          "guest": {
+            "type": "string",
+            "maxLength": 100,
+            "pattern": "\\S",
+            "description": "Full name of the guest"
           },
-          checkout: {
-            type: 'string',
-            format: 'date',
-            pattern: '^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$',
-            description: 'Day of departure, yyyy-mm-dd; later than checkin',
+          "checkin": {
+            "type": "string",
+            "format": "date",
+            "pattern": "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$",
+            "description": "First day, yyyy-mm-dd"
           },
+          "checkout": {
+            "type": "string",
+            "format": "date",
+            "pattern": "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$",
+            "description": "Day of departure, yyyy-mm-dd; later than checkin"
+          }
         },
-        required: ['hotel_id', 'guest', 'checkin', 'checkout'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'HB-1' },
-          status: { type: 'string', const: 'confirmed' },
-          hotel_id: { type: 'string' },
-          guest: { type: 'string' },
-          checkin: { type: 'string', description: 'yyyy-mm-dd' },
-          checkout: { type: 'string', description: 'yyyy-mm-dd' },
-          total_price: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+        "required": ["hotel_id", "guest", "checkin", "checkout"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string", "description": "HB-1" },
+          "status": { "type": "string", "const": "confirmed" },
+          "hotel_id": { "type": "string" },
+          "guest": { "type": "string" },
+          "checkin": { "type": "string", "description": "yyyy-mm-dd" },
+          "checkout": { "type": "string", "description": "yyyy-mm-dd" },
+          "total_price": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
-            description: 'For all nights',
-          },
+            "required": ["cents", "currency"],
+            "additionalProperties": false,
+            "description": "For all nights"
+          }
         },
-        required: ['id', 'status', 'hotel_id', 'guest', 'checkin', 'checkout', 'total_price'],
-        additionalProperties: false,
-      },
+        "required": ["id", "status", "hotel_id", "guest", "checkin", "checkout", "total_price"],
+        "additionalProperties": false
+      }`,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -192,71 +197,71 @@ export const registry = defineRegistry({
     calculate_total: {
       class: CalculateTotal,
       description: 'Work out what a cart costs, its discount taken off',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          cart_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the cart, such as CART-1',
-          },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "cart_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the cart, such as CART-1"
+          }
         },
-        required: ['cart_id'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          subtotal: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+        "required": ["cart_id"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "subtotal": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
-            description: 'Before the discount',
+            "required": ["cents", "currency"],
+            "additionalProperties": false,
+            "description": "Before the discount"
           },
-          discount: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+          "discount": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
-            description: 'What is taken off, rounded to the cent',
+            "required": ["cents", "currency"],
+            "additionalProperties": false,
+            "description": "What is taken off, rounded to the cent"
           },
-          total: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+          "total": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
-            description: 'What is to be paid',
-          },
+            "required": ["cents", "currency"],
+            "additionalProperties": false,
+            "description": "What is to be paid"
+          }
         },
-        required: ['subtotal', 'discount', 'total'],
-        additionalProperties: false,
-      },
+        "required": ["subtotal", "discount", "total"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, openWorldHint: false },
       hints: { category: 'shopping' },
       fingerprint: '9cb5aa80f1f40c513873d2963055647390dc7eec16e74e243bfd407d0fb116f6',
@@ -264,47 +269,47 @@ export const registry = defineRegistry({
     cancel_booking: {
       class: CancelBooking,
       description: 'Cancel a confirmed booking of a flight',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          booking_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the booking, such as BK-1001',
-          },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "booking_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the booking, such as BK-1001"
+          }
         },
-        required: ['booking_id'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string' },
-          status: { type: 'string', const: 'cancelled' },
-          refundable: {
-            type: 'boolean',
-            description: 'Paid for, and cancelled within 24 hours of the booking: process_refund pays it back',
+        "required": ["booking_id"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string" },
+          "status": { "type": "string", "const": "cancelled" },
+          "refundable": {
+            "type": "boolean",
+            "description": "Paid for, and cancelled within 24 hours of the booking: process_refund pays it back"
           },
-          fee: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+          "fee": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
-            description: 'What is kept of what was paid',
-          },
+            "required": ["cents", "currency"],
+            "additionalProperties": false,
+            "description": "What is kept of what was paid"
+          }
         },
-        required: ['id', 'status', 'refundable', 'fee'],
-        additionalProperties: false,
-      },
+        "required": ["id", "status", "refundable", "fee"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       hints: { category: 'cancellation', next: ['process_refund'] },
       fingerprint: '85fa478e10761994091bfc70552e3bf95a2b1995ee880fbc860e11c706e440cc',
@@ -312,25 +317,25 @@ export const registry = defineRegistry({
     cancel_hotel: {
       class: CancelHotel,
       description: 'Cancel a booked room',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          booking_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the booking of a room, such as HB-1',
-          },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "booking_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the booking of a room, such as HB-1"
+          }
         },
-        required: ['booking_id'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: { id: { type: 'string' }, status: { type: 'string', const: 'cancelled' } },
-        required: ['id', 'status'],
-        additionalProperties: false,
-      },
+        "required": ["booking_id"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": { "id": { "type": "string" }, "status": { "type": "string", "const": "cancelled" } },
+        "required": ["id", "status"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
       hints: { category: 'cancellation' },
       fingerprint: 'f921343075a36529174a63e03e1e225e2db94c3b8f22fdcbf398881f32e177a2',
@@ -338,64 +343,64 @@ export const registry = defineRegistry({
     charge_cart: {
       class: ChargeCart,
       description: 'Charge the total of a cart; a paid one is not charged again',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          cart_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the cart, such as CART-1',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "cart_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the cart, such as CART-1"
           },
-          amount: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+          "amount": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            description: 'What the customer agreed to pay; it has to be the total',
-            additionalProperties: false,
+            "required": ["cents", "currency"],
+            "description": "What the customer agreed to pay; it has to be the total",
+            "additionalProperties": false
           },
-          method: {
-            type: 'string',
-            enum: ['card', 'paypal', 'bank_transfer'],
-            description: 'How the customer pays',
-          },
+          "method": {
+            "type": "string",
+            "enum": ["card", "paypal", "bank_transfer"],
+            "description": "How the customer pays"
+          }
         },
-        required: ['cart_id', 'amount', 'method'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'PAY-1001' },
-          status: { type: 'string', const: 'captured' },
-          amount: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+        "required": ["cart_id", "amount", "method"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string", "description": "PAY-1001" },
+          "status": { "type": "string", "const": "captured" },
+          "amount": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
+            "required": ["cents", "currency"],
+            "additionalProperties": false
           },
-          method: { type: 'string', enum: ['card', 'paypal', 'bank_transfer'] },
-          receipt_url: { type: 'string', description: 'Where the receipt can be seen' },
+          "method": { "type": "string", "enum": ["card", "paypal", "bank_transfer"] },
+          "receipt_url": { "type": "string", "description": "Where the receipt can be seen" }
         },
-        required: ['id', 'status', 'amount', 'method', 'receipt_url'],
-        additionalProperties: false,
-      },
+        "required": ["id", "status", "amount", "method", "receipt_url"],
+        "additionalProperties": false
+      }`,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -408,28 +413,28 @@ export const registry = defineRegistry({
     check_availability: {
       class: CheckAvailability,
       description: 'Tell how many seats are left on a flight',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          flight_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the flight, as search_flights returns it',
-          },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "flight_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the flight, as search_flights returns it"
+          }
         },
-        required: ['flight_id'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          flight_id: { type: 'string' },
-          seats_available: { type: 'integer', minimum: 0, maximum: 9007199254740991 },
+        "required": ["flight_id"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "flight_id": { "type": "string" },
+          "seats_available": { "type": "integer", "minimum": 0, "maximum": 9007199254740991 }
         },
-        required: ['flight_id', 'seats_available'],
-        additionalProperties: false,
-      },
+        "required": ["flight_id", "seats_available"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, openWorldHint: false },
       hints: {
         category: 'validation',
@@ -441,36 +446,36 @@ export const registry = defineRegistry({
     confirm_order: {
       class: ConfirmOrder,
       description: 'Order what is in a cart that is paid for',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          cart_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the cart, such as CART-1',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "cart_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the cart, such as CART-1"
           },
-          payment_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the payment, as charge_cart returns it',
-          },
+          "payment_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the payment, as charge_cart returns it"
+          }
         },
-        required: ['cart_id', 'payment_id'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'ORD-1' },
-          status: { type: 'string', const: 'confirmed' },
-          cart_id: { type: 'string' },
-          payment_id: { type: 'string' },
+        "required": ["cart_id", "payment_id"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string", "description": "ORD-1" },
+          "status": { "type": "string", "const": "confirmed" },
+          "cart_id": { "type": "string" },
+          "payment_id": { "type": "string" }
         },
-        required: ['id', 'status', 'cart_id', 'payment_id'],
-        additionalProperties: false,
-      },
+        "required": ["id", "status", "cart_id", "payment_id"],
+        "additionalProperties": false
+      }`,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -483,51 +488,51 @@ export const registry = defineRegistry({
     confirm_trip: {
       class: ConfirmTrip,
       description: 'Make a booked flight and a booked room one trip',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          flight_booking_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the booking, such as BK-1001',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "flight_booking_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the booking, such as BK-1001"
           },
-          hotel_booking_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the booking of a room, such as HB-1',
-          },
+          "hotel_booking_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the booking of a room, such as HB-1"
+          }
         },
-        required: ['flight_booking_id', 'hotel_booking_id'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'TRIP-1' },
-          status: { type: 'string', const: 'confirmed' },
-          flight_booking_id: { type: 'string' },
-          hotel_booking_id: { type: 'string' },
-          total_price: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+        "required": ["flight_booking_id", "hotel_booking_id"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string", "description": "TRIP-1" },
+          "status": { "type": "string", "const": "confirmed" },
+          "flight_booking_id": { "type": "string" },
+          "hotel_booking_id": { "type": "string" },
+          "total_price": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
-            description: 'Flight and hotel',
-          },
+            "required": ["cents", "currency"],
+            "additionalProperties": false,
+            "description": "Flight and hotel"
+          }
         },
-        required: ['id', 'status', 'flight_booking_id', 'hotel_booking_id', 'total_price'],
-        additionalProperties: false,
-      },
+        "required": ["id", "status", "flight_booking_id", "hotel_booking_id", "total_price"],
+        "additionalProperties": false
+      }`,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -540,52 +545,52 @@ export const registry = defineRegistry({
     create_booking: {
       class: CreateBooking,
       description: 'Book a seat on a flight',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          flight_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the flight, as search_flights returns it',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "flight_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the flight, as search_flights returns it"
           },
-          passenger: {
-            type: 'string',
-            maxLength: 100,
-            pattern: '\\S',
-            description: 'Full name of the passenger',
-          },
+          "passenger": {
+            "type": "string",
+            "maxLength": 100,
+            "pattern": "\\S",
+            "description": "Full name of the passenger"
+          }
         },
-        required: ['flight_id', 'passenger'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'BK-1001' },
-          status: { type: 'string', const: 'confirmed' },
-          flight_id: { type: 'string' },
-          passenger: { type: 'string' },
-          total_price: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+        "required": ["flight_id", "passenger"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string", "description": "BK-1001" },
+          "status": { "type": "string", "const": "confirmed" },
+          "flight_id": { "type": "string" },
+          "passenger": { "type": "string" },
+          "total_price": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
+            "required": ["cents", "currency"],
+            "additionalProperties": false
           },
-          booked_at: { type: 'string', description: 'RFC 3339, UTC' },
-          paid: { type: 'boolean' },
+          "booked_at": { "type": "string", "description": "RFC 3339, UTC" },
+          "paid": { "type": "boolean" }
         },
-        required: ['id', 'status', 'flight_id', 'passenger', 'total_price', 'booked_at', 'paid'],
-        additionalProperties: false,
-      },
+        "required": ["id", "status", "flight_id", "passenger", "total_price", "booked_at", "paid"],
+        "additionalProperties": false
+      }`,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -598,46 +603,46 @@ export const registry = defineRegistry({
     get_booking: {
       class: GetBooking,
       description: 'Look up the booking of a flight',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          booking_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the booking, such as BK-1001',
-          },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "booking_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the booking, such as BK-1001"
+          }
         },
-        required: ['booking_id'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'BK-1001' },
-          status: { type: 'string', enum: ['confirmed', 'cancelled', 'flown'] },
-          flight_id: { type: 'string' },
-          passenger: { type: 'string' },
-          total_price: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+        "required": ["booking_id"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string", "description": "BK-1001" },
+          "status": { "type": "string", "enum": ["confirmed", "cancelled", "flown"] },
+          "flight_id": { "type": "string" },
+          "passenger": { "type": "string" },
+          "total_price": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
+            "required": ["cents", "currency"],
+            "additionalProperties": false
           },
-          booked_at: { type: 'string', description: 'RFC 3339, UTC' },
-          paid: { type: 'boolean' },
+          "booked_at": { "type": "string", "description": "RFC 3339, UTC" },
+          "paid": { "type": "boolean" }
         },
-        required: ['id', 'status', 'flight_id', 'passenger', 'total_price', 'booked_at', 'paid'],
-        additionalProperties: false,
-      },
+        "required": ["id", "status", "flight_id", "passenger", "total_price", "booked_at", "paid"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, openWorldHint: false },
       hints: { category: 'search' },
       fingerprint: '4629451cde0b6469cb32a16489c33e4a352710d24f052f52ac3b87edf3cfa86d',
@@ -645,49 +650,49 @@ export const registry = defineRegistry({
     process_payment: {
       class: ProcessPayment,
       description: 'Charge the price of a confirmed booking; a paid one is not charged again',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          booking_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the booking, such as BK-1001',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "booking_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the booking, such as BK-1001"
           },
-          method: {
-            type: 'string',
-            enum: ['card', 'paypal', 'bank_transfer'],
-            description: 'How the customer pays',
-          },
+          "method": {
+            "type": "string",
+            "enum": ["card", "paypal", "bank_transfer"],
+            "description": "How the customer pays"
+          }
         },
-        required: ['booking_id', 'method'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'PAY-1001' },
-          status: { type: 'string', const: 'captured' },
-          amount: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+        "required": ["booking_id", "method"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string", "description": "PAY-1001" },
+          "status": { "type": "string", "const": "captured" },
+          "amount": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
+            "required": ["cents", "currency"],
+            "additionalProperties": false
           },
-          method: { type: 'string', enum: ['card', 'paypal', 'bank_transfer'] },
-          receipt_url: { type: 'string', description: 'Where the receipt can be seen' },
+          "method": { "type": "string", "enum": ["card", "paypal", "bank_transfer"] },
+          "receipt_url": { "type": "string", "description": "Where the receipt can be seen" }
         },
-        required: ['id', 'status', 'amount', 'method', 'receipt_url'],
-        additionalProperties: false,
-      },
+        "required": ["id", "status", "amount", "method", "receipt_url"],
+        "additionalProperties": false
+      }`,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -700,43 +705,43 @@ export const registry = defineRegistry({
     process_refund: {
       class: ProcessRefund,
       description: 'Pay back a booking that was cancelled within 24 hours of being made',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          booking_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the booking, such as BK-1001',
-          },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "booking_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the booking, such as BK-1001"
+          }
         },
-        required: ['booking_id'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          payment_id: { type: 'string', description: 'The payment that is paid back' },
-          booking_id: { type: 'string' },
-          status: { type: 'string', const: 'refunded' },
-          amount: {
-            type: 'object',
-            properties: {
-              cents: {
-                type: 'integer',
-                minimum: 0,
-                maximum: 9007199254740991,
-                description: 'Hundredths of the unit of the currency',
+        "required": ["booking_id"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "payment_id": { "type": "string", "description": "The payment that is paid back" },
+          "booking_id": { "type": "string" },
+          "status": { "type": "string", "const": "refunded" },
+          "amount": {
+            "type": "object",
+            "properties": {
+              "cents": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 9007199254740991,
+                "description": "Hundredths of the unit of the currency"
               },
-              currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+              "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
             },
-            required: ['cents', 'currency'],
-            additionalProperties: false,
-          },
+            "required": ["cents", "currency"],
+            "additionalProperties": false
+          }
         },
-        required: ['payment_id', 'booking_id', 'status', 'amount'],
-        additionalProperties: false,
-      },
+        "required": ["payment_id", "booking_id", "status", "amount"],
+        "additionalProperties": false
+      }`,
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -749,69 +754,69 @@ export const registry = defineRegistry({
     search_flights: {
       class: SearchFlights,
       description: 'Find flights from one city to another on a day, the cheapest first',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          origin: {
-            type: 'string',
-            maxLength: 100,
-            pattern: '\\S',
-            description: 'City it starts from, such as NYC',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "origin": {
+            "type": "string",
+            "maxLength": 100,
+            "pattern": "\\S",
+            "description": "City it starts from, such as NYC"
           },
-          destination: {
-            type: 'string',
-            maxLength: 100,
-            pattern: '\\S',
-            description: 'City it goes to, such as Paris',
+          "destination": {
+            "type": "string",
+            "maxLength": 100,
+            "pattern": "\\S",
+            "description": "City it goes to, such as Paris"
           },
-          date: {
-            type: 'string',
-            format: 'date',
-            pattern: '^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$',
-            description: 'Day of departure in UTC, yyyy-mm-dd',
-          },
+          "date": {
+            "type": "string",
+            "format": "date",
+            "pattern": "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$",
+            "description": "Day of departure in UTC, yyyy-mm-dd"
+          }
         },
-        required: ['origin', 'destination', 'date'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          flights: {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: {
-                id: { type: 'string', description: 'Number and day: UA57-2026-02-26' },
-                airline: { type: 'string' },
-                origin: { type: 'string' },
-                destination: { type: 'string' },
-                departs_at: { type: 'string', description: 'RFC 3339, UTC' },
-                arrives_at: { type: 'string', description: 'RFC 3339, UTC' },
-                price: {
-                  type: 'object',
-                  properties: {
-                    cents: {
-                      type: 'integer',
-                      minimum: 0,
-                      maximum: 9007199254740991,
-                      description: 'Hundredths of the unit of the currency',
+        "required": ["origin", "destination", "date"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "flights": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "id": { "type": "string", "description": "Number and day: UA57-2026-02-26" },
+                "airline": { "type": "string" },
+                "origin": { "type": "string" },
+                "destination": { "type": "string" },
+                "departs_at": { "type": "string", "description": "RFC 3339, UTC" },
+                "arrives_at": { "type": "string", "description": "RFC 3339, UTC" },
+                "price": {
+                  "type": "object",
+                  "properties": {
+                    "cents": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 9007199254740991,
+                      "description": "Hundredths of the unit of the currency"
                     },
-                    currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+                    "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
                   },
-                  required: ['cents', 'currency'],
-                  additionalProperties: false,
-                  description: 'For one passenger, one way',
-                },
+                  "required": ["cents", "currency"],
+                  "additionalProperties": false,
+                  "description": "For one passenger, one way"
+                }
               },
-              required: ['id', 'airline', 'origin', 'destination', 'departs_at', 'arrives_at', 'price'],
-              additionalProperties: false,
-            },
-          },
+              "required": ["id", "airline", "origin", "destination", "departs_at", "arrives_at", "price"],
+              "additionalProperties": false
+            }
+          }
         },
-        required: ['flights'],
-        additionalProperties: false,
-      },
+        "required": ["flights"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, openWorldHint: false },
       hints: { category: 'search', next: ['check_availability'] },
       fingerprint: '356ccbcee1be6a8ac96af475f29926ea7f6fe1c41dc428bd17bf547b809b172f',
@@ -819,68 +824,68 @@ export const registry = defineRegistry({
     search_hotels: {
       class: SearchHotels,
       description: 'Find hotels in a city for some nights, the cheapest first; full ones too',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          city: {
-            type: 'string',
-            maxLength: 100,
-            pattern: '\\S',
-            description: 'City to stay in, such as Paris',
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "city": {
+            "type": "string",
+            "maxLength": 100,
+            "pattern": "\\S",
+            "description": "City to stay in, such as Paris"
           },
-          checkin: {
-            type: 'string',
-            format: 'date',
-            pattern: '^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$',
-            description: 'First day, yyyy-mm-dd',
+          "checkin": {
+            "type": "string",
+            "format": "date",
+            "pattern": "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$",
+            "description": "First day, yyyy-mm-dd"
           },
-          checkout: {
-            type: 'string',
-            format: 'date',
-            pattern: '^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$',
-            description: 'Day of departure, yyyy-mm-dd; later than checkin',
-          },
+          "checkout": {
+            "type": "string",
+            "format": "date",
+            "pattern": "^(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][048]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-(?:0[1-9]|1\\d|2[0-8])))$",
+            "description": "Day of departure, yyyy-mm-dd; later than checkin"
+          }
         },
-        required: ['city', 'checkin', 'checkout'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          hotels: {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: {
-                id: { type: 'string' },
-                name: { type: 'string' },
-                city: { type: 'string' },
-                stars: { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991 },
-                total_price: {
-                  type: 'object',
-                  properties: {
-                    cents: {
-                      type: 'integer',
-                      minimum: 0,
-                      maximum: 9007199254740991,
-                      description: 'Hundredths of the unit of the currency',
+        "required": ["city", "checkin", "checkout"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "hotels": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "id": { "type": "string" },
+                "name": { "type": "string" },
+                "city": { "type": "string" },
+                "stars": { "type": "integer", "minimum": -9007199254740991, "maximum": 9007199254740991 },
+                "total_price": {
+                  "type": "object",
+                  "properties": {
+                    "cents": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 9007199254740991,
+                      "description": "Hundredths of the unit of the currency"
                     },
-                    currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+                    "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
                   },
-                  required: ['cents', 'currency'],
-                  additionalProperties: false,
-                  description: 'For one room, all nights',
+                  "required": ["cents", "currency"],
+                  "additionalProperties": false,
+                  "description": "For one room, all nights"
                 },
-                rooms_available: { type: 'integer', minimum: 0, maximum: 9007199254740991 },
+                "rooms_available": { "type": "integer", "minimum": 0, "maximum": 9007199254740991 }
               },
-              required: ['id', 'name', 'city', 'stars', 'total_price', 'rooms_available'],
-              additionalProperties: false,
-            },
-          },
+              "required": ["id", "name", "city", "stars", "total_price", "rooms_available"],
+              "additionalProperties": false
+            }
+          }
         },
-        required: ['hotels'],
-        additionalProperties: false,
-      },
+        "required": ["hotels"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, openWorldHint: false },
       hints: { category: 'search', next: ['book_hotel'] },
       fingerprint: '163156bd810ae9fc8741e79c05ceeade4a3df9f0dbc7dbc45aac6340e45d1460',
@@ -888,55 +893,55 @@ export const registry = defineRegistry({
     validate_cart: {
       class: ValidateCart,
       description: 'Check that everything in a cart can be bought',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          cart_id: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 100,
-            description: 'Id of the cart, such as CART-1',
-          },
+      inputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "cart_id": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 100,
+            "description": "Id of the cart, such as CART-1"
+          }
         },
-        required: ['cart_id'],
-        additionalProperties: false,
-      },
-      outputSchema: {
-        type: 'object',
-        properties: {
-          id: { type: 'string', description: 'CART-1' },
-          items: {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: {
-                product_id: { type: 'string' },
-                name: { type: 'string' },
-                quantity: { type: 'integer', exclusiveMinimum: 0, maximum: 9007199254740991 },
-                unit_price: {
-                  type: 'object',
-                  properties: {
-                    cents: {
-                      type: 'integer',
-                      minimum: 0,
-                      maximum: 9007199254740991,
-                      description: 'Hundredths of the unit of the currency',
+        "required": ["cart_id"],
+        "additionalProperties": false
+      }`,
+      outputSchema: schemaJson`{
+        "type": "object",
+        "properties": {
+          "id": { "type": "string", "description": "CART-1" },
+          "items": {
+            "type": "array",
+            "items": {
+              "type": "object",
+              "properties": {
+                "product_id": { "type": "string" },
+                "name": { "type": "string" },
+                "quantity": { "type": "integer", "exclusiveMinimum": 0, "maximum": 9007199254740991 },
+                "unit_price": {
+                  "type": "object",
+                  "properties": {
+                    "cents": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 9007199254740991,
+                      "description": "Hundredths of the unit of the currency"
                     },
-                    currency: { type: 'string', const: 'USD', description: 'ISO 4217' },
+                    "currency": { "type": "string", "const": "USD", "description": "ISO 4217" }
                   },
-                  required: ['cents', 'currency'],
-                  additionalProperties: false,
-                  description: 'For one of them',
-                },
+                  "required": ["cents", "currency"],
+                  "additionalProperties": false,
+                  "description": "For one of them"
+                }
               },
-              required: ['product_id', 'name', 'quantity', 'unit_price'],
-              additionalProperties: false,
-            },
-          },
+              "required": ["product_id", "name", "quantity", "unit_price"],
+              "additionalProperties": false
+            }
+          }
         },
-        required: ['id', 'items'],
-        additionalProperties: false,
-      },
+        "required": ["id", "items"],
+        "additionalProperties": false
+      }`,
       annotations: { readOnlyHint: true, openWorldHint: false },
       hints: { category: 'validation' },
       fingerprint: '8ae8a4f8875450076a5e52800a457782888d6e612f79f208630ad0400ec02cb0',
@@ -961,774 +966,853 @@ export const registry = defineRegistry({
   workflows: {
     book_flight: {
       class: BookFlight,
-      graph: {
-        graphVersion: 1,
-        name: 'book_flight',
-        description: 'search, check availability, and book a flight',
-        domain: 'travel_booking',
-        expose: ['prompt', 'tool'],
-        inputs: [
-          { name: 'origin', description: 'City to start from', required: true, schema: { type: 'string' } },
-          { name: 'destination', description: 'City to go to', required: true, schema: { type: 'string' } },
+      graph: graphJson<['prompt', 'tool']>`{
+        "graphVersion": 1,
+        "name": "book_flight",
+        "description": "search, check availability, and book a flight",
+        "domain": "travel_booking",
+        "expose": ["prompt", "tool"],
+        "inputs": [
           {
-            name: 'date',
-            description: 'Day of departure, yyyy-mm-dd',
-            required: true,
-            schema: { pattern: '^\\d{4}-\\d{2}-\\d{2}$', type: 'string' },
+            "name": "origin",
+            "description": "City to start from",
+            "required": true,
+            "schema": { "type": "string" }
           },
           {
-            name: 'passenger',
-            description: 'Full name of the passenger',
-            required: true,
-            schema: { type: 'string' },
+            "name": "destination",
+            "description": "City to go to",
+            "required": true,
+            "schema": { "type": "string" }
           },
+          {
+            "name": "date",
+            "description": "Day of departure, yyyy-mm-dd",
+            "required": true,
+            "schema": { "pattern": "^\\d{4}-\\d{2}-\\d{2}$", "type": "string" }
+          },
+          {
+            "name": "passenger",
+            "description": "Full name of the passenger",
+            "required": true,
+            "schema": { "type": "string" }
+          }
         ],
-        instructions: [{ resource: 'travel-rules', uri: 'resource://travel/rules' }],
-        nodes: [
+        "instructions": [{ "resource": "travel-rules", "uri": "resource://travel/rules" }],
+        "nodes": [
           {
-            id: 'search',
-            kind: 'call',
-            after: [],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'origin', value: { kind: 'ref', root: 'inputs', path: ['origin'] } },
-                { key: 'destination', value: { kind: 'ref', root: 'inputs', path: ['destination'] } },
-                { key: 'date', value: { kind: 'ref', root: 'inputs', path: ['date'] } },
-              ],
-            },
-            join: 'none_failed',
-            tool: 'search_flights',
-          },
-          {
-            id: 'flight',
-            kind: 'error',
-            after: ['search'],
-            executor: 'server',
-            join: 'none_failed',
-            message: {
-              kind: 'text',
-              parts: [
-                'No flight from ',
-                { kind: 'ref', root: 'inputs', path: ['origin'] },
-                ' to ',
-                { kind: 'ref', root: 'inputs', path: ['destination'] },
-                ' on ',
-                { kind: 'ref', root: 'inputs', path: ['date'] },
-              ],
-              style: 'js',
-            },
-            when: {
-              kind: 'call',
-              args: [{ kind: 'ref', root: 'steps', path: ['search', 'flights', 0] }],
-              fn: 'isNullish',
-            },
-          },
-          {
-            id: 'check',
-            kind: 'call',
-            after: ['flight'],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
+            "id": "search",
+            "kind": "call",
+            "after": [],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "origin", "value": { "kind": "ref", "root": "inputs", "path": ["origin"] } },
                 {
-                  key: 'flight_id',
-                  value: { kind: 'ref', root: 'steps', path: ['search', 'flights', 0, 'id'] },
+                  "key": "destination",
+                  "value": { "kind": "ref", "root": "inputs", "path": ["destination"] }
                 },
+                { "key": "date", "value": { "kind": "ref", "root": "inputs", "path": ["date"] } }
+              ]
+            },
+            "join": "none_failed",
+            "tool": "search_flights"
+          },
+          {
+            "id": "flight",
+            "kind": "error",
+            "after": ["search"],
+            "executor": "server",
+            "join": "none_failed",
+            "message": {
+              "kind": "text",
+              "parts": [
+                "No flight from ",
+                { "kind": "ref", "root": "inputs", "path": ["origin"] },
+                " to ",
+                { "kind": "ref", "root": "inputs", "path": ["destination"] },
+                " on ",
+                { "kind": "ref", "root": "inputs", "path": ["date"] }
               ],
+              "style": "js"
             },
-            join: 'none_failed',
-            tool: 'check_availability',
+            "when": {
+              "kind": "call",
+              "args": [{ "kind": "ref", "root": "steps", "path": ["search", "flights", 0] }],
+              "fn": "isNullish"
+            }
           },
           {
-            id: 'decide',
-            kind: 'branch',
-            after: ['check'],
-            cases: [
+            "id": "check",
+            "kind": "call",
+            "after": ["flight"],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                {
+                  "key": "flight_id",
+                  "value": { "kind": "ref", "root": "steps", "path": ["search", "flights", 0, "id"] }
+                }
+              ]
+            },
+            "join": "none_failed",
+            "tool": "check_availability"
+          },
+          {
+            "id": "decide",
+            "kind": "branch",
+            "after": ["check"],
+            "cases": [
               {
-                id: 'then',
-                body: {
-                  nodes: [
+                "id": "then",
+                "body": {
+                  "nodes": [
                     {
-                      id: 'reserve',
-                      kind: 'call',
-                      after: [],
-                      compensate: {
-                        input: {
-                          kind: 'dict',
-                          entries: [
+                      "id": "reserve",
+                      "kind": "call",
+                      "after": [],
+                      "compensate": {
+                        "input": {
+                          "kind": "dict",
+                          "entries": [
                             {
-                              key: 'booking_id',
-                              value: { kind: 'ref', root: 'steps', path: ['reserve', 'id'] },
-                            },
-                          ],
+                              "key": "booking_id",
+                              "value": { "kind": "ref", "root": "steps", "path": ["reserve", "id"] }
+                            }
+                          ]
                         },
-                        tool: 'cancel_booking',
+                        "tool": "cancel_booking"
                       },
-                      executor: 'server',
-                      input: {
-                        kind: 'dict',
-                        entries: [
+                      "executor": "server",
+                      "input": {
+                        "kind": "dict",
+                        "entries": [
                           {
-                            key: 'flight_id',
-                            value: { kind: 'ref', root: 'steps', path: ['search', 'flights', 0, 'id'] },
+                            "key": "flight_id",
+                            "value": {
+                              "kind": "ref",
+                              "root": "steps",
+                              "path": ["search", "flights", 0, "id"]
+                            }
                           },
-                          { key: 'passenger', value: { kind: 'ref', root: 'inputs', path: ['passenger'] } },
-                        ],
+                          {
+                            "key": "passenger",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["passenger"] }
+                          }
+                        ]
                       },
-                      join: 'none_failed',
-                      onError: { fallbackNode: 'decide.then.fallback' },
-                      retry: { backoff: 'constant', capMs: 60000, delayMs: 1000, extra: 2, jitter: 0 },
-                      tool: 'create_booking',
+                      "join": "none_failed",
+                      "onError": { "fallbackNode": "decide.then.fallback" },
+                      "retry": {
+                        "backoff": "constant",
+                        "capMs": 60000,
+                        "delayMs": 1000,
+                        "extra": 2,
+                        "jitter": 0
+                      },
+                      "tool": "create_booking"
                     },
                     {
-                      id: 'decide.then.fallback',
-                      kind: 'error',
-                      after: [],
-                      executor: 'server',
-                      join: 'none_failed',
-                      message: {
-                        kind: 'text',
-                        parts: [
-                          'Booking failed after ',
-                          { kind: 'ref', root: 'error', path: ['attempts'] },
-                          ' attempts: ',
-                          { kind: 'ref', root: 'error', path: ['message'] },
+                      "id": "decide.then.fallback",
+                      "kind": "error",
+                      "after": [],
+                      "executor": "server",
+                      "join": "none_failed",
+                      "message": {
+                        "kind": "text",
+                        "parts": [
+                          "Booking failed after ",
+                          { "kind": "ref", "root": "error", "path": ["attempts"] },
+                          " attempts: ",
+                          { "kind": "ref", "root": "error", "path": ["message"] }
                         ],
-                        style: 'js',
-                      },
-                    },
+                        "style": "js"
+                      }
+                    }
                   ],
-                  value: { kind: 'ref', root: 'steps', path: ['reserve'] },
+                  "value": { "kind": "ref", "root": "steps", "path": ["reserve"] }
                 },
-                when: {
-                  kind: 'compare',
-                  left: { kind: 'ref', root: 'steps', path: ['check', 'seats_available'] },
-                  ops: [{ op: 'gt.js', right: { kind: 'literal', value: 0 } }],
-                },
-              },
+                "when": {
+                  "kind": "compare",
+                  "left": { "kind": "ref", "root": "steps", "path": ["check", "seats_available"] },
+                  "ops": [{ "op": "gt.js", "right": { "kind": "literal", "value": 0 } }]
+                }
+              }
             ],
-            else: {
-              id: 'else',
-              body: {
-                nodes: [
+            "else": {
+              "id": "else",
+              "body": {
+                "nodes": [
                   {
-                    id: 'waitlist',
-                    kind: 'call',
-                    after: [],
-                    executor: 'server',
-                    input: {
-                      kind: 'dict',
-                      entries: [
+                    "id": "waitlist",
+                    "kind": "call",
+                    "after": [],
+                    "executor": "server",
+                    "input": {
+                      "kind": "dict",
+                      "entries": [
                         {
-                          key: 'flight_id',
-                          value: { kind: 'ref', root: 'steps', path: ['search', 'flights', 0, 'id'] },
+                          "key": "flight_id",
+                          "value": { "kind": "ref", "root": "steps", "path": ["search", "flights", 0, "id"] }
                         },
-                        { key: 'passenger', value: { kind: 'ref', root: 'inputs', path: ['passenger'] } },
-                      ],
+                        {
+                          "key": "passenger",
+                          "value": { "kind": "ref", "root": "inputs", "path": ["passenger"] }
+                        }
+                      ]
                     },
-                    join: 'none_failed',
-                    tool: 'add_to_waitlist',
-                  },
+                    "join": "none_failed",
+                    "tool": "add_to_waitlist"
+                  }
                 ],
-                value: { kind: 'ref', root: 'steps', path: ['waitlist'] },
-              },
+                "value": { "kind": "ref", "root": "steps", "path": ["waitlist"] }
+              }
             },
-            executor: 'server',
-            join: 'none_failed',
+            "executor": "server",
+            "join": "none_failed"
           },
           {
-            id: 'output',
-            kind: 'return',
-            after: ['decide'],
-            executor: 'server',
-            join: 'none_failed',
-            value: { kind: 'ref', root: 'steps', path: ['decide'] },
-          },
+            "id": "output",
+            "kind": "return",
+            "after": ["decide"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": { "kind": "ref", "root": "steps", "path": ["decide"] }
+          }
         ],
-        version: '1.0',
-      },
+        "version": "1.0"
+      }`,
       hash: '9ac90f00c8f1e6ac5e86ddd7d8440cc7581a8d66f851c4b82c22b2be7462ffaf',
       fingerprint: '72e7454f411c5b6f26e3a3e37c9a560aa44d21d3a5be91f09fe26555824a7c10',
     },
     book_trip: {
       class: BookTrip,
-      graph: {
-        graphVersion: 1,
-        name: 'book_trip',
-        description: 'book flight and hotel in parallel, then confirm',
-        domain: 'travel_booking',
-        expose: ['prompt', 'tool'],
-        inputs: [
-          { name: 'origin', description: 'City to start from', required: true, schema: { type: 'string' } },
+      graph: graphJson<['prompt', 'tool']>`{
+        "graphVersion": 1,
+        "name": "book_trip",
+        "description": "book flight and hotel in parallel, then confirm",
+        "domain": "travel_booking",
+        "expose": ["prompt", "tool"],
+        "inputs": [
           {
-            name: 'destination',
-            description: 'City to go to, and to stay in',
-            required: true,
-            schema: { type: 'string' },
+            "name": "origin",
+            "description": "City to start from",
+            "required": true,
+            "schema": { "type": "string" }
           },
           {
-            name: 'checkin',
-            description: 'Day of the flight, and first night, yyyy-mm-dd',
-            required: true,
-            schema: { pattern: '^\\d{4}-\\d{2}-\\d{2}$', type: 'string' },
+            "name": "destination",
+            "description": "City to go to, and to stay in",
+            "required": true,
+            "schema": { "type": "string" }
           },
           {
-            name: 'checkout',
-            description: 'Day after the last night, yyyy-mm-dd',
-            required: true,
-            schema: { pattern: '^\\d{4}-\\d{2}-\\d{2}$', type: 'string' },
+            "name": "checkin",
+            "description": "Day of the flight, and first night, yyyy-mm-dd",
+            "required": true,
+            "schema": { "pattern": "^\\d{4}-\\d{2}-\\d{2}$", "type": "string" }
           },
           {
-            name: 'passenger',
-            description: 'Full name of the traveller',
-            required: true,
-            schema: { type: 'string' },
+            "name": "checkout",
+            "description": "Day after the last night, yyyy-mm-dd",
+            "required": true,
+            "schema": { "pattern": "^\\d{4}-\\d{2}-\\d{2}$", "type": "string" }
           },
+          {
+            "name": "passenger",
+            "description": "Full name of the traveller",
+            "required": true,
+            "schema": { "type": "string" }
+          }
         ],
-        instructions: [{ resource: 'travel-rules', uri: 'resource://travel/rules' }],
-        nodes: [
+        "instructions": [{ "resource": "travel-rules", "uri": "resource://travel/rules" }],
+        "nodes": [
           {
-            id: 'hotels',
-            kind: 'call',
-            after: [],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'city', value: { kind: 'ref', root: 'inputs', path: ['destination'] } },
-                { key: 'checkin', value: { kind: 'ref', root: 'inputs', path: ['checkin'] } },
-                { key: 'checkout', value: { kind: 'ref', root: 'inputs', path: ['checkout'] } },
-              ],
+            "id": "hotels",
+            "kind": "call",
+            "after": [],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "city", "value": { "kind": "ref", "root": "inputs", "path": ["destination"] } },
+                { "key": "checkin", "value": { "kind": "ref", "root": "inputs", "path": ["checkin"] } },
+                { "key": "checkout", "value": { "kind": "ref", "root": "inputs", "path": ["checkout"] } }
+              ]
             },
-            join: 'none_failed',
-            tool: 'search_hotels',
+            "join": "none_failed",
+            "tool": "search_hotels"
           },
           {
-            id: 'hotel',
-            kind: 'error',
-            after: ['hotels'],
-            executor: 'server',
-            join: 'none_failed',
-            message: {
-              kind: 'text',
-              parts: [
-                'No hotel in ',
-                { kind: 'ref', root: 'inputs', path: ['destination'] },
-                ' has a room from ',
-                { kind: 'ref', root: 'inputs', path: ['checkin'] },
-                ' to ',
-                { kind: 'ref', root: 'inputs', path: ['checkout'] },
+            "id": "hotel",
+            "kind": "error",
+            "after": ["hotels"],
+            "executor": "server",
+            "join": "none_failed",
+            "message": {
+              "kind": "text",
+              "parts": [
+                "No hotel in ",
+                { "kind": "ref", "root": "inputs", "path": ["destination"] },
+                " has a room from ",
+                { "kind": "ref", "root": "inputs", "path": ["checkin"] },
+                " to ",
+                { "kind": "ref", "root": "inputs", "path": ["checkout"] }
               ],
-              style: 'js',
+              "style": "js"
             },
-            when: {
-              kind: 'call',
-              args: [
+            "when": {
+              "kind": "call",
+              "args": [
                 {
-                  kind: 'each',
-                  as: 'hotel',
-                  body: {
-                    kind: 'compare',
-                    left: { kind: 'ref', root: 'local', path: ['hotel', 'rooms_available'] },
-                    ops: [{ op: 'gt.js', right: { kind: 'literal', value: 0 } }],
+                  "kind": "each",
+                  "as": "hotel",
+                  "body": {
+                    "kind": "compare",
+                    "left": { "kind": "ref", "root": "local", "path": ["hotel", "rooms_available"] },
+                    "ops": [{ "op": "gt.js", "right": { "kind": "literal", "value": 0 } }]
                   },
-                  in: { kind: 'ref', root: 'steps', path: ['hotels', 'hotels'] },
-                  mode: 'find',
-                  truth: 'truthy.js',
-                },
+                  "in": { "kind": "ref", "root": "steps", "path": ["hotels", "hotels"] },
+                  "mode": "find",
+                  "truth": "truthy.js"
+                }
               ],
-              fn: 'isNullish',
-            },
+              "fn": "isNullish"
+            }
           },
           {
-            id: 'booked',
-            kind: 'parallel',
-            after: ['hotel'],
-            branches: [
+            "id": "booked",
+            "kind": "parallel",
+            "after": ["hotel"],
+            "branches": [
               {
-                id: 'flight',
-                body: {
-                  nodes: [
+                "id": "flight",
+                "body": {
+                  "nodes": [
                     {
-                      id: 'booked.flight.1',
-                      kind: 'workflow',
-                      after: [],
-                      executor: 'server',
-                      input: {
-                        kind: 'dict',
-                        entries: [
-                          { key: 'origin', value: { kind: 'ref', root: 'inputs', path: ['origin'] } },
+                      "id": "booked.flight.1",
+                      "kind": "workflow",
+                      "after": [],
+                      "executor": "server",
+                      "input": {
+                        "kind": "dict",
+                        "entries": [
                           {
-                            key: 'destination',
-                            value: { kind: 'ref', root: 'inputs', path: ['destination'] },
+                            "key": "origin",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["origin"] }
                           },
-                          { key: 'date', value: { kind: 'ref', root: 'inputs', path: ['checkin'] } },
-                          { key: 'passenger', value: { kind: 'ref', root: 'inputs', path: ['passenger'] } },
-                        ],
+                          {
+                            "key": "destination",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["destination"] }
+                          },
+                          {
+                            "key": "date",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["checkin"] }
+                          },
+                          {
+                            "key": "passenger",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["passenger"] }
+                          }
+                        ]
                       },
-                      join: 'none_failed',
-                      workflow: 'book_flight',
+                      "join": "none_failed",
+                      "workflow": "book_flight"
                     },
                     {
-                      id: 'booked.flight',
-                      kind: 'error',
-                      after: ['booked.flight.1'],
-                      executor: 'server',
-                      join: 'none_failed',
-                      message: {
-                        kind: 'text',
-                        parts: [
-                          'Flight ',
-                          { kind: 'ref', root: 'steps', path: ['booked.flight.1', 'flight_id'] },
-                          ' is full: number ',
-                          { kind: 'ref', root: 'steps', path: ['booked.flight.1', 'position'] },
-                          ' on its waiting list',
+                      "id": "booked.flight",
+                      "kind": "error",
+                      "after": ["booked.flight.1"],
+                      "executor": "server",
+                      "join": "none_failed",
+                      "message": {
+                        "kind": "text",
+                        "parts": [
+                          "Flight ",
+                          { "kind": "ref", "root": "steps", "path": ["booked.flight.1", "flight_id"] },
+                          " is full: number ",
+                          { "kind": "ref", "root": "steps", "path": ["booked.flight.1", "position"] },
+                          " on its waiting list"
                         ],
-                        style: 'js',
+                        "style": "js"
                       },
-                      when: {
-                        kind: 'not',
-                        of: {
-                          kind: 'compare',
-                          left: { kind: 'ref', root: 'steps', path: ['booked.flight.1', 'status'] },
-                          ops: [{ op: 'eq.strict', right: { kind: 'literal', value: 'confirmed' } }],
+                      "when": {
+                        "kind": "not",
+                        "of": {
+                          "kind": "compare",
+                          "left": { "kind": "ref", "root": "steps", "path": ["booked.flight.1", "status"] },
+                          "ops": [
+                            { "op": "eq.strict", "right": { "kind": "literal", "value": "confirmed" } }
+                          ]
                         },
-                        truth: 'truthy.js',
-                      },
-                    },
+                        "truth": "truthy.js"
+                      }
+                    }
                   ],
-                  value: { kind: 'ref', root: 'steps', path: ['booked.flight.1'] },
-                },
+                  "value": { "kind": "ref", "root": "steps", "path": ["booked.flight.1"] }
+                }
               },
               {
-                id: 'hotel',
-                body: {
-                  nodes: [
+                "id": "hotel",
+                "body": {
+                  "nodes": [
                     {
-                      id: 'booked.hotel',
-                      kind: 'call',
-                      after: [],
-                      compensate: {
-                        input: {
-                          kind: 'dict',
-                          entries: [
+                      "id": "booked.hotel",
+                      "kind": "call",
+                      "after": [],
+                      "compensate": {
+                        "input": {
+                          "kind": "dict",
+                          "entries": [
                             {
-                              key: 'booking_id',
-                              value: { kind: 'ref', root: 'steps', path: ['booked.hotel', 'id'] },
-                            },
-                          ],
+                              "key": "booking_id",
+                              "value": { "kind": "ref", "root": "steps", "path": ["booked.hotel", "id"] }
+                            }
+                          ]
                         },
-                        tool: 'cancel_hotel',
+                        "tool": "cancel_hotel"
                       },
-                      executor: 'server',
-                      input: {
-                        kind: 'dict',
-                        entries: [
+                      "executor": "server",
+                      "input": {
+                        "kind": "dict",
+                        "entries": [
                           {
-                            key: 'hotel_id',
-                            value: {
-                              key: { kind: 'literal', value: 'id' },
-                              kind: 'get',
-                              of: {
-                                kind: 'each',
-                                as: 'hotel',
-                                body: {
-                                  kind: 'compare',
-                                  left: { kind: 'ref', root: 'local', path: ['hotel', 'rooms_available'] },
-                                  ops: [{ op: 'gt.js', right: { kind: 'literal', value: 0 } }],
+                            "key": "hotel_id",
+                            "value": {
+                              "key": { "kind": "literal", "value": "id" },
+                              "kind": "get",
+                              "of": {
+                                "kind": "each",
+                                "as": "hotel",
+                                "body": {
+                                  "kind": "compare",
+                                  "left": {
+                                    "kind": "ref",
+                                    "root": "local",
+                                    "path": ["hotel", "rooms_available"]
+                                  },
+                                  "ops": [{ "op": "gt.js", "right": { "kind": "literal", "value": 0 } }]
                                 },
-                                in: { kind: 'ref', root: 'steps', path: ['hotels', 'hotels'] },
-                                mode: 'find',
-                                truth: 'truthy.js',
-                              },
-                            },
+                                "in": { "kind": "ref", "root": "steps", "path": ["hotels", "hotels"] },
+                                "mode": "find",
+                                "truth": "truthy.js"
+                              }
+                            }
                           },
-                          { key: 'guest', value: { kind: 'ref', root: 'inputs', path: ['passenger'] } },
-                          { key: 'checkin', value: { kind: 'ref', root: 'inputs', path: ['checkin'] } },
-                          { key: 'checkout', value: { kind: 'ref', root: 'inputs', path: ['checkout'] } },
-                        ],
+                          {
+                            "key": "guest",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["passenger"] }
+                          },
+                          {
+                            "key": "checkin",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["checkin"] }
+                          },
+                          {
+                            "key": "checkout",
+                            "value": { "kind": "ref", "root": "inputs", "path": ["checkout"] }
+                          }
+                        ]
                       },
-                      join: 'none_failed',
-                      tool: 'book_hotel',
-                    },
+                      "join": "none_failed",
+                      "tool": "book_hotel"
+                    }
                   ],
-                  value: { kind: 'ref', root: 'steps', path: ['booked.hotel'] },
-                },
-              },
+                  "value": { "kind": "ref", "root": "steps", "path": ["booked.hotel"] }
+                }
+              }
             ],
-            executor: 'server',
-            join: 'none_failed',
-            onPartialFailure: 'rollback',
+            "executor": "server",
+            "join": "none_failed",
+            "onPartialFailure": "rollback"
           },
           {
-            id: 'trip',
-            kind: 'call',
-            after: ['booked'],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
+            "id": "trip",
+            "kind": "call",
+            "after": ["booked"],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
                 {
-                  key: 'flight_booking_id',
-                  value: { kind: 'ref', root: 'steps', path: ['booked', 'flight', 'id'] },
+                  "key": "flight_booking_id",
+                  "value": { "kind": "ref", "root": "steps", "path": ["booked", "flight", "id"] }
                 },
                 {
-                  key: 'hotel_booking_id',
-                  value: { kind: 'ref', root: 'steps', path: ['booked', 'hotel', 'id'] },
-                },
-              ],
+                  "key": "hotel_booking_id",
+                  "value": { "kind": "ref", "root": "steps", "path": ["booked", "hotel", "id"] }
+                }
+              ]
             },
-            join: 'none_failed',
-            tool: 'confirm_trip',
+            "join": "none_failed",
+            "tool": "confirm_trip"
           },
           {
-            id: 'output',
-            kind: 'return',
-            after: ['trip'],
-            executor: 'server',
-            join: 'none_failed',
-            value: { kind: 'ref', root: 'steps', path: ['trip'] },
-          },
+            "id": "output",
+            "kind": "return",
+            "after": ["trip"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": { "kind": "ref", "root": "steps", "path": ["trip"] }
+          }
         ],
-        version: '1.0',
-      },
+        "version": "1.0"
+      }`,
       hash: 'd681886bb8906b1dc5fb8728e665ac245b642272661a61e78e6230840c17965a',
       fingerprint: 'e2d17e6668da0245b85ff91ee0374f03746858e5be48d434745617406cb0567b',
     },
     cancel_booking: {
       class: CancelAndRefund,
-      graph: {
-        graphVersion: 1,
-        name: 'cancel_booking',
-        description: 'cancel a booking, and pay it back within 24 hours',
-        domain: 'travel_booking',
-        expose: ['prompt', 'tool'],
-        inputs: [
+      graph: graphJson<['prompt', 'tool']>`{
+        "graphVersion": 1,
+        "name": "cancel_booking",
+        "description": "cancel a booking, and pay it back within 24 hours",
+        "domain": "travel_booking",
+        "expose": ["prompt", "tool"],
+        "inputs": [
           {
-            name: 'booking_id',
-            description: 'Id of the booking, such as BK-1001',
-            required: true,
-            schema: { type: 'string' },
-          },
+            "name": "booking_id",
+            "description": "Id of the booking, such as BK-1001",
+            "required": true,
+            "schema": { "type": "string" }
+          }
         ],
-        instructions: [{ resource: 'travel-rules', uri: 'resource://travel/rules' }],
-        nodes: [
+        "instructions": [{ "resource": "travel-rules", "uri": "resource://travel/rules" }],
+        "nodes": [
           {
-            id: 'booking',
-            kind: 'call',
-            after: [],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [{ key: 'booking_id', value: { kind: 'ref', root: 'inputs', path: ['booking_id'] } }],
+            "id": "booking",
+            "kind": "call",
+            "after": [],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "booking_id", "value": { "kind": "ref", "root": "inputs", "path": ["booking_id"] } }
+              ]
             },
-            join: 'none_failed',
-            tool: 'get_booking',
+            "join": "none_failed",
+            "tool": "get_booking"
           },
           {
-            id: 'cancelled',
-            kind: 'branch',
-            after: ['booking'],
-            cases: [
+            "id": "cancelled",
+            "kind": "branch",
+            "after": ["booking"],
+            "cases": [
               {
-                id: 'confirmed',
-                body: {
-                  nodes: [
+                "id": "confirmed",
+                "body": {
+                  "nodes": [
                     {
-                      id: 'cancelled.confirmed',
-                      kind: 'call',
-                      after: [],
-                      executor: 'server',
-                      input: {
-                        kind: 'dict',
-                        entries: [
+                      "id": "cancelled.confirmed",
+                      "kind": "call",
+                      "after": [],
+                      "executor": "server",
+                      "input": {
+                        "kind": "dict",
+                        "entries": [
                           {
-                            key: 'booking_id',
-                            value: { kind: 'ref', root: 'steps', path: ['booking', 'id'] },
-                          },
-                        ],
+                            "key": "booking_id",
+                            "value": { "kind": "ref", "root": "steps", "path": ["booking", "id"] }
+                          }
+                        ]
                       },
-                      join: 'none_failed',
-                      tool: 'cancel_booking',
-                    },
+                      "join": "none_failed",
+                      "tool": "cancel_booking"
+                    }
                   ],
-                  value: { kind: 'ref', root: 'steps', path: ['cancelled.confirmed'] },
+                  "value": { "kind": "ref", "root": "steps", "path": ["cancelled.confirmed"] }
                 },
-                when: {
-                  kind: 'compare',
-                  left: { kind: 'ref', root: 'steps', path: ['booking', 'status'] },
-                  ops: [{ op: 'eq.strict', right: { kind: 'literal', value: 'confirmed' } }],
-                },
+                "when": {
+                  "kind": "compare",
+                  "left": { "kind": "ref", "root": "steps", "path": ["booking", "status"] },
+                  "ops": [{ "op": "eq.strict", "right": { "kind": "literal", "value": "confirmed" } }]
+                }
               },
               {
-                id: 'cancelled',
-                body: {
-                  nodes: [
+                "id": "cancelled",
+                "body": {
+                  "nodes": [
                     {
-                      id: 'cancelled.cancelled',
-                      kind: 'error',
-                      after: [],
-                      executor: 'server',
-                      join: 'none_failed',
-                      message: {
-                        kind: 'text',
-                        parts: [
-                          'Booking ',
-                          { kind: 'ref', root: 'steps', path: ['booking', 'id'] },
-                          ' is cancelled already',
+                      "id": "cancelled.cancelled",
+                      "kind": "error",
+                      "after": [],
+                      "executor": "server",
+                      "join": "none_failed",
+                      "message": {
+                        "kind": "text",
+                        "parts": [
+                          "Booking ",
+                          { "kind": "ref", "root": "steps", "path": ["booking", "id"] },
+                          " is cancelled already"
                         ],
-                        style: 'js',
-                      },
-                    },
-                  ],
+                        "style": "js"
+                      }
+                    }
+                  ]
                 },
-                when: {
-                  kind: 'compare',
-                  left: { kind: 'ref', root: 'steps', path: ['booking', 'status'] },
-                  ops: [{ op: 'eq.strict', right: { kind: 'literal', value: 'cancelled' } }],
-                },
+                "when": {
+                  "kind": "compare",
+                  "left": { "kind": "ref", "root": "steps", "path": ["booking", "status"] },
+                  "ops": [{ "op": "eq.strict", "right": { "kind": "literal", "value": "cancelled" } }]
+                }
               },
               {
-                id: 'flown',
-                body: {
-                  nodes: [
+                "id": "flown",
+                "body": {
+                  "nodes": [
                     {
-                      id: 'cancelled.flown',
-                      kind: 'error',
-                      after: [],
-                      executor: 'server',
-                      join: 'none_failed',
-                      message: {
-                        kind: 'text',
-                        parts: [
-                          'Booking ',
-                          { kind: 'ref', root: 'steps', path: ['booking', 'id'] },
-                          ' is of a flight that has departed',
+                      "id": "cancelled.flown",
+                      "kind": "error",
+                      "after": [],
+                      "executor": "server",
+                      "join": "none_failed",
+                      "message": {
+                        "kind": "text",
+                        "parts": [
+                          "Booking ",
+                          { "kind": "ref", "root": "steps", "path": ["booking", "id"] },
+                          " is of a flight that has departed"
                         ],
-                        style: 'js',
-                      },
-                    },
-                  ],
+                        "style": "js"
+                      }
+                    }
+                  ]
                 },
-                when: {
-                  kind: 'compare',
-                  left: { kind: 'ref', root: 'steps', path: ['booking', 'status'] },
-                  ops: [{ op: 'eq.strict', right: { kind: 'literal', value: 'flown' } }],
-                },
-              },
+                "when": {
+                  "kind": "compare",
+                  "left": { "kind": "ref", "root": "steps", "path": ["booking", "status"] },
+                  "ops": [{ "op": "eq.strict", "right": { "kind": "literal", "value": "flown" } }]
+                }
+              }
             ],
-            executor: 'server',
-            join: 'none_failed',
+            "executor": "server",
+            "join": "none_failed"
           },
           {
-            id: 'refund',
-            kind: 'call',
-            after: ['cancelled'],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'booking_id', value: { kind: 'ref', root: 'steps', path: ['cancelled', 'id'] } },
-              ],
-            },
-            join: 'none_failed',
-            tool: 'process_refund',
-            when: {
-              kind: 'not',
-              of: {
-                kind: 'not',
-                of: { kind: 'ref', root: 'steps', path: ['cancelled', 'refundable'] },
-                truth: 'truthy.js',
-              },
-              truth: 'truthy.js',
-            },
-          },
-          {
-            id: 'output',
-            kind: 'return',
-            after: ['refund'],
-            executor: 'server',
-            join: 'none_failed',
-            value: {
-              kind: 'dict',
-              entries: [
-                { key: 'booking_id', value: { kind: 'ref', root: 'steps', path: ['cancelled', 'id'] } },
-                { key: 'status', value: { kind: 'ref', root: 'steps', path: ['cancelled', 'status'] } },
+            "id": "refund",
+            "kind": "call",
+            "after": ["cancelled"],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
                 {
-                  key: 'refund',
-                  value: {
-                    kind: 'call',
-                    args: [
-                      {
-                        key: { kind: 'literal', value: 'amount' },
-                        kind: 'get',
-                        of: { kind: 'ref', root: 'steps', path: ['refund'] },
-                        optional: true,
-                      },
-                      { kind: 'literal', value: null },
-                    ],
-                    fn: 'coalesce',
-                  },
-                },
-                { key: 'fee', value: { kind: 'ref', root: 'steps', path: ['cancelled', 'fee'] } },
-              ],
+                  "key": "booking_id",
+                  "value": { "kind": "ref", "root": "steps", "path": ["cancelled", "id"] }
+                }
+              ]
             },
+            "join": "none_failed",
+            "tool": "process_refund",
+            "when": {
+              "kind": "not",
+              "of": {
+                "kind": "not",
+                "of": { "kind": "ref", "root": "steps", "path": ["cancelled", "refundable"] },
+                "truth": "truthy.js"
+              },
+              "truth": "truthy.js"
+            }
           },
+          {
+            "id": "output",
+            "kind": "return",
+            "after": ["refund"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": {
+              "kind": "dict",
+              "entries": [
+                {
+                  "key": "booking_id",
+                  "value": { "kind": "ref", "root": "steps", "path": ["cancelled", "id"] }
+                },
+                {
+                  "key": "status",
+                  "value": { "kind": "ref", "root": "steps", "path": ["cancelled", "status"] }
+                },
+                {
+                  "key": "refund",
+                  "value": {
+                    "kind": "call",
+                    "args": [
+                      {
+                        "key": { "kind": "literal", "value": "amount" },
+                        "kind": "get",
+                        "of": { "kind": "ref", "root": "steps", "path": ["refund"] },
+                        "optional": true
+                      },
+                      { "kind": "literal", "value": null }
+                    ],
+                    "fn": "coalesce"
+                  }
+                },
+                { "key": "fee", "value": { "kind": "ref", "root": "steps", "path": ["cancelled", "fee"] } }
+              ]
+            }
+          }
         ],
-        version: '1.0',
-      },
+        "version": "1.0"
+      }`,
       hash: '7094888183a997b6b7050fc8ea8187d78cea43ec648f70aa2df3ae25b2b0df63',
       fingerprint: '55465a48287230fb35d6dc9254c8aadde4bbcbdfc27c00b832acc2f649d0158b',
     },
     checkout: {
       class: Checkout,
-      graph: {
-        graphVersion: 1,
-        name: 'checkout',
-        description: 'validate a cart, apply a discount, process the payment, confirm the order',
-        domain: 'ecommerce',
-        expose: ['prompt', 'tool'],
-        inputs: [
+      graph: graphJson<['prompt', 'tool']>`{
+        "graphVersion": 1,
+        "name": "checkout",
+        "description": "validate a cart, apply a discount, process the payment, confirm the order",
+        "domain": "ecommerce",
+        "expose": ["prompt", "tool"],
+        "inputs": [
           {
-            name: 'cart_id',
-            description: 'Id of the cart, such as CART-1',
-            required: true,
-            schema: { type: 'string' },
+            "name": "cart_id",
+            "description": "Id of the cart, such as CART-1",
+            "required": true,
+            "schema": { "type": "string" }
           },
           {
-            name: 'discount_code',
-            description: 'Discount code',
-            required: false,
-            schema: { type: 'string' },
+            "name": "discount_code",
+            "description": "Discount code",
+            "required": false,
+            "schema": { "type": "string" }
           },
           {
-            name: 'payment_method',
-            description: 'How the customer pays',
-            required: true,
-            schema: { enum: ['card', 'paypal', 'bank_transfer'], type: 'string' },
-          },
+            "name": "payment_method",
+            "description": "How the customer pays",
+            "required": true,
+            "schema": { "enum": ["card", "paypal", "bank_transfer"], "type": "string" }
+          }
         ],
-        instructions: [],
-        nodes: [
+        "instructions": [],
+        "nodes": [
           {
-            id: 'cart',
-            kind: 'call',
-            after: [],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [{ key: 'cart_id', value: { kind: 'ref', root: 'inputs', path: ['cart_id'] } }],
+            "id": "cart",
+            "kind": "call",
+            "after": [],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "cart_id", "value": { "kind": "ref", "root": "inputs", "path": ["cart_id"] } }
+              ]
             },
-            join: 'none_failed',
-            tool: 'validate_cart',
+            "join": "none_failed",
+            "tool": "validate_cart"
           },
           {
-            id: 'discounted',
-            kind: 'call',
-            after: ['cart'],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'cart_id', value: { kind: 'ref', root: 'steps', path: ['cart', 'id'] } },
-                { key: 'code', value: { kind: 'ref', root: 'inputs', path: ['discount_code'] } },
+            "id": "discounted",
+            "kind": "call",
+            "after": ["cart"],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "cart_id", "value": { "kind": "ref", "root": "steps", "path": ["cart", "id"] } },
+                { "key": "code", "value": { "kind": "ref", "root": "inputs", "path": ["discount_code"] } }
+              ]
+            },
+            "join": "none_failed",
+            "tool": "apply_code",
+            "when": {
+              "kind": "compare",
+              "left": { "kind": "ref", "root": "inputs", "path": ["discount_code"] },
+              "ops": [{ "op": "ne.strict", "right": { "kind": "literal" } }]
+            }
+          },
+          {
+            "id": "totals",
+            "kind": "call",
+            "after": ["discounted"],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "cart_id", "value": { "kind": "ref", "root": "steps", "path": ["cart", "id"] } }
+              ]
+            },
+            "join": "none_failed",
+            "tool": "calculate_total"
+          },
+          {
+            "id": "payment",
+            "kind": "call",
+            "after": ["totals"],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "cart_id", "value": { "kind": "ref", "root": "steps", "path": ["cart", "id"] } },
+                { "key": "amount", "value": { "kind": "ref", "root": "steps", "path": ["totals", "total"] } },
+                { "key": "method", "value": { "kind": "ref", "root": "inputs", "path": ["payment_method"] } }
+              ]
+            },
+            "join": "none_failed",
+            "onError": { "fallbackNode": "payment.fallback" },
+            "retry": { "backoff": "exponential", "capMs": 60000, "delayMs": 2000, "extra": 3, "jitter": 0 },
+            "tool": "charge_cart"
+          },
+          {
+            "id": "payment.fallback",
+            "kind": "error",
+            "after": [],
+            "executor": "server",
+            "join": "none_failed",
+            "message": {
+              "kind": "text",
+              "parts": [
+                "Payment processing failed after ",
+                { "kind": "ref", "root": "error", "path": ["attempts"] },
+                " attempts: ",
+                { "kind": "ref", "root": "error", "path": ["message"] }
               ],
-            },
-            join: 'none_failed',
-            tool: 'apply_code',
-            when: {
-              kind: 'compare',
-              left: { kind: 'ref', root: 'inputs', path: ['discount_code'] },
-              ops: [{ op: 'ne.strict', right: { kind: 'literal' } }],
-            },
+              "style": "js"
+            }
           },
           {
-            id: 'totals',
-            kind: 'call',
-            after: ['discounted'],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [{ key: 'cart_id', value: { kind: 'ref', root: 'steps', path: ['cart', 'id'] } }],
-            },
-            join: 'none_failed',
-            tool: 'calculate_total',
-          },
-          {
-            id: 'payment',
-            kind: 'call',
-            after: ['totals'],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'cart_id', value: { kind: 'ref', root: 'steps', path: ['cart', 'id'] } },
-                { key: 'amount', value: { kind: 'ref', root: 'steps', path: ['totals', 'total'] } },
-                { key: 'method', value: { kind: 'ref', root: 'inputs', path: ['payment_method'] } },
-              ],
-            },
-            join: 'none_failed',
-            onError: { fallbackNode: 'payment.fallback' },
-            retry: { backoff: 'exponential', capMs: 60000, delayMs: 2000, extra: 3, jitter: 0 },
-            tool: 'charge_cart',
-          },
-          {
-            id: 'payment.fallback',
-            kind: 'error',
-            after: [],
-            executor: 'server',
-            join: 'none_failed',
-            message: {
-              kind: 'text',
-              parts: [
-                'Payment processing failed after ',
-                { kind: 'ref', root: 'error', path: ['attempts'] },
-                ' attempts: ',
-                { kind: 'ref', root: 'error', path: ['message'] },
-              ],
-              style: 'js',
-            },
-          },
-          {
-            id: 'order',
-            kind: 'call',
-            after: ['payment'],
-            executor: 'server',
-            input: {
-              kind: 'dict',
-              entries: [
-                { key: 'cart_id', value: { kind: 'ref', root: 'steps', path: ['cart', 'id'] } },
-                { key: 'payment_id', value: { kind: 'ref', root: 'steps', path: ['payment', 'id'] } },
-              ],
-            },
-            join: 'none_failed',
-            tool: 'confirm_order',
-          },
-          {
-            id: 'output',
-            kind: 'return',
-            after: ['order'],
-            executor: 'server',
-            join: 'none_failed',
-            value: {
-              kind: 'dict',
-              entries: [
-                { key: 'order_id', value: { kind: 'ref', root: 'steps', path: ['order', 'id'] } },
-                { key: 'total', value: { kind: 'ref', root: 'steps', path: ['totals', 'total'] } },
-                { key: 'discount', value: { kind: 'ref', root: 'steps', path: ['totals', 'discount'] } },
+            "id": "order",
+            "kind": "call",
+            "after": ["payment"],
+            "executor": "server",
+            "input": {
+              "kind": "dict",
+              "entries": [
+                { "key": "cart_id", "value": { "kind": "ref", "root": "steps", "path": ["cart", "id"] } },
                 {
-                  key: 'receipt_url',
-                  value: { kind: 'ref', root: 'steps', path: ['payment', 'receipt_url'] },
-                },
-              ],
+                  "key": "payment_id",
+                  "value": { "kind": "ref", "root": "steps", "path": ["payment", "id"] }
+                }
+              ]
             },
+            "join": "none_failed",
+            "tool": "confirm_order"
           },
+          {
+            "id": "output",
+            "kind": "return",
+            "after": ["order"],
+            "executor": "server",
+            "join": "none_failed",
+            "value": {
+              "kind": "dict",
+              "entries": [
+                { "key": "order_id", "value": { "kind": "ref", "root": "steps", "path": ["order", "id"] } },
+                { "key": "total", "value": { "kind": "ref", "root": "steps", "path": ["totals", "total"] } },
+                {
+                  "key": "discount",
+                  "value": { "kind": "ref", "root": "steps", "path": ["totals", "discount"] }
+                },
+                {
+                  "key": "receipt_url",
+                  "value": { "kind": "ref", "root": "steps", "path": ["payment", "receipt_url"] }
+                }
+              ]
+            }
+          }
         ],
-        version: '1.0',
-      },
+        "version": "1.0"
+      }`,
       hash: '1825ca42e047ee1a7c727635d21712099f76d192edcbc0743175c757fecf36f6',
       fingerprint: '8477e36c9b0b4d37b9af46d0189ade6ecd990ec5563a698f4f42dcea2f7e9191',
     },

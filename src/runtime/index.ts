@@ -121,11 +121,13 @@ export {
   type AnyClass,
   defineRegistry,
   type FunctionEntry,
+  graphJson,
   type PromptEntry,
   REGISTRY_VERSION,
   type Registry,
   type ResourceEntry,
   StaleRegistryError,
+  schemaJson,
   type ToolEntry,
   type WorkflowEntry,
 } from './tools/registry.js';

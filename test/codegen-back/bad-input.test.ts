@@ -140,10 +140,10 @@ export class FindPage {
 `;
     expect((await codegen({ 'src/tool.ts': typed, 'src/find.ts': workflow })).text).toBe('');
     const registry = await project.read('generated/registry.ts');
-    expect(registry).toContain("name: { type: 'string', description: 'Its name.', minLength: 1 }");
-    expect(registry).toContain("schema: { type: 'string' } }");
-    expect(registry).toContain("kind: { type: 'string', enum: ['note', 'journal'] }");
-    expect(registry).toContain('outputSchema: {');
+    expect(registry).toContain('"name": { "type": "string", "description": "Its name.", "minLength": 1 }');
+    expect(registry).toContain('"schema": { "type": "string" } }');
+    expect(registry).toContain('"kind": { "type": "string", "enum": ["note", "journal"] }');
+    expect(registry).toContain('outputSchema: schemaJson`{');
     await project.write({ 'src/find.ts': workflow.replace('this.found.path', 'this.found.way') });
     expect(codes(await again())).toEqual(['SW4005']);
 
@@ -223,13 +223,18 @@ export class FindPage extends Finder<{ name: string; /** At most. */ max?: numbe
     const result = await codegen({ 'src/tool.ts': inherited, 'src/find.ts': workflow });
     expect(result.text).toBe('');
     const registry = await project.read('generated/registry.ts');
-    expect(registry).toContain(`      inputSchema: {
-        type: 'object',
-        properties: { name: { type: 'string' }, max: { type: 'number', description: 'At most.' } },
-        required: ['name'],
-        additionalProperties: false,
-      },`);
-    expect(registry).toContain("properties: { path: { type: 'string' } },\n        required: ['path'],");
+    expect(registry).toContain(`      inputSchema: schemaJson\`{
+        "type": "object",
+        "properties": {
+          "name": { "type": "string" },
+          "max": { "type": "number", "description": "At most." }
+        },
+        "required": ["name"],
+        "additionalProperties": false
+      }\`,`);
+    expect(registry).toContain(
+      '"properties": { "path": { "type": "string" } },\n        "required": ["path"],',
+    );
   });
 
   test('from an unresolved class needs a schema', async () => {

@@ -17,7 +17,8 @@ import { bundle } from '../../src/graph/nodes.js';
 import { parseGraph } from '../../src/graph/schema/parse-graph.js';
 import { runInProcess } from '../../src/runtime/host/in-process/run-in-process.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
-import { defineRegistry, type Registry } from '../../src/runtime/tools/registry.js';
+import type { Registry } from '../../src/runtime/tools/registry.js';
+import * as runtime from '../../src/runtime/tools/registry.js';
 import { FIXTURES } from './fixture.js';
 import {
   type Fault,
@@ -95,7 +96,7 @@ function load(registry: string): Registry {
     },
   );
   const exports: { registry?: Registry } = {};
-  const required = (path: string): unknown => (path === 'stepwright/runtime' ? { defineRegistry } : source);
+  const required = (path: string): unknown => (path === 'stepwright/runtime' ? runtime : source);
   new Function('exports', 'require', outputText)(exports, required);
   if (exports.registry === undefined) throw new Error('no registry');
   return exports.registry;

@@ -2,14 +2,15 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
-import { Identifier, printLiteral, printString } from './registry.js';
+import { graphJson, schemaJson } from '../../runtime/tools/registry.js';
+import { Identifier, JsonText, printLiteral, printString } from './registry.js';
 
 // The realm of another context has its own `Object`; the text says the same in ours.
 const evaluate = (text: string): unknown =>
-  JSON.parse(JSON.stringify(runInNewContext(`(${text})`)) ?? 'null');
+  JSON.parse(JSON.stringify(runInNewContext(`(${text})`, { graphJson, schemaJson })) ?? 'null');
 
 describe('printLiteral', () => {
-  test('evaluates to the value it was given', () => {
+  const anyJson = (): fc.Arbitrary<Json> => {
     const key = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('__proto__', 'constructor', 'a-b', "it's"),
@@ -21,15 +22,35 @@ describe('printLiteral', () => {
         fc.integer(),
         fc.double({ noNaN: true, noDefaultInfinity: true }),
         fc.string({ unit: 'binary' }),
+        fc.constantFrom('`', '\u0024{a}', '$', '\\', '\\`', '\\u0060', '\\\u0024{'),
         fc.lorem({ maxCount: 30 }).map((text) => text.replaceAll(' ', '\n')),
         fc.array(tie('value')),
         fc.array(fc.tuple(key, tie('value'))).map((entries) => Object.fromEntries(entries)),
       ),
     }));
+    return value;
+  };
+
+  test('evaluates to the value it was given', () => {
     fc.assert(
-      fc.property(value, (json) => {
-        expect(evaluate(printLiteral(json))).toEqual(JSON.parse(JSON.stringify(json)));
+      fc.property(anyJson(), (json) => {
+        const expected: unknown = JSON.parse(JSON.stringify(json));
+        expect(evaluate(printLiteral(json))).toEqual(expected);
+        expect(evaluate(printLiteral({ schema: new JsonText('schemaJson', json) }))).toEqual({
+          schema: expected,
+        });
       }),
+    );
+  });
+
+  test('writes JSON as it is between the marks of a template', () => {
+    const graph = new JsonText('graphJson', { 'a-b': ['`\u0024{x}`', 1], c: null });
+    expect(printLiteral({ class: new Identifier('A'), graph })).toBe(
+      '{ class: A, graph: graphJson`{ "a-b": ["\\u0060\\u0024{x}\\u0060", 1], "c": null }` }',
+    );
+    const long = new JsonText('graphJson', { list: Array.from({ length: 40 }, (_, i) => i) });
+    expect(printLiteral({ graph: long })).toMatch(
+      /^\{\n {2}graph: graphJson`\{\n {4}"list": \[\n {6}0,\n[\s\S]* {6}39\n {4}\]\n {2}\}`,\n\}$/,
     );
   });
 

@@ -34,6 +34,8 @@ type FunctionContent = Omit<FunctionHandle, 'place'>;
 /** Names the emitted module declares or imports itself. */
 const OWN_NAMES = [
   'defineRegistry',
+  'graphJson',
+  'schemaJson',
   'registry',
   'ArgsOf',
   'ResultOf',
@@ -72,7 +74,7 @@ export function emitRegistry(content: RegistryContent, out: string): string {
     Object.fromEntries(
       entries.map(({ name, handle, data }) => [
         name,
-        { class: new Identifier(imports.nameOf(handle)), ...(data as JsonObject) },
+        { class: new Identifier(imports.nameOf(handle)), ...withTexts(data as JsonObject) },
       ]),
     );
   const functionTable = Object.fromEntries(
@@ -94,10 +96,16 @@ export function emitRegistry(content: RegistryContent, out: string): string {
   };
   // Callers know arguments by other names than those of the fields.
   const isRenamed = workflows.some(({ data }) => 'fields' in data && data.fields !== undefined);
+  const helpers = [
+    'defineRegistry',
+    ...(workflows.length === 0 ? [] : ['graphJson']),
+    ...(tools.length === 0 ? [] : ['schemaJson']),
+    ...(isRenamed ? ['type WorkflowArguments'] : []),
+  ];
   return [
     REGISTRY_HEADER,
     `import type { ${isRenamed ? '' : 'ArgsOf, '}ResultOf } from 'stepwright';`,
-    `import { defineRegistry${isRenamed ? ', type WorkflowArguments' : ''} } from 'stepwright/runtime';`,
+    `import { ${helpers.join(', ')} } from 'stepwright/runtime';`,
     ...imports.statements,
     '',
     '/** Everything a server offers. */',
@@ -126,6 +134,30 @@ export function emitRegistry(content: RegistryContent, out: string): string {
     'export type WorkflowResult<N extends WorkflowName> = ResultOf<Workflows[N]>;',
     '',
   ].join('\n');
+}
+
+/** The members that are JSON text: a compiler would take long for their types, which nothing needs. */
+function withTexts(data: JsonObject): LiteralObject {
+  const members = Object.entries(data).map(([name, value]) => [name, asText(name, value)] as const);
+  return Object.fromEntries(members);
+}
+
+function asText(member: string, value: Json): Literal {
+  switch (member) {
+    case 'graph':
+      return graphText(value as JsonObject);
+    case 'inputSchema':
+    case 'outputSchema':
+      return value === undefined ? value : new JsonText('schemaJson', value);
+    default:
+      return value;
+  }
+}
+
+/** The types of callers ask how a workflow is offered. */
+function graphText(graph: JsonObject): JsonText {
+  const { expose } = graph;
+  return new JsonText(expose === undefined ? 'graphJson' : `graphJson<${printFlat(expose)}>`, graph);
 }
 
 function promptName(prompts: readonly EntryContent[]): readonly string[] {
@@ -275,13 +307,38 @@ export class Identifier {
   constructor(readonly name: string) {}
 }
 
+/** JSON in the emitted code whose text is parsed at run time: a compiler sees the tag alone. */
+export class JsonText {
+  /** @param tag - the function that parses the text, and its type arguments. */
+  constructor(
+    readonly tag: string,
+    readonly value: Json,
+  ) {}
+}
+
 /** What can be printed as a TypeScript expression: JSON, and names in it. */
-export type Literal = Json | Identifier | readonly Literal[] | LiteralObject;
+export type Literal = Json | Identifier | JsonText | readonly Literal[] | LiteralObject;
 
 /** Properties whose value is undefined are left out. */
 export interface LiteralObject {
   readonly [key: string]: Literal | undefined;
 }
+
+/** How values are written. */
+interface Notation {
+  readonly string: (text: string) => string;
+  readonly key: (key: string) => string;
+  /** Behind the last of several lines. */
+  readonly end: ',' | '';
+}
+
+const TYPESCRIPT: Notation = { string: printString, key: printKey, end: ',' };
+
+/** JSON in a template, whose raw text it is: what ends a template, or begins an expression in it, is escaped. */
+const printJsonString = (text: string): string =>
+  escapeUnprintable(JSON.stringify(text)).replaceAll('`', '\\u0060').replaceAll('${', '\\u0024{');
+
+const JSON_TEXT: Notation = { string: printJsonString, key: printJsonString, end: '' };
 
 /** Values that fit into this many columns are printed on one line. */
 const WIDTH = 110;
@@ -293,25 +350,33 @@ const WIDTH = 110;
  * @param column - columns that are taken on that line already.
  */
 export function printLiteral(value: Literal, indent = 0, column = indent): string {
-  const short = printFlat(value);
+  return print(value, TYPESCRIPT, indent, column);
+}
+
+function print(value: Literal, notation: Notation, indent: number, column = indent): string {
+  if (value instanceof JsonText) {
+    const { tag, value: json } = value;
+    return `${tag}\`${print(json, JSON_TEXT, indent, column + tag.length + 2)}\``;
+  }
+  const short = printFlat(value, notation);
   // One column is kept for the comma behind it.
   if (column + short.length < WIDTH) return short;
-  if (typeof value === 'string') return printLines(value, indent);
+  if (typeof value === 'string') return notation === TYPESCRIPT ? printLines(value, indent) : short;
   if (typeof value !== 'object' || value === null || value instanceof Identifier) return short;
   const inner = indent + 2;
   const pad = ' '.repeat(inner);
-  const end = `\n${' '.repeat(indent)}`;
+  const end = `${notation.end}\n${' '.repeat(indent)}`;
   if (isList(value)) {
     if (value.length === 0) return short;
-    const items = value.map((item) => `${pad}${printLiteral(item, inner)},`);
-    return `[\n${items.join('\n')}${end}]`;
+    const items = value.map((item) => `${pad}${print(item, notation, inner)}`);
+    return `[\n${items.join(',\n')}${end}]`;
   }
   const members = membersOf(value).map(([key, member]) => {
-    const name = `${pad}${printKey(key)}:`;
-    const text = printLiteral(member, inner, name.length + 1);
-    return text.startsWith('\n') ? `${name}${text},` : `${name} ${text},`;
+    const name = `${pad}${notation.key(key)}:`;
+    const text = print(member, notation, inner, name.length + 1);
+    return text.startsWith('\n') ? `${name}${text}` : `${name} ${text}`;
   });
-  return members.length === 0 ? short : `{\n${members.join('\n')}${end}}`;
+  return members.length === 0 ? short : `{\n${members.join(',\n')}${end}}`;
 }
 
 /** A string literal that no editor, linter or terminal reads as something else. */
@@ -321,12 +386,15 @@ export function printString(text: string): string {
   return `'${double.slice(1, -1).replace(/\\./g, (part) => (part === '\\"' ? '"' : part))}'`;
 }
 
-function printFlat(value: Literal): string {
+function printFlat(value: Literal, notation: Notation = TYPESCRIPT): string {
   if (value instanceof Identifier) return value.name;
-  if (typeof value === 'string') return printString(value);
+  if (value instanceof JsonText) return `${value.tag}\`${printFlat(value.value, JSON_TEXT)}\``;
+  if (typeof value === 'string') return notation.string(value);
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isList(value)) return `[${value.map(printFlat).join(', ')}]`;
-  const members = membersOf(value).map(([key, member]) => `${printKey(key)}: ${printFlat(member)}`);
+  if (isList(value)) return `[${value.map((item) => printFlat(item, notation)).join(', ')}]`;
+  const members = membersOf(value).map(
+    ([key, member]) => `${notation.key(key)}: ${printFlat(member, notation)}`,
+  );
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 

@@ -121,6 +121,25 @@ export function defineRegistry<const R extends Registry>(registry: R): R {
   return registry;
 }
 
+/** A graph in a generated registry, of its JSON text. @typeParam Exposed its `expose`, where it has one. */
+export function graphJson(text: TemplateStringsArray): Graph;
+export function graphJson<Exposed extends NonNullable<Graph['expose']>>(
+  text: TemplateStringsArray,
+): Graph & { readonly expose: Exposed };
+export function graphJson(text: TemplateStringsArray): Graph {
+  return parsed(text) as Graph;
+}
+
+/** A schema in a generated registry, of its JSON text. */
+export function schemaJson(text: TemplateStringsArray): JsonSchema {
+  return parsed(text) as JsonSchema;
+}
+
+/** The text of a template as it is in the source: escapes in it are those of JSON. */
+function parsed({ raw: [text = ''] }: TemplateStringsArray): unknown {
+  return JSON.parse(text);
+}
+
 /** Thrown at start-up when the generated registry and the loaded classes disagree; lists every difference. */
 export class StaleRegistryError extends Error {
   override readonly name = 'StaleRegistryError';
