@@ -18,7 +18,13 @@ export interface ClassHandle {
   readonly place: SourceLocation;
 }
 
-export interface ToolDeclaration extends ClassHandle, ListedOptions {
+/** What a class says that is read from its source alone. */
+interface LiteralOptions {
+  /** All options of the decorator, where they are literals: then the class need not be imported. */
+  readonly literalOptions?: Readonly<Record<string, unknown>>;
+}
+
+export interface ToolDeclaration extends ClassHandle, ListedOptions, LiteralOptions {
   readonly name: string;
   /** Where the name is written in the decorator. */
   readonly namePlace: SourceLocation;
@@ -55,7 +61,7 @@ export interface HintsDeclaration {
   readonly examples?: readonly Json[];
 }
 
-export interface ResourceDeclaration extends ClassHandle, ListedOptions {
+export interface ResourceDeclaration extends ClassHandle, ListedOptions, LiteralOptions {
   readonly name: string;
   readonly namePlace: SourceLocation;
   /** The class's `uri` or `uriTemplate`. */

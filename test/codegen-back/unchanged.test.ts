@@ -13,9 +13,15 @@ const files = {
     import { Tool } from 'stepwright';
     import type { Linked } from 'linked';
     import type { Input } from './types.js';
-    export const word = process.env.RUN_TEST_WORD;
     @Tool({ name: 'greet', description: 'Greets' })
     export class Greet { execute(input: Input): { text: Linked } { return { text: input.name }; } }
+  `,
+  'src/imported.ts': `
+    import { Tool } from 'stepwright';
+    import { z } from 'zod';
+    export const word = process.env.RUN_TEST_WORD;
+    @Tool({ name: 'take', description: 'Takes', input: z.object({}) })
+    export class Take { execute(): { text: string } { return { text: '' }; } }
   `,
   'src/types.ts': 'export interface Input { name: string }',
   'src/workflow.ts': `

@@ -70,11 +70,24 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...secretsOf(options),
     ...(needsState === undefined ? {} : { needsState }),
     hasInputSchema: 'input' in options.syntax,
+    ...literalOptionsOf(decorated, options),
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
     ...(executes.length < 2 ? {} : { overloads: executes.map(({ place }) => place) }),
     ...(execute === undefined ? {} : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
   };
 }
+
+/** Another decorator may change what this one has recorded. */
+function literalOptionsOf(
+  { syntax: { decorators } }: DecoratedClass,
+  { values, syntax }: ReadOptions,
+): Pick<ToolDeclaration | ResourceDeclaration, 'literalOptions'> {
+  const isLiteral = (option: string): boolean => option in values && !OPTIONS_OF_CLASSES.has(option);
+  return decorators.length === 1 && Object.keys(syntax).every(isLiteral) ? { literalOptions: values } : {};
+}
+
+/** Options of a tool that name classes. */
+const OPTIONS_OF_CLASSES: ReadonlySet<string> = new Set(['hints', 'needsState']);
 
 /** What lists of clients show of a class; the rules of these options admit nothing else. */
 function listedOf({ values }: ReadOptions): ListedOptions {
@@ -169,6 +182,7 @@ export function readResource(decorated: DecoratedClass): ResourceDeclaration | u
     ...(mimeType === undefined ? {} : { mimeType }),
     ...listedOf(options),
     ...dotSegmentsOf(options, name ?? syntax.name, address, report),
+    ...literalOptionsOf(decorated, options),
     ...(file === undefined
       ? {}
       : { contentFile: file, contentFilePlace: placeOfOption(options, 'file', namePlace) }),

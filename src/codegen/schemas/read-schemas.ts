@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
+import { fingerprint } from '../../decorators/metadata.js';
 import { readPattern } from '../../formats/json-schema/schema-compiler.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { compareText } from '../../graph/names.js';
@@ -63,8 +64,8 @@ export type ReadDeclarations = Pick<Declarations, 'tools' | 'resources'> &
   Partial<Pick<Declarations, 'workflows' | 'prompts'>>;
 
 /**
- * Imports the modules of all tools and resources in one child process and turns their schemas into JSON Schema. With
- * a cache only those that have changed, if any.
+ * Imports the modules of resources, and of tools whose options are not all literals, in one child process, and turns
+ * their schemas into JSON Schema. With a cache only those that have changed, if any.
  *
  * A module that fails is reported (SW6001; SW6017 for a broken `package.json`, once) and does not keep the others from being read; a child that ends early is
  * started again without the module it ended in. A module that meets a limit is stopped (SW6005, SW6013).
@@ -77,7 +78,8 @@ export async function readSchemas(
   const limits = { ...DEFAULT_MODULE_LIMITS, ...options.limits };
   const { broken = new Set(), cache = false } = options;
   const diagnostics: Diagnostic[] = [];
-  const modules = groupByFile(declared).filter(({ file }) => !broken.has(file));
+  const whole = [...declared.tools, ...declared.resources].filter(({ file }) => !broken.has(file));
+  const modules = groupByFile(whole.filter((handle) => !isLiteral(handle)));
   options.inputs?.modules.push(...modules.map(({ file, classes }) => ({ file, classes })));
   const outcomes = await importCached(modules, { root, experimentalDecorators, limits, cache });
   // A module that fails because of a module it imports is not reported if that one is.
@@ -88,6 +90,9 @@ export async function readSchemas(
   const tools = new Map<ToolDeclaration, ToolReading>();
   const resources = new Map<ResourceDeclaration, ResourceReading>();
   const readings = new Map<string, ClassReading>();
+  for (const handle of whole) {
+    if (isLiteral(handle)) readings.set(classKey(handle.file, handle.exportName), literalReading(handle));
+  }
   const unread: UnreadModule[] = [];
   /** What is wrong with each `package.json` that keeps modules from being loaded. */
   const manifests = new Map<string, string>();
@@ -184,6 +189,29 @@ function argumentPatterns({ workflows = [], prompts = [] }: ReadDeclarations): r
   ];
 }
 
+type ReadDeclaration = ToolDeclaration | ResourceDeclaration;
+
+type LiteralDeclaration = ReadDeclaration & Required<Pick<ReadDeclaration, 'literalOptions' | 'exportName'>>;
+
+/** Whether the source of a class says all that the class does. */
+function isLiteral(handle: ReadDeclaration): handle is LiteralDeclaration {
+  return handle.literalOptions !== undefined && handle.exportName !== undefined;
+}
+
+function literalReading(handle: LiteralDeclaration): ClassReading {
+  const { exportName, literalOptions: options } = handle;
+  if (!isResource(handle))
+    return { kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }) };
+  const address = handle.variables === undefined ? { uri: handle.uri } : { uriTemplate: handle.uri };
+  return {
+    kind: 'resource',
+    exportName,
+    fingerprint: fingerprint({ kind: 'resource', options, ...address }),
+  };
+}
+
+const isResource = (handle: ReadDeclaration): handle is ResourceDeclaration => 'uri' in handle;
+
 interface ModuleGroup extends ModuleRequest {
   readonly handles: readonly ClassHandle[];
 }
@@ -191,23 +219,19 @@ interface ModuleGroup extends ModuleRequest {
 const classKey = (file: string, exportName: string | undefined): string => `${file}#${exportName ?? ''}`;
 
 /** In the order of the file names, whatever order the declarations came in. */
-function groupByFile({
-  tools,
-  resources,
-}: Pick<Declarations, 'tools' | 'resources'>): readonly ModuleGroup[] {
+function groupByFile(declarations: readonly ReadDeclaration[]): readonly ModuleGroup[] {
   const groups = new Map<
     string,
     { handles: ClassHandle[]; classes: { kind: 'tool' | 'resource'; exportName: string }[] }
   >();
-  const add = (kind: 'tool' | 'resource', handle: ClassHandle): void => {
-    if (handle.exportName === undefined) return;
-    const group = groups.get(handle.file) ?? { handles: [], classes: [] };
+  for (const handle of declarations) {
+    const { file, exportName } = handle;
+    if (exportName === undefined) continue;
+    const group = groups.get(file) ?? { handles: [], classes: [] };
     group.handles.push(handle);
-    group.classes.push({ kind, exportName: handle.exportName });
-    groups.set(handle.file, group);
-  };
-  for (const tool of tools) add('tool', tool);
-  for (const resource of resources) add('resource', resource);
+    group.classes.push({ kind: isResource(handle) ? 'resource' : 'tool', exportName });
+    groups.set(file, group);
+  }
   return [...groups].map(([file, group]) => ({ file, ...group })).sort((a, b) => compareText(a.file, b.file));
 }
 
