@@ -50,6 +50,9 @@ const LAYERS = {
   runs: RUNS,
 };
 
+/** What a run of codegen that changes nothing loads, and no server. */
+const UNCHANGED = ['codegen/run-record'];
+
 const moduleOf = (name) => normalizePath(join(SOURCES, `${name}.ts`));
 
 /** The modules that are loaded with some entries. */
@@ -59,7 +62,8 @@ function reach(entries, graph) {
   return reached;
 }
 
-function layer(name, priority) {
+/** A chunk of the modules that some entries load and that a server loads as well, or that none does. */
+function chunk(name, entries, isServed, priority) {
   let shared;
   let served;
   return {
@@ -67,9 +71,9 @@ function layer(name, priority) {
     priority,
     name(id, graph) {
       if (ENTRIES.includes(id)) return null;
-      shared ??= reach(LAYERS[name].map(moduleOf), graph);
+      shared ??= reach(entries.map(moduleOf), graph);
       served ??= reach([...SERVER, ...RUNS].map(moduleOf), graph);
-      return shared.has(id) && served.has(id) ? name : null;
+      return shared.has(id) && served.has(id) === isServed ? name : null;
     },
   };
 }
@@ -132,7 +136,12 @@ async function writeBundle() {
           // The documentation is in the declarations.
           comments: { jsdoc: false },
           codeSplitting: {
-            groups: Object.keys(LAYERS).map((name, index, { length }) => layer(name, length - index)),
+            groups: [
+              ...Object.entries(LAYERS).map(([name, entries], index, { length }) =>
+                chunk(name, entries, true, length - index),
+              ),
+              chunk('unchanged', UNCHANGED, false, 0),
+            ],
           },
           sourcemapExcludeSources: true,
         },

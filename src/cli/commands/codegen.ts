@@ -3,8 +3,6 @@ import { inspect } from 'node:util';
 import type { CodegenOptions, CodegenResult } from '../../codegen/codegen.js';
 import { readSourceIn } from '../../codegen/read-source.js';
 import type { RunName } from '../../codegen/run-record.js';
-import { hasErrors } from '../../graph/diagnostics/diagnostic.js';
-import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
 
 const OPTIONS = {
@@ -52,13 +50,13 @@ async function run(options: RunOptions, output: Output): Promise<number> {
   const name = { root, ...(config === undefined ? {} : { configFile: config }) };
   const result =
     (noCache ? undefined : await unchanged(name)) ?? (await compiled({ ...name, check, cache: !noCache }));
-  printDiagnostics(result, format, output);
+  const isFaulty = result.diagnostics.length > 0 && (await printDiagnostics(result, format, output));
   printStacks(result, output);
   // With JSON on the standard output, notes go to the standard error.
   const note = format === 'json' ? output.err : output.out;
   for (const file of result.written) note(`${texts.written(file)}\n`);
   for (const file of result.current) note(`${texts.current(file)}\n`);
-  return hasErrors(result.diagnostics) ? 1 : 0;
+  return isFaulty ? 1 : 0;
 }
 
 /** What a command prints of a run. */
@@ -81,8 +79,13 @@ async function unchanged(name: RunName): Promise<Outcome | undefined> {
   };
 }
 
-function printDiagnostics({ diagnostics, readSource }: Outcome, format: Format, output: Output): void {
-  if (diagnostics.length === 0) return;
+/** Returns whether one of them is an error. What it needs is loaded here, since most runs have none. */
+async function printDiagnostics(
+  { diagnostics, readSource }: Outcome,
+  format: Format,
+  output: Output,
+): Promise<boolean> {
+  const { formatDiagnostics, formatGithub, formatJson } = await import('../../graph/diagnostics/format.js');
   switch (format) {
     case 'pretty':
       output.err(formatDiagnostics(diagnostics, readSource, { color: output.color }));
@@ -96,6 +99,8 @@ function printDiagnostics({ diagnostics, readSource }: Outcome, format: Format, 
     default:
       format satisfies never;
   }
+  const { hasErrors } = await import('../../graph/diagnostics/diagnostic.js');
+  return hasErrors(diagnostics);
 }
 
 /** Prints the stacks of internal errors if `STEPWRIGHT_DEBUG` is set. */

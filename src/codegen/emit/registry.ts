@@ -157,7 +157,7 @@ function asText(member: string, value: Json): Literal {
 /** The types of callers ask how a workflow is offered. */
 function graphText(graph: JsonObject): JsonText {
   const { expose } = graph;
-  return new JsonText(expose === undefined ? 'graphJson' : `graphJson<${printFlat(expose)}>`, graph);
+  return new JsonText(expose === undefined ? 'graphJson' : `graphJson<${printLiteral(expose)}>`, graph);
 }
 
 function promptName(prompts: readonly EntryContent[]): readonly string[] {
@@ -358,16 +358,19 @@ function print(value: Literal, notation: Notation, indent: number, column = inde
     const { tag, value: json } = value;
     return `${tag}\`${print(json, JSON_TEXT, indent, column + tag.length + 2)}\``;
   }
-  const short = printFlat(value, notation);
+  if (!isCollection(value)) {
+    const text = printScalar(value, notation);
+    const isLong = typeof value === 'string' && column + text.length >= WIDTH;
+    return isLong && notation === TYPESCRIPT ? printLines(value, indent) : text;
+  }
   // One column is kept for the comma behind it.
-  if (column + short.length < WIDTH) return short;
-  if (typeof value === 'string') return notation === TYPESCRIPT ? printLines(value, indent) : short;
-  if (typeof value !== 'object' || value === null || value instanceof Identifier) return short;
+  const short = printFlat(value, notation, WIDTH - column);
+  if (short !== undefined) return short;
   const inner = indent + 2;
   const pad = ' '.repeat(inner);
   const end = `${notation.end}\n${' '.repeat(indent)}`;
   if (isList(value)) {
-    if (value.length === 0) return short;
+    if (value.length === 0) return '[]';
     const items = value.map((item) => `${pad}${print(item, notation, inner)}`);
     return `[\n${items.join(',\n')}${end}]`;
   }
@@ -376,7 +379,7 @@ function print(value: Literal, notation: Notation, indent: number, column = inde
     const text = print(member, notation, inner, name.length + 1);
     return text.startsWith('\n') ? `${name}${text}` : `${name} ${text}`;
   });
-  return members.length === 0 ? short : `{\n${members.join(',\n')}${end}}`;
+  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}${end}}`;
 }
 
 /** A string literal that no editor, linter or terminal reads as something else. */
@@ -386,16 +389,48 @@ export function printString(text: string): string {
   return `'${double.slice(1, -1).replace(/\\./g, (part) => (part === '\\"' ? '"' : part))}'`;
 }
 
-function printFlat(value: Literal, notation: Notation = TYPESCRIPT): string {
+/** A value on one line; undefined where it does not fit into less than this many columns, which ends the work early. */
+function printFlat(value: Literal, notation: Notation, room: number): string | undefined {
+  if (value instanceof JsonText) {
+    const text = printFlat(value.value, JSON_TEXT, room - value.tag.length - 2);
+    return text === undefined ? undefined : `${value.tag}\`${text}\``;
+  }
+  const text = isCollection(value)
+    ? printFlatCollection(value, notation, room)
+    : printScalar(value, notation);
+  return text !== undefined && text.length < room ? text : undefined;
+}
+
+function printFlatCollection(
+  value: readonly Literal[] | LiteralObject,
+  notation: Notation,
+  room: number,
+): string | undefined {
+  const members: readonly (readonly [string, Literal])[] = isList(value)
+    ? value.map((item) => ['', item])
+    : membersOf(value).map(([key, member]) => [`${notation.key(key)}: `, member]);
+  if (members.length === 0) return isList(value) ? '[]' : '{}';
+  let text = isList(value) ? '[' : '{ ';
+  for (const [index, [head, member]] of members.entries()) {
+    text += index === 0 ? head : `, ${head}`;
+    const printed = printFlat(member, notation, room - text.length);
+    if (printed === undefined) return undefined;
+    text += printed;
+  }
+  return text + (isList(value) ? ']' : ' }');
+}
+
+type Scalar = Exclude<Literal, JsonText | readonly Literal[] | LiteralObject> | Identifier;
+
+function printScalar(value: Scalar, notation: Notation): string {
   if (value instanceof Identifier) return value.name;
-  if (value instanceof JsonText) return `${value.tag}\`${printFlat(value.value, JSON_TEXT)}\``;
-  if (typeof value === 'string') return notation.string(value);
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isList(value)) return `[${value.map((item) => printFlat(item, notation)).join(', ')}]`;
-  const members = membersOf(value).map(
-    ([key, member]) => `${notation.key(key)}: ${printFlat(member, notation)}`,
+  return typeof value === 'string' ? notation.string(value) : JSON.stringify(value);
+}
+
+function isCollection(value: Literal): value is readonly Literal[] | LiteralObject {
+  return (
+    typeof value === 'object' && value !== null && !(value instanceof Identifier || value instanceof JsonText)
   );
-  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
 
 /** Long text with line breaks is printed as one literal per line, so that a changed line is one line of a diff. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { removeStaleFiles, takeTemporaryName } from '../../writer.js';
+import { removeStaleFiles, takeTemporaryName } from '../../temporary-files.js';
 
 /**
  * The folder of a project's cache, created if needed, without leftovers of killed runs. Undefined without a
