@@ -30,6 +30,8 @@ export default defineConfig(({ mode }) => ({
   ssr: { resolve: { conditions: ['@stepwright/source'] } },
   test: {
     exclude: ['**/node_modules/**', '**/fixtures/**'],
+    // The classes of tests and examples are edited all the time.
+    env: { STEPWRIGHT_SOURCE_CHECK: 'off' },
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.

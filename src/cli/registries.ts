@@ -58,13 +58,23 @@ export async function withRegistries(
     registerLoader({ experimentalDecorators: found.decorators.experimental });
   }
   try {
-    return await work(await load(found));
+    const open = await load(found);
+    if (STARTS.includes(command)) await verify(open, realpathSync(root));
+    return await work(open);
   } catch (error) {
     const text = await faultOf(error);
     if (text === undefined) throw error;
     output.err(`${text}\n`);
     return 1;
   }
+}
+
+/** The commands that run what a registry says. */
+const STARTS: readonly string[] = ['serve', 'run'];
+
+async function verify({ registries }: OpenRegistries, root: string): Promise<void> {
+  const { verifyCurrent } = await import('../runtime/server/verify-sources.js');
+  for (const { registry } of registries) verifyCurrent(registry, root);
 }
 
 /** A module that cannot be used; its message is for the user. */

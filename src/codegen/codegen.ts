@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
+import { sourceNames } from '../formats/source-record.js';
 import {
   applySeverity,
   type Diagnostic,
@@ -17,11 +18,12 @@ import { emitRegistry } from './emit/registry.js';
 import { extract } from './extract/extract.js';
 import { withFedSchemas } from './fed-values.js';
 import { Inputs } from './inputs.js';
+import { keepSources } from './keep-sources.js';
 import { linkHints } from './link/handles.js';
 import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
 import { readSourceIn } from './read-source.js';
-import { keepRun, sourceNames } from './run-record.js';
+import { keepRun } from './run-record.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import {
   packageRootOf,
@@ -123,6 +125,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
     const { experimentalDecorators } = plan.value;
     const clean = { diagnostics: sortDiagnostics(judged), files: outs, experimentalDecorators };
     keepRun({ root, configFile }, { inputs, names }, clean);
+    keepSources({ root, configFile }, { inputs, names, outputs });
   }
   return {
     diagnostics: sortDiagnostics([...judged, ...settled.diagnostics]),

@@ -1,5 +1,6 @@
-import { readdirSync, realpathSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { sourceNames } from '../formats/source-record.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Inputs } from './inputs.js';
 import { cacheFolder, readEntry, sha256, writeEntry } from './schemas/cache/cache-file.js';
@@ -87,26 +88,4 @@ const entryName = ({ configFile }: RunName): string => `run ${configFile ?? ''}`
 function keyOf(root: string): string {
   const { hash } = openClosures(openDisk()).of([...OWN_FILES, path.join(root, 'package.json')]);
   return sha256(JSON.stringify([hash, process.versions.node]));
-}
-
-const SOURCE = /(?<!\.d)\.[cm]?tsx?$/;
-
-/**
- * Hashes the names of all files below a folder that may be sources.
- *
- * @param without - files that do not count, relative to the root.
- */
-export function sourceNames(root: string, without: readonly string[] = []): string {
-  const left = new Set(without.map((file) => path.join(root, file)));
-  const names: string[] = [];
-  const visit = (folder: string): void => {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      if (entry.name === 'node_modules' || entry.name === '.git') continue;
-      const file = path.join(folder, entry.name);
-      if (entry.isDirectory()) visit(file);
-      else if (SOURCE.test(entry.name) && !left.has(file)) names.push(file);
-    }
-  };
-  visit(root);
-  return sha256(names.sort().join('\0'));
 }

@@ -4,7 +4,7 @@ import type { Failure } from '../engine/contract.js';
 import { runInProcess } from '../host/in-process/run-in-process.js';
 import { RunMask } from '../host/run-mask.js';
 import type { UntypedFactories } from '../tools/factories.js';
-import { type Registry, verifyRegistry } from '../tools/registry.js';
+import type { Registry } from '../tools/registry.js';
 import { createToolset } from '../tools/toolset.js';
 import type { HandOffCall, PromptTrace } from '../trace/messages.js';
 import { createProgress } from '../trace/progress.js';
@@ -15,6 +15,7 @@ import { Lifecycle } from './lifecycle.js';
 import { resolveSettings, type ServerSettings } from './options.js';
 import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
 import { valuePort } from './runs/model-values.js';
+import { verifyCurrent } from './verify-sources.js';
 
 /** How a local run ended. */
 export type LocalOutcome =
@@ -55,7 +56,7 @@ export async function runLocally({
   progress: report,
   signal,
 }: LocalRun): Promise<LocalOutcome> {
-  verifyRegistry(registry);
+  verifyCurrent(registry);
   const settings = resolveSettings(options);
   const schemas = new SchemaCompiler();
   const toolset = createToolset<Registry>(registry, { ...options, ...settings, schemas });

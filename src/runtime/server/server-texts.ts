@@ -5,6 +5,18 @@ import { clip, oneLine } from '../tools/encode-text.js';
 export const serverTexts = {
   registrationRefused: (problems: readonly string[]) =>
     `the server cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+  sourcesChanged: (
+    files: readonly { readonly file: string; readonly isGone: boolean }[],
+  ): readonly string[] => {
+    const shown = files
+      .slice(0, 5)
+      .map(({ file, isGone }) => `\`${file}\` ${isGone ? 'was removed' : 'changed'} after codegen ran`);
+    return files.length > 5 ? [...shown, `and ${files.length - 5} more files`] : shown;
+  },
+  sourcesRenamed: () => 'a source was added or removed after codegen ran',
+  registryDiffers: (file: string) => `\`${file}\` differs from its sources`,
+  registryReplaced: (file: string) =>
+    `\`${file}\` was written again after it was loaded or compiled: build the program again`,
   workflowFault: (workflow: string, { code, message }: { readonly code: string; readonly message: string }) =>
     `workflow \`${clip(workflow)}\`: ${code}: ${oneLine(message)}`,
   noFunction: (workflow: string, name: string) =>

@@ -10,7 +10,7 @@ import type { UntypedFactories } from '../tools/factories.js';
 import { maskedError } from '../tools/mask.js';
 import type { PromptRequest } from '../tools/middleware.js';
 import type { ToolOutcome } from '../tools/port.js';
-import { clientToolNames, type Registry, verifyRegistry } from '../tools/registry.js';
+import { clientToolNames, type Registry } from '../tools/registry.js';
 import { requestContextOf } from '../tools/tool-context.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
@@ -58,6 +58,7 @@ import { lackingScopes, type ScopedCaller, scopeFailure } from './scopes.js';
 import { serverTexts } from './server-texts.js';
 import type { CompletionSubject, ServerChange, ServerOf, StepwrightServer } from './stepwright-server.js';
 import { undeclaredTools } from './undeclared-safety.js';
+import { verifyCurrent } from './verify-sources.js';
 import {
   type CompletionResult,
   failureResult,
@@ -72,7 +73,8 @@ import {
  * Makes a server of a generated registry. Its schemas are compiled on first use: the call of a tool whose schema cannot
  * be used fails with `E_SCHEMA_INVALID`.
  *
- * @throws StaleRegistryError when the registry does not match its classes any more; run `stepwright codegen`.
+ * @throws StaleRegistryError when the registry does not match its classes any more, or, in development, its sources; run
+ *   `stepwright codegen`.
  * @throws RegistrationError when a built workflow or a plain prompt does not go with the registry, or the schema of an
  *   argument of a built workflow cannot be used.
  * @throws FactoriesError when a class cannot be instantiated, or a factory is given for nothing.
@@ -91,7 +93,7 @@ export function createServer(
   registry: Registry,
   options: ServerSettings & UntypedFactories = {},
 ): StepwrightServer {
-  verifyRegistry(registry);
+  verifyCurrent(registry);
   const settings = resolveSettings(options);
   const schemas = new SchemaCompiler();
   const { workflows, functions, warnings } = register(registry, settings, schemas);

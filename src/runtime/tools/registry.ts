@@ -140,12 +140,16 @@ function parsed({ raw: [text = ''] }: TemplateStringsArray): unknown {
   return JSON.parse(text);
 }
 
-/** Thrown at start-up when the generated registry and the loaded classes disagree; lists every difference. */
+/** Thrown at start-up when the generated registry differs from the loaded classes or from its sources; lists every difference. */
 export class StaleRegistryError extends Error {
   override readonly name = 'StaleRegistryError';
 
-  constructor(readonly differences: readonly string[]) {
-    super(toolTexts.staleRegistry(differences));
+  /** @param configFile - the configuration that codegen needs to be given. */
+  constructor(
+    readonly differences: readonly string[],
+    configFile?: string,
+  ) {
+    super(toolTexts.staleRegistry(differences, configFile));
   }
 }
 

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
+import { CACHE_FOLDER, SOURCE_RECORD } from '../../../formats/source-record.js';
 import { removeStaleFiles, takeTemporaryName } from '../../temporary-files.js';
+
+const ENTRY = /^[0-9a-f]{32}\.json$/;
 
 /**
  * The folder of a project's cache, created if needed, without leftovers of killed runs. Undefined without a
  * `package.json`, without the permission to write, or where `node_modules` is a link into another project.
  */
 export function cacheFolder(root: string): string | undefined {
-  const folder = join(root, 'node_modules', '.cache', 'stepwright');
+  const folder = join(root, CACHE_FOLDER);
   try {
     readFileSync(join(root, 'package.json'));
     mkdirSync(join(root, 'node_modules'), { recursive: true });
@@ -16,7 +19,7 @@ export function cacheFolder(root: string): string | undefined {
       mkdirSync(made, { recursive: true });
       if (!realpathSync(made).startsWith(realpathSync(root) + sep)) return undefined;
     }
-    removeStaleFiles(folder, (name) => /^[0-9a-f]{32}\.json$/.test(name));
+    removeStaleFiles(folder, (name) => ENTRY.test(name) || SOURCE_RECORD.test(name));
     return folder;
   } catch {
     return undefined;

@@ -1,0 +1,68 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { readSourceRecord, type SourceRecord, sourceRecordName, textHash } from '../formats/source-record.js';
+import type { Inputs } from './inputs.js';
+import type { RunName } from './run-record.js';
+import { cacheFolder } from './schemas/cache/cache-file.js';
+import { stateOf } from './schemas/cache/dependencies.js';
+import { takeTemporaryName } from './temporary-files.js';
+import type { OutputFile } from './writer.js';
+
+/** How many former checksums of a registry are kept: a program that was built before codegen ran has one of them. */
+const MOST_CHECKSUMS = 20;
+
+/** What is compared with the disk when a server starts. */
+interface ReadSources {
+  readonly inputs: Inputs;
+  /** `sourceNames` without the registries, as they were when the run began. */
+  readonly names: string;
+  /** Its registries. */
+  readonly outputs: readonly OutputFile[];
+}
+
+/** Notes for servers what the registries were made from: see `SourceRecord`. */
+export function keepSources({ root, configFile }: RunName, { inputs, names, outputs }: ReadSources): void {
+  const folder = cacheFolder(root);
+  if (folder === undefined) return;
+  const file = path.join(folder, sourceRecordName(configFile));
+  const former = readSourceRecord(file)?.registries ?? {};
+  const outs = outputs.map((output) => path.join(root, output.file));
+  const sources = [...inputs.paths]
+    .filter(([each]) => isOwn(root, each) && !outs.includes(each))
+    .flatMap(([each, state]) => hashSeen(root, each, state))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const record: SourceRecord = {
+    registries: Object.fromEntries(outputs.map((output) => [output.file, checksums(output, former)])),
+    ...(configFile === undefined ? {} : { configFile }),
+    sources: Object.fromEntries(sources),
+    names,
+  };
+  const { temporary, release } = takeTemporaryName(file);
+  try {
+    writeFileSync(temporary, JSON.stringify(record));
+    renameSync(temporary, file);
+  } catch {
+    rmSync(temporary, { force: true, recursive: true });
+  } finally {
+    release();
+  }
+}
+
+/** In the project, and not installed. */
+function isOwn(root: string, file: string): boolean {
+  return file.startsWith(root + path.sep) && !file.split(path.sep).includes('node_modules');
+}
+
+/** A file that was changed during the run has no hash that it could have when a server starts. */
+function hashSeen(root: string, file: string, state: string): readonly (readonly [string, string])[] {
+  if (!state.startsWith('file ')) return [];
+  const hash = textHash(file);
+  const name = path.relative(root, file).split(path.sep).join('/');
+  return [[name, stateOf(file) === state ? hash : 'changed']];
+}
+
+function checksums({ file, text }: OutputFile, former: SourceRecord['registries']): readonly string[] {
+  const [, checksum = ''] = /^ {2}checksum: '([0-9a-f]{64})',$/m.exec(text) ?? [];
+  const others = (former[file] ?? []).filter((each) => each !== checksum);
+  return [checksum, ...others].slice(0, MOST_CHECKSUMS);
+}
