@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
+import { mayHaveCompositeConditions } from '../check/composite-conditions.js';
 import { sourceNames } from '../formats/source-record.js';
 import {
   applySeverity,
@@ -26,6 +27,8 @@ import { readSourceIn } from './read-source.js';
 import { keepRun } from './run-record.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import {
+  type ImportedSchemas,
+  importSchemas,
   packageRootOf,
   type ReadSchemasOptions,
   readSchemas,
@@ -33,7 +36,7 @@ import {
 } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
 import { openSourceHost } from './source/source-host.js';
-import type { IgnoreSyntax } from './syntax.js';
+import type { IgnoreSyntax, SourceFileSyntax } from './syntax.js';
 import { type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
 
 export interface CodegenOptions {
@@ -159,23 +162,12 @@ async function compileRegistry(
     ...(tsconfig === undefined ? {} : { tsconfig }),
     ...(inputs === undefined ? {} : { inputs }),
   });
-  const syntax = host.sourceFiles();
-  const declared = extract(syntax);
+  const options = { root, packageRoot: packageRootOf(root, out), experimentalDecorators, ...reading };
+  const first = await compileSources(host.sourceFiles(new Set()), options);
+  const typed = filesToType(first);
+  const found = typed.size === 0 ? first : await compileSources(host.sourceFiles(typed), options, first);
+  const { declared, linked, prompts, hints, schemas, faults } = found;
   const declarations = declared.value;
-  // The modules load in a process of their own while the workflows are linked here.
-  const packageRoot = packageRootOf(root, out);
-  const options = { root, packageRoot, experimentalDecorators, broken: declarations.brokenFiles, ...reading };
-  const loading = readSchemas(declarations, options);
-  // A phase below may throw before anything waits for it.
-  loading.catch(() => {});
-  const bare = link(declarations);
-  const prompts = linkPrompts(declarations);
-  const hints = linkHints(declarations);
-  const schemas = await loading;
-  const toolsByName = new Map([...schemas.value.tools].map(([{ name }, reading]) => [name, reading]));
-  const filled = withFedSchemas(bare.value, (name) => toolsByName.get(name)?.inputSchema);
-  const linked = { ...bare, value: filled };
-  const faults = checkWorkflows(linked.value, declarations, schemas.value);
   const empty = isEmpty(declarations)
     ? [diagnostic('SW9006', includePlace, { file: out, count: files.length })]
     : [];
@@ -187,6 +179,61 @@ async function compileRegistry(
   const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
   const content = assemble(declarations, schemas.value, parts);
   return { declarations, diagnostics, ignores, graphs, text: emitRegistry(content, out) };
+}
+
+/** What the phases make of the sources of a registry. */
+interface Compilation {
+  readonly syntax: readonly SourceFileSyntax[];
+  readonly declared: Phase<Declarations>;
+  readonly imported: ImportedSchemas;
+  readonly linked: Phase<readonly LinkedWorkflow[]>;
+  readonly prompts: ReturnType<typeof linkPrompts>;
+  readonly hints: ReturnType<typeof linkHints>;
+  readonly schemas: Phase<ToolSchemas>;
+  readonly environment: CheckEnvironment;
+  readonly faults: readonly Diagnostic[];
+}
+
+/** @param before - what was made of the same sources, before the compiler was asked for more of their types. */
+async function compileSources(
+  syntax: readonly SourceFileSyntax[],
+  reading: ReadSchemasOptions,
+  before?: Compilation,
+): Promise<Compilation> {
+  const declared = extract(syntax);
+  const declarations = declared.value;
+  const options = { ...reading, broken: declarations.brokenFiles };
+  // The modules load in a process of their own while the workflows are linked here.
+  const loading = before === undefined ? importSchemas(declarations, options) : before.imported;
+  // A phase below may throw before anything waits for it.
+  if (loading instanceof Promise) loading.catch(() => {});
+  const bare = link(declarations);
+  const prompts = linkPrompts(declarations);
+  const hints = linkHints(declarations);
+  const imported = await loading;
+  const schemas = await readSchemas(declarations, { ...options, imported });
+  const toolsByName = new Map([...schemas.value.tools].map(([{ name }, reading]) => [name, reading]));
+  const filled = withFedSchemas(bare.value, (name) => toolsByName.get(name)?.inputSchema);
+  const linked = { ...bare, value: filled };
+  const environment = environmentOf(linked.value, declarations, schemas.value);
+  const faults = checkWorkflows(linked.value, environment);
+  return { syntax, declared, imported, linked, prompts, hints, schemas, environment, faults };
+}
+
+/**
+ * The files whose types may say more than their texts and the schemas: those of conditions that may be lists or
+ * objects, of reads that the compiler may allow, and of tools whose schemas leave something open.
+ */
+function filesToType({ syntax, linked, schemas, environment, faults }: Compilation): ReadonlySet<string> {
+  const untyped = new Set(syntax.filter(({ isUntyped }) => isUntyped).map(({ file }) => file));
+  const files = new Set(schemas.value.untyped.map(({ file }) => file));
+  for (const { code, place } of faults) if (code === 'SW3016' && place !== undefined) files.add(place.file);
+  for (const { declaration, graph, isWhole } of linked.value) {
+    const { file } = declaration;
+    if (!untyped.has(file) || files.has(file)) continue;
+    if (!isWhole || mayHaveCompositeConditions(graph, environment)) files.add(file);
+  }
+  return files;
 }
 
 /** True if the sources declare no class for the registry, not even a faulty one. */
@@ -248,17 +295,23 @@ async function settleOutputs(root: string, outputs: readonly OutputFile[], check
 /** For a tool whose schema could not be read, which has been reported. Its calls are not checked. */
 const UNKNOWN: ToolSignature = { inputSchema: {} };
 
-/** Checks every workflow against the tools, resources and workflows that are declared beside it. */
-function checkWorkflows(
+/** What every workflow is checked against: the tools, resources and workflows that are declared beside it. */
+function environmentOf(
   workflows: readonly LinkedWorkflow[],
   declarations: Declarations,
   schemas: ToolSchemas,
-): readonly Diagnostic[] {
-  const environment: CheckEnvironment = {
+): CheckEnvironment {
+  return {
     tools: new Map(declarations.tools.map((tool) => [tool.name, signatureOf(tool, schemas.tools.get(tool))])),
     resources: new Map(declarations.resources.map(({ name, uri }) => [name, { uri }])),
     workflows: new Map(workflows.map((workflow) => [workflow.graph.name, withFaulty(workflow)])),
   };
+}
+
+function checkWorkflows(
+  workflows: readonly LinkedWorkflow[],
+  environment: CheckEnvironment,
+): readonly Diagnostic[] {
   const found = workflows.flatMap(({ graph, isWhole, declaration }) =>
     workingOn(declaration, () => checkGraph(graph, environment, { isWhole })),
   );

@@ -51,6 +51,8 @@ export interface ToolDeclaration extends ClassHandle, ListedOptions, LiteralOpti
   /** What `execute` returns, without promises. */
   readonly outputType?: TypeSyntax;
   readonly outputPlace?: SourceLocation;
+  /** Set where one of these types was not read, since the tool gives a schema itself. */
+  readonly isUnread?: true;
 }
 
 /** The `hints` of a tool. Classes are kept as written; `link` resolves them to tools. */

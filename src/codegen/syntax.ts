@@ -13,6 +13,8 @@ export interface SourceFileSyntax {
   /** The classes it names in prompt text and messages, outside of workflow classes. */
   readonly handles: readonly HandleSyntax[];
   readonly faults: readonly SyntaxFault[];
+  /** Set where the compiler was not asked for the types of conditions. */
+  readonly isUntyped?: true;
 }
 
 /** What keeps a file from being read. */
@@ -127,7 +129,10 @@ export interface MethodSyntax {
   readonly isInherited?: true;
   readonly fault?: MethodFault;
   readonly parameters: readonly ParameterSyntax[];
-  readonly returns: TypeSyntax;
+  /** Of `execute` alone. */
+  readonly returns?: TypeSyntax;
+  /** Set where one of its types was not asked for, since the class gives a schema itself. */
+  readonly isUnread?: true;
   /** Where the type of the result is written, or the name of the method. */
   readonly returnsPlace: SourceLocation;
 }
@@ -135,7 +140,7 @@ export interface MethodSyntax {
 export interface ParameterSyntax {
   readonly name: string;
   readonly place: SourceLocation;
-  /** Of the first parameter only: the second is the context of the server. */
+  /** Of the first parameter of `execute` only: the second is the context of the server. */
   readonly type?: TypeSyntax;
 }
 

@@ -72,6 +72,7 @@ function emitted(text: string): { readonly registry: string; readonly graphs: re
   const schemas = {
     tools: new Map(declarations.tools.map((tool) => [tool, { inputSchema: closed({}, []), fingerprint }])),
     resources: new Map(declarations.resources.map((resource) => [resource, { fingerprint }])),
+    untyped: [],
   };
   const parts = { workflows: linked.value, prompts: [], hints: new Map() };
   const registry = emitRegistry(assemble(declarations, schemas, parts), 'generated/registry.ts');

@@ -73,7 +73,10 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...literalOptionsOf(decorated, options),
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
     ...(executes.length < 2 ? {} : { overloads: executes.map(({ place }) => place) }),
-    ...(execute === undefined ? {} : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
+    ...(execute?.returns === undefined
+      ? {}
+      : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
+    ...(execute?.isUnread ? { isUnread: true } : {}),
   };
 }
 

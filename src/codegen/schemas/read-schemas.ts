@@ -20,10 +20,10 @@ import type { Inputs } from '../inputs.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { importCached } from './cache/schema-cache.js';
-import type { ClassReading, ModuleRequest, UnreadReason } from './import-modules.js';
+import type { ClassReading, ModuleOutcome, ModuleRequest, UnreadReason } from './import-modules.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-loader.js';
 import { texts } from './texts.js';
-import { notRead, type ToolReading, toolReading } from './tool-reading.js';
+import { needsTypes, notRead, type ToolReading, toolReading } from './tool-reading.js';
 
 /** How the modules are read. */
 export interface ReadSchemasOptions {
@@ -41,12 +41,19 @@ export interface ReadSchemasOptions {
   readonly packageRoot?: string;
   /** Takes note of the modules and the files that are read. Default: nothing does. */
   readonly inputs?: Inputs;
+  /** What {@link importSchemas} has read of the same classes. Default: they are imported. */
+  readonly imported?: ImportedSchemas;
 }
+
+/** What the modules of tools and resources came to, by file. */
+export type ImportedSchemas = ReadonlyMap<string, ModuleOutcome>;
 
 /** What the imported modules declare. A class that could not be read is missing. */
 export interface ToolSchemas {
   readonly tools: ReadonlyMap<ToolDeclaration, ToolReading>;
   readonly resources: ReadonlyMap<ResourceDeclaration, ResourceReading>;
+  /** The tools whose types are needed, and were not read. */
+  readonly untyped: readonly ToolDeclaration[];
 }
 
 export interface ResourceReading {
@@ -63,6 +70,25 @@ export interface ResourceReading {
 export type ReadDeclarations = Pick<Declarations, 'tools' | 'resources'> &
   Partial<Pick<Declarations, 'workflows' | 'prompts'>>;
 
+/** Imports the modules of the classes whose sources do not say all, as {@link readSchemas} says. */
+export function importSchemas(
+  declared: ReadDeclarations,
+  { root, experimentalDecorators = false, cache = false, inputs, ...options }: ReadSchemasOptions,
+): Promise<ImportedSchemas> {
+  const limits = { ...DEFAULT_MODULE_LIMITS, ...options.limits };
+  const modules = groupByFile(classesIn(declared, options).filter((handle) => !isLiteral(handle)));
+  inputs?.modules.push(...modules.map(({ file, classes }) => ({ file, classes })));
+  return importCached(modules, { root, experimentalDecorators, limits, cache });
+}
+
+/** The classes of files without syntax errors. */
+function classesIn(
+  { tools, resources }: ReadDeclarations,
+  { broken }: Pick<ReadSchemasOptions, 'broken'>,
+): readonly ReadDeclaration[] {
+  return [...tools, ...resources].filter(({ file }) => !broken?.has(file));
+}
+
 /**
  * Imports the modules of resources, and of tools whose options are not all literals, in one child process, and turns
  * their schemas into JSON Schema. With a cache only those that have changed, if any.
@@ -74,14 +100,12 @@ export async function readSchemas(
   declared: ReadDeclarations,
   options: ReadSchemasOptions,
 ): Promise<Phase<ToolSchemas>> {
-  const { root, experimentalDecorators = false } = options;
   const limits = { ...DEFAULT_MODULE_LIMITS, ...options.limits };
-  const { broken = new Set(), cache = false } = options;
+  const { broken = new Set() } = options;
   const diagnostics: Diagnostic[] = [];
-  const whole = [...declared.tools, ...declared.resources].filter(({ file }) => !broken.has(file));
+  const whole = classesIn(declared, options);
   const modules = groupByFile(whole.filter((handle) => !isLiteral(handle)));
-  options.inputs?.modules.push(...modules.map(({ file, classes }) => ({ file, classes })));
-  const outcomes = await importCached(modules, { root, experimentalDecorators, limits, cache });
+  const outcomes = options.imported ?? (await importSchemas(declared, options));
   // A module that fails because of a module it imports is not reported if that one is.
   const isBlamed = (file: string): boolean => {
     const outcome = outcomes.get(file);
@@ -89,6 +113,7 @@ export async function readSchemas(
   };
   const tools = new Map<ToolDeclaration, ToolReading>();
   const resources = new Map<ResourceDeclaration, ResourceReading>();
+  const untyped: ToolDeclaration[] = [];
   const readings = new Map<string, ClassReading>();
   for (const handle of whole) {
     if (isLiteral(handle)) readings.set(classKey(handle.file, handle.exportName), literalReading(handle));
@@ -129,6 +154,10 @@ export async function readSchemas(
   for (const tool of declared.tools) {
     const reading = readings.get(classKey(tool.file, tool.exportName));
     if (reading === undefined) continue;
+    if (tool.isUnread && needsTypes(reading)) {
+      untyped.push(tool);
+      continue;
+    }
     const read = workingOn(tool, () => toolReading(tool, reading));
     diagnostics.push(...read.diagnostics);
     if (read.value !== undefined) tools.set(tool, read.value);
@@ -143,7 +172,7 @@ export async function readSchemas(
     if (read.value !== undefined) resources.set(resource, read.value);
   }
   diagnostics.push(...argumentPatterns(declared));
-  return { value: { tools, resources }, diagnostics };
+  return { value: { tools, resources, untyped }, diagnostics };
 }
 
 function stoppedDiagnostic(

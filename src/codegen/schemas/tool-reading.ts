@@ -1,6 +1,6 @@
 import { patternFaults } from '../../formats/json-schema/schema-compiler.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import { type TypeSyntax, unresolvedType, whyUnresolved, withoutUndefined } from '../syntax.js';
@@ -55,6 +55,19 @@ export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase
     diagnostics,
   };
 }
+
+/** Whether the types of `execute` say something that the schemas of a tool do not. */
+export function needsTypes(reading: ClassReading): boolean {
+  if (reading.kind !== 'tool') return false;
+  const { input, output } = reading;
+  const properties = input?.kind === 'schema' ? input.schema.properties : undefined;
+  const hasDefaults =
+    isJsonObject(properties) && Object.keys(properties).some((name) => isGiven(properties, name));
+  return input === undefined || output === undefined || hasDefaults;
+}
+
+const isGiven = (properties: JsonObject, name: string): boolean =>
+  defaultOf({ properties }, name) !== undefined;
 
 /** A class that is not what its source says (SW6007). */
 export function notRead(

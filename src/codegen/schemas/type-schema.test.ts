@@ -31,7 +31,7 @@ function schemasIn(texts: readonly string[], others: Readonly<Record<string, str
     if (execute === undefined) throw new Error('the class has no execute');
     return {
       input: schemaOfType(execute.parameters[0]?.type ?? { kind: 'undefined' }, 'input'),
-      output: schemaOfType(execute.returns, 'output'),
+      output: schemaOfType(execute.returns ?? { kind: 'unknown' }, 'output'),
     };
   });
 }

@@ -2,13 +2,24 @@ import path from 'node:path';
 import { ts } from 'ts-morph';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import type { SourceLocation } from '../../graph/source-location.js';
+import type { Modules } from './modules.js';
+import type { Names } from './names.js';
+import type { Compiler } from './program.js';
 
-/** What every reader of syntax needs: the checker, the program and the folder that places are relative to. */
+/** What every reader of syntax needs. */
 export interface HostContext {
-  /** Absolute. */
+  /** The folder that places are relative to; absolute. */
   readonly root: string;
-  readonly checker: ts.TypeChecker;
-  readonly program: ts.Program;
+  readonly options: ts.CompilerOptions;
+  readonly modules: Modules;
+  /** What names refer to, as far as texts say it. Missing where the compiler is to be asked for everything. */
+  readonly names?: Names;
+  /** Set where the compiler is asked for the types that its checks of expressions need. */
+  readonly isTyped?: true;
+  /** The files with conditions whose types were not asked for. */
+  readonly untyped: Set<ts.SourceFile>;
+  /** For what texts do not say. It is costly, and made when it is first asked for something. */
+  readonly compiler: Compiler;
   /** Keeps the names of constants: set in the arguments of decorators, which run when the class is defined. */
   readonly keepsNames?: true;
 }

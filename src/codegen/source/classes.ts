@@ -12,9 +12,11 @@ import type {
   ParameterSyntax,
 } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, placeBetween, placeOf, relativeFile } from './ast.js';
-import { propertyName, readExpression, readWholeExpression } from './expressions.js';
+import { readExpression, readWholeExpression } from './expressions.js';
+import { propertyName } from './property-names.js';
+import { topLevelOf } from './scopes.js';
 import { classPlace, exportNames, resolveIdentifier, resolveMember } from './symbols.js';
-import { returnTypeOf, typeOfDeclaration, typeOfSignature } from './types.js';
+import { resultIfWritten, returnTypeOf, typeIfWritten, typeOfDeclaration, typeOfSignature } from './types.js';
 
 /** Every class of a file, nested ones included, in written order. */
 export function readClasses(context: HostContext, source: ts.SourceFile): ClassSyntax[] {
@@ -60,7 +62,7 @@ function readClass(
           .filter((field) => !isDecoratedAccessor(field))
           .map((field) => readField(context, field, isState))
       : [],
-    methods: isDecorated ? readMethods(context, node) : [],
+    methods: isDecorated ? readMethods(context, node, schemasOf(decorators)) : [],
     others: node.members.flatMap((member) => readOthers(context, member)),
   };
 }
@@ -83,7 +85,9 @@ function readShape(
 
 /** The base class, with the arguments and steps that it has or inherits. */
 function readBase(context: HostContext, base: ts.ExpressionWithTypeArguments): BaseSyntax {
-  const properties = context.checker.getPropertiesOfType(context.checker.getTypeAtLocation(base));
+  const properties = context.compiler.checker.getPropertiesOfType(
+    context.compiler.checker.getTypeAtLocation(base),
+  );
   const fields = properties.flatMap(({ name, declarations = [] }) => {
     const field = declarations.find(
       (each) => ts.isPropertyDeclaration(each) && hasFieldDecorator(context, each),
@@ -186,16 +190,27 @@ function readField(context: HostContext, node: ts.PropertyDeclaration, isOfState
 /** The methods that a server calls, which a class may inherit as well. */
 const CALLED = ['execute', 'read', 'render'] as const;
 
+/** The sides of a tool whose schemas it gives itself: their types are seldom needed. */
+type Schemas = ReadonlySet<'input' | 'output'>;
+
+function schemasOf(decorators: readonly DecoratorSyntax[]): Schemas {
+  const options = decorators.flatMap(({ callee, args: [given] }) =>
+    callee.kind === 'stepwright' && callee.name === 'Tool' && given?.kind === 'object' ? given.entries : [],
+  );
+  const isGiven = (side: string): boolean => options.some((each) => 'key' in each && each.key === side);
+  return new Set((['input', 'output'] as const).filter(isGiven));
+}
+
 /** The methods of a class, the fields that hold functions, and those a server calls that it inherits. */
-function readMethods(context: HostContext, node: ts.ClassLikeDeclaration): MethodSyntax[] {
-  const own = node.members.flatMap((member) => readMethod(context, member) ?? []);
+function readMethods(context: HostContext, node: ts.ClassLikeDeclaration, schemas: Schemas): MethodSyntax[] {
+  const own = node.members.flatMap((member) => readMethod(context, member, schemas) ?? []);
   const missing = CALLED.filter((name) => !own.some((method) => method.name === name && !isStatic(method)));
   return [...own, ...missing.flatMap((name) => readInherited(context, node, name))];
 }
 
 const isStatic = ({ fault }: MethodSyntax): boolean => fault === 'static';
 
-function readMethod(context: HostContext, node: ts.ClassElement): MethodSyntax | undefined {
+function readMethod(context: HostContext, node: ts.ClassElement, schemas: Schemas): MethodSyntax | undefined {
   const held = ts.isPropertyDeclaration(node) ? node.initializer : node;
   if (held === undefined || node.name === undefined) return undefined;
   if (!ts.isMethodDeclaration(held) && !ts.isArrowFunction(held) && !ts.isFunctionExpression(held))
@@ -203,17 +218,40 @@ function readMethod(context: HostContext, node: ts.ClassElement): MethodSyntax |
   // The implementation of an overloaded method is not visible to callers.
   if (ts.isMethodDeclaration(held) && held.body !== undefined && isOverloaded(held)) return undefined;
   const fault = faultOf([node]);
+  const name = propertyName(node.name) ?? node.name.getText();
   return {
-    name: propertyName(node.name) ?? node.name.getText(),
+    name,
     place: placeOf(context, node.name),
     ...(fault === undefined ? {} : { fault }),
-    parameters: held.parameters.map((parameter, i) => ({
-      name: parameter.name.getText(),
-      place: placeOf(context, parameter),
-      ...(i > 0 ? {} : { type: typeOfDeclaration(context, parameter) }),
-    })),
-    returns: returnTypeOf(context, held),
+    ...(name === 'execute' ? typesOf(context, held, schemas) : { parameters: parametersOf(context, held) }),
     returnsPlace: placeOf(context, held.type ?? node.name),
+  };
+}
+
+function parametersOf(context: HostContext, { parameters }: ts.SignatureDeclaration): ParameterSyntax[] {
+  return parameters.map((parameter) => ({
+    name: parameter.name.getText(),
+    place: placeOf(context, parameter),
+  }));
+}
+
+/** The types of a method that schemas are derived from. */
+function typesOf(
+  context: HostContext,
+  method: ts.SignatureDeclaration,
+  schemas: Schemas,
+): Pick<MethodSyntax, 'parameters' | 'returns' | 'isUnread'> {
+  const [first] = method.parameters;
+  const type =
+    first && (schemas.has('input') ? typeIfWritten(context, first) : typeOfDeclaration(context, first));
+  const returns = schemas.has('output') ? resultIfWritten(context, method) : returnTypeOf(context, method);
+  const [parameter, ...others] = parametersOf(context, method);
+  const typed = parameter && { ...parameter, ...(type === undefined ? {} : { type }) };
+  const isUnread = returns === undefined || (first !== undefined && type === undefined);
+  return {
+    parameters: typed === undefined ? [] : [typed, ...others],
+    ...(returns === undefined ? {} : { returns }),
+    ...(isUnread ? { isUnread } : {}),
   };
 }
 
@@ -230,9 +268,10 @@ function isOverloaded(method: ts.MethodDeclaration): boolean {
  * Covers members that are neither methods nor function literals, such as `execute = wrapped(…)`.
  */
 function readInherited(context: HostContext, node: ts.ClassLikeDeclaration, name: string): MethodSyntax[] {
-  const { checker } = context;
   const heritage = node.heritageClauses?.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword)
     ?.types[0];
+  if (context.names !== undefined && heritage === undefined && !mayHave(node, name)) return [];
+  const { checker } = context.compiler;
   const instance = checker.getTypeAtLocation(node);
   const property = checker.getPropertyOfType(instance, name);
   const at = heritage ?? node.name ?? node;
@@ -267,6 +306,22 @@ function readInherited(context: HostContext, node: ts.ClassLikeDeclaration, name
         returnsPlace: place(declared?.type),
       };
     });
+}
+
+/** Whether a class without a base, or an interface that is merged with it, has a member of this name. */
+function mayHave(node: ts.ClassLikeDeclaration, name: string): boolean {
+  const isNamed = node.members.some((member) => {
+    const key = member.name && propertyName(member.name);
+    const isComputed = member.name !== undefined && key === undefined;
+    return key === name || isComputed || (ts.isConstructorDeclaration(member) && declares(member, name));
+  });
+  const others = node.name === undefined ? [] : (topLevelOf(node.getSourceFile(), node.name.text) ?? []);
+  return isNamed || others.some((other) => other !== node);
+}
+
+/** Whether a constructor declares a property by a parameter. */
+function declares({ parameters }: ts.ConstructorDeclaration, name: string): boolean {
+  return parameters.some((each) => each.modifiers !== undefined && each.name.getText() === name);
 }
 
 /** A base class of type `any` has every member, of type `any`. */

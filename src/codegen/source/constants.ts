@@ -2,6 +2,8 @@ import { ts } from 'ts-morph';
 import type { Json } from '../../graph/json.js';
 import { type HostContext, isOfProject } from './ast.js';
 import { followAliases } from './imports.js';
+import type { Names, Target } from './names.js';
+import { hasMeaning } from './scopes.js';
 
 /** The value of an expression at build time, or why it has none. */
 export type Constant =
@@ -83,21 +85,20 @@ class Evaluation {
   }
 
   #declared(node: ts.Expression, depth: number): Constant | undefined {
-    const named = nameOf(node);
-    const symbol = named && symbolOf(this.#context, named);
-    const declaration = symbol?.valueDeclaration;
-    if (symbol === undefined || declaration === undefined) return undefined;
+    const declaration = declarationOf(this.#context, node);
+    if (declaration === undefined) return undefined;
     if (ts.isEnumMember(declaration)) {
-      const value = this.#context.checker.getConstantValue(declaration);
+      const value = enumValue(this.#context, declaration);
       return value === undefined ? refused('give the member of the enum a literal value') : found(value);
     }
-    if (ts.isEnumDeclaration(declaration)) return refused(`name one of its members: \`${symbol.name}.…\``);
+    if (ts.isEnumDeclaration(declaration))
+      return refused(`name one of its members: \`${declaration.name.text}.…\``);
     if (!ts.isVariableDeclaration(declaration) || !isOfModule(declaration)) return undefined;
     return this.#variable(declaration, depth);
   }
 
   #variable(declaration: ts.VariableDeclaration, depth: number): Constant | undefined {
-    const { checker } = this.#context;
+    const { checker } = this.#context.compiler;
     if (!isOfProject(this.#context, declaration.getSourceFile())) {
       const value = literalOf(checker.getTypeAtLocation(declaration));
       return value === undefined ? undefined : found(value);
@@ -269,8 +270,57 @@ function startsInModule(context: HostContext, node: ts.Expression): boolean {
   while (ts.isPropertyAccessExpression(start) || ts.isElementAccessExpression(start))
     start = start.expression;
   if (!ts.isIdentifier(start)) return false;
-  const declaration = symbolOf(context, start)?.valueDeclaration;
+  const declaration = declarationOf(context, start);
   return declaration !== undefined && !ts.isParameter(declaration) && !ts.isBindingElement(declaration);
+}
+
+/** The value of a member of an enum; the compiler calculates what is not a literal. */
+export function enumValue(context: HostContext, member: ts.EnumMember): string | number | undefined {
+  const { initializer } = member;
+  if (initializer !== undefined && ts.isStringLiteralLike(initializer)) return initializer.text;
+  if (initializer !== undefined && ts.isNumericLiteral(initializer)) return Number(initializer.text);
+  return context.compiler.checker.getConstantValue(member);
+}
+
+/** The declaration of the value that an access names; nothing for a property of a value. */
+function declarationOf(context: HostContext, node: ts.Expression): ts.Declaration | undefined {
+  const { names } = context;
+  const named = nameOf(node);
+  const known =
+    names === undefined || named === undefined ? undefined : declarationByText(names, node, named.text);
+  if (known !== undefined) return known.declaration;
+  return named && symbolOf(context, named)?.valueDeclaration;
+}
+
+/** Nothing where only the compiler knows. */
+function declarationByText(
+  names: Names,
+  node: ts.Expression,
+  name: string,
+): { readonly declaration: ts.Declaration | undefined } | undefined {
+  const target = ts.isIdentifier(node) ? names.find(node, 'value') : targetIn(names, node, name);
+  if (target === 'value') return { declaration: undefined };
+  if (target === undefined) return undefined;
+  if (target.kind === 'module') return { declaration: target.source };
+  const { declarations } = target.kind === 'declared' ? target : { declarations: [] };
+  return { declaration: declarations.find((each) => hasMeaning(each, 'value')) };
+}
+
+/** A part of a module, or the member of an enum. */
+function targetIn(names: Names, node: ts.Expression, name: string): Target | 'value' | undefined {
+  if (!ts.isPropertyAccessExpression(node) && !ts.isElementAccessExpression(node)) return 'value';
+  const object = names.access(node.expression);
+  if (object === undefined || object === 'value') return object;
+  if (object.kind === 'module') return names.exportOf(object.source, name, 'value');
+  if (object.kind !== 'declared') return 'value';
+  if (object.declarations.some(ts.isModuleDeclaration)) return undefined;
+  const members = object.declarations.flatMap((each) => (ts.isEnumDeclaration(each) ? each.members : []));
+  const member = members.find((each) => propertyNameOf(each.name) === name);
+  return member === undefined ? 'value' : { kind: 'declared', declarations: [member], isTypeOnly: false };
+}
+
+function propertyNameOf(name: ts.PropertyName): string | undefined {
+  return ts.isIdentifier(name) || ts.isStringLiteralLike(name) ? name.text : undefined;
 }
 
 function nameOf(node: ts.Expression): ts.Identifier | ts.StringLiteralLike | undefined {
@@ -281,7 +331,7 @@ function nameOf(node: ts.Expression): ts.Identifier | ts.StringLiteralLike | und
 }
 
 function symbolOf(context: HostContext, name: ts.Identifier | ts.StringLiteralLike): ts.Symbol | undefined {
-  const { checker } = context;
+  const { checker } = context.compiler;
   const { parent } = name;
   const start =
     ts.isShorthandPropertyAssignment(parent) && parent.name === name

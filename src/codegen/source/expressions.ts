@@ -3,6 +3,7 @@ import type { SourceLocation } from '../../graph/source-location.js';
 import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } from '../syntax.js';
 import { deepPartOf, type HostContext, markDeepParts, placeOf } from './ast.js';
 import { constantKeyOf, constantOf } from './constants.js';
+import { propertyName } from './property-names.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
 import { compositeTruth, isAddedTo, isClaim, typeOfExpression } from './types.js';
 
@@ -283,14 +284,6 @@ function readEntry(context: HostContext, property: ts.ObjectLiteralElementLike):
     keyPlace: placeOf(context, property.name),
     value: readExpression(context, property.initializer),
   };
-}
-
-/** A name that is known without running code. */
-export function propertyName(name: ts.PropertyName): string | undefined {
-  if (ts.isIdentifier(name) || ts.isPrivateIdentifier(name) || ts.isStringLiteralLike(name)) return name.text;
-  if (ts.isNumericLiteral(name)) return name.text;
-  if (ts.isComputedPropertyName(name) && ts.isStringLiteralLike(name.expression)) return name.expression.text;
-  return undefined;
 }
 
 const constants: ReadonlyMap<ts.SyntaxKind, { readonly value: null | boolean }> = new Map([

@@ -4,8 +4,7 @@ import { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ImportCycle, ImportedModule, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
-
-const PACKAGE = 'stepwright';
+import { PACKAGE } from './names.js';
 
 export interface AliasEnd {
   readonly symbol: ts.Symbol;
@@ -33,7 +32,7 @@ export function followAliases(
     if (specifier !== undefined && importedModule(symbol) === PACKAGE) {
       return { symbol, isTypeOnly, stepwrightName: (specifier.propertyName ?? specifier.name).text };
     }
-    const next = context.checker.getImmediateAliasedSymbol(symbol);
+    const next = context.compiler.checker.getImmediateAliasedSymbol(symbol);
     if (next === undefined) return { lost: symbol };
     symbol = next;
   }
@@ -120,12 +119,13 @@ export function missingMember(
 ): ImportedModule | undefined {
   const specifier = specifierOf(namespace);
   // `a.b` where `b` is a namespace that another module exports.
-  const isDirect = specifier !== undefined && context.checker.getSymbolAtLocation(specifier) === module;
+  const isDirect =
+    specifier !== undefined && context.compiler.checker.getSymbolAtLocation(specifier) === module;
   return isDirect ? describeModule(context, specifier, name) : undefined;
 }
 
 function describeModule(context: HostContext, specifier: ts.StringLiteral, name: string): ImportedModule {
-  const module = context.checker.getSymbolAtLocation(specifier);
+  const module = context.compiler.checker.getSymbolAtLocation(specifier);
   const source = sourceOf(context, specifier);
   const isFound = module !== undefined || source !== undefined;
   const exports = module === undefined ? [] : exportedValues(context, module);
@@ -138,7 +138,7 @@ function describeModule(context: HostContext, specifier: ts.StringLiteral, name:
 }
 
 function exportedValues(
-  { checker }: HostContext,
+  { compiler: { checker } }: HostContext,
   module: ts.Symbol,
 ): readonly { readonly name: string; readonly isClass: boolean }[] {
   return checker.getExportsOfModule(module).flatMap((entry) => {
@@ -151,13 +151,13 @@ function exportedValues(
 
 /** The file of a module. The compiler has no module symbol for a file without exports, so it is found by its path. */
 function sourceOf(context: HostContext, specifier: ts.StringLiteral): ts.SourceFile | undefined {
-  const module = context.checker.getSymbolAtLocation(specifier)?.declarations?.find(ts.isSourceFile);
+  const module = context.compiler.checker.getSymbolAtLocation(specifier)?.declarations?.find(ts.isSourceFile);
   if (module !== undefined) return module;
   if (!specifier.text.startsWith('.')) return undefined;
   const base = path.resolve(path.dirname(specifier.getSourceFile().fileName), specifier.text);
   const candidates = [base, base.replace(/\.([cm]?)js$/, '.$1ts'), base.replace(/\.jsx?$/, '.tsx')];
   for (const candidate of candidates) {
-    const source = context.program.getSourceFile(candidate);
+    const source = context.compiler.program.getSourceFile(candidate);
     if (source !== undefined) return source;
   }
   return undefined;
@@ -202,7 +202,7 @@ function leftmost(name: ts.EntityName): ts.Identifier {
 }
 
 function unresolvedName(context: HostContext, name: ts.Identifier): UnresolvedType | undefined {
-  const { checker } = context;
+  const { checker } = context.compiler;
   const symbol = checker.getSymbolAtLocation(name);
   const base = { name: name.text, place: placeOf(context, name) };
   if (symbol?.declarations === undefined) return { ...base, isModuleKnown: false };
@@ -223,9 +223,15 @@ interface Import {
 /** The import cycles of each module. Modules without a cycle are missing. */
 export function importCycles(context: HostContext): ReadonlyMap<string, readonly ImportCycle[]> {
   const modules = new Map<string, readonly Import[]>();
-  for (const source of context.program.getSourceFiles()) {
-    if (isOfProject(context, source))
-      modules.set(relativeFile(context, source.fileName), importsOf(context, source));
+  // Those that are imported are added to the set meanwhile.
+  const sources = new Set(context.modules.sources());
+  for (const source of sources) {
+    const imports = importsOf(context, source);
+    modules.set(
+      relativeFile(context, source.fileName),
+      imports.map(({ source: { fileName }, place }) => ({ target: relativeFile(context, fileName), place })),
+    );
+    for (const each of imports) sources.add(each.source);
   }
   const importers = new Map<string, { readonly file: string; readonly place: SourceLocation }[]>();
   for (const [file, imports] of modules) {
@@ -268,20 +274,23 @@ function reachableFrom(file: string, modules: ReadonlyMap<string, readonly Impor
 }
 
 /** The modules of the project that a module loads before itself. Type-only imports are left out, as in its output. */
-function importsOf(context: HostContext, source: ts.SourceFile): readonly Import[] {
+function importsOf(
+  context: HostContext,
+  source: ts.SourceFile,
+): readonly { readonly source: ts.SourceFile; readonly place: SourceLocation }[] {
   let used: ReadonlySet<string> | undefined;
-  const keepsAll = context.program.getCompilerOptions().verbatimModuleSyntax === true;
+  const keepsAll = context.options.verbatimModuleSyntax === true;
   const isUsed = (name: ts.Identifier): boolean => {
     used ??= valueNames(source);
     return keepsAll || used.has(name.text);
   };
-  const imports: Import[] = [];
+  const imports: { readonly source: ts.SourceFile; readonly place: SourceLocation }[] = [];
   for (const statement of source.statements) {
     const specifier = loadedModule(statement, isUsed);
-    if (specifier === undefined) continue;
-    const module = context.checker.getSymbolAtLocation(specifier)?.declarations?.find(ts.isSourceFile);
+    if (specifier === undefined || !ts.isStringLiteral(specifier)) continue;
+    const module = context.modules.resolve(specifier);
     if (module === undefined || !isOfProject(context, module)) continue;
-    imports.push({ target: relativeFile(context, module.fileName), place: placeOf(context, specifier) });
+    imports.push({ source: module, place: placeOf(context, specifier) });
   }
   return imports;
 }

@@ -45,6 +45,25 @@ export function readCompilerOptions(file: string, inputs?: Inputs): ts.CompilerO
   return ts.parseJsonConfigFileContent(config, host, path.dirname(file), undefined, file).options;
 }
 
+/** The compiler's view of a project, which is made when it is first asked for. */
+export class Compiler {
+  readonly #create: () => ts.Program;
+  #program: ts.Program | undefined;
+
+  constructor(create: () => ts.Program) {
+    this.#create = create;
+  }
+
+  get program(): ts.Program {
+    this.#program ??= this.#create();
+    return this.#program;
+  }
+
+  get checker(): ts.TypeChecker {
+    return this.program.getTypeChecker();
+  }
+}
+
 /** Where ts-morph keeps the declarations of the language. */
 const LIBRARIES = '/node_modules/typescript/lib';
 
@@ -89,7 +108,8 @@ export function createProgram(
   });
 }
 
-function foldersOf(file: string): string[] {
+/** All folders above a file, by {@link compilerPath}. */
+export function foldersOf(file: string): string[] {
   const folder = path.posix.dirname(file);
   return folder === file ? [] : [folder, ...foldersOf(folder)];
 }

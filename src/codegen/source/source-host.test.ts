@@ -338,19 +338,26 @@ describe('types', () => {
     ]);
   });
 
-  test('of methods are given without their promises, for fields that hold functions too', () => {
-    const [a] = classesOf(`${MARK}@D() export class A {
-      async method(input: { a: string }, context: Map<string, string>): Promise<number> { return input.a.length + context.size; }
-      field = async (input: string) => [input];
-      nothing(): void {}
-    }`);
-    expect(
-      a?.methods.map(({ name, parameters, returns }) => [name, parameters.map((p) => p.type?.kind), returns]),
-    ).toEqual([
-      ['method', ['object', undefined], { kind: 'number' }],
-      ['field', ['string'], { kind: 'array', items: { kind: 'string' } }],
-      ['nothing', [], { kind: 'undefined' }],
-    ]);
+  test.each([
+    [
+      'async execute(input: { a: string }, context: Map<string, string>): Promise<number> { return input.a.length + context.size; }',
+      ['object', undefined],
+      { kind: 'number' },
+    ],
+    ['execute = async (input: string) => [input];', ['string'], { kind: 'array', items: { kind: 'string' } }],
+    ['execute(): void {}', [], { kind: 'undefined' }],
+  ])('of `execute` are given without its promise: %s', (member, parameters, returns) => {
+    const [method] = classesOf(`${MARK}@D() export class A { ${member} }`)[0]?.methods ?? [];
+    expect(method?.parameters.map(({ type }) => type?.kind)).toEqual(parameters);
+    expect(method?.returns).toEqual(returns);
+  });
+
+  test('of other methods are not read', () => {
+    const [method] =
+      classesOf(`${MARK}@D() export class A { read(name: string): number { return 1; } }`)[0]?.methods ?? [];
+    expect(method).toMatchObject({ name: 'read', parameters: [{ name: 'name' }] });
+    expect(method?.parameters[0]).not.toHaveProperty('type');
+    expect(method).not.toHaveProperty('returns');
   });
 });
 

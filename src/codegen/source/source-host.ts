@@ -15,7 +15,9 @@ import {
 import { readClasses, readNamedHandles } from './classes.js';
 import { type FileText, readFileText } from './files.js';
 import { importCycles } from './imports.js';
-import { compilerPath, createProgram, readCompilerOptions } from './program.js';
+import { Modules } from './modules.js';
+import { Names } from './names.js';
+import { Compiler, compilerPath, createProgram, readCompilerOptions } from './program.js';
 
 export interface SourceHostOptions {
   /** Folder that places are relative to, and that relative paths start from. */
@@ -28,12 +30,19 @@ export interface SourceHostOptions {
   readonly overlay?: ReadonlyMap<string, string>;
   /** Takes note of what is read and looked for. Default: nothing does. */
   readonly inputs?: Inputs;
+  /** Asks the compiler for everything, also for what texts say; tests compare the two. Default false. */
+  readonly asksCompiler?: boolean;
 }
 
 /** Source code as plain data. Only this folder of codegen uses the TypeScript compiler. */
 export interface SourceHost {
-  /** Sorted by path. Files with syntax errors are among them, with `faults`. */
-  sourceFiles(): readonly SourceFileSyntax[];
+  /**
+   * Sorted by path. Files with syntax errors are among them, with `faults`.
+   *
+   * @param typed - the files, by the paths of their places, for which the compiler is asked for the types that most
+   *   files do without. Default: all.
+   */
+  sourceFiles(typed?: ReadonlySet<string>): readonly SourceFileSyntax[];
   /** The comments that silence diagnostics, by file and in written order. */
   ignores(): readonly IgnoreSyntax[];
   /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
@@ -99,53 +108,56 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     if (source !== undefined && wanted.has(file)) sources.push(source);
     parsed.set(compilerPath(file), source ?? parse(compilerPath(file), ''));
   }
-  let read: readonly SourceFileSyntax[] | undefined;
-  let opened: HostContext | undefined;
-  const open = (): HostContext => {
-    if (opened !== undefined) return opened;
-    // Packages that are imported are parsed without a limit of depth.
-    const program = createProgram(
-      compilerOptions,
-      parsed,
-      (file) => isOwnSource(root, file),
-      (file, text) => parseOwn(file, text) ?? parse(file, ''),
-      options.inputs,
-    );
-    opened = { root, program, checker: program.getTypeChecker() };
-    return opened;
+  const read = new Map<ts.SourceFile, { readonly syntax: SourceFileSyntax; readonly isTyped: boolean }>();
+  let cycles: ReturnType<typeof importCycles> | undefined;
+  const isOwn = (file: string): boolean => isOwnSource(root, file);
+  // Packages that are imported are parsed without a limit of depth.
+  const parseImported = (file: string, text: string): ts.SourceFile =>
+    parseOwn(file, text) ?? parse(file, '');
+  const { inputs } = options;
+  const modules = new Modules({ options: compilerOptions, parsed, isOwn, parse: parseImported, inputs });
+  const compiler = new Compiler(() => createProgram(compilerOptions, parsed, isOwn, parseImported, inputs));
+  const context: HostContext = {
+    ...{ root, options: compilerOptions, modules, compiler, untyped: new Set() },
+    ...(options.asksCompiler === true ? { isTyped: true } : { names: new Names(modules) }),
   };
   return {
     readText,
-    ignores: () => sources.flatMap((source) => readIgnores(open(), source)),
-    sourceFiles: () => {
-      if (read !== undefined) return read;
-      const context = open();
-      const cycles = importCycles(context);
-      const readOne = (source: ts.SourceFile): SourceFileSyntax =>
-        workingOn({ file: relativeFile(context, source.fileName) }, () => readFile(context, source, cycles));
-      read = [...missing, ...sources.map(readOne)].sort((a, b) => (a.file < b.file ? -1 : 1));
-      return read;
+    ignores: () => sources.flatMap((source) => readIgnores(context, source)),
+    sourceFiles: (typed) => {
+      const readOne = (source: ts.SourceFile): SourceFileSyntax => {
+        const file = relativeFile(context, source.fileName);
+        const known = read.get(source);
+        const isTyped = typed?.has(file) ?? true;
+        if (known !== undefined && (known.isTyped || !isTyped)) return known.syntax;
+        cycles ??= importCycles(context);
+        const around: HostContext = isTyped ? { ...context, isTyped } : context;
+        const syntax = workingOn({ file }, () => readFile(around, source, cycles?.get(file)));
+        read.set(source, { syntax, isTyped });
+        return syntax;
+      };
+      return [...missing, ...sources.map(readOne)].sort((a, b) => (a.file < b.file ? -1 : 1));
     },
   };
 }
 
+type Parsed = ts.SourceFile & { readonly parseDiagnostics: readonly ts.DiagnosticWithLocation[] };
+
 function readFile(
   context: HostContext,
   source: ts.SourceFile,
-  cycles: ReadonlyMap<string, readonly ImportCycle[]>,
+  cycles: readonly ImportCycle[] = [],
 ): SourceFileSyntax {
-  const faults = context.program.getSyntacticDiagnostics(source).map(({ messageText, start, length }) => ({
+  const faults = (source as Parsed).parseDiagnostics.map(({ messageText, start, length }) => ({
     message: ts.flattenDiagnosticMessageText(messageText, ' '),
     place: placeBetween(context, source, start, start + length),
   }));
-  const { file } = placeBetween(context, source, 0, 0);
-  return {
-    file,
-    classes: readClasses(context, source),
-    cycles: cycles.get(file) ?? [],
-    handles: readNamedHandles(context, source),
-    faults,
-  };
+  context.untyped.delete(source);
+  const classes = readClasses(context, source);
+  const handles = readNamedHandles(context, source);
+  const file = relativeFile(context, source.fileName);
+  const isUntyped = context.untyped.has(source);
+  return { file, classes, cycles, handles, faults, ...(isUntyped ? { isUntyped } : {}) };
 }
 
 /** Source of the project itself, as compilers name it. */

@@ -9,13 +9,19 @@ import {
   missingMember,
   unresolvedImport,
 } from './imports.js';
+import { isOfOtherPackage, type Target } from './names.js';
+import { isPlain, isPlainType, isPromiseType } from './plain.js';
+import { hasMeaning } from './scopes.js';
 
 /** Resolves an identifier through imports, aliases, namespaces and re-exports. */
 export function resolveIdentifier(context: HostContext, node: ts.Identifier): SymbolSyntax {
+  const target = context.names?.find(node, 'value');
+  if (target !== undefined) return targetSyntax(context, target, node.text);
+  if (isLeftAlone(context, node)) return { kind: 'other', name: node.text };
   const symbol =
     ts.isShorthandPropertyAssignment(node.parent) && node.parent.name === node
-      ? context.checker.getShorthandAssignmentValueSymbol(node.parent)
-      : context.checker.getSymbolAtLocation(node);
+      ? context.compiler.checker.getShorthandAssignmentValueSymbol(node.parent)
+      : context.compiler.checker.getSymbolAtLocation(node);
   return resolveSymbol(context, symbol, node.text);
 }
 
@@ -24,17 +30,49 @@ export function resolveMember(
   context: HostContext,
   node: ts.PropertyAccessExpression,
 ): SymbolSyntax | undefined {
-  if (!ts.isIdentifier(leftmost(node.expression))) return undefined;
-  const namespace = context.checker.getSymbolAtLocation(node.expression);
+  const start = leftmost(node.expression);
+  if (!ts.isIdentifier(start) || isLeftAlone(context, start)) return undefined;
+  const object = context.names?.access(node.expression);
+  if (object === 'value') return undefined;
+  if (object !== undefined && !isNamespace(object)) return undefined;
+  const target = object && context.names?.access(node);
+  if (target !== undefined && target !== 'value') return targetSyntax(context, target, node.name.text);
+  const namespace = context.compiler.checker.getSymbolAtLocation(node.expression);
   if (namespace === undefined) return undefined;
   const name = node.name.text;
   if (isPackageNamespace(namespace)) return { kind: 'stepwright', name };
   const end = followAliases(context, namespace);
   if ('lost' in end || (end.symbol.flags & ts.SymbolFlags.Module) === 0) return undefined;
-  const member = context.checker.getSymbolAtLocation(node.name);
+  const member = context.compiler.checker.getSymbolAtLocation(node.name);
   if (member !== undefined) return resolveSymbol(context, member, name);
   const from = missingMember(context, namespace, end.symbol, name);
   return { kind: 'unresolved', name, ...(from === undefined ? {} : { from }) };
+}
+
+/** The arguments of decorators name what packages export, as schemas do; what that is does not matter there. */
+function isLeftAlone({ keepsNames, modules }: HostContext, name: ts.Identifier): boolean {
+  return keepsNames === true && isOfOtherPackage(modules, name);
+}
+
+function isNamespace(target: Target): boolean {
+  if (target.kind === 'declared') return target.declarations.some(ts.isModuleDeclaration);
+  return target.kind === 'module' || target.kind === 'package';
+}
+
+function targetSyntax(context: HostContext, target: Target, name: string): SymbolSyntax {
+  switch (target.kind) {
+    case 'stepwright':
+      return { kind: 'stepwright', name: target.name };
+    case 'module':
+      return { kind: 'other', name, file: relativeFile(context, target.source.fileName) };
+    case 'package':
+    case 'global':
+      return { kind: 'other', name };
+    case 'declared':
+      return declaredSyntax(context, target, name);
+    default:
+      return target satisfies never;
+  }
 }
 
 function leftmost(node: ts.Expression): ts.Expression {
@@ -49,24 +87,52 @@ function resolveSymbol(context: HostContext, start: ts.Symbol | undefined, writt
     return { kind: 'unresolved', name: written, ...(from === undefined ? {} : { from }) };
   }
   if (end.stepwrightName !== undefined) return { kind: 'stepwright', name: end.stepwrightName };
-  const { symbol } = end;
-  const declaration = symbol.valueDeclaration ?? symbol.declarations?.[0];
+  const { symbol, isTypeOnly } = end;
+  const declarations = symbol.declarations ?? [];
+  if (declarations.length === 0) return { kind: 'unresolved', name: written };
+  const first = symbol.valueDeclaration;
+  return declaredSyntax(context, { declarations, isTypeOnly, ...(first && { first }) }, written);
+}
+
+interface Declared {
+  readonly declarations: readonly ts.Declaration[];
+  /** The declaration of the value. Default: the first one. */
+  readonly first?: ts.Declaration;
+  readonly isTypeOnly: boolean;
+}
+
+/** What something is by its declarations, of which there is one at least. */
+function declaredSyntax(
+  context: HostContext,
+  { declarations, isTypeOnly, first }: Declared,
+  written: string,
+): SymbolSyntax {
+  const declaration = first ?? valueAmong(declarations);
   if (declaration === undefined) return { kind: 'unresolved', name: written };
   const source = declaration.getSourceFile();
-  if (isOfPackage(source.fileName)) return { kind: 'stepwright', name: symbol.name };
+  if (isOfPackage(source.fileName)) return { kind: 'stepwright', name: nameOf(declaration) ?? written };
   if (ts.isClassDeclaration(declaration)) {
     return {
       kind: 'class',
       file: relativeFile(context, source.fileName),
       name: declaration.name?.text ?? '',
       place: classPlace(context, declaration),
-      ...(end.isTypeOnly ? { typeOnly: true } : {}),
+      ...(isTypeOnly ? { typeOnly: true } : {}),
     };
   }
-  const named = functionSymbol(context, symbol.declarations ?? [declaration], written);
+  const named = functionSymbol(context, declarations, written);
   if (named !== undefined) return named;
   const isOwn = isOfProject(context, source);
   return { kind: 'other', name: written, ...(isOwn ? { file: relativeFile(context, source.fileName) } : {}) };
+}
+
+function valueAmong(declarations: readonly ts.Declaration[]): ts.Declaration | undefined {
+  return declarations.find((each) => hasMeaning(each, 'value')) ?? declarations[0];
+}
+
+function nameOf(declaration: ts.Declaration): string | undefined {
+  const name = ts.getNameOfDeclaration(declaration);
+  return name !== undefined && ts.isIdentifier(name) ? name.text : undefined;
 }
 
 /** The place of a class: its name, or the `class` keyword of an anonymous one. */
@@ -85,8 +151,7 @@ function functionSymbol(
   name: string,
 ): SymbolSyntax | undefined {
   const [first] = declarations;
-  if (first === undefined || context.program.isSourceFileDefaultLibrary(first.getSourceFile()))
-    return undefined;
+  if (first === undefined || isOfLanguage(context, first)) return undefined;
   // Of overloads, the declaration with the body is the function.
   const declaration =
     declarations.find((each) => ts.isFunctionDeclaration(each) && each.body !== undefined) ?? first;
@@ -126,8 +191,15 @@ function asFunction(node: ts.Expression): ts.FunctionExpression | ts.ArrowFuncti
   return isWrapped ? asFunction(node.expression) : undefined;
 }
 
-function isCallable({ checker }: HostContext, declaration: ts.Declaration): boolean {
+function isOfLanguage(context: HostContext, declaration: ts.Declaration): boolean {
+  const source = declaration.getSourceFile();
+  return !isOfProject(context, source) && context.compiler.program.isSourceFileDefaultLibrary(source);
+}
+
+function isCallable(context: HostContext, declaration: ts.Declaration): boolean {
   if (!ts.isVariableDeclaration(declaration) && !ts.isExportAssignment(declaration)) return false;
+  if (isPlain(context, declaration)) return false;
+  const { checker } = context.compiler;
   return checker.getTypeAtLocation(declaration).getCallSignatures().length > 0;
 }
 
@@ -151,7 +223,11 @@ function whyNot(
   return returnsPromise(context, written) ? 'it returns a promise' : undefined;
 }
 
-function returnsPromise({ checker }: HostContext, written: Written): boolean {
+function returnsPromise(context: HostContext, written: Written): boolean {
+  if (written.type === undefined ? returnsPlain(context, written) : isPlainType(context, written.type))
+    return false;
+  if (written.type !== undefined && isPromiseType(context, written.type)) return true;
+  const { checker } = context.compiler;
   const signature = checker.getSignatureFromDeclaration(written);
   if (signature === undefined) return false;
   const type = checker.getReturnTypeOfSignature(signature);
@@ -161,6 +237,19 @@ function returnsPromise({ checker }: HostContext, written: Written): boolean {
       then !== undefined && checker.getTypeOfSymbolAtLocation(then, written).getCallSignatures().length > 0
     );
   });
+}
+
+function returnsPlain(context: HostContext, { body }: Written): boolean {
+  if (body === undefined) return false;
+  if (!ts.isBlock(body)) return isPlain(context, body);
+  const open: ts.Node[] = [body];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (ts.isFunctionLike(node) || ts.isClassLike(node)) continue;
+    if (ts.isReturnStatement(node) && node.expression !== undefined && !isPlain(context, node.expression))
+      return false;
+    ts.forEachChild(node, (child) => void open.push(child));
+  }
+  return true;
 }
 
 function isTopLevel(declaration: ts.Declaration): boolean {
@@ -238,16 +327,16 @@ function resolveCallee(
     return verbNamed(`${owner}.${member.name.text}`) ?? verbNamed(member.name.text);
   }
   const name = member?.name ?? (ts.isIdentifier(callee) ? callee : undefined);
-  const end = name && resolveAlias(context, name);
+  const end = name && resolveAlias(context, name, member?.object);
   if (end === undefined) return undefined;
   const verb = verbNamed(end.ours);
   if (verb !== undefined) return verb;
-  const written = end.symbol.valueDeclaration;
+  const written = end.declaration;
   if (written !== undefined && ts.isBindingElement(written)) return resolveCallee(context, written, seen);
   const initializer =
     written !== undefined && ts.isVariableDeclaration(written) ? written.initializer : undefined;
   const verbBehind = initializer && resolveCallee(context, initializer, seen);
-  return typeof verbBehind === 'string' ? verbBehind : functionOf(context, end.symbol);
+  return typeof verbBehind === 'string' ? verbBehind : functionOf(context, written);
 }
 
 interface Access {
@@ -271,27 +360,41 @@ function accessOf(node: ts.Node): Access | undefined {
 
 /** The export of this package that is the object of an access: `ask`, or `''` for its namespace. */
 function memberOf(context: HostContext, object: ts.Expression): string | undefined {
+  const known = context.names?.access(object);
+  if (known === 'value') return undefined;
+  if (known !== undefined)
+    return known.kind === 'package' ? '' : known.kind === 'stepwright' ? known.name : undefined;
   const member = accessOf(object);
   if (member !== undefined && memberOf(context, member.object) === '') return member.name.text;
   const name = member?.name ?? (ts.isIdentifier(object) ? object : undefined);
-  const symbol = name && context.checker.getSymbolAtLocation(name);
+  const symbol = name && context.compiler.checker.getSymbolAtLocation(name);
   if (name === undefined || symbol === undefined) return undefined;
-  return isNamespaceOfPackage(context, symbol) ? '' : resolveAlias(context, name)?.ours;
+  return isNamespaceOfPackage(context, symbol) ? '' : resolveAlias(context, name, undefined)?.ours;
 }
 
 /** Also true where a module of the project re-exports the namespace: `export * as sw from 'stepwright'`. */
 function isNamespaceOfPackage(context: HostContext, symbol: ts.Symbol, seen = new Set<ts.Symbol>()): boolean {
   if (isPackageNamespace(symbol)) return true;
   if (seen.has(symbol) || (symbol.flags & ts.SymbolFlags.Alias) === 0) return false;
-  const next = context.checker.getImmediateAliasedSymbol(symbol);
+  const next = context.compiler.checker.getImmediateAliasedSymbol(symbol);
   return next !== undefined && isNamespaceOfPackage(context, next, seen.add(symbol));
 }
 
+/** @param object - what it is a member of. */
 function resolveAlias(
   context: HostContext,
   name: ts.Identifier | ts.MemberName | ts.StringLiteralLike,
-): { readonly symbol: ts.Symbol; readonly ours?: string } | undefined {
-  const start = context.checker.getSymbolAtLocation(name);
+  object: ts.Expression | undefined,
+): { readonly declaration: ts.Declaration | undefined; readonly ours?: string } | undefined {
+  // The language's own methods.
+  if (object !== undefined && isPlain(context, object)) return undefined;
+  const target =
+    object === undefined && ts.isIdentifier(name) ? context.names?.find(name, 'value') : undefined;
+  if (target !== undefined) {
+    const declaration = target.kind === 'declared' ? valueAmong(target.declarations) : undefined;
+    return { declaration, ...(target.kind === 'stepwright' ? { ours: target.name } : {}) };
+  }
+  const start = context.compiler.checker.getSymbolAtLocation(name);
   const end = start && followAliases(context, start);
   if (end === undefined || 'lost' in end) return undefined;
   const { symbol, stepwrightName } = end;
@@ -299,33 +402,34 @@ function resolveAlias(
   const isMember = written !== undefined && (ts.isClassElement(written) || ts.isTypeElement(written));
   const isOwn = written !== undefined && !isMember && isOfPackage(written.getSourceFile().fileName);
   const ours = stepwrightName ?? (isOwn ? symbol.name : undefined);
-  return { symbol, ...(ours === undefined ? {} : { ours }) };
+  return { declaration: written, ...(ours === undefined ? {} : { ours }) };
 }
 
 function verbNamed(name: string | undefined): string | undefined {
   return VERBS.find((verb) => verb === name);
 }
 
-function functionOf(context: HostContext, { valueDeclaration }: ts.Symbol): ts.Node | undefined {
+function functionOf(context: HostContext, valueDeclaration: ts.Declaration | undefined): ts.Node | undefined {
   if (valueDeclaration === undefined || !isOfProject(context, valueDeclaration.getSourceFile()))
     return undefined;
   const isFunction = ts.isFunctionLike(valueDeclaration) || ts.isVariableDeclaration(valueDeclaration);
   return isFunction && !ts.isParameter(valueDeclaration) ? valueDeclaration : undefined;
 }
 
-const exportsByChecker = new WeakMap<ts.TypeChecker, Map<ts.SourceFile, ReadonlyMap<ts.Node, string>>>();
+const exportsByFile = new WeakMap<ts.SourceFile, ReadonlyMap<ts.Node, string>>();
 
 /** By declaration, the name a module exports it by; its own name where there are several. */
 export function exportNames(context: HostContext, source: ts.SourceFile): ReadonlyMap<ts.Node, string> {
-  const files =
-    exportsByChecker.get(context.checker) ?? new Map<ts.SourceFile, ReadonlyMap<ts.Node, string>>();
-  exportsByChecker.set(context.checker, files);
-  const names = files.get(source) ?? readExportNames(context, source);
-  files.set(source, names);
+  const names =
+    exportsByFile.get(source) ?? context.names?.exportNames(source) ?? readExportNames(context, source);
+  exportsByFile.set(source, names);
   return names;
 }
 
-function readExportNames({ checker }: HostContext, source: ts.SourceFile): ReadonlyMap<ts.Node, string> {
+function readExportNames(
+  { compiler: { checker } }: HostContext,
+  source: ts.SourceFile,
+): ReadonlyMap<ts.Node, string> {
   const names = new Map<ts.Node, string>();
   const module = checker.getSymbolAtLocation(source);
   if (module === undefined) return names;

@@ -1,13 +1,14 @@
 import { ts } from 'ts-morph';
 import { compareText } from '../../graph/names.js';
 import { type TypeNotes, type TypeSyntax, type TypeTag, withNotes } from '../syntax.js';
-import { type HostContext, placeBetween } from './ast.js';
+import { type HostContext, isOfProject, placeBetween } from './ast.js';
+import { enumValue } from './constants.js';
 import { isOfPackage } from './imports.js';
 
 /** Joins `true | false` to boolean, and sorts the members by source order: the compiler's depends on other files. */
-export function joinUnion(
-  members: readonly (readonly [TypeSyntax, ts.Type])[],
-  order: WrittenOrder,
+export function joinUnion<Key>(
+  members: readonly (readonly [TypeSyntax, Key])[],
+  order: WrittenOrder<Key>,
 ): TypeSyntax {
   const flat = members.flatMap(([member, type]) =>
     member.kind === 'union' ? member.members.map((inner) => ({ member: inner, type })) : [{ member, type }],
@@ -64,9 +65,9 @@ function kindRank(type: TypeSyntax): number {
 type Literal = string | number | boolean;
 
 /** The members of unions in source order; the compiler's own order depends on the types it has created before. */
-export interface WrittenOrder {
+export interface WrittenOrder<Key = ts.Type> {
   readonly literals: readonly Literal[];
-  readonly types: readonly ts.Type[];
+  readonly types: readonly Key[];
 }
 
 /** Reads the order from a type node, through aliases and enumerations. The first occurrence counts. */
@@ -81,14 +82,14 @@ export function writtenOrder(context: HostContext, written: ts.TypeNode): Writte
       const value = literalOf(node.literal);
       if (value !== undefined) literals.push(value);
     } else if (ts.isTypeReferenceNode(node)) {
-      types.push(context.checker.getTypeFromTypeNode(node));
+      types.push(context.compiler.checker.getTypeFromTypeNode(node));
       node.typeArguments?.forEach(visit);
       for (const declaration of declarationsOf(context, node)) {
         if (ts.isTypeAliasDeclaration(declaration)) visit(declaration.type);
         if (ts.isEnumDeclaration(declaration)) literals.push(...enumValues(context, declaration));
       }
     } else {
-      if (ts.isTypeNode(node)) types.push(context.checker.getTypeFromTypeNode(node));
+      if (ts.isTypeNode(node)) types.push(context.compiler.checker.getTypeFromTypeNode(node));
       ts.forEachChild(node, visit);
     }
   };
@@ -102,7 +103,8 @@ export function rankIn<T>(order: readonly T[], value: T): number {
   return index === -1 ? order.length : index;
 }
 
-function literalOf(node: ts.LiteralTypeNode['literal']): Literal | undefined {
+/** The value of a literal type that is a text or a number. */
+export function literalOf(node: ts.LiteralTypeNode['literal']): Literal | undefined {
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isNumericLiteral(node)) return Number(node.text);
   if (ts.isPrefixUnaryExpression(node) && ts.isNumericLiteral(node.operand))
@@ -110,12 +112,15 @@ function literalOf(node: ts.LiteralTypeNode['literal']): Literal | undefined {
   return undefined;
 }
 
-function enumValues({ checker }: HostContext, { members }: ts.EnumDeclaration): Literal[] {
-  return members.flatMap((member) => checker.getConstantValue(member) ?? []);
+function enumValues(context: HostContext, { members }: ts.EnumDeclaration): Literal[] {
+  return members.flatMap((member) => enumValue(context, member) ?? []);
 }
 
 /** The declarations that a name in a type refers to, through imports. */
-function declarationsOf({ checker }: HostContext, node: ts.TypeReferenceNode): readonly ts.Declaration[] {
+function declarationsOf(
+  { compiler: { checker } }: HostContext,
+  node: ts.TypeReferenceNode,
+): readonly ts.Declaration[] {
   let symbol = checker.getSymbolAtLocation(node.typeName);
   if (symbol !== undefined && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
   return symbol?.declarations ?? [];
@@ -151,7 +156,7 @@ function isTypeDeclaration(node: ts.Declaration): boolean {
 }
 
 /** The notes of several declarations; the first declaration of a note wins. */
-function notesOfDeclarations(
+export function notesOfDeclarations(
   context: HostContext,
   declarations: readonly ts.Declaration[],
 ): TypeNotes | undefined {
@@ -165,8 +170,10 @@ function notesOfDeclarations(
 }
 
 /** Whether a declaration is of a library: the JSDoc of `Partial<…>` or `Arg<…>` does not describe the author's type. */
-function isForeign({ program }: HostContext, declaration: ts.Declaration): boolean {
+function isForeign(context: HostContext, declaration: ts.Declaration): boolean {
   const source = declaration.getSourceFile();
+  if (isOfProject(context, source)) return isOfPackage(source.fileName);
+  const { program } = context.compiler;
   if (program.isSourceFileDefaultLibrary(source) || isOfPackage(source.fileName)) return true;
   const isGeneric = ts.isTypeAliasDeclaration(declaration) && declaration.typeParameters !== undefined;
   return isGeneric && program.isSourceFileFromExternalLibrary(source);

@@ -12,6 +12,7 @@ import {
   type WrittenOrder,
   writtenOrder,
 } from './type-nodes.js';
+import { writtenFieldType, writtenResult } from './written-types.js';
 
 /** A type nested deeper than this becomes `other`: generic types can be infinite. */
 const MAX_DEPTH = 24;
@@ -21,22 +22,37 @@ const MAX_PARTS = 5000;
 
 const { TypeFlags } = ts;
 
+/** The type of a parameter as its text says it; nothing where the compiler is not to be asked yet. */
+export function typeIfWritten(context: HostContext, node: ts.ParameterDeclaration): TypeSyntax | undefined {
+  if (context.isTyped) return typeOfDeclaration(context, node);
+  return node.initializer === undefined ? writtenFieldType(context, node) : undefined;
+}
+
+/** The return type of a method as its text says it; nothing where the compiler is not to be asked yet. */
+export function resultIfWritten(context: HostContext, node: ts.SignatureDeclaration): TypeSyntax | undefined {
+  return context.isTyped ? returnTypeOf(context, node) : writtenResult(context, node.type);
+}
+
 /** The type of a field or parameter. Marks such as `Arg<T>` are taken off; `undefined` is kept. */
 export function typeOfDeclaration(
   context: HostContext,
   node: ts.PropertyDeclaration | ts.ParameterDeclaration,
 ): TypeSyntax {
-  return lowerRoot(context, context.checker.getTypeAtLocation(node), node, node.type);
+  const written = node.initializer === undefined ? writtenFieldType(context, node) : undefined;
+  if (written !== undefined) return written;
+  return lowerRoot(context, context.compiler.checker.getTypeAtLocation(node), node, node.type);
 }
 
 /** The type of an expression, as the compiler infers it. */
 export function typeOfExpression(context: HostContext, node: ts.CallExpression): TypeSyntax {
-  return lowerRoot(context, context.checker.getTypeAtLocation(node), node, node.typeArguments?.[0]);
+  return lowerRoot(context, context.compiler.checker.getTypeAtLocation(node), node, node.typeArguments?.[0]);
 }
 
 /** The return type of a method or function, with promises unwrapped. */
 export function returnTypeOf(context: HostContext, node: ts.SignatureDeclaration): TypeSyntax {
-  const { checker } = context;
+  const written = writtenResult(context, node.type);
+  if (written !== undefined) return written;
+  const { checker } = context.compiler;
   const signature = checker.getSignatureFromDeclaration(node);
   if (signature === undefined) return { kind: 'unknown' };
   const returned = checker.getReturnTypeOfSignature(signature);
@@ -60,7 +76,7 @@ export function typeOfSignature(
   at: ts.Node,
   written: ts.TypeNode | undefined,
 ): SignatureTypes {
-  const { checker } = context;
+  const { checker } = context.compiler;
   const returned = signature.getReturnType();
   return {
     parameters: signature.getParameters().map((parameter, i) => {
@@ -168,7 +184,7 @@ function lowerBare(
   written: ts.TypeNode | undefined,
   depth: number,
 ): TypeSyntax {
-  const { checker } = lowering.context;
+  const { checker } = lowering.context.compiler;
   const { flags } = type;
   if (flags & TypeFlags.Any) {
     const unresolved = unresolvedIn(lowering.context, written);
@@ -202,7 +218,7 @@ function lowerBare(
 }
 
 function other({ context, at }: Lowering, type: ts.Type, extent?: 'deep' | 'large'): TypeSyntax {
-  const text = context.checker.typeToString(type, at);
+  const text = context.compiler.checker.typeToString(type, at);
   return { kind: 'other', text, ...(extent === undefined ? {} : { extent }) };
 }
 
@@ -222,7 +238,11 @@ function template(lowering: Lowering, type: ts.TemplateLiteralType): TypeSyntax 
     if (placeholder === undefined) return other(lowering, type);
     pattern += placeholder;
   }
-  return { kind: 'template', pattern: `^${pattern}$`, text: lowering.context.checker.typeToString(type) };
+  return {
+    kind: 'template',
+    pattern: `^${pattern}$`,
+    text: lowering.context.compiler.checker.typeToString(type),
+  };
 }
 
 const PRIMITIVE = TypeFlags.StringLike | TypeFlags.NumberLike | TypeFlags.BooleanLike;
@@ -233,7 +253,7 @@ function intersection(
   written: ts.TypeNode | undefined,
   depth: number,
 ): TypeSyntax {
-  const { checker } = lowering.context;
+  const { checker } = lowering.context.compiler;
   const plain = type.types.filter((member) => !isMark(checker, member));
   const [only] = plain;
   if (only !== undefined && plain.length === 1) return lowerType(lowering, only, written, depth);
@@ -255,7 +275,7 @@ function isMark(checker: ts.TypeChecker, type: ts.Type): boolean {
 }
 
 /** True for `Arg<T, 'default'>`: the property behind its mark is of the type `'default'`. */
-function hasDefaultMark({ checker }: HostContext, type: ts.Type): boolean {
+function hasDefaultMark({ compiler: { checker } }: HostContext, type: ts.Type): boolean {
   const members = type.isUnion() ? type.types : [type];
   return members.some(
     (member) =>
@@ -281,7 +301,7 @@ function tuple(
 ): TypeSyntax {
   const { elementFlags } = type.target;
   const nodes = written !== undefined && ts.isTupleTypeNode(written) ? written.elements : [];
-  const lowered = lowering.context.checker
+  const lowered = lowering.context.compiler.checker
     .getTypeArguments(type)
     .map((item, i) => lowerType(lowering, item, elementNode(nodes[i]), depth + 1));
   const last = elementFlags.length - 1;
@@ -328,7 +348,7 @@ function object(
   const { context } = lowering;
   const isCallable = type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0;
   if (isCallable || isBuiltIn(context, type)) return other(lowering, type);
-  const indexes = context.checker
+  const indexes = context.compiler.checker
     .getIndexInfosOfType(type)
     .filter(({ keyType }) => (keyType.flags & TypeFlags.ESSymbolLike) === 0);
   const [index, second] = indexes;
@@ -366,7 +386,7 @@ function propertiesOf(
   written: ts.TypeNode | undefined,
 ): readonly ts.Symbol[] {
   const { context } = lowering;
-  const properties = context.checker.getPropertiesOfType(type);
+  const properties = context.compiler.checker.getPropertiesOfType(type);
   const isMapped = ((type as ts.ObjectType).objectFlags & ts.ObjectFlags.Mapped) !== 0;
   if (!isMapped && !type.isIntersection()) return properties;
   const { literals } = orderOf(lowering, written);
@@ -402,7 +422,7 @@ function lowerProperty(lowering: Lowering, property: ts.Symbol, depth: number): 
     (d): d is ts.PropertySignature | ts.PropertyDeclaration =>
       ts.isPropertySignature(d) || ts.isPropertyDeclaration(d),
   );
-  const type = context.checker.getTypeOfSymbolAtLocation(property, at);
+  const type = context.compiler.checker.getTypeOfSymbolAtLocation(property, at);
   const lowered = lowerType(lowering, type, declaration?.type, depth + 1);
   const kept = optional ? withoutUndefined(lowered) : lowered;
   const isOwn = declaration !== undefined && isOfProject(context, declaration.getSourceFile());
@@ -416,7 +436,7 @@ function lowerProperty(lowering: Lowering, property: ts.Symbol, depth: number): 
 }
 
 /** True for `Date`, `Map`, `Buffer` and other classes and interfaces of the language's and Node's own libraries. */
-function isBuiltIn({ program }: HostContext, type: ts.Type): boolean {
+function isBuiltIn({ compiler: { program } }: HostContext, type: ts.Type): boolean {
   const symbol = type.getSymbol();
   if (symbol === undefined || (symbol.flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface)) === 0)
     return false;
@@ -434,7 +454,13 @@ function isBuiltIn({ program }: HostContext, type: ts.Type): boolean {
  * The kind of a condition that is always truthy unless it is null or undefined: a list or an object. Undefined for any
  * other type, and for an unknown one.
  */
-export function compositeTruth({ checker }: HostContext, node: ts.Expression): 'list' | 'object' | undefined {
+export function compositeTruth(context: HostContext, node: ts.Expression): 'list' | 'object' | undefined {
+  if (isScalar(node)) return undefined;
+  if (!context.isTyped) {
+    context.untyped.add(node.getSourceFile());
+    return undefined;
+  }
+  const { checker } = context.compiler;
   const type = typeOf(checker, node);
   if (type === undefined) return undefined;
   const members = type.isUnion() ? type.types : [type];
@@ -442,10 +468,31 @@ export function compositeTruth({ checker }: HostContext, node: ts.Expression): '
   return members.every((member) => isList(checker, member)) ? 'list' : 'object';
 }
 
+/** Whether an expression is, as written, neither a list nor an object. */
+function isScalar(node: ts.Expression): boolean {
+  if (ts.isParenthesizedExpression(node)) return isScalar(node.expression);
+  if (ts.isPrefixUnaryExpression(node) || ts.isStringLiteralLike(node) || ts.isNumericLiteral(node))
+    return true;
+  if (ts.isBinaryExpression(node)) return COMPARISONS.has(node.operatorToken.kind);
+  return node.kind === ts.SyntaxKind.TrueKeyword || node.kind === ts.SyntaxKind.FalseKeyword;
+}
+
+const COMPARISONS: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.EqualsEqualsEqualsToken,
+  ts.SyntaxKind.ExclamationEqualsEqualsToken,
+  ts.SyntaxKind.EqualsEqualsToken,
+  ts.SyntaxKind.ExclamationEqualsToken,
+  ts.SyntaxKind.LessThanToken,
+  ts.SyntaxKind.LessThanEqualsToken,
+  ts.SyntaxKind.GreaterThanToken,
+  ts.SyntaxKind.GreaterThanEqualsToken,
+]);
+
 /** Whether `value as T` narrows a union of several object types. */
-export function isClaim({ checker }: HostContext, node: ts.Expression): boolean {
+export function isClaim(context: HostContext, node: ts.Expression): boolean {
   if (!ts.isAsExpression(node) && !ts.isTypeAssertionExpression(node)) return false;
   if (ts.isConstTypeReference(node.type)) return false;
+  const { checker } = context.compiler;
   const type = typeOf(checker, node.expression);
   const members = type?.isUnion() === true ? type.types : [];
   return members.filter((member) => member.flags & TypeFlags.Object).length > 1;
@@ -455,7 +502,9 @@ export function isClaim({ checker }: HostContext, node: ts.Expression): boolean 
  * Whether the compiler added a property to some members of a union as an optional `undefined`, as it does when it
  * normalizes the object literals of one expression.
  */
-export function isAddedTo({ checker }: HostContext, object: ts.Node, key: string): boolean {
+export function isAddedTo(context: HostContext, object: ts.Node, key: string): boolean {
+  if (!context.isTyped) return false;
+  const { checker } = context.compiler;
   const type = typeOf(checker, object);
   if (type?.isUnion() !== true) return false;
   return type.types.some((member) => {

@@ -1,0 +1,83 @@
+import { ts } from 'ts-morph';
+import type { Inputs } from '../inputs.js';
+import { compilerPath, foldersOf, systemFor } from './program.js';
+
+export interface ModulesOptions {
+  readonly options: ts.CompilerOptions;
+  /** The sources that have been parsed, by {@link compilerPath}; more are added when they are imported. */
+  readonly parsed: Map<string, ts.SourceFile>;
+  /** Whether a file is a source of the project. */
+  readonly isOwn: (file: string) => boolean;
+  readonly parse: (file: string, text: string) => ts.SourceFile;
+  /** Takes note of what is looked for. Default: nothing does. */
+  readonly inputs?: Inputs | undefined;
+}
+
+/** The modules of a project: finds and parses those that others import. */
+export class Modules {
+  readonly #options: ModulesOptions;
+  readonly #host: ts.ModuleResolutionHost;
+  readonly #cache: ts.ModuleResolutionCache;
+  readonly #known = new WeakMap<ts.StringLiteral, ts.SourceFile | null>();
+
+  constructor(options: ModulesOptions) {
+    this.#options = options;
+    const system = systemFor(options.inputs);
+    const { parsed } = options;
+    const folders = new Set([...parsed.keys()].flatMap(foldersOf));
+    this.#host = {
+      ...system,
+      fileExists: (file) => parsed.has(file) || system.fileExists(file),
+      directoryExists: (folder) => folders.has(folder) || system.directoryExists(folder),
+    };
+    this.#cache = ts.createModuleResolutionCache('/', (file) => file, options.options);
+  }
+
+  /** All sources that are known so far. */
+  sources(): readonly ts.SourceFile[] {
+    return [...this.#options.parsed.values()];
+  }
+
+  /** The module of the project that a specifier names. */
+  resolve(specifier: ts.StringLiteral): ts.SourceFile | undefined {
+    const known = this.#known.get(specifier);
+    if (known !== undefined) return known ?? undefined;
+    const found = this.#find(specifier);
+    this.#known.set(specifier, found ?? null);
+    return found;
+  }
+
+  /** Whether a specifier names a module that is not of the project. */
+  isElsewhere(specifier: ts.StringLiteral): boolean {
+    const file = this.#fileOf(specifier);
+    return file !== undefined && !this.#options.isOwn(file);
+  }
+
+  #find(specifier: ts.StringLiteral): ts.SourceFile | undefined {
+    const file = this.#fileOf(specifier);
+    return file !== undefined && this.#options.isOwn(file) ? this.source(file) : undefined;
+  }
+
+  #fileOf({ text, parent }: ts.StringLiteral): string | undefined {
+    const from = parent.getSourceFile().fileName;
+    const { resolvedModule } = ts.resolveModuleName(
+      ...([text, from, this.#options.options, this.#host, this.#cache] as const),
+      undefined,
+      ts.ModuleKind.ESNext,
+    );
+    return resolvedModule?.resolvedFileName;
+  }
+
+  /** A source of the project by its path. */
+  source(path: string): ts.SourceFile | undefined {
+    const { parsed, parse } = this.#options;
+    const file = compilerPath(path);
+    const known = parsed.get(file);
+    if (known !== undefined) return known;
+    const text = this.#host.readFile(file);
+    if (text === undefined) return undefined;
+    const source = parse(file, text);
+    parsed.set(file, source);
+    return source;
+  }
+}

@@ -1,0 +1,277 @@
+import { ts } from 'ts-morph';
+import type { Modules } from './modules.js';
+import { declarationsOf, hasMeaning, isAlias, type Meaning, topLevelOf } from './scopes.js';
+
+/** The package whose exports are known by name, wherever it is installed. */
+export const PACKAGE = 'stepwright';
+
+/** What a name refers to, followed through the modules of the project. */
+export type Target = { readonly isTypeOnly: boolean } & (
+  | { readonly kind: 'declared'; readonly declarations: readonly ts.Declaration[] }
+  /** An export of this package. */
+  | { readonly kind: 'stepwright'; readonly name: string }
+  /** This package as a whole: `import * as sw from 'stepwright'`. */
+  | { readonly kind: 'package' }
+  /** A module of the project as a whole. */
+  | { readonly kind: 'module'; readonly source: ts.SourceFile }
+  /** A name of the language. */
+  | { readonly kind: 'global' }
+);
+
+/** Names of the language that every library of TypeScript declares. */
+const GLOBALS: ReadonlySet<string> = new Set(
+  `Array Boolean Date Error Infinity JSON Map Math NaN Number Object Promise RegExp Set String Symbol
+  decodeURIComponent encodeURIComponent isFinite isNaN parseFloat parseInt`.split(/\s+/),
+);
+
+interface Exports {
+  /** By the exported name, in written order. */
+  readonly own: ReadonlyMap<string, readonly ts.Declaration[]>;
+  /** The specifiers of `export * from`. */
+  readonly stars: readonly ts.ExportDeclaration[];
+}
+
+/**
+ * Finds what names refer to by the texts of the project's modules alone: by scopes, imports and exports. Nothing comes
+ * back for a name that only the compiler can follow, and for one that leads nowhere: the compiler says why.
+ */
+export class Names {
+  readonly #modules: Modules;
+  readonly #exports = new WeakMap<ts.SourceFile, Exports>();
+
+  constructor(modules: Modules) {
+    this.#modules = modules;
+  }
+
+  find(name: ts.Identifier, meaning: Meaning): Target | undefined {
+    const declarations = declarationsOf(name, meaning);
+    if (declarations !== undefined) return this.#follow(declarations, meaning, new Set());
+    return GLOBALS.has(name.text) ? { kind: 'global', isTypeOnly: false } : undefined;
+  }
+
+  /** What an access such as `a.b.c` refers to, as far as it names parts of modules; `'value'` where `a` is a value. */
+  access(node: ts.Expression): Target | 'value' | undefined {
+    if (ts.isIdentifier(node)) return this.find(node, 'value');
+    const member = memberIn(node);
+    if (member === undefined) return 'value';
+    const object = this.access(member.object);
+    if (object === undefined || object === 'value') return object;
+    switch (object.kind) {
+      case 'package':
+        return { kind: 'stepwright', name: member.name, isTypeOnly: false };
+      case 'module':
+        return this.exportOf(object.source, member.name, 'value');
+      case 'declared':
+        return object.declarations.some(ts.isModuleDeclaration) ? undefined : 'value';
+      case 'stepwright':
+      case 'global':
+        return 'value';
+      default:
+        return object satisfies never;
+    }
+  }
+
+  /** What a module exports under a name. */
+  exportOf(
+    source: ts.SourceFile,
+    name: string,
+    meaning: Meaning,
+    seen: ReadonlySet<unknown> = new Set(),
+  ): Target | undefined {
+    if (seen.has(source)) return undefined;
+    const { own, stars } = this.#exportsOf(source);
+    const declarations = own.get(name);
+    if (declarations !== undefined) return this.#follow(declarations, meaning, seen);
+    const inner = new Set(seen).add(source);
+    // What a package passes on is known to the compiler.
+    const sources = stars.map((star) => this.#moduleOf(star));
+    if (name === 'default' || sources.includes(undefined)) return undefined;
+    const found = sources.flatMap((each) => (each && this.exportOf(each, name, meaning, inner)) ?? []);
+    // Two of one name are exported only if they are the same.
+    const [first, second] = found;
+    return second === undefined ? first : undefined;
+  }
+
+  /**
+   * The names by which a module exports what it declares itself; its own name where there are several. Nothing for a
+   * module that only the compiler can follow.
+   */
+  exportNames(source: ts.SourceFile): ReadonlyMap<ts.Node, string> | undefined {
+    const names = new Map<ts.Node, string>();
+    const { own } = this.#exportsOf(source);
+    for (const [name, declarations] of own) {
+      if (name === 'export=') return undefined;
+      if (declarations.some(ts.isTypeOnlyImportOrExportDeclaration)) continue;
+      for (const declaration of this.#declaredHere(source, declarations)) {
+        const written = ts.getNameOfDeclaration(declaration);
+        const ownName = written !== undefined && ts.isIdentifier(written) ? written.text : undefined;
+        const earlier = names.get(declaration);
+        if (earlier === undefined || name === ownName || (earlier === 'default' && earlier !== ownName))
+          names.set(declaration, name);
+      }
+    }
+    return names;
+  }
+
+  /** The declarations of an export that are in its own module. */
+  #declaredHere(source: ts.SourceFile, declarations: readonly ts.Declaration[]): readonly ts.Declaration[] {
+    return declarations.flatMap((declaration) => {
+      if (!isAlias(declaration) && !ts.isExportAssignment(declaration)) return declaration;
+      if (isPassedOn(declaration)) return [];
+      const named = this.#named(declaration);
+      if (named === undefined) return declaration;
+      return (topLevelOf(source, named.text) ?? []).filter((each) => !isAlias(each));
+    });
+  }
+
+  /** The name in its own module that an export refers to. */
+  #named(declaration: ts.Declaration): ts.Identifier | undefined {
+    const named = ts.isExportSpecifier(declaration)
+      ? (declaration.propertyName ?? declaration.name)
+      : ts.isExportAssignment(declaration)
+        ? declaration.expression
+        : undefined;
+    return named !== undefined && ts.isIdentifier(named) ? named : undefined;
+  }
+
+  #follow(
+    declarations: readonly ts.Declaration[],
+    meaning: Meaning,
+    seen: ReadonlySet<unknown>,
+  ): Target | undefined {
+    const [first] = declarations;
+    if (first === undefined || seen.has(first)) return undefined;
+    if (ts.isExportAssignment(first)) {
+      const named = this.#named(first);
+      if (named !== undefined) return this.find(named, meaning);
+      // `export default a.b`
+      if (ts.isPropertyAccessExpression(first.expression)) return undefined;
+      return { kind: 'declared', declarations, isTypeOnly: false };
+    }
+    if (!isAlias(first)) {
+      if (declarations.some(isAlias) || !declarations.some((each) => hasMeaning(each, meaning)))
+        return undefined;
+      return { kind: 'declared', declarations, isTypeOnly: false };
+    }
+    if (declarations.length > 1) return undefined;
+    const end = this.#followAlias(first, meaning, new Set(seen).add(first));
+    if (end === undefined || !ts.isTypeOnlyImportOrExportDeclaration(first)) return end;
+    return { ...end, isTypeOnly: true };
+  }
+
+  #followAlias(alias: ts.Declaration, meaning: Meaning, seen: ReadonlySet<unknown>): Target | undefined {
+    if (ts.isImportEqualsDeclaration(alias)) return undefined;
+    const specifier = specifierOf(alias);
+    if (specifier === undefined) {
+      const named = this.#named(alias);
+      const declared = named && topLevelOf(named.getSourceFile(), named.text);
+      return declared && this.#follow(declared, meaning, seen);
+    }
+    const isWhole = ts.isNamespaceImport(alias) || ts.isNamespaceExport(alias);
+    const name = importedName(alias);
+    // The specifier decides before resolution, so that authors without an installed package still get answers.
+    if (specifier.text === PACKAGE) {
+      if (isWhole) return { kind: 'package', isTypeOnly: false };
+      return name === undefined ? undefined : { kind: 'stepwright', name, isTypeOnly: false };
+    }
+    const source = this.#modules.resolve(specifier);
+    if (source === undefined) return undefined;
+    if (isWhole) return { kind: 'module', source, isTypeOnly: false };
+    return this.exportOf(source, name ?? 'default', meaning, seen);
+  }
+
+  #moduleOf({ moduleSpecifier }: ts.ExportDeclaration): ts.SourceFile | undefined {
+    const isText = moduleSpecifier !== undefined && ts.isStringLiteral(moduleSpecifier);
+    return isText ? this.#modules.resolve(moduleSpecifier) : undefined;
+  }
+
+  #exportsOf(source: ts.SourceFile): Exports {
+    const exports = this.#exports.get(source) ?? readExports(source);
+    this.#exports.set(source, exports);
+    return exports;
+  }
+}
+
+/** Whether a name is imported from another package that is installed. */
+export function isOfOtherPackage(modules: Modules, name: ts.Identifier): boolean {
+  const [alias] = declarationsOf(name, 'value') ?? [];
+  const specifier = alias && isAlias(alias) ? specifierOf(alias) : undefined;
+  return specifier !== undefined && specifier.text !== PACKAGE && modules.isElsewhere(specifier);
+}
+
+/** The object and the key of an access whose key is written out. */
+function memberIn(
+  node: ts.Expression,
+): { readonly object: ts.Expression; readonly name: string } | undefined {
+  if (ts.isPropertyAccessExpression(node)) return { object: node.expression, name: node.name.text };
+  if (!ts.isElementAccessExpression(node) || !ts.isStringLiteralLike(node.argumentExpression))
+    return undefined;
+  return { object: node.expression, name: node.argumentExpression.text };
+}
+
+/** Whether an export is of something that another module exports. */
+function isPassedOn(declaration: ts.Declaration): boolean {
+  return specifierOf(declaration) !== undefined;
+}
+
+/** The specifier of the module that an import or a re-export names. */
+function specifierOf(alias: ts.Node): ts.StringLiteral | undefined {
+  const statement = ts.findAncestor(
+    alias,
+    (node) => ts.isImportDeclaration(node) || ts.isExportDeclaration(node),
+  );
+  const specifier = statement?.moduleSpecifier;
+  return specifier !== undefined && ts.isStringLiteral(specifier) ? specifier : undefined;
+}
+
+/** The name that is taken from a module; nothing for `import x from`. */
+function importedName(alias: ts.Declaration): string | undefined {
+  if (!ts.isImportSpecifier(alias) && !ts.isExportSpecifier(alias)) return undefined;
+  return (alias.propertyName ?? alias.name).text;
+}
+
+function readExports(source: ts.SourceFile): Exports {
+  const own = new Map<string, ts.Declaration[]>();
+  const stars: ts.ExportDeclaration[] = [];
+  const add = (name: string, declaration: ts.Declaration): void => {
+    own.set(name, [...(own.get(name) ?? []), declaration]);
+  };
+  for (const statement of source.statements) {
+    if (ts.isExportAssignment(statement)) add(statement.isExportEquals ? 'export=' : 'default', statement);
+    else if (!ts.isExportDeclaration(statement)) addDeclared(statement, add);
+    else if (statement.exportClause === undefined) stars.push(statement);
+    else if (ts.isNamespaceExport(statement.exportClause))
+      add(statement.exportClause.name.text, statement.exportClause);
+    else for (const element of statement.exportClause.elements) add(element.name.text, element);
+  }
+  return { own, stars };
+}
+
+/** Adds what a statement under `export` declares. */
+function addDeclared(
+  statement: ts.Statement,
+  add: (name: string, declaration: ts.Declaration) => void,
+): void {
+  const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
+  const has = (kind: ts.SyntaxKind): boolean => modifiers?.some((each) => each.kind === kind) ?? false;
+  if (!has(ts.SyntaxKind.ExportKeyword)) return;
+  const isDefault = has(ts.SyntaxKind.DefaultKeyword);
+  const declarations = ts.isVariableStatement(statement)
+    ? statement.declarationList.declarations
+    : [statement as ts.Statement & ts.Declaration];
+  for (const declaration of declarations) {
+    const name = ts.getNameOfDeclaration(declaration);
+    if (isDefault) add('default', declaration);
+    else if (name !== undefined && ts.isIdentifier(name)) add(name.text, declaration);
+    else if (ts.isVariableDeclaration(declaration)) addBound(declaration, add);
+  }
+}
+
+function addBound(
+  declaration: ts.VariableDeclaration | ts.BindingElement,
+  add: (name: string, declaration: ts.Declaration) => void,
+): void {
+  const { name } = declaration;
+  if (ts.isIdentifier(name)) add(name.text, declaration);
+  else for (const element of name.elements) if (ts.isBindingElement(element)) addBound(element, add);
+}

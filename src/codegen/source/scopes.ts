@@ -1,0 +1,145 @@
+import { ts } from 'ts-morph';
+
+/** What a name is used as. */
+export type Meaning = 'value' | 'type';
+
+/** The declarations of a scope, by name. */
+type Table = ReadonlyMap<string, readonly ts.Declaration[]>;
+
+const tables = new WeakMap<ts.Node, Table>();
+
+/** The declarations of a name, in the nearest scope that has some; nothing where its file declares no such name. */
+export function declarationsOf(name: ts.Identifier, meaning: Meaning): readonly ts.Declaration[] | undefined {
+  for (let scope: ts.Node = name.parent; scope !== undefined; scope = scope.parent) {
+    const found = tableOf(scope)?.get(name.text);
+    if (found?.some((each) => hasMeaning(each, meaning))) return found;
+  }
+  return undefined;
+}
+
+/** The declarations at the top level of a file. */
+export function topLevelOf(source: ts.SourceFile, name: string): readonly ts.Declaration[] | undefined {
+  return tableOf(source)?.get(name);
+}
+
+/** Whether a declaration is an import or an export of something that is declared elsewhere. */
+export function isAlias(
+  node: ts.Node,
+): node is
+  | ts.ImportSpecifier
+  | ts.ExportSpecifier
+  | ts.ImportClause
+  | ts.NamespaceImport
+  | ts.NamespaceExport
+  | ts.ImportEqualsDeclaration {
+  return (
+    ts.isImportSpecifier(node) ||
+    ts.isExportSpecifier(node) ||
+    ts.isImportClause(node) ||
+    ts.isNamespaceImport(node) ||
+    ts.isNamespaceExport(node) ||
+    ts.isImportEqualsDeclaration(node)
+  );
+}
+
+export function hasMeaning(node: ts.Declaration, meaning: Meaning): boolean {
+  if (isAlias(node) || ts.isClassLike(node) || ts.isEnumDeclaration(node)) return true;
+  const isType =
+    ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isTypeParameterDeclaration(node);
+  return isType === (meaning === 'type');
+}
+
+function tableOf(scope: ts.Node): Table | undefined {
+  const known = tables.get(scope);
+  if (known !== undefined) return known;
+  const declared = declaredIn(scope);
+  if (declared === undefined) return undefined;
+  const table = new Map<string, ts.Declaration[]>();
+  for (const declaration of declared) {
+    const name = ts.getNameOfDeclaration(declaration);
+    if (name === undefined || !ts.isIdentifier(name)) continue;
+    const others = table.get(name.text);
+    if (others === undefined) table.set(name.text, [declaration]);
+    else others.push(declaration);
+  }
+  tables.set(scope, table);
+  return table;
+}
+
+/** The declarations of a node that is a scope. */
+function declaredIn(scope: ts.Node): readonly ts.Declaration[] | undefined {
+  if (ts.isSourceFile(scope)) return [...scope.statements.flatMap(ofStatement), ...hoisted(scope)];
+  if (ts.isBlock(scope) || ts.isModuleBlock(scope)) return scope.statements.flatMap(ofStatement);
+  if (ts.isCaseBlock(scope))
+    return scope.clauses.flatMap(({ statements }) => statements.flatMap(ofStatement));
+  if (ts.isFunctionLike(scope)) return ofFunction(scope);
+  if (ts.isForStatement(scope) || ts.isForInStatement(scope) || ts.isForOfStatement(scope)) {
+    const { initializer } = scope;
+    return initializer !== undefined && ts.isVariableDeclarationList(initializer) ? namesOf(initializer) : [];
+  }
+  if (ts.isCatchClause(scope))
+    return scope.variableDeclaration === undefined ? [] : bound(scope.variableDeclaration);
+  if (ts.isClassLike(scope))
+    return [...(ts.isClassExpression(scope) ? [scope] : []), ...(scope.typeParameters ?? [])];
+  if (ts.isInterfaceDeclaration(scope) || ts.isTypeAliasDeclaration(scope)) return scope.typeParameters ?? [];
+  return undefined;
+}
+
+function ofFunction(scope: ts.SignatureDeclaration): readonly ts.Declaration[] {
+  const own = ts.isFunctionExpression(scope) ? [scope] : [];
+  const parameters = scope.parameters.flatMap((parameter) => bound(parameter));
+  const body = 'body' in scope ? scope.body : undefined;
+  const variables = body === undefined ? [] : hoisted(body);
+  return [...own, ...(scope.typeParameters ?? []), ...parameters, ...variables];
+}
+
+function ofStatement(statement: ts.Statement): readonly ts.Declaration[] {
+  if (ts.isVariableStatement(statement)) return namesOf(statement.declarationList);
+  if (ts.isImportDeclaration(statement)) return ofImport(statement);
+  const isDeclared =
+    ts.isFunctionDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isEnumDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement) ||
+    ts.isModuleDeclaration(statement) ||
+    ts.isImportEqualsDeclaration(statement);
+  return isDeclared ? [statement] : [];
+}
+
+function ofImport({ importClause }: ts.ImportDeclaration): readonly ts.Declaration[] {
+  if (importClause === undefined) return [];
+  const { namedBindings } = importClause;
+  const own = importClause.name === undefined ? [] : [importClause];
+  if (namedBindings === undefined) return own;
+  return [...own, ...(ts.isNamespaceImport(namedBindings) ? [namedBindings] : namedBindings.elements)];
+}
+
+const namesOf = ({ declarations }: ts.VariableDeclarationList): readonly ts.Declaration[] =>
+  declarations.flatMap((declaration) => bound(declaration));
+
+/** A declaration, or those of the names that its pattern binds. */
+function bound(
+  declaration: ts.VariableDeclaration | ts.ParameterDeclaration | ts.BindingElement,
+): readonly ts.Declaration[] {
+  const { name } = declaration;
+  if (ts.isIdentifier(name)) return [declaration];
+  return name.elements.flatMap((element) => (ts.isBindingElement(element) ? bound(element) : []));
+}
+
+/** The variables under `var` in the blocks of a function or a file, which are known in all of it. */
+function hoisted(root: ts.Node): readonly ts.Declaration[] {
+  const found: ts.Declaration[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) || ts.isClassLike(node)) return;
+    const isVar = ts.isVariableDeclarationList(node) && (node.flags & ts.NodeFlags.BlockScoped) === 0;
+    // Those of the top level are known already.
+    if (isVar && node.parent.parent !== root) found.push(...namesOf(node));
+    if (ts.isStatement(node) || ts.isCaseBlock(node) || ts.isCatchClause(node) || isClause(node))
+      ts.forEachChild(node, visit);
+  };
+  ts.forEachChild(root, visit);
+  return found;
+}
+
+const isClause = (node: ts.Node): boolean => ts.isCaseClause(node) || ts.isDefaultClause(node);
