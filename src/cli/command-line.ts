@@ -146,6 +146,7 @@ Reads the project's workflows, checks them, and writes its registries. With any 
 
 Options:
   --check          write nothing; fail when a registry is stale or missing
+  --watch          go on, and do it again whenever something changes that a registry depends on
 ${COMMON_OPTIONS}`,
   checkHelp: `Usage: stepwright check [options]
 
@@ -252,7 +253,23 @@ Options:
   noFolder: (folder: string) => `stepwright: there is no folder \`${folder}\``,
   written: (file: string) => `wrote ${file}`,
   current: (file: string) => `${file} is current`,
+  checkOrWatch: 'stepwright: `stepwright codegen` takes `--check` or `--watch`, not both',
+  watched: (changes: readonly string[], outcome: string, milliseconds: number) =>
+    `${changedFiles(changes)}: ${outcome} (${(milliseconds / 1000).toFixed(2)} s)`,
+  errorCount: (count: number) => `${count} ${count === 1 ? 'error' : 'errors'}`,
+  codegenFailed: (reason: string) => `stepwright failed: ${reason}`,
+  unwatchable: (reason: string) => `stepwright: cannot watch the files: ${reason}`,
 } as const;
+
+/** How many changed files a line names at most. */
+const MOST_CHANGES = 3;
+
+function changedFiles(files: readonly string[]): string {
+  if (files.length === 0) return 'watching';
+  const more = files.length - MOST_CHANGES;
+  const shown = files.slice(0, MOST_CHANGES).join(', ');
+  return `changed ${shown}${more > 0 ? ` and ${more} more` : ''}`;
+}
 
 /** How many known names a message lists at most. */
 const MAX_NAMES = 12;

@@ -80,10 +80,15 @@ export interface CodegenResult {
  * rejects for other faults of codegen, and for a root that is not there.
  */
 export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenResult> {
+  return runNoting(options);
+}
+
+/** @param seen - takes note of what the run looks at. Default: only a run with a cache does. */
+export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise<CodegenResult> {
   // Node names modules by their real paths.
   const root = realpathSync(options.root ?? '.');
   const { configFile, check = false, cache = true } = options;
-  const inputs = cache ? new Inputs(root) : undefined;
+  const inputs = seen ?? (cache ? new Inputs(root) : undefined);
   const noted = inputs === undefined ? {} : { inputs };
   const plan = await planCodegen({ root, ...noted, ...(configFile === undefined ? {} : { configFile }) });
   const outs = plan.value?.registries.map(({ out }) => out) ?? [];
@@ -124,7 +129,7 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
     ? { diagnostics: [], written: [], current: [] }
     : await settleOutputs(root, outputs, check);
   const isClean = internalErrors.length === 0 && !hasErrors([...judged, ...settled.diagnostics]);
-  if (inputs !== undefined && isClean && plan.value !== undefined) {
+  if (cache && inputs !== undefined && isClean && plan.value !== undefined) {
     const { experimentalDecorators } = plan.value;
     const clean = { diagnostics: sortDiagnostics(judged), files: outs, experimentalDecorators };
     keepRun({ root, configFile }, { inputs, names }, clean);

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import type { CodegenOptions, CodegenResult } from '../../codegen/codegen.js';
 import { readSourceIn } from '../../codegen/read-source.js';
 import type { RunName } from '../../codegen/run-record.js';
+import type { WatchedRun } from '../../codegen/watch.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
 
 const OPTIONS = {
@@ -17,10 +18,12 @@ type Format = (typeof OPTIONS.format.oneOf)[number];
 
 /** `stepwright codegen`: reads the workflows, checks them, and writes the registries. */
 export async function codegenCommand(args: readonly string[], output: Output): Promise<number> {
-  const parsed = parseOptions('stepwright codegen', args, { ...OPTIONS, check: { type: 'boolean' } });
+  const table = { ...OPTIONS, check: { type: 'boolean' }, watch: { type: 'boolean' } } as const;
+  const parsed = parseOptions('stepwright codegen', args, table);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
-  const { check = false, ...options } = parsed.values;
-  return run({ ...options, check, helpText: texts.codegenHelp }, output);
+  const { check = false, watch = false, ...options } = parsed.values;
+  if (check && watch) return misused(texts.checkOrWatch, output);
+  return run({ ...options, check, watch, helpText: texts.codegenHelp }, output);
 }
 
 /** `stepwright check`: the same, but writes nothing. */
@@ -37,6 +40,7 @@ interface RunOptions {
   readonly 'no-cache'?: boolean;
   readonly help?: boolean;
   readonly check: boolean;
+  readonly watch?: boolean;
   readonly helpText: string;
 }
 
@@ -48,6 +52,7 @@ async function run(options: RunOptions, output: Output): Promise<number> {
   }
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const name = { root, ...(config === undefined ? {} : { configFile: config }) };
+  if (options.watch) return watch({ ...name, cache: !noCache }, format, output);
   const result =
     (noCache ? undefined : await unchanged(name)) ?? (await compiled({ ...name, check, cache: !noCache }));
   const isFaulty = result.diagnostics.length > 0 && (await printDiagnostics(result, format, output));
@@ -57,6 +62,39 @@ async function run(options: RunOptions, output: Output): Promise<number> {
   for (const file of result.written) note(`${texts.written(file)}\n`);
   for (const file of result.current) note(`${texts.current(file)}\n`);
   return isFaulty ? 1 : 0;
+}
+
+/** Prints a line for each run, until a signal ends it. */
+async function watch(options: CodegenOptions, format: Format, output: Output): Promise<number> {
+  const { watchCodegen } = await import('../../codegen/watch.js');
+  const note = format === 'json' ? output.err : output.out;
+  let printed = Promise.resolve();
+  const print = async ({ changes, result, error, milliseconds }: WatchedRun): Promise<void> => {
+    if (result !== undefined) {
+      if (result.diagnostics.length > 0) await printDiagnostics(result, format, output);
+      printStacks(result, output);
+    }
+    note(`${texts.watched(changes, outcomeOf(result, error), milliseconds)}\n`);
+  };
+  return new Promise((resolve) => {
+    const watcher = watchCodegen({
+      ...options,
+      onRun: (run) => {
+        printed = printed.then(() => print(run));
+      },
+      onError: ({ message }) => output.err(`${texts.unwatchable(message)}\n`),
+    });
+    const stop = (): void => void watcher.close().then(() => printed.then(() => resolve(0)));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+  });
+}
+
+/** In a few words. */
+function outcomeOf(result: CodegenResult | undefined, error: Error | undefined): string {
+  if (result === undefined) return texts.codegenFailed(error?.message.split('\n', 1)[0] ?? '');
+  const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length;
+  if (errors > 0) return texts.errorCount(errors);
+  return [...result.written.map(texts.written), ...result.current.map(texts.current)].join(', ');
 }
 
 /** What a command prints of a run. */

@@ -1,0 +1,180 @@
+import { realpathSync, type Stats } from 'node:fs';
+import path from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
+import { type CodegenOptions, type CodegenResult, runNoting } from './codegen.js';
+import { Inputs } from './inputs.js';
+import { recallRun } from './run-record.js';
+import { stateOf } from './schemas/cache/dependencies.js';
+
+export interface WatchOptions extends Omit<CodegenOptions, 'check'> {
+  /** Called after each run, the first one included. What it throws ends the process, as in any callback. */
+  readonly onRun: (run: WatchedRun) => void;
+  /** Called where the file system cannot be watched, for example because there are too many files. */
+  readonly onError?: (error: Error) => void;
+  /** How long there is no further change before a run. Default: 50 ms. */
+  readonly debounceMs?: number;
+}
+
+/** A run of codegen that a change has caused. */
+export interface WatchedRun {
+  /** The changed files, relative to the root with `/`; empty for the first run. */
+  readonly changes: readonly string[];
+  /** Missing where codegen itself failed. */
+  readonly result?: CodegenResult;
+  /** Why codegen itself failed. */
+  readonly error?: Error;
+  readonly milliseconds: number;
+}
+
+export interface CodegenWatcher {
+  /** Stops watching. Resolves once a run in progress is over; `onRun` is not called for it. */
+  close(): Promise<void>;
+}
+
+/**
+ * Runs codegen, and again whenever something changes that a run depends on: sources, files that they import or embed,
+ * configurations. Changes that come together cause one run. A file that is written with the bytes it had causes none,
+ * and neither do the registries that codegen writes.
+ *
+ * @throws Error where the root is not there.
+ * @example
+ * ```ts
+ * const watcher = watchCodegen({ onRun: ({ changes, result }) => console.log(changes, result?.written) });
+ * process.once('SIGINT', () => watcher.close());
+ * ```
+ */
+export function watchCodegen(options: WatchOptions): CodegenWatcher {
+  return new Watcher(options);
+}
+
+/** What a module may load. */
+const LOADED = /\.(?:[cm]?[jt]sx?|json)$/;
+
+const NEVER: ReadonlySet<string> = new Set(['node_modules', '.git']);
+
+const DEBOUNCE_MS = 50;
+
+class Watcher implements CodegenWatcher {
+  readonly #options: WatchOptions;
+  readonly #root: string;
+  readonly #watcher: FSWatcher;
+  /** Absolute paths of files that an event has named since the last look. */
+  readonly #changes = new Set<string>();
+  /** What the last run has looked at. Its registries are among it. */
+  #paths: ReadonlyMap<string, string> = new Map();
+  #running: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#root = realpathSync(options.root ?? '.');
+    // Not `fs.watch`: on Linux its recursive mode misses files in folders that are made or renamed while it looks.
+    this.#watcher = watch(this.#root, {
+      ignored: (file, stats) => this.#isIgnored(file, stats),
+      // A file that is watched later may have changed before: its `add` has it compared.
+      ignoreInitial: false,
+      // Links are sources by the files that they lead to, which are watched by themselves.
+      followSymlinks: false,
+      // Files are compared by their bytes, after a while without changes.
+      atomic: false,
+      ignorePermissionErrors: true,
+    });
+    this.#watcher.on('error', (error) => options.onError?.(error as Error));
+    // What changes while the first run reads must not be missed.
+    this.#watcher.once('ready', () => {
+      this.#watcher.on('all', (_event, file) => this.#note(path.resolve(file)));
+      this.#start([]);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#watcher.close();
+    await this.#running;
+  }
+
+  #isIgnored(file: string, stats: Stats | undefined): boolean {
+    if (file === this.#root) return false;
+    const names = path.relative(this.#root, file).split(path.sep);
+    if (names.some((name) => NEVER.has(name))) return true;
+    return stats?.isFile() === true && !LOADED.test(file) && !this.#paths.has(file);
+  }
+
+  #note(file: string): void {
+    if (!this.#paths.has(file) && !LOADED.test(file)) return;
+    this.#changes.add(file);
+    this.#wait();
+  }
+
+  #wait(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#judge(), this.#options.debounceMs ?? DEBOUNCE_MS);
+  }
+
+  /** Starts a run, if what has changed may make a difference. */
+  #judge(): void {
+    // The end of the run looks again.
+    if (this.#isClosed || this.#running !== undefined || this.#changes.size === 0) return;
+    const noted = [...this.#changes];
+    this.#changes.clear();
+    const isSeen = (file: string) => this.#paths.has(file);
+    const changed = noted.filter((file) => isSeen(file) && stateOf(file) !== this.#paths.get(file));
+    // A new file may be a source, and any module may be what a tool imports.
+    const others = noted.filter((file) => !isSeen(file));
+    if (changed.length > 0) this.#start(changed);
+    else if (others.length > 0 && !this.#isUnchanged()) this.#start(others);
+  }
+
+  #isUnchanged(): boolean {
+    const { configFile, cache = true } = this.#options;
+    return cache && recallRun({ root: this.#root, configFile }) !== undefined;
+  }
+
+  #start(changes: readonly string[]): void {
+    if (this.#isClosed) return;
+    this.#running = this.#run(changes).finally(() => {
+      this.#running = undefined;
+      if (this.#changes.size > 0 && !this.#isClosed) this.#wait();
+    });
+  }
+
+  async #run(changed: readonly string[]): Promise<void> {
+    const { onRun, onError: _, debounceMs: __, ...options } = this.#options;
+    const inputs = new Inputs(this.#root);
+    const start = performance.now();
+    const outcome = await runNoting({ ...options, root: this.#root }, inputs).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error: error instanceof Error ? error : new Error(String(error)) }),
+    );
+    const milliseconds = performance.now() - start;
+    this.#watch(inputs, 'result' in outcome ? outcome.result : undefined);
+    const changes = changed.map((file) => this.#relative(file)).sort();
+    if (!this.#isClosed) onRun({ changes, ...outcome, milliseconds });
+  }
+
+  /** Watches what a run has looked at as well: files outside of the root, and files that it embeds. */
+  #watch(inputs: Inputs, result: CodegenResult | undefined): void {
+    const paths = new Map(inputs.paths);
+    for (const file of [...(result?.written ?? []), ...(result?.current ?? [])]) {
+      const out = path.join(this.#root, file);
+      paths.set(out, stateOf(out));
+    }
+    // A run that fails before it reads anything must not forget what it depends on.
+    if (result === undefined)
+      for (const [file] of this.#paths) if (!paths.has(file)) paths.set(file, stateOf(file));
+    this.#paths = paths;
+    const further = [...paths].filter(([file, state]) => state.startsWith('file ') && this.#isFurther(file));
+    if (!this.#isClosed) this.#watcher.add(further.map(([file]) => file));
+  }
+
+  #isFurther(file: string): boolean {
+    if (file.split(path.sep).includes('node_modules')) return false;
+    return !file.startsWith(this.#root + path.sep) || !LOADED.test(file);
+  }
+
+  #relative(file: string): string {
+    return path.relative(this.#root, file).split(path.sep).join('/');
+  }
+}
