@@ -22,6 +22,8 @@ export const ENTRY_POINTS: Readonly<Record<string, string>> = {
   runtime: 'runtime/index.d.ts',
   builder: 'formats/builder/index.d.ts',
   codegen: 'codegen/index.d.ts',
+  vite: 'bundlers/vite.d.ts',
+  esbuild: 'bundlers/esbuild.d.ts',
   testing: 'testing/index.d.ts',
 };
 

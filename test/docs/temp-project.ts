@@ -18,7 +18,7 @@ const TSCONFIG = {
   },
 };
 
-const PACKAGES = ['zod', '@types/node', '@modelcontextprotocol/sdk'];
+const PACKAGES = ['zod', '@types/node', '@modelcontextprotocol/sdk', 'esbuild'];
 
 /** An author's project in a temporary folder, with the built package as its `stepwright`. */
 export interface TempProject {

@@ -18,15 +18,14 @@ describe('the product', () => {
       peerDependencies: object;
     };
     const names = Object.keys(dependencies);
-    // The compilers and SQLite are optional: what a server loads does without them.
+    // The compilers, SQLite and bundlers are optional: what a server loads does without them.
     const withPeers = [...names, ...Object.keys(peerDependencies)];
+    const mayUsePeers = ({ from, how }: (typeof imports)[number]): boolean =>
+      from.startsWith('src/codegen/') ||
+      how === 'lazy' ||
+      (from.startsWith('src/bundlers/') && how === 'type');
     const undeclared = imports
-      .map((link) =>
-        undeclaredPackage(
-          link,
-          link.from.startsWith('src/codegen/') || link.how === 'lazy' ? withPeers : names,
-        ),
-      )
+      .map((link) => undeclaredPackage(link, mayUsePeers(link) ? withPeers : names))
       .filter((fault) => fault !== undefined);
     expect(undeclared).toEqual([]);
     expect(undeclaredPackage({ from: 'src/a.ts', to: 'zod-extra', how: 'value' }, names)).toContain(

@@ -21,6 +21,7 @@ export const ROOMS = [
   'entry',
   'src/testing',
   'src/eslint',
+  'src/bundlers',
   'src/cli',
 ] as const;
 
