@@ -160,7 +160,16 @@ function mimeTypeOf({ contentFile }: ResourceDeclaration, { isText = true }: Res
   return MIME_TYPES[extension] ?? (isText ? 'text/plain' : 'application/octet-stream');
 }
 
-function workflowEntry({ declaration, graph }: LinkedWorkflow): EntryContent<WorkflowData> {
+/** The same entry for a workflow that several runs share: the emitter remembers its text. */
+const workflowEntries = new WeakMap<LinkedWorkflow, EntryContent<WorkflowData>>();
+
+function workflowEntry(workflow: LinkedWorkflow): EntryContent<WorkflowData> {
+  const entry = workflowEntries.get(workflow) ?? makeEntry(workflow);
+  workflowEntries.set(workflow, entry);
+  return entry;
+}
+
+function makeEntry({ declaration, graph }: LinkedWorkflow): EntryContent<WorkflowData> {
   const { options, args, steps } = declaration;
   // What the decorators record: a bare `done(…)` field carries none.
   const decorated = steps.filter((step) => step.decorated);

@@ -35,8 +35,11 @@ import {
   type ToolSchemas,
 } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
+import type { CodegenSession } from './session.js';
+import { memoryOf, type SessionMemory } from './session-memory.js';
 import { openSourceHost } from './source/source-host.js';
 import type { IgnoreSyntax, SourceFileSyntax } from './syntax.js';
+import { type CheckedWorkflow, MarkedEnvironment, type WorkflowMemory } from './workflow-memory.js';
 import { type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
 
 export interface CodegenOptions {
@@ -51,6 +54,8 @@ export interface CodegenOptions {
    * in `node_modules/.cache/stepwright/`. Default true.
    */
   readonly cache?: boolean;
+  /** What earlier runs of this process have read of the same project. Default: nothing; without `cache` it is not used. */
+  readonly session?: CodegenSession;
   /** What the import of one tool module may use. They win over those of the configuration. */
   readonly moduleLimits?: Partial<ModuleLimits>;
 }
@@ -88,13 +93,15 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   // Node names modules by their real paths.
   const root = realpathSync(options.root ?? '.');
   const { configFile, check = false, cache = true } = options;
-  const inputs = seen ?? (cache ? new Inputs(root) : undefined);
+  const session = memoryOf(options.session);
+  const inputs = seen ?? (cache ? new Inputs(root, session.states) : undefined);
   const noted = inputs === undefined ? {} : { inputs };
   const plan = await planCodegen({ root, ...noted, ...(configFile === undefined ? {} : { configFile }) });
   const outs = plan.value?.registries.map(({ out }) => out) ?? [];
   const names = inputs === undefined ? '' : sourceNames(root, outs);
   const limits = { ...plan.value?.moduleLimits, ...options.moduleLimits };
   const reading = { cache, ...noted, limits };
+  const memory = { session, names };
   const diagnostics: Diagnostic[] = [...plan.diagnostics];
   const outputs: OutputFile[] = [];
   const found = { tools: 0, resources: 0, workflows: 0 };
@@ -103,7 +110,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const internalErrors: InternalError[] = [];
   for (const registry of plan.value?.registries ?? []) {
     if (!check) removeRemains(root, registry.out);
-    const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading).catch(
+    const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading, memory).catch(
       (error: unknown) => {
         if (error instanceof InternalError) return error;
         throw error;
@@ -160,18 +167,28 @@ async function compileRegistry(
   { tsconfig, experimentalDecorators }: CodegenPlan,
   { files, out, includePlace }: RegistryPlan,
   reading: Pick<ReadSchemasOptions, 'cache' | 'limits' | 'inputs'>,
+  { session, names }: { readonly session: SessionMemory; readonly names: string },
 ): Promise<CompiledRegistry> {
-  const { inputs } = reading;
+  const memory = session.of(out);
+  const looked = reading.inputs && new Inputs(root, session.states);
+  if (looked !== undefined) memory.refresh(names, looked);
   const host = openSourceHost({
     ...{ root, files },
     ...(tsconfig === undefined ? {} : { tsconfig }),
-    ...(inputs === undefined ? {} : { inputs }),
+    ...(looked === undefined ? {} : { inputs: looked, memory: memory.files }),
   });
   const options = { root, packageRoot: packageRootOf(root, out), experimentalDecorators, ...reading };
-  const first = await compileSources(host.sourceFiles(new Set()), options);
+  const compile = (typed: ReadonlySet<string>, before?: Compilation) =>
+    compileSources(host.sourceFiles(typed), options, memory.workflows, before);
+  const first = await compile(new Set());
   const typed = filesToType(first);
-  const found = typed.size === 0 ? first : await compileSources(host.sourceFiles(typed), options, first);
+  const found = typed.size === 0 ? first : await compile(typed, first);
   const { declared, linked, prompts, hints, schemas, faults } = found;
+  if (looked !== undefined) {
+    memory.keepLookups(names, looked, host.seen());
+    for (const [path, state] of looked.paths)
+      if (!reading.inputs?.paths.has(path)) reading.inputs?.paths.set(path, state);
+  }
   const declarations = declared.value;
   const empty = isEmpty(declarations)
     ? [diagnostic('SW9006', includePlace, { file: out, count: files.length })]
@@ -188,14 +205,16 @@ async function compileRegistry(
 
 /** What the phases make of the sources of a registry. */
 interface Compilation {
-  readonly syntax: readonly SourceFileSyntax[];
+  /** The files whose types were left alone as far as possible. */
+  readonly untyped: ReadonlySet<string>;
   readonly declared: Phase<Declarations>;
   readonly imported: ImportedSchemas;
   readonly linked: Phase<readonly LinkedWorkflow[]>;
   readonly prompts: ReturnType<typeof linkPrompts>;
   readonly hints: ReturnType<typeof linkHints>;
   readonly schemas: Phase<ToolSchemas>;
-  readonly environment: CheckEnvironment;
+  /** The workflows whose conditions may be lists or objects. */
+  readonly composite: ReadonlySet<LinkedWorkflow>;
   readonly faults: readonly Diagnostic[];
 }
 
@@ -203,6 +222,7 @@ interface Compilation {
 async function compileSources(
   syntax: readonly SourceFileSyntax[],
   reading: ReadSchemasOptions,
+  memory: WorkflowMemory,
   before?: Compilation,
 ): Promise<Compilation> {
   const declared = extract(syntax);
@@ -212,31 +232,33 @@ async function compileSources(
   const loading = before === undefined ? importSchemas(declarations, options) : before.imported;
   // A phase below may throw before anything waits for it.
   if (loading instanceof Promise) loading.catch(() => {});
-  const bare = link(declarations);
+  memory.refresh(declarations.tools);
+  // A name that two declarations have is changed for one of them, wherever it is used.
+  const bare = link(declarations, hasErrors(declared.diagnostics) ? undefined : memory);
   const prompts = linkPrompts(declarations);
   const hints = linkHints(declarations);
   const imported = await loading;
   const schemas = await readSchemas(declarations, { ...options, imported });
   const toolsByName = new Map([...schemas.value.tools].map(([{ name }, reading]) => [name, reading]));
   const filled = withFedSchemas(bare.value, (name) => toolsByName.get(name)?.inputSchema);
-  const linked = { ...bare, value: filled };
-  const environment = environmentOf(linked.value, declarations, schemas.value);
-  const faults = checkWorkflows(linked.value, environment);
-  return { syntax, declared, imported, linked, prompts, hints, schemas, environment, faults };
+  const value = filled.map((workflow, index) => memory.filled(bare.value[index] as LinkedWorkflow, workflow));
+  const linked = { ...bare, value };
+  const environment = new MarkedEnvironment(environmentOf(value, declarations, schemas.value));
+  const untyped = new Set(syntax.filter(({ isUntyped }) => isUntyped).map(({ file }) => file));
+  const { faults, composite } = checkWorkflows(value, untyped, environment, memory);
+  return { untyped, declared, imported, linked, prompts, hints, schemas, composite, faults };
 }
 
 /**
  * The files whose types may say more than their texts and the schemas: those of conditions that may be lists or
  * objects, of reads that the compiler may allow, and of tools whose schemas leave something open.
  */
-function filesToType({ syntax, linked, schemas, environment, faults }: Compilation): ReadonlySet<string> {
-  const untyped = new Set(syntax.filter(({ isUntyped }) => isUntyped).map(({ file }) => file));
+function filesToType({ untyped, linked, schemas, composite, faults }: Compilation): ReadonlySet<string> {
   const files = new Set(schemas.value.untyped.map(({ file }) => file));
   for (const { code, place } of faults) if (code === 'SW3016' && place !== undefined) files.add(place.file);
-  for (const { declaration, graph, isWhole } of linked.value) {
-    const { file } = declaration;
-    if (!untyped.has(file) || files.has(file)) continue;
-    if (!isWhole || mayHaveCompositeConditions(graph, environment)) files.add(file);
+  for (const workflow of linked.value) {
+    const { declaration, isWhole } = workflow;
+    if (untyped.has(declaration.file) && (!isWhole || composite.has(workflow))) files.add(declaration.file);
   }
   return files;
 }
@@ -313,14 +335,40 @@ function environmentOf(
   };
 }
 
+/** @param untyped - the files whose types were left alone as far as possible. */
 function checkWorkflows(
   workflows: readonly LinkedWorkflow[],
+  untyped: ReadonlySet<string>,
+  marked: MarkedEnvironment,
+  memory: WorkflowMemory,
+): Pick<Compilation, 'faults' | 'composite'> {
+  const checked = workflows.map((workflow) => {
+    const known = memory.checked(workflow, marked);
+    if (known !== undefined) return { workflow, ...known };
+    const { environment, uses } = marked.observed();
+    const found = checkWorkflow(workflow, untyped, environment);
+    const used = uses();
+    if (used !== undefined) memory.keepChecked(workflow, { checked: found, uses: used });
+    return { workflow, ...found };
+  });
+  return {
+    faults: checked.flatMap(({ faults }) => faults),
+    composite: new Set(checked.flatMap(({ workflow, isComposite }) => (isComposite ? workflow : []))),
+  };
+}
+
+function checkWorkflow(
+  { graph, isWhole, declaration }: LinkedWorkflow,
+  untyped: ReadonlySet<string>,
   environment: CheckEnvironment,
-): readonly Diagnostic[] {
-  const found = workflows.flatMap(({ graph, isWhole, declaration }) =>
-    workingOn(declaration, () => checkGraph(graph, environment, { isWhole })),
-  );
-  return found.filter((fault) => !isSettledByTypes(fault));
+): CheckedWorkflow {
+  const found = workingOn(declaration, () => checkGraph(graph, environment, { isWhole }));
+  // One with faults is typed whatever its conditions are.
+  const isAsked = isWhole && untyped.has(declaration.file);
+  return {
+    faults: found.filter((fault) => !isSettledByTypes(fault)),
+    isComposite: isAsked && workingOn(declaration, () => mayHaveCompositeConditions(graph, environment)),
+  };
 }
 
 /** Adds faulty arguments, which the graph lacks: passing one must not be reported as an unknown argument. */

@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs';
 import path from 'node:path';
+import { textHash } from '../formats/source-record.js';
 import { stateOf } from './schemas/cache/dependencies.js';
 import type { ModuleRequest } from './schemas/import-modules.js';
 
@@ -9,15 +11,82 @@ export class Inputs {
   /** The modules whose classes were read. */
   readonly modules: ModuleRequest[] = [];
   readonly #root: string;
+  readonly #states: States;
 
-  /** @param root - that relative paths start from. */
-  constructor(root: string) {
+  /**
+   * @param root - that relative paths start from.
+   * @param states - what is known of the states of files. Default: nothing.
+   */
+  constructor(root: string, states = new States()) {
     this.#root = root;
+    this.#states = states;
   }
 
   /** Notes a path before it is read, or before it is looked for. */
   see(file: string): void {
     const absolute = path.resolve(this.#root, file);
-    if (!this.paths.has(absolute)) this.paths.set(absolute, stateOf(absolute));
+    if (!this.paths.has(absolute)) this.paths.set(absolute, this.stateOf(absolute));
   }
+
+  /** The state of a path now. */
+  stateOf(absolute: string): string {
+    return this.#states.of(absolute);
+  }
+
+  /**
+   * Whether all that was looked at is as it was.
+   *
+   * @param but - absolute paths of files that may have changed.
+   */
+  areCurrent(but: readonly string[]): boolean {
+    return [...this.paths].every(([file, state]) => but.includes(file) || this.stateOf(file) === state);
+  }
+
+  /** The hash of a file's text, if the file is still what it was when it was first seen. */
+  textHashOf(absolute: string): string | undefined {
+    return this.#states.textHashOf(absolute, this.paths.get(absolute));
+  }
+}
+
+/** The states of files and folders for a process that asks for them often: one that was not touched is not read again. */
+export class States {
+  readonly #known = new Map<string, { readonly signature: string; readonly state: string }>();
+  /** By the states of files. */
+  readonly #textHashes = new Map<string, string>();
+
+  of(absolute: string): string {
+    const signature = signatureOf(absolute);
+    const known = this.#known.get(absolute);
+    if (signature !== undefined && known?.signature === signature) return known.state;
+    const state = stateOf(absolute);
+    // A file that was changed while it was read, or has just been, may change again without a new signature.
+    const isSettled = signature !== undefined && signature === signatureOf(absolute) && isOld(absolute);
+    if (isSettled) this.#known.set(absolute, { signature, state });
+    else this.#known.delete(absolute);
+    return state;
+  }
+
+  /** The hash of a file's text, if the file has a state. */
+  textHashOf(absolute: string, state: string | undefined): string | undefined {
+    const known = state === undefined ? undefined : this.#textHashes.get(state);
+    const hash = known ?? textHash(absolute);
+    if (state === undefined || this.of(absolute) !== state) return undefined;
+    this.#textHashes.set(state, hash);
+    return hash;
+  }
+}
+
+/** Below the clock of a file system, two changes may have one time. */
+const CLOCK_MS = 50;
+
+function isOld(absolute: string): boolean {
+  const { mtimeMs, ctimeMs } = statSync(absolute, { throwIfNoEntry: false }) ?? { mtimeMs: 0, ctimeMs: 0 };
+  return Math.abs(Date.now() - Math.max(mtimeMs, ctimeMs)) > CLOCK_MS;
+}
+
+function signatureOf(absolute: string): string | undefined {
+  const stats = statSync(absolute, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  const { mtimeMs, ctimeMs, size, ino } = stats;
+  return `${mtimeMs} ${ctimeMs} ${size} ${ino}`;
 }

@@ -1,10 +1,9 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { readSourceRecord, type SourceRecord, sourceRecordName, textHash } from '../formats/source-record.js';
+import { readSourceRecord, type SourceRecord, sourceRecordName } from '../formats/source-record.js';
 import type { Inputs } from './inputs.js';
 import type { RunName } from './run-record.js';
 import { cacheFolder } from './schemas/cache/cache-file.js';
-import { stateOf } from './schemas/cache/dependencies.js';
 import { takeTemporaryName } from './temporary-files.js';
 import type { OutputFile } from './writer.js';
 
@@ -29,7 +28,9 @@ export function keepSources({ root, configFile }: RunName, { inputs, names, outp
   const outs = outputs.map((output) => path.join(root, output.file));
   const sources = [...inputs.paths]
     .filter(([each]) => isOwn(root, each) && !outs.includes(each))
-    .flatMap(([each, state]) => hashSeen(root, each, state))
+    .filter(([, state]) => state.startsWith('file '))
+    // A file that was changed during the run has no hash that it could have when a server starts.
+    .map(([each]): [string, string] => [nameIn(root, each), inputs.textHashOf(each) ?? 'changed'])
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const record: SourceRecord = {
     registries: Object.fromEntries(outputs.map((output) => [output.file, checksums(output, former)])),
@@ -53,12 +54,8 @@ function isOwn(root: string, file: string): boolean {
   return file.startsWith(root + path.sep) && !file.split(path.sep).includes('node_modules');
 }
 
-/** A file that was changed during the run has no hash that it could have when a server starts. */
-function hashSeen(root: string, file: string, state: string): readonly (readonly [string, string])[] {
-  if (!state.startsWith('file ')) return [];
-  const hash = textHash(file);
-  const name = path.relative(root, file).split(path.sep).join('/');
-  return [[name, stateOf(file) === state ? hash : 'changed']];
+function nameIn(root: string, file: string): string {
+  return path.relative(root, file).split(path.sep).join('/');
 }
 
 function checksums({ file, text }: OutputFile, former: SourceRecord['registries']): readonly string[] {

@@ -4,7 +4,7 @@ import { sourceNames } from '../formats/source-record.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Inputs } from './inputs.js';
 import { cacheFolder, readEntry, sha256, writeEntry } from './schemas/cache/cache-file.js';
-import { areCurrent, NO_READS, openClosures, openDisk, stateOf } from './schemas/cache/dependencies.js';
+import { areCurrent, NO_READS, openClosures, openDisk } from './schemas/cache/dependencies.js';
 import { OWN_FILES, openSchemaCache } from './schemas/cache/schema-cache.js';
 import { childConditions, type ModuleRequest } from './schemas/import-modules.js';
 
@@ -72,9 +72,9 @@ export function keepRun(
   const files = run.files.map((file) => path.join(root, file));
   const paths: Record<string, string> = Object.fromEntries(inputs.paths);
   // They were written meanwhile.
-  for (const file of files) paths[file] = stateOf(file);
+  for (const file of files) paths[file] = inputs.stateOf(file);
   if (folder === undefined || names !== sourceNames(root, run.files)) return;
-  if (!areCurrent({ ...NO_READS, paths })) return;
+  if (!inputs.areCurrent(files)) return;
   const entry: RunEntry = {
     ...{ key: keyOf(root), names: sourceNames(root), paths, run },
     modules: inputs.modules,

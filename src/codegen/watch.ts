@@ -4,7 +4,8 @@ import { type FSWatcher, watch } from 'chokidar';
 import { type CodegenOptions, type CodegenResult, runNoting } from './codegen.js';
 import { Inputs } from './inputs.js';
 import { recallRun } from './run-record.js';
-import { stateOf } from './schemas/cache/dependencies.js';
+import { CodegenSession } from './session.js';
+import { memoryOf } from './session-memory.js';
 
 export interface WatchOptions extends Omit<CodegenOptions, 'check'> {
   /** Called after each run, the first one included. What it throws ends the process, as in any callback. */
@@ -58,6 +59,7 @@ class Watcher implements CodegenWatcher {
   readonly #options: WatchOptions;
   readonly #root: string;
   readonly #watcher: FSWatcher;
+  readonly #session: CodegenSession;
   /** Absolute paths of files that an event has named since the last look. */
   readonly #changes = new Set<string>();
   /** What the last run has looked at. Its registries are among it. */
@@ -69,6 +71,7 @@ class Watcher implements CodegenWatcher {
   constructor(options: WatchOptions) {
     this.#options = options;
     this.#root = realpathSync(options.root ?? '.');
+    this.#session = options.session ?? new CodegenSession();
     // Not `fs.watch`: on Linux its recursive mode misses files in folders that are made or renamed while it looks.
     this.#watcher = watch(this.#root, {
       ignored: (file, stats) => this.#isIgnored(file, stats),
@@ -120,7 +123,7 @@ class Watcher implements CodegenWatcher {
     const noted = [...this.#changes];
     this.#changes.clear();
     const isSeen = (file: string) => this.#paths.has(file);
-    const changed = noted.filter((file) => isSeen(file) && stateOf(file) !== this.#paths.get(file));
+    const changed = noted.filter((file) => isSeen(file) && this.#stateOf(file) !== this.#paths.get(file));
     // A new file may be a source, and any module may be what a tool imports.
     const others = noted.filter((file) => !isSeen(file));
     if (changed.length > 0) this.#start(changed);
@@ -142,9 +145,9 @@ class Watcher implements CodegenWatcher {
 
   async #run(changed: readonly string[]): Promise<void> {
     const { onRun, onError: _, debounceMs: __, ...options } = this.#options;
-    const inputs = new Inputs(this.#root);
+    const inputs = new Inputs(this.#root, memoryOf(this.#session).states);
     const start = performance.now();
-    const outcome = await runNoting({ ...options, root: this.#root }, inputs).then(
+    const outcome = await runNoting({ ...options, root: this.#root, session: this.#session }, inputs).then(
       (result) => ({ result }),
       (error: unknown) => ({ error: error instanceof Error ? error : new Error(String(error)) }),
     );
@@ -159,11 +162,11 @@ class Watcher implements CodegenWatcher {
     const paths = new Map(inputs.paths);
     for (const file of [...(result?.written ?? []), ...(result?.current ?? [])]) {
       const out = path.join(this.#root, file);
-      paths.set(out, stateOf(out));
+      paths.set(out, this.#stateOf(out));
     }
     // A run that fails before it reads anything must not forget what it depends on.
     if (result === undefined)
-      for (const [file] of this.#paths) if (!paths.has(file)) paths.set(file, stateOf(file));
+      for (const [file] of this.#paths) if (!paths.has(file)) paths.set(file, this.#stateOf(file));
     this.#paths = paths;
     const further = [...paths].filter(([file, state]) => state.startsWith('file ') && this.#isFurther(file));
     if (!this.#isClosed) this.#watcher.add(further.map(([file]) => file));
@@ -172,6 +175,10 @@ class Watcher implements CodegenWatcher {
   #isFurther(file: string): boolean {
     if (file.split(path.sep).includes('node_modules')) return false;
     return !file.startsWith(this.#root + path.sep) || !LOADED.test(file);
+  }
+
+  #stateOf(file: string): string {
+    return memoryOf(this.#session).states.of(file);
   }
 
   #relative(file: string): string {

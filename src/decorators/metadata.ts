@@ -233,22 +233,41 @@ export interface RegistryTables {
  */
 export function registryChecksum(tables: RegistryTables, hash = sha256Hex): string {
   const { tools, resources, workflows, prompts = {}, functions = {} } = tables;
-  const parts = {
-    tools: withoutCode(tools),
-    resources: withoutCode(resources),
-    workflows: withoutCode(workflows),
-    // Empty tables are left out: registries from before these tables existed keep their checksums.
-    ...(Object.keys(prompts).length === 0 ? {} : { prompts: withoutCode(prompts) }),
-    ...(Object.keys(functions).length === 0 ? {} : { functions: withoutCode(functions) }),
-  };
-  return hash(canonicalJson(parts as Value));
+  const texts = (table: Readonly<Record<string, object>>) =>
+    Object.fromEntries(Object.entries(table).map(([name, entry]) => [name, entryText(entry)]));
+  return checksumOfTexts(
+    {
+      ...{ tools: texts(tools), resources: texts(resources), workflows: texts(workflows) },
+      ...{ prompts: texts(prompts), functions: texts(functions) },
+    },
+    hash,
+  );
 }
 
-function withoutCode(table: Readonly<Record<string, object>>): object {
-  return Object.fromEntries(
-    Object.entries(table).map(([name, entry]) => {
-      const { class: _class, function: _function, ...rest } = entry as Readonly<Record<string, unknown>>;
-      return [name, rest];
-    }),
+/** The part of {@link registryChecksum} that one entry makes: its canonical JSON. */
+export function entryText(entry: object): string {
+  const { class: _class, function: _function, ...rest } = entry as Readonly<Record<string, unknown>>;
+  return canonicalJson(rest as Value);
+}
+
+/** The {@link registryChecksum} of entries by their texts. */
+export function checksumOfTexts(
+  tables: { readonly [K in keyof RegistryTables]-?: Readonly<Record<string, string>> },
+  hash: (text: string) => string,
+): string {
+  const { prompts, functions, ...always } = tables;
+  // Empty tables are left out: registries from before these tables existed keep their checksums.
+  const all = Object.entries({ prompts, functions }).filter(([, table]) => Object.keys(table).length > 0);
+  const parts = Object.fromEntries([...Object.entries(always), ...all]);
+  return hash(
+    objectOfTexts(
+      Object.fromEntries(Object.entries(parts).map(([name, table]) => [name, objectOfTexts(table)])),
+    ),
   );
+}
+
+/** Canonical JSON of an object whose members are canonical JSON. */
+function objectOfTexts(members: Readonly<Record<string, string>>): string {
+  const names = Object.keys(members).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${members[name]}`).join(',')}}`;
 }

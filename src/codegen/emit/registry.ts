@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { REGISTRY_VERSION, registryChecksum } from '../../decorators/metadata.js';
-import { canonicalGraph } from '../../graph/canonical.js';
+import { checksumOfTexts, entryText, REGISTRY_VERSION } from '../../decorators/metadata.js';
+import { withoutPlaces } from '../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
@@ -18,11 +19,13 @@ export interface EntryContent<Data extends object = object> {
   readonly data: Data;
 }
 
+type WorkflowEntry = EntryContent<{ readonly graph: Graph }>;
+
 /** Everything that goes into a registry, in any order. */
 export interface RegistryContent {
   readonly tools: readonly EntryContent[];
   readonly resources: readonly EntryContent[];
-  readonly workflows: readonly EntryContent<{ readonly graph: Graph }>[];
+  readonly workflows: readonly WorkflowEntry[];
   readonly prompts?: readonly EntryContent[];
   /** What the graphs name, each once. */
   readonly functions?: readonly FunctionContent[];
@@ -59,7 +62,7 @@ const OWN_NAMES = [
 export function emitRegistry(content: RegistryContent, out: string): string {
   const tools = byName(content.tools);
   const resources = byName(content.resources);
-  const workflows = byName(content.workflows.map(withoutPlaces));
+  const workflows = byName(content.workflows);
   const prompts = byName(content.prompts ?? []);
   const functions = byName(content.functions ?? []);
   const imports = importExports(
@@ -77,6 +80,9 @@ export function emitRegistry(content: RegistryContent, out: string): string {
         { class: new Identifier(imports.nameOf(handle)), ...withTexts(data as JsonObject) },
       ]),
     );
+  const workflowTable = Object.fromEntries(
+    workflows.map((entry) => [entry.name, printWorkflow(entry, imports.nameOf(entry.handle))]),
+  );
   const functionTable = Object.fromEntries(
     functions.map((each) => [
       each.name,
@@ -90,7 +96,7 @@ export function emitRegistry(content: RegistryContent, out: string): string {
     ...(resources.some(namesFile) ? { module: new Identifier('import.meta.url') } : {}),
     tools: table(tools),
     resources: table(resources),
-    workflows: table(workflows),
+    workflows: workflowTable,
     ...(prompts.length === 0 ? {} : { prompts: table(prompts) }),
     ...(functions.length === 0 ? {} : { functions: functionTable }),
   };
@@ -182,10 +188,38 @@ function byName<E extends { readonly name: string }>(entries: readonly E[]): rea
   return [...entries].sort((a, b) => compareText(a.name, b.name));
 }
 
+/** A workflow in a registry. */
+interface WorkflowText {
+  /** What the checksum covers. */
+  readonly canonical: string;
+  /** By the local name of its class. */
+  readonly printed: Map<string, Printed>;
+}
+
+/** Most of the work on a registry is that on its workflows: it is done once for those that several runs share. */
+const workflowTexts = new WeakMap<EntryContent, WorkflowText>();
+
 /** With places in it, a registry would be stale whenever a line above a workflow is added. */
-function withoutPlaces(entry: EntryContent<{ readonly graph: Graph }>): EntryContent {
-  const graph = leadingFirst(JSON.parse(canonicalGraph(entry.data.graph)) as Json);
-  return { ...entry, data: { ...entry.data, graph } };
+function textOf(entry: WorkflowEntry): WorkflowText {
+  const known = workflowTexts.get(entry);
+  if (known !== undefined) return known;
+  const canonical = entryText({ ...entry.data, graph: withoutPlaces(entry.data.graph) });
+  const text = { canonical, printed: new Map<string, Printed>() };
+  workflowTexts.set(entry, text);
+  return text;
+}
+
+function printWorkflow(entry: WorkflowEntry, className: string): Printed {
+  const { canonical, printed } = textOf(entry);
+  const known = printed.get(className);
+  if (known !== undefined) return known;
+  const { graph } = JSON.parse(canonical) as { readonly graph: Json };
+  const data = { ...entry.data, graph: leadingFirst(graph) } as JsonObject;
+  // Two hashes are in it: it never fits on one line.
+  const text = print({ class: new Identifier(className), ...withTexts(data) }, TYPESCRIPT, 4, WIDTH);
+  const made = new Printed(text);
+  printed.set(className, made);
+  return made;
 }
 
 /** Puts the keys that readers look for first; canonical JSON has sorted the rest. */
@@ -199,26 +233,21 @@ function leadingFirst(value: Json): Json {
   return Object.fromEntries(keys.map((key) => [key, leadingFirst(value[key] ?? null)]));
 }
 
-interface SortedContent {
-  readonly tools: readonly EntryContent[];
-  readonly resources: readonly EntryContent[];
-  readonly workflows: readonly EntryContent[];
-  readonly prompts: readonly EntryContent[];
-  readonly functions: readonly FunctionContent[];
-}
+interface SortedContent extends Required<RegistryContent> {}
 
 function checksumOf({ tools, resources, workflows, prompts, functions }: SortedContent): string {
-  const table = (entries: readonly EntryContent[]): Record<string, object> =>
-    Object.fromEntries(entries.map(({ name, data }) => [name, data]));
-  return registryChecksum({
-    tools: table(tools),
-    resources: table(resources),
-    workflows: table(workflows),
-    ...(prompts.length === 0 ? {} : { prompts: table(prompts) }),
-    ...(functions.length === 0
-      ? {}
-      : { functions: Object.fromEntries(functions.map(({ name, hash }) => [name, { hash }])) }),
-  });
+  const table = (entries: readonly EntryContent[]): Record<string, string> =>
+    Object.fromEntries(entries.map(({ name, data }) => [name, entryText(data)]));
+  return checksumOfTexts(
+    {
+      tools: table(tools),
+      resources: table(resources),
+      workflows: Object.fromEntries(workflows.map((entry) => [entry.name, textOf(entry).canonical])),
+      prompts: table(prompts),
+      functions: Object.fromEntries(functions.map(({ name, hash }) => [name, entryText({ hash })])),
+    },
+    (text) => createHash('sha256').update(text).digest('hex'),
+  );
 }
 
 function unionOf(entries: readonly EntryContent[]): string {
@@ -316,8 +345,13 @@ export class JsonText {
   ) {}
 }
 
+/** An expression of several lines that was printed for its place before. */
+class Printed {
+  constructor(readonly text: string) {}
+}
+
 /** What can be printed as a TypeScript expression: JSON, and names in it. */
-export type Literal = Json | Identifier | JsonText | readonly Literal[] | LiteralObject;
+export type Literal = Json | Identifier | JsonText | Printed | readonly Literal[] | LiteralObject;
 
 /** Properties whose value is undefined are left out. */
 export interface LiteralObject {
@@ -358,6 +392,7 @@ function print(value: Literal, notation: Notation, indent: number, column = inde
     const { tag, value: json } = value;
     return `${tag}\`${print(json, JSON_TEXT, indent, column + tag.length + 2)}\``;
   }
+  if (value instanceof Printed) return value.text;
   if (!isCollection(value)) {
     const text = printScalar(value, notation);
     const isLong = typeof value === 'string' && column + text.length >= WIDTH;
@@ -395,6 +430,7 @@ function printFlat(value: Literal, notation: Notation, room: number): string | u
     const text = printFlat(value.value, JSON_TEXT, room - value.tag.length - 2);
     return text === undefined ? undefined : `${value.tag}\`${text}\``;
   }
+  if (value instanceof Printed) return undefined;
   const text = isCollection(value)
     ? printFlatCollection(value, notation, room)
     : printScalar(value, notation);
@@ -420,7 +456,7 @@ function printFlatCollection(
   return text + (isList(value) ? ']' : ' }');
 }
 
-type Scalar = Exclude<Literal, JsonText | readonly Literal[] | LiteralObject> | Identifier;
+type Scalar = Exclude<Literal, JsonText | Printed | readonly Literal[] | LiteralObject> | Identifier;
 
 function printScalar(value: Scalar, notation: Notation): string {
   if (value instanceof Identifier) return value.name;
@@ -428,9 +464,8 @@ function printScalar(value: Scalar, notation: Notation): string {
 }
 
 function isCollection(value: Literal): value is readonly Literal[] | LiteralObject {
-  return (
-    typeof value === 'object' && value !== null && !(value instanceof Identifier || value instanceof JsonText)
-  );
+  const isOther = value instanceof Identifier || value instanceof JsonText || value instanceof Printed;
+  return typeof value === 'object' && value !== null && !isOther;
 }
 
 /** Long text with line breaks is printed as one literal per line, so that a changed line is one line of a diff. */

@@ -36,26 +36,11 @@ type ClassDecorator = keyof typeof KINDS;
  */
 export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations> {
   const diagnostics: Diagnostic[] = [];
-  const found: MutableDeclarations = {
-    tools: [],
-    resources: [],
-    workflows: [],
-    prompts: [],
-    states: [],
-    faulty: [],
-  };
+  const found = nothing();
   for (const file of files) {
-    for (const { message, place, maxDepth } of file.faults) {
-      diagnostics.push(
-        maxDepth === undefined
-          ? diagnostic('SW1001', place, { message })
-          : diagnostic('SW9015', place, { file: file.file, limit: maxDepth }),
-      );
-    }
-    // What a parser makes of a broken file is a guess: its classes are known by name, and not read.
-    const isBroken = file.faults.length > 0;
-    const report = isBroken ? () => {} : (fault: Diagnostic) => void diagnostics.push(fault);
-    for (const syntax of file.classes) readClass(file, syntax, isBroken, found, report);
+    const { value, diagnostics: ofFile } = extractFile(file);
+    diagnostics.push(...ofFile);
+    for (const kind of KINDS_OF_DECLARATIONS) (found[kind] as unknown[]).push(...value[kind]);
   }
   refuseDuplicates(found, (fault) => diagnostics.push(fault));
   const handles = files.flatMap((each) => (each.faults.length > 0 ? [] : each.handles));
@@ -64,6 +49,33 @@ export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations>
     value: { ...found, handles, files: files.map(({ file }) => file), brokenFiles: new Set(broken) },
     diagnostics,
   };
+}
+
+const KINDS_OF_DECLARATIONS = ['tools', 'resources', 'workflows', 'prompts', 'states', 'faulty'] as const;
+
+function nothing(): MutableDeclarations {
+  return { tools: [], resources: [], workflows: [], prompts: [], states: [], faulty: [] };
+}
+
+/** A file that is read once in several runs gives the same declarations: later phases remember what they made of them. */
+const extracted = new WeakMap<SourceFileSyntax, Phase<MutableDeclarations>>();
+
+function extractFile(file: SourceFileSyntax): Phase<MutableDeclarations> {
+  const known = extracted.get(file);
+  if (known !== undefined) return known;
+  const diagnostics = file.faults.map(({ message, place, maxDepth }) =>
+    maxDepth === undefined
+      ? diagnostic('SW1001', place, { message })
+      : diagnostic('SW9015', place, { file: file.file, limit: maxDepth }),
+  );
+  const found = nothing();
+  // What a parser makes of a broken file is a guess: its classes are known by name, and not read.
+  const isBroken = file.faults.length > 0;
+  const report = isBroken ? () => {} : (fault: Diagnostic) => void diagnostics.push(fault);
+  for (const syntax of file.classes) readClass(file, syntax, isBroken, found, report);
+  const phase = { value: found, diagnostics };
+  extracted.set(file, phase);
+  return phase;
 }
 
 function readClass(

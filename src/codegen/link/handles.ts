@@ -242,12 +242,10 @@ export class Functions {
 
   constructor(workflows: readonly WorkflowDeclaration[], report: (diagnostic: Diagnostic) => void) {
     this.#report = report;
-    for (const { steps } of workflows) {
-      for (const { initializer } of steps) {
-        for (const symbol of functionsIn(initializer)) {
-          const name = exportedName(symbol);
-          this.#modules.set(name, (this.#modules.get(name) ?? new Set()).add(symbol.file));
-        }
+    for (const workflow of workflows) {
+      for (const symbol of functionsOf(workflow)) {
+        const name = exportedName(symbol);
+        this.#modules.set(name, (this.#modules.get(name) ?? new Set()).add(symbol.file));
       }
     }
   }
@@ -261,17 +259,21 @@ export class Functions {
       this.#report(diagnostic('SW2004', at, params, { hint: hintFor(symbol) }));
       return undefined;
     }
-    const name = this.#nameOf(symbol);
+    const name = this.#nameOf(exportedName(symbol), file);
     const hash = sha256Hex(symbol.source);
     this.#handles.set(name, { name, ownName: exportedName(symbol), hash, file, exportName, place });
     return { name, hash };
   }
 
   /** Its own name where no other function of the registry has it, else with its module before it. */
-  #nameOf(symbol: FunctionSymbol): string {
-    const name = exportedName(symbol);
+  #nameOf(name: string, file: string): string {
     const isShared = (this.#modules.get(name)?.size ?? 0) > 1;
-    return isShared ? `${symbol.file.replace(/[#%\s]/g, encodeURIComponent)}#${name}` : name;
+    return isShared ? `${file.replace(/[#%\s]/g, encodeURIComponent)}#${name}` : name;
+  }
+
+  /** Whether a function has the name that it had in an earlier run. */
+  isNamed({ name, ownName, file }: FunctionHandle): boolean {
+    return name === this.#nameOf(ownName, file);
   }
 
   /** The functions of these names. */
@@ -290,6 +292,16 @@ export function callsVerb(
   const related = [{ message: `\`${verb.name}\` is called here`, place: verb.place }];
   report(diagnostic('SW2007', at, { name, verb: verb.name }, { related }));
   return true;
+}
+
+/** Walked once for a declaration that several runs share. */
+const functions = new WeakMap<WorkflowDeclaration, readonly FunctionSymbol[]>();
+
+function functionsOf(workflow: WorkflowDeclaration): readonly FunctionSymbol[] {
+  const found =
+    functions.get(workflow) ?? workflow.steps.flatMap(({ initializer }) => [...functionsIn(initializer)]);
+  functions.set(workflow, found);
+  return found;
 }
 
 /** The functions that an expression mentions, called or passed. */

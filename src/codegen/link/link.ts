@@ -39,11 +39,17 @@ import { WorkflowBindings } from './scope.js';
 import { linkInitializer } from './steps.js';
 import { lowerGuidance } from './texts.js';
 
+/** The workflows that an earlier run has linked without a word, by declarations that are still the same. */
+export interface KnownLinks {
+  linked(declaration: WorkflowDeclaration): LinkedWorkflow | undefined;
+  keepLinked(workflow: LinkedWorkflow): void;
+}
+
 /**
  * Builds the graph of every workflow. A workflow with a reported fault has a graph of the rest, with an unknown value
  * for each faulty step or argument: later phases find further faults and no echoes.
  */
-export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[]> {
+export function link(declarations: Declarations, known?: KnownLinks): Phase<readonly LinkedWorkflow[]> {
   const diagnostics: Diagnostic[] = [];
   const report = (fault: Diagnostic): void => {
     // An expression that is too deep may have several parts that are.
@@ -69,8 +75,14 @@ export function link(declarations: Declarations): Phase<readonly LinkedWorkflow[
     );
     return { declaration, graph, functions: functions.named(named), runs, isWhole };
   };
-  const linkNamed = (declaration: WorkflowDeclaration): LinkedWorkflow =>
-    workingOn(declaration, () => linkOne(declaration));
+  const linkNamed = (declaration: WorkflowDeclaration): LinkedWorkflow => {
+    const former = known?.linked(declaration);
+    if (former?.functions.every((each) => functions.isNamed(each))) return former;
+    const before = diagnostics.length;
+    const linked = workingOn(declaration, () => linkOne(declaration));
+    if (linked.isWhole && diagnostics.length === before) known?.keepLinked(linked);
+    return linked;
+  };
   const value = declarations.workflows.map(linkNamed);
   checkRecursion(value, report);
   return { value, diagnostics };

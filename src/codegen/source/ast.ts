@@ -2,9 +2,17 @@ import path from 'node:path';
 import { ts } from 'ts-morph';
 import { MAX_EXPRESSION_DEPTH } from '../../graph/limits.js';
 import type { SourceLocation } from '../../graph/source-location.js';
+import type { VerbCall } from '../syntax.js';
 import type { Modules } from './modules.js';
 import type { Names } from './names.js';
 import type { Compiler } from './program.js';
+
+/** What a function calls. */
+export interface Calls {
+  readonly verb?: VerbCall;
+  /** The declarations of what else is called, as far as they are functions of the project. */
+  readonly functions: readonly ts.Node[];
+}
 
 /** What every reader of syntax needs. */
 export interface HostContext {
@@ -18,6 +26,13 @@ export interface HostContext {
   readonly isTyped?: true;
   /** The files with conditions whose types were not asked for. */
   readonly untyped: Set<ts.SourceFile>;
+  /** What has been found out about nodes so far. */
+  readonly known: {
+    readonly exports: Map<ts.SourceFile, ReadonlyMap<ts.Node, string>>;
+    readonly calls: Map<ts.Node, Calls>;
+    /** Paths in places. */
+    readonly files: Map<string, string>;
+  };
   /** For what texts do not say. It is costly, and made when it is first asked for something. */
   readonly compiler: Compiler;
   /** Keeps the names of constants: set in the arguments of decorators, which run when the class is defined. */
@@ -26,7 +41,12 @@ export interface HostContext {
 
 /** The path in places: relative to the root, with `/`. */
 export function relativeFile(context: HostContext, fileName: string): string {
-  return path.relative(context.root, fileName).split(path.sep).join('/');
+  const { files } = context.known;
+  const known = files.get(fileName);
+  if (known !== undefined) return known;
+  const file = path.relative(context.root, fileName).split(path.sep).join('/');
+  files.set(fileName, file);
+  return file;
 }
 
 /** Whether a file is a source file under the root and outside `node_modules`. */

@@ -4,6 +4,7 @@ import { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ImportCycle, ImportedModule, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
+import type { FileLinks, Import } from './file-memory.js';
 import { PACKAGE } from './names.js';
 
 export interface AliasEnd {
@@ -214,25 +215,14 @@ function unresolvedName(context: HostContext, name: ts.Identifier): UnresolvedTy
   return { ...base, specifier: specifier.text, isModuleKnown };
 }
 
-/** A module that an import or a re-export loads, and the place of its specifier. */
-interface Import {
-  readonly target: string;
-  readonly place: SourceLocation;
-}
-
-/** The import cycles of each module. Modules without a cycle are missing. */
-export function importCycles(context: HostContext): ReadonlyMap<string, readonly ImportCycle[]> {
-  const modules = new Map<string, readonly Import[]>();
-  // Those that are imported are added to the set meanwhile.
-  const sources = new Set(context.modules.sources());
-  for (const source of sources) {
-    const imports = importsOf(context, source);
-    modules.set(
-      relativeFile(context, source.fileName),
-      imports.map(({ source: { fileName }, place }) => ({ target: relativeFile(context, fileName), place })),
-    );
-    for (const each of imports) sources.add(each.source);
-  }
+/**
+ * The import cycles of each module. Modules without a cycle are missing.
+ *
+ * @param modules - what each module loads, by its path.
+ */
+export function importCycles(
+  modules: ReadonlyMap<string, readonly Import[]>,
+): ReadonlyMap<string, readonly ImportCycle[]> {
   const importers = new Map<string, { readonly file: string; readonly place: SourceLocation }[]>();
   for (const [file, imports] of modules) {
     for (const { target, place } of imports) {
@@ -273,24 +263,40 @@ function reachableFrom(file: string, modules: ReadonlyMap<string, readonly Impor
   return reached;
 }
 
-/** The modules of the project that a module loads before itself. Type-only imports are left out, as in its output. */
-function importsOf(
-  context: HostContext,
-  source: ts.SourceFile,
-): readonly { readonly source: ts.SourceFile; readonly place: SourceLocation }[] {
+/** What may name a module elsewhere than in imports and exports. */
+const OPEN = /\b(?:import|require)\s*\(|^\/\/\/\s*<reference/m;
+
+/** The modules of the project that a module names. Of those it loads, type-only imports are none, as in its output. */
+export function linksOf(context: HostContext, source: ts.SourceFile): FileLinks {
+  const modules = new Set<string>();
+  for (const statement of source.statements) {
+    const isLink = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
+    const module = isLink ? moduleOf(context, statement.moduleSpecifier) : undefined;
+    if (module !== undefined) modules.add(relativeFile(context, module.fileName));
+  }
+  const isOpen = OPEN.test(source.text);
+  return { imports: importsOf(context, source), modules: [...modules], ...(isOpen ? { isOpen } : {}) };
+}
+
+function moduleOf(context: HostContext, specifier: ts.Expression | undefined): ts.SourceFile | undefined {
+  if (specifier === undefined || !ts.isStringLiteral(specifier)) return undefined;
+  const module = context.modules.resolve(specifier);
+  return module !== undefined && isOfProject(context, module) ? module : undefined;
+}
+
+function importsOf(context: HostContext, source: ts.SourceFile): readonly Import[] {
   let used: ReadonlySet<string> | undefined;
   const keepsAll = context.options.verbatimModuleSyntax === true;
   const isUsed = (name: ts.Identifier): boolean => {
     used ??= valueNames(source);
     return keepsAll || used.has(name.text);
   };
-  const imports: { readonly source: ts.SourceFile; readonly place: SourceLocation }[] = [];
+  const imports: Import[] = [];
   for (const statement of source.statements) {
     const specifier = loadedModule(statement, isUsed);
-    if (specifier === undefined || !ts.isStringLiteral(specifier)) continue;
-    const module = context.modules.resolve(specifier);
-    if (module === undefined || !isOfProject(context, module)) continue;
-    imports.push({ source: module, place: placeOf(context, specifier) });
+    const module = moduleOf(context, specifier);
+    if (specifier === undefined || module === undefined) continue;
+    imports.push({ target: relativeFile(context, module.fileName), place: placeOf(context, specifier) });
   }
   return imports;
 }

@@ -4,11 +4,12 @@ import { compilerPath, foldersOf, systemFor } from './program.js';
 
 export interface ModulesOptions {
   readonly options: ts.CompilerOptions;
-  /** The sources that have been parsed, by {@link compilerPath}; more are added when they are imported. */
-  readonly parsed: Map<string, ts.SourceFile>;
+  /** The texts that replace files, by {@link compilerPath}. */
+  readonly overlay: ReadonlyMap<string, string>;
   /** Whether a file is a source of the project. */
   readonly isOwn: (file: string) => boolean;
-  readonly parse: (file: string, text: string) => ts.SourceFile;
+  /** A source of the project by {@link compilerPath}; nothing for one that is not there. */
+  readonly sourceAt: (file: string) => ts.SourceFile | undefined;
   /** Takes note of what is looked for. Default: nothing does. */
   readonly inputs?: Inputs | undefined;
 }
@@ -23,19 +24,14 @@ export class Modules {
   constructor(options: ModulesOptions) {
     this.#options = options;
     const system = systemFor(options.inputs);
-    const { parsed } = options;
-    const folders = new Set([...parsed.keys()].flatMap(foldersOf));
+    const { overlay } = options;
+    const folders = new Set([...overlay.keys()].flatMap(foldersOf));
     this.#host = {
       ...system,
-      fileExists: (file) => parsed.has(file) || system.fileExists(file),
+      fileExists: (file) => overlay.has(file) || system.fileExists(file),
       directoryExists: (folder) => folders.has(folder) || system.directoryExists(folder),
     };
     this.#cache = ts.createModuleResolutionCache('/', (file) => file, options.options);
-  }
-
-  /** All sources that are known so far. */
-  sources(): readonly ts.SourceFile[] {
-    return [...this.#options.parsed.values()];
   }
 
   /** The module of the project that a specifier names. */
@@ -55,7 +51,9 @@ export class Modules {
 
   #find(specifier: ts.StringLiteral): ts.SourceFile | undefined {
     const file = this.#fileOf(specifier);
-    return file !== undefined && this.#options.isOwn(file) ? this.source(file) : undefined;
+    return file !== undefined && this.#options.isOwn(file)
+      ? this.#options.sourceAt(compilerPath(file))
+      : undefined;
   }
 
   #fileOf({ text, parent }: ts.StringLiteral): string | undefined {
@@ -66,18 +64,5 @@ export class Modules {
       ts.ModuleKind.ESNext,
     );
     return resolvedModule?.resolvedFileName;
-  }
-
-  /** A source of the project by its path. */
-  source(path: string): ts.SourceFile | undefined {
-    const { parsed, parse } = this.#options;
-    const file = compilerPath(path);
-    const known = parsed.get(file);
-    if (known !== undefined) return known;
-    const text = this.#host.readFile(file);
-    if (text === undefined) return undefined;
-    const source = parse(file, text);
-    parsed.set(file, source);
-    return source;
   }
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ts } from 'ts-morph';
 import { workingOn } from '../diagnostics.js';
@@ -13,8 +15,10 @@ import {
   type TextRange,
 } from './ast.js';
 import { readClasses, readNamedHandles } from './classes.js';
+import { FileGraph } from './file-graph.js';
+import type { FileEntry, FileMemory, FileReading } from './file-memory.js';
 import { type FileText, readFileText } from './files.js';
-import { importCycles } from './imports.js';
+import { linksOf } from './imports.js';
 import { Modules } from './modules.js';
 import { Names } from './names.js';
 import { Compiler, compilerPath, createProgram, readCompilerOptions } from './program.js';
@@ -30,6 +34,8 @@ export interface SourceHostOptions {
   readonly overlay?: ReadonlyMap<string, string>;
   /** Takes note of what is read and looked for. Default: nothing does. */
   readonly inputs?: Inputs;
+  /** What earlier runs have read of the same project. It is used with `inputs` only. Default: nothing. */
+  readonly memory?: FileMemory;
   /** Asks the compiler for everything, also for what texts say; tests compare the two. Default false. */
   readonly asksCompiler?: boolean;
 }
@@ -45,6 +51,8 @@ export interface SourceHost {
   sourceFiles(typed?: ReadonlySet<string>): readonly SourceFileSyntax[];
   /** The comments that silence diagnostics, by file and in written order. */
   ignores(): readonly IgnoreSyntax[];
+  /** The sources of the project that were looked at, as absolute paths. */
+  seen(): ReadonlySet<string>;
   /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
   readText(file: string): string | undefined;
 }
@@ -81,73 +89,118 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
       : readCompilerOptions(absolute(options.tsconfig), options.inputs);
   const parse = (file: string, text: string): ts.SourceFile =>
     ts.createSourceFile(file, text, compilerOptions.target ?? ts.ScriptTarget.Latest, true);
-  const wanted = new Set(options.files.map(absolute));
-  const missing: SourceFileSyntax[] = [];
+  const { inputs, memory } = options;
+  const isOwn = (file: string): boolean => isOwnSource(root, file);
+  const relative = (file: string): string => path.relative(root, file).split(path.sep).join('/');
+
+  /** What keeps a file from being read, by its path. */
+  const unread = new Map<string, SourceFileSyntax>();
   const parsed = new Map<string, ts.SourceFile>();
-  /** Undefined for a file that is nested too deeply, which is reported. */
-  const parseOwn = (file: string, text: string): ts.SourceFile | undefined => {
-    let source: ts.SourceFile | undefined;
-    const deep = findDeepSyntax(text, () => {
-      source = parse(compilerPath(file), text);
-      return source;
-    });
-    if (deep === undefined) return source;
-    missing.push(tooDeep(root, file, text, deep));
-    return undefined;
+  const entries = new Map<string, FileEntry>();
+  /** What is known of a file with the content that it has now. */
+  const entryOf = (file: string): FileEntry => {
+    const known = entries.get(file);
+    if (known !== undefined) return known;
+    inputs?.see(file);
+    const text = overlay.get(absolute(file));
+    const state = text === undefined ? inputs?.paths.get(absolute(file)) : `text ${sha256(text)}`;
+    const entry = state === undefined ? { state: '', readings: {} } : memory?.entryOf(file, state);
+    const found = entry ?? { state: '', readings: {} };
+    entries.set(file, found);
+    return found;
   };
-  const sources: ts.SourceFile[] = [];
-  // All of the overlay takes part in resolution, whether it is to be read or not.
-  for (const file of [...new Set([...wanted, ...overlay.keys()])].sort()) {
-    options.inputs?.see(file);
+  /** The source of a file; an empty one for a file that cannot be read or is nested too deeply, which is reported. */
+  const sourceOf = (file: string): ts.SourceFile => {
+    const known = parsed.get(compilerPath(absolute(file)));
+    if (known !== undefined) return known;
+    const { state } = entryOf(file);
+    const source = memory?.parsed(file, state) ?? readSource(file);
+    if (!unread.has(file)) memory?.keepParsed(file, state, source);
+    parsed.set(compilerPath(absolute(file)), source);
+    return source;
+  };
+  const readSource = (file: string): ts.SourceFile => {
+    const name = compilerPath(absolute(file));
     const read = readAny(file);
     if (read.kind !== 'text') {
-      missing.push(unreadable(root, file, read));
-      continue;
+      unread.set(file, unreadable(file, read));
+      return parse(name, '');
     }
-    const source = parseOwn(file, read.text);
-    if (source !== undefined && wanted.has(file)) sources.push(source);
-    parsed.set(compilerPath(file), source ?? parse(compilerPath(file), ''));
-  }
-  const read = new Map<ts.SourceFile, { readonly syntax: SourceFileSyntax; readonly isTyped: boolean }>();
-  let cycles: ReturnType<typeof importCycles> | undefined;
-  const isOwn = (file: string): boolean => isOwnSource(root, file);
-  // Packages that are imported are parsed without a limit of depth.
-  const parseImported = (file: string, text: string): ts.SourceFile =>
-    parseOwn(file, text) ?? parse(file, '');
-  const { inputs } = options;
-  const modules = new Modules({ options: compilerOptions, parsed, isOwn, parse: parseImported, inputs });
-  const compiler = new Compiler(() => createProgram(compilerOptions, parsed, isOwn, parseImported, inputs));
+    let source: ts.SourceFile | undefined;
+    const deep = findDeepSyntax(read.text, () => {
+      source = parse(name, read.text);
+      return source;
+    });
+    if (deep === undefined && source !== undefined) return source;
+    if (deep !== undefined) unread.set(file, tooDeep(file, read.text, deep));
+    return parse(name, '');
+  };
+  const wanted = [...new Set(options.files.map(absolute))].map(relative).sort();
+  const modules = new Modules({
+    ...{ options: compilerOptions, overlay: byCompilerPath(overlay), isOwn, inputs },
+    sourceAt: (file) =>
+      overlay.has(absolute(file)) || existsSync(file) ? sourceOf(relative(file)) : undefined,
+  });
+  const compiler = new Compiler(() => {
+    // All of the overlay takes part in resolution, whether it is to be read or not.
+    for (const file of [...wanted, ...[...overlay.keys()].map(relative)]) sourceOf(file);
+    return createProgram(compilerOptions, parsed, isOwn, (file) => sourceOf(relative(file)), inputs);
+  });
   const context: HostContext = {
     ...{ root, options: compilerOptions, modules, compiler, untyped: new Set() },
+    known: { exports: new Map(), calls: new Map(), files: new Map() },
     ...(options.asksCompiler === true ? { isTyped: true } : { names: new Names(modules) }),
   };
+  const graph = new FileGraph(wanted, (file) => {
+    const entry = entryOf(file);
+    entry.links ??= linksOf(context, sourceOf(file));
+    return { state: entry.state, links: entry.links };
+  });
+  const readingOf = (file: string, isTyped: boolean): FileReading => {
+    const { readings } = entryOf(file);
+    const closure = graph.closureOf(file);
+    const kind = isTyped ? 'typed' : 'untyped';
+    const known = readings[kind];
+    if (known !== undefined && known.closure === closure) return known;
+    const source = sourceOf(file);
+    const around: HostContext = isTyped ? { ...context, isTyped } : context;
+    const syntax = unread.get(file) ?? workingOn({ file }, () => readFile(around, source));
+    const reading = { closure, syntax, ignores: unread.has(file) ? [] : readIgnores(context, source) };
+    if (syntax.faults.length === 0) readings[kind] = reading;
+    return reading;
+  };
+  let latest: readonly FileReading[] | undefined;
   return {
     readText,
-    ignores: () => sources.flatMap((source) => readIgnores(context, source)),
+    seen: () => new Set([...entries.keys()].map(absolute)),
+    ignores: () => (latest ?? wanted.map((file) => readingOf(file, false))).flatMap(({ ignores }) => ignores),
     sourceFiles: (typed) => {
-      const readOne = (source: ts.SourceFile): SourceFileSyntax => {
-        const file = relativeFile(context, source.fileName);
-        const known = read.get(source);
-        const isTyped = typed?.has(file) ?? true;
-        if (known !== undefined && (known.isTyped || !isTyped)) return known.syntax;
-        cycles ??= importCycles(context);
-        const around: HostContext = isTyped ? { ...context, isTyped } : context;
-        const syntax = workingOn({ file }, () => readFile(around, source, cycles?.get(file)));
-        read.set(source, { syntax, isTyped });
-        return syntax;
-      };
-      return [...missing, ...sources.map(readOne)].sort((a, b) => (a.file < b.file ? -1 : 1));
+      const cycles = graph.cycles();
+      latest = wanted.map((file) => readingOf(file, typed?.has(file) ?? true));
+      const others = [...unread].filter(([file]) => !wanted.includes(file)).map(([, syntax]) => syntax);
+      return [...latest.map(({ syntax }) => withCycles(syntax, cycles)), ...others].sort((a, b) =>
+        a.file < b.file ? -1 : 1,
+      );
     },
   };
 }
 
+/** The same object where there are none, since later phases remember what they made of it. */
+function withCycles(
+  syntax: SourceFileSyntax,
+  all: ReadonlyMap<string, readonly ImportCycle[]>,
+): SourceFileSyntax {
+  const cycles = all.get(syntax.file);
+  return cycles === undefined ? syntax : { ...syntax, cycles };
+}
+
+function byCompilerPath(overlay: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map([...overlay].map(([file, text]) => [compilerPath(file), text]));
+}
+
 type Parsed = ts.SourceFile & { readonly parseDiagnostics: readonly ts.DiagnosticWithLocation[] };
 
-function readFile(
-  context: HostContext,
-  source: ts.SourceFile,
-  cycles: readonly ImportCycle[] = [],
-): SourceFileSyntax {
+function readFile(context: HostContext, source: ts.SourceFile): SourceFileSyntax {
   const faults = (source as Parsed).parseDiagnostics.map(({ messageText, start, length }) => ({
     message: ts.flattenDiagnosticMessageText(messageText, ' '),
     place: placeBetween(context, source, start, start + length),
@@ -157,7 +210,7 @@ function readFile(
   const handles = readNamedHandles(context, source);
   const file = relativeFile(context, source.fileName);
   const isUntyped = context.untyped.has(source);
-  return { file, classes, cycles, handles, faults, ...(isUntyped ? { isUntyped } : {}) };
+  return { file, classes, cycles: [], handles, faults, ...(isUntyped ? { isUntyped } : {}) };
 }
 
 /** Source of the project itself, as compilers name it. */
@@ -167,8 +220,7 @@ function isOwnSource(root: string, file: string): boolean {
   return isInside && !segments.includes('node_modules') && /(?<!\.d)\.[cm]?[jt]sx?$/.test(file);
 }
 
-function tooDeep(root: string, absolute: string, text: string, { start, end }: TextRange): SourceFileSyntax {
-  const file = path.relative(root, absolute).split(path.sep).join('/');
+function tooDeep(file: string, text: string, { start, end }: TextRange): SourceFileSyntax {
   const source = ts.createSourceFile(file, '', ts.ScriptTarget.Latest);
   source.text = text;
   const from = source.getLineAndCharacterOfPosition(start);
@@ -178,12 +230,7 @@ function tooDeep(root: string, absolute: string, text: string, { start, end }: T
   return { file, classes: [], cycles: [], handles: [], faults: [fault] };
 }
 
-function unreadable(
-  root: string,
-  absolute: string,
-  read: Exclude<FileText, { kind: 'text' }>,
-): SourceFileSyntax {
-  const file = path.relative(root, absolute).split(path.sep).join('/');
+function unreadable(file: string, read: Exclude<FileText, { kind: 'text' }>): SourceFileSyntax {
   const fault =
     read.kind === 'notUtf8'
       ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: read.span } }
@@ -246,4 +293,8 @@ function nameStart(token: ts.Node, source: ts.SourceFile): number {
     }
   }
   return name;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

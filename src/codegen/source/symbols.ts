@@ -1,7 +1,7 @@
 import { ts } from 'ts-morph';
 import type { FunctionSymbol, SymbolSyntax, VerbCall } from '../syntax.js';
 import { VERBS } from '../verbs.js';
-import { type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
+import { type Calls, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import {
   followAliases,
   isOfPackage,
@@ -272,19 +272,11 @@ function verbCalledIn(context: HostContext, start: ts.Node): VerbCall | undefine
   return undefined;
 }
 
-interface Calls {
-  readonly verb?: VerbCall;
-  /** The declarations of what else is called, as far as they are functions of the project. */
-  readonly functions: readonly ts.Node[];
-}
-
-const callsByNode = new WeakMap<ts.Node, Calls>();
-
 function callsIn(context: HostContext, written: ts.Node): Calls {
-  const before = callsByNode.get(written);
+  const before = context.known.calls.get(written);
   if (before !== undefined) return before;
   const found = readCalls(context, written);
-  callsByNode.set(written, found);
+  context.known.calls.set(written, found);
   return found;
 }
 
@@ -416,13 +408,13 @@ function functionOf(context: HostContext, valueDeclaration: ts.Declaration | und
   return isFunction && !ts.isParameter(valueDeclaration) ? valueDeclaration : undefined;
 }
 
-const exportsByFile = new WeakMap<ts.SourceFile, ReadonlyMap<ts.Node, string>>();
-
 /** By declaration, the name a module exports it by; its own name where there are several. */
 export function exportNames(context: HostContext, source: ts.SourceFile): ReadonlyMap<ts.Node, string> {
   const names =
-    exportsByFile.get(source) ?? context.names?.exportNames(source) ?? readExportNames(context, source);
-  exportsByFile.set(source, names);
+    context.known.exports.get(source) ??
+    context.names?.exportNames(source) ??
+    readExportNames(context, source);
+  context.known.exports.set(source, names);
   return names;
 }
 

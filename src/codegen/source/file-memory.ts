@@ -1,0 +1,70 @@
+import type { ts } from 'ts-morph';
+import type { SourceLocation } from '../../graph/source-location.js';
+import type { IgnoreSyntax, SourceFileSyntax } from '../syntax.js';
+
+/** A module of the project that another one loads before itself, and the place of its specifier. */
+export interface Import {
+  /** Relative to the root. */
+  readonly target: string;
+  readonly place: SourceLocation;
+}
+
+/** The modules of the project that a module names. */
+export interface FileLinks {
+  /** Those that it loads before itself, in written order. */
+  readonly imports: readonly Import[];
+  /** All of them, those that are named for their types among them; relative to the root. */
+  readonly modules: readonly string[];
+  /** Set where it may name more than its imports and exports do. */
+  readonly isOpen?: true;
+}
+
+/** What was read of a file. */
+export interface FileReading {
+  /** Of the file and of all modules that it names, directly or not. */
+  readonly closure: string;
+  /** Without its cycles, which other files make. */
+  readonly syntax: SourceFileSyntax;
+  readonly ignores: readonly IgnoreSyntax[];
+}
+
+/** What is remembered of a file. */
+export interface FileEntry {
+  /** Of its content. */
+  readonly state: string;
+  links?: FileLinks;
+  /** By its text, and by what the compiler was asked as well. */
+  readonly readings: { untyped?: FileReading; typed?: FileReading };
+}
+
+/**
+ * What earlier runs have read of the files of a project, by their paths relative to the root. What is remembered of a
+ * file with another content is forgotten.
+ */
+export class FileMemory {
+  readonly #entries = new Map<string, FileEntry>();
+  readonly #parsed = new Map<string, { readonly state: string; readonly source: ts.SourceFile }>();
+
+  entryOf(file: string, state: string): FileEntry {
+    const known = this.#entries.get(file);
+    if (known?.state === state) return known;
+    const entry: FileEntry = { state, readings: {} };
+    this.#entries.set(file, entry);
+    return entry;
+  }
+
+  parsed(file: string, state: string): ts.SourceFile | undefined {
+    const known = this.#parsed.get(file);
+    return known?.state === state ? known.source : undefined;
+  }
+
+  keepParsed(file: string, state: string, source: ts.SourceFile): void {
+    this.#parsed.set(file, { state, source });
+  }
+
+  /** Forgets all, since a file was added or removed, or what is installed has changed. */
+  clear(): void {
+    this.#entries.clear();
+    this.#parsed.clear();
+  }
+}

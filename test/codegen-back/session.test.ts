@@ -1,0 +1,179 @@
+import { rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CodegenResult, CodegenSession, runCodegen } from '../../src/codegen/index.js';
+import { createProject, type Project } from './project.fixture.js';
+
+let project: Project;
+afterEach(() => project.remove());
+
+const tool = (name: string, input: string, output: string, more = ''): string => `
+  import { Tool } from 'stepwright';
+  import type { Shared } from '../types.js';
+  @Tool({ name: '${name}', description: 'Does it'${more} })
+  export class First { execute(input: ${input}): ${output} { throw new Error(String(input)); } }
+`;
+
+const called = (output: string, head = ''): string => `
+  import { Arg, call, done, Step, Workflow } from 'stepwright';
+  import { LIMIT } from '../limits.js';
+  import { First } from '../tools/first.js';
+  ${head}
+  @Workflow({ name: 'called', description: 'Calls' })
+  export class Called {
+    @Arg({ description: 'Who' }) who!: Arg<string>;
+    @Step({ guidance: 'Not more than \`twice\`' }) first = call(First, { name: this.who, count: LIMIT });
+    output = done(${output});
+  }
+`;
+
+const caller = (args: string): string => `
+  import { Arg, done, run, Step, Workflow } from 'stepwright';
+  import { Called } from './called.js';
+  @Workflow({ name: 'caller', description: 'Runs' })
+  export class Caller {
+    @Arg({ description: 'Who' }) who!: Arg<string>;
+    @Step() inner = run(Called, ${args});
+    output = done({ text: this.inner.text });
+  }
+`;
+
+const functions = (body: string): string => `export function pick(text: string): string { ${body} }`;
+
+const picking = (from: string): string => `
+  import { Arg, done, Step, Workflow } from 'stepwright';
+  import { pick } from '../${from}.js';
+  @Workflow({ name: 'picking-${from}', description: 'Computes' })
+  export class Picking {
+    @Arg({ description: 'Who' }) who!: Arg<string>;
+    @Step() picked = pick(this.who);
+    output = done({ text: this.picked });
+  }
+`;
+
+/** The texts that each file of the project may have; a missing one means that there is no such file. */
+const TEXTS: Readonly<Record<string, readonly (string | undefined)[]>> = {
+  'src/types.ts': [
+    'export interface Shared { name: string; count: number }',
+    'export interface Shared { name: string; count?: number; more?: Ambient }',
+    "export type { Shared } from './further.js';",
+    undefined,
+  ],
+  'src/further.ts': ['export interface Shared { name: string; count: string }', 'export const nothing = 1;'],
+  'src/ambient.d.ts': ['interface Ambient { a: string }', 'interface Ambient { b: number }', undefined],
+  'src/limits.ts': [
+    'export const LIMIT = 1;',
+    'export const LIMIT = 2;',
+    "export const LIMIT: string = 'x';",
+  ],
+  'src/tools/first.ts': [
+    tool('first', 'Shared', '{ text: string; list: string[] }'),
+    tool('first', 'Shared', '{ text: string; list?: string }', ', annotations: { readOnlyHint: true }'),
+    tool('twice', 'Shared', '{ text: string; list: number }', ", visibility: 'workflow'"),
+    tool('second', '{ name: string; count: number }', '{ text: string; list: string[] }'),
+    tool('first', 'Shared', '{ text: '),
+    `import { z } from 'zod';${tool('first', 'Shared', '{ text: string }', ', input: z.looseObject({ name: z.string() })')}`,
+  ],
+  'src/tools/another.ts': [
+    tool('other', 'Shared', '{ text: string }'),
+    tool('second', 'Shared', '{ text: string }'),
+    tool('twice', 'Shared', '{ text: string }', ", visibility: 'workflow'"),
+  ],
+  'src/flows/called.ts': [
+    called('{ text: this.first.text }'),
+    called("{ text: this.first.list ? 'some' : 'none' }"),
+    called('{ text: this.first.lists }'),
+    called('{ text: short(this.first.text) }', "import { pick as short } from '../one.js';"),
+    `\n\n${called('{ text: this.first.text, more: LIMIT }')}`,
+  ],
+  'src/flows/caller.ts': [caller('{ who: this.who }'), caller('{ whom: this.who }'), undefined],
+  'src/flows/one.ts': [picking('one')],
+  'src/flows/two.ts': [
+    undefined,
+    picking('two'),
+    picking('two').replace("from '../two.js'", "from '../one.js'"),
+  ],
+  'src/one.ts': [functions('return text;'), functions('return text.trim();')],
+  'src/two.ts': [functions('return text;'), 'export const pick = (text: string) => text.length;'],
+  'stepwright.config.json': [
+    undefined,
+    '{ "severity": { "SW1050": "off" } }',
+    '{ "include": ["src/flows"] }',
+  ],
+};
+
+const FILES = Object.keys(TEXTS);
+
+const anyEdit = fc.constantFrom(...FILES).chain((file) => {
+  const texts = TEXTS[file] ?? [];
+  return fc.record({ file: fc.constant(file), text: fc.constantFrom(...texts) });
+});
+
+async function apply({ file, text }: { file: string; text: string | undefined }): Promise<void> {
+  if (text === undefined) await rm(path.join(project.root, file), { force: true });
+  else await project.write({ [file]: text });
+}
+
+/** What a run says, but for whether it has written. */
+function outcomeOf({ diagnostics, found, workflows }: CodegenResult) {
+  return { diagnostics: diagnostics.filter(({ code }) => code !== 'SW9001'), found, workflows };
+}
+
+describe('a session', { timeout: 240_000 }, () => {
+  test('comes to what a run without it comes to, whatever was edited', async () => {
+    const sequences = fc.array(anyEdit, { minLength: 12, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(sequences, async (edits) => {
+        const first = FILES.flatMap((file) => {
+          const [text] = TEXTS[file] ?? [];
+          return text === undefined ? [] : [[file, text]];
+        });
+        project = await createProject(Object.fromEntries(first));
+        const { root } = project;
+        const session = new CodegenSession();
+        expect((await runCodegen({ root, session })).written).toHaveLength(1);
+        for (const edit of edits) {
+          await apply(edit);
+          const kept = await runCodegen({ root, session });
+          const fresh = await runCodegen({ root, cache: false, check: true });
+          expect(outcomeOf(kept)).toEqual(outcomeOf(fresh));
+          if ([...kept.written, ...kept.current].length > 0) expect(fresh.current).toHaveLength(1);
+        }
+        await project.remove();
+      }),
+      { numRuns: 4 },
+    );
+  });
+
+  test('checks workflows again where a schema from outside of the project has changed', async () => {
+    project = await createProject({
+      'src/types.ts': 'export interface Shared { name: string; count: number }',
+      'src/limits.ts': 'export const LIMIT = 1;',
+      'src/flows/called.ts': called('{ text: this.first.text }'),
+      'src/tools/first.ts': `import { shape } from 'linked';${tool('first', 'Shared', '{ text: string }', ', input: shape')}`,
+    });
+    const { root } = project;
+    const linked = await createProject({
+      'package.json': '{ "name": "linked", "type": "module", "exports": "./index.js" }',
+      'index.d.ts': 'export declare const shape: import("zod").ZodType<{ name: string; count: number }>;',
+    });
+    try {
+      const write = (more: string) =>
+        linked.write({
+          'index.js': `import { z } from 'zod';\nexport const shape = z.object({ name: z.string(), count: z.number()${more} });`,
+        });
+      await write('');
+      await symlink(linked.root, path.join(root, 'node_modules/linked'), 'dir');
+      const session = new CodegenSession();
+      expect((await runCodegen({ root, session })).diagnostics).toEqual([]);
+      await write(', more: z.string()');
+      const { diagnostics } = await runCodegen({ root, session });
+      expect(diagnostics.map(({ code }) => code)).toEqual(['SW4003']);
+      await write('');
+      expect((await runCodegen({ root, session })).diagnostics).toEqual([]);
+    } finally {
+      await linked.remove();
+    }
+  });
+});
