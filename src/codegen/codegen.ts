@@ -200,7 +200,13 @@ async function compileRegistry(
   if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs };
   const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
   const content = assemble(declarations, schemas.value, parts);
-  return { declarations, diagnostics, ignores, graphs, text: emitRegistry(content, out) };
+  return {
+    declarations,
+    diagnostics,
+    ignores,
+    graphs,
+    text: emitRegistry(content, out, host.importEnding()),
+  };
 }
 
 /** What the phases make of the sources of a registry. */

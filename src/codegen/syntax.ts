@@ -25,6 +25,9 @@ interface SyntaxFault {
   readonly maxDepth?: number;
 }
 
+/** How a relative import names a TypeScript file: `./x.js` by its output, `./x.ts` as it is, or `./x`. */
+export type ImportEnding = 'js' | 'ts' | 'none';
+
 /** A class that is named in prompt text or a message. */
 export interface HandleSyntax {
   /** What it is given to: `prompt`, `user`, … */

@@ -212,6 +212,16 @@ describe('importExports', () => {
     ]);
   });
 
+  test.each([
+    ['js', ['./a.mjs', './b.js', './c.js', './d.cjs']],
+    ['ts', ['./a.mts', './b.ts', './c.tsx', './d.cts']],
+    ['none', ['./a.mjs', './b', './c', './d.cjs']],
+  ] as const)('writes the ending %s', (ending, specifiers) => {
+    const handles = ['a.mts', 'b.ts', 'c.tsx', 'd.cts'].map((file) => exportHandle(file, 'A'));
+    const { statements } = importExports(handles, 'registry.ts', [], ending);
+    expect(statements.map((statement) => /'(.*)'/.exec(statement)?.[1])).toEqual(specifiers);
+  });
+
   test('gives an alias to the second class of one name, and to the names of the registry', () => {
     const [first, second, own] = [
       exportHandle('a.ts', 'Add'),

@@ -7,6 +7,7 @@ import type { Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
 import { escapeUnprintable } from '../../graph/printable-text.js';
 import type { ClassHandle, FunctionHandle } from '../declarations.js';
+import type { ImportEnding } from '../syntax.js';
 
 /** The first line of every registry; a file without it is never overwritten. */
 export const REGISTRY_HEADER =
@@ -58,8 +59,9 @@ const OWN_NAMES = [
  * of the machine, the day or the place of the project is in it.
  *
  * @param out - the module's path relative to the project's root.
+ * @param ending - how the project's own files are imported.
  */
-export function emitRegistry(content: RegistryContent, out: string): string {
+export function emitRegistry(content: RegistryContent, out: string, ending: ImportEnding = 'js'): string {
   const tools = byName(content.tools);
   const resources = byName(content.resources);
   const workflows = byName(content.workflows);
@@ -72,6 +74,7 @@ export function emitRegistry(content: RegistryContent, out: string): string {
     ],
     out,
     OWN_NAMES,
+    ending,
   );
   const table = (entries: readonly EntryContent[]): LiteralObject =>
     Object.fromEntries(
@@ -272,11 +275,13 @@ export interface RegistryImports {
  *
  * @param out - the registry's path relative to the project's root; specifiers are relative to its folder.
  * @param taken - names the registry uses itself.
+ * @param ending - of the specifiers.
  */
 export function importExports(
   handles: readonly ExportHandle[],
   out: string,
   taken: readonly string[],
+  ending: ImportEnding = 'js',
 ): RegistryImports {
   const names = new Map<string, string>();
   const used = new Set(taken);
@@ -287,7 +292,7 @@ export function importExports(
     const name = freeName(handle.className, used);
     used.add(name);
     names.set(identityOf(handle), name);
-    const specifier = moduleSpecifier(handle.file, out);
+    const specifier = moduleSpecifier(handle.file, out, ending);
     const list = members.get(specifier) ?? [];
     list.push(importMember(exportNameOf(handle), name));
     members.set(specifier, list);
@@ -325,10 +330,16 @@ function importMember(exportName: string, name: string): string {
   return `${isIdentifier ? exportName : printString(exportName)} as ${name}`;
 }
 
-/** The name a source file is imported by once it is JavaScript: `.mts` becomes `.mjs`. */
-function moduleSpecifier(file: string, out: string): string {
-  const path = posix.relative(posix.dirname(out), file).replace(/\.([cm]?)tsx?$/, '.$1js');
+function moduleSpecifier(file: string, out: string, ending: ImportEnding): string {
+  const path = withEnding(posix.relative(posix.dirname(out), file), ending);
   return path.startsWith('../') ? path : `./${path}`;
+}
+
+/** By its output, `.mts` is named `.mjs`. An import without an ending finds neither `.mts` nor `.cts`. */
+function withEnding(file: string, ending: ImportEnding): string {
+  if (ending === 'ts') return file;
+  const bare = file.replace(/\.tsx?$/, '');
+  return ending === 'none' && bare !== file ? bare : file.replace(/\.([cm]?)tsx?$/, '.$1js');
 }
 
 /** A name in the emitted code, printed as it is. */

@@ -4,7 +4,7 @@ import type { FileLinks, Import } from './file-memory.js';
 import { importCycles } from './imports.js';
 
 /** A file with the content that it has now. */
-interface LinkedFile {
+export interface LinkedFile {
   /** Of its content. */
   readonly state: string;
   readonly links: FileLinks;

@@ -1,6 +1,6 @@
 import type { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
-import type { IgnoreSyntax, SourceFileSyntax } from '../syntax.js';
+import type { IgnoreSyntax, ImportEnding, SourceFileSyntax } from '../syntax.js';
 
 /** A module of the project that another one loads before itself, and the place of its specifier. */
 export interface Import {
@@ -15,6 +15,8 @@ export interface FileLinks {
   readonly imports: readonly Import[];
   /** All of them, those that are named for their types among them; relative to the root. */
   readonly modules: readonly string[];
+  /** Of its relative imports and exports that lead to TypeScript files. */
+  readonly endings: readonly ImportEnding[];
   /** Set where it may name more than its imports and exports do. */
   readonly isOpen?: true;
 }

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
-import type { ImportCycle, ImportedModule, UnresolvedType } from '../syntax.js';
+import type { ImportCycle, ImportEnding, ImportedModule, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import type { FileLinks, Import } from './file-memory.js';
+import { endingOf } from './import-endings.js';
 import { PACKAGE } from './names.js';
 
 export interface AliasEnd {
@@ -269,13 +270,18 @@ const OPEN = /\b(?:import|require)\s*\(|^\/\/\/\s*<reference/m;
 /** The modules of the project that a module names. Of those it loads, type-only imports are none, as in its output. */
 export function linksOf(context: HostContext, source: ts.SourceFile): FileLinks {
   const modules = new Set<string>();
+  const endings: ImportEnding[] = [];
   for (const statement of source.statements) {
     const isLink = ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement);
-    const module = isLink ? moduleOf(context, statement.moduleSpecifier) : undefined;
-    if (module !== undefined) modules.add(relativeFile(context, module.fileName));
+    const specifier = isLink ? statement.moduleSpecifier : undefined;
+    const module = moduleOf(context, specifier);
+    if (module === undefined || specifier === undefined) continue;
+    modules.add(relativeFile(context, module.fileName));
+    endings.push(...endingOf(specifier, module.fileName));
   }
   const isOpen = OPEN.test(source.text);
-  return { imports: importsOf(context, source), modules: [...modules], ...(isOpen ? { isOpen } : {}) };
+  const imports = importsOf(context, source);
+  return { imports, modules: [...modules], endings, ...(isOpen ? { isOpen } : {}) };
 }
 
 function moduleOf(context: HostContext, specifier: ts.Expression | undefined): ts.SourceFile | undefined {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ts } from 'ts-morph';
 import { workingOn } from '../diagnostics.js';
 import type { Inputs } from '../inputs.js';
-import type { IgnoreSyntax, ImportCycle, SourceFileSyntax } from '../syntax.js';
+import type { IgnoreSyntax, ImportCycle, ImportEnding, SourceFileSyntax } from '../syntax.js';
 import {
   eachNode,
   findDeepSyntax,
@@ -15,9 +15,10 @@ import {
   type TextRange,
 } from './ast.js';
 import { readClasses, readNamedHandles } from './classes.js';
-import { FileGraph } from './file-graph.js';
+import { FileGraph, type LinkedFile } from './file-graph.js';
 import type { FileEntry, FileMemory, FileReading } from './file-memory.js';
 import { type FileText, readFileText } from './files.js';
+import { commonEnding } from './import-endings.js';
 import { linksOf } from './imports.js';
 import { Modules } from './modules.js';
 import { Names } from './names.js';
@@ -51,6 +52,8 @@ export interface SourceHost {
   sourceFiles(typed?: ReadonlySet<string>): readonly SourceFileSyntax[];
   /** The comments that silence diagnostics, by file and in written order. */
   ignores(): readonly IgnoreSyntax[];
+  /** How an import of the project's own files is written. */
+  importEnding(): ImportEnding;
   /** The sources of the project that were looked at, as absolute paths. */
   seen(): ReadonlySet<string>;
   /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
@@ -151,11 +154,12 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     known: { exports: new Map(), calls: new Map(), files: new Map() },
     ...(options.asksCompiler === true ? { isTyped: true } : { names: new Names(modules) }),
   };
-  const graph = new FileGraph(wanted, (file) => {
+  const linked = (file: string): LinkedFile => {
     const entry = entryOf(file);
     entry.links ??= linksOf(context, sourceOf(file));
     return { state: entry.state, links: entry.links };
-  });
+  };
+  const graph = new FileGraph(wanted, linked);
   const readingOf = (file: string, isTyped: boolean): FileReading => {
     const { readings } = entryOf(file);
     const closure = graph.closureOf(file);
@@ -172,6 +176,11 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   let latest: readonly FileReading[] | undefined;
   return {
     readText,
+    importEnding: () =>
+      commonEnding(
+        compilerOptions,
+        wanted.flatMap((file) => linked(file).links.endings),
+      ),
     seen: () => new Set([...entries.keys()].map(absolute)),
     ignores: () => (latest ?? wanted.map((file) => readingOf(file, false))).flatMap(({ ignores }) => ignores),
     sourceFiles: (typed) => {
