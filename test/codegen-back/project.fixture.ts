@@ -33,11 +33,18 @@ const tsconfig = {
   include: ['src', 'generated'],
 };
 
-/** Makes a project inside the repository, where `zod` resolves. Files replace the usual ones. */
-export async function createProject(files: Readonly<Record<string, string>>): Promise<Project> {
+/**
+ * Makes a project inside the repository, where `zod` resolves. Files replace the usual ones.
+ *
+ * @param prefix - of the name of its folder.
+ */
+export async function createProject(
+  files: Readonly<Record<string, string>>,
+  prefix = 'project-',
+): Promise<Project> {
   const parent = path.join(repository, 'test/.tmp');
   await mkdir(parent, { recursive: true });
-  const root = await mkdtemp(path.join(parent, 'project-'));
+  const root = await mkdtemp(path.join(parent, prefix));
   const project: Project = {
     root,
     async write(more) {
@@ -65,10 +72,12 @@ export interface Ran {
   readonly stderr: string;
 }
 
+type Environment = Readonly<Record<string, string>>;
+
 /** Runs this Node with arguments. */
-export function run(args: readonly string[], cwd: string): Promise<Ran> {
+export function run(args: readonly string[], cwd: string, more: Environment = {}): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const env = { ...process.env, NO_COLOR: '1', NODE_OPTIONS: '' };
+    const env = { ...process.env, NO_COLOR: '1', NODE_OPTIONS: '', ...more };
     const child = spawn(process.execPath, args, { cwd, env });
     let stdout = '';
     let stderr = '';
@@ -84,8 +93,8 @@ export function run(args: readonly string[], cwd: string): Promise<Ran> {
 }
 
 /** Runs the command line of the built package. */
-export function stepwright(args: readonly string[], cwd: string): Promise<Ran> {
-  return run([path.join(builtPackage(), 'dist/cli/main.js'), ...args], cwd);
+export function stepwright(args: readonly string[], cwd: string, more?: Environment): Promise<Ran> {
+  return run([path.join(builtPackage(), 'dist/cli/main.js'), ...args], cwd, more);
 }
 
 /** Type-checks the project. */

@@ -23,6 +23,7 @@ beforeAll(async () => {
   await writeFile(path.join(root, 'top.md'), 'top');
   await writeFile(path.join(root, 'src/docs/intro.md'), '\ufeff# Intro\r\n');
   await writeFile(path.join(root, 'src/full.txt'), 'x'.repeat(MAX_EMBEDDED_BYTES));
+  await writeFile(path.join(root, 'src/full-crlf.txt'), `${'x'.repeat(MAX_EMBEDDED_BYTES - 1)}\r\n`);
   await writeFile(path.join(root, 'src/over.txt'), 'x'.repeat(MAX_EMBEDDED_BYTES + 1));
   await writeFile(path.join(root, 'src/binary.md'), Buffer.from([0x68, 0xff, 0xfe]));
   await symlink(path.join(parent, 'secret.md'), path.join(root, 'src/link.md'));
@@ -34,13 +35,14 @@ afterAll(async () => {
 const read = (file: string) => readContent(root, 'src/intro.resource.ts', file);
 
 describe('readContent', () => {
-  test('reads text beside the class, without a byte order mark', async () => {
-    expect(await read('./docs/intro.md')).toEqual({ kind: 'text', text: '# Intro\r\n' });
+  test('reads text beside the class, without a byte order mark and the line ends of Windows', async () => {
+    expect(await read('./docs/intro.md')).toEqual({ kind: 'text', text: '# Intro\n' });
     expect(await read('../top.md')).toEqual({ kind: 'text', text: 'top' });
   });
 
   test('embeds 64 KiB and not one byte more', async () => {
     expect(await read('full.txt')).toMatchObject({ kind: 'text' });
+    expect(await read('full-crlf.txt')).toMatchObject({ kind: 'text' });
     expect(await read('over.txt')).toEqual({ kind: 'file', file: 'src/over.txt', isText: true });
   });
 

@@ -336,8 +336,9 @@ export async function readContent(
   } catch (error) {
     return unreadable(systemReason(error));
   }
-  const text = decode(bytes);
-  if (text !== undefined && bytes.length <= MAX_EMBEDDED_BYTES) return { kind: 'text', text };
+  // The line ends are those of the checkout.
+  const text = decode(bytes)?.replaceAll('\r\n', '\n');
+  if (text !== undefined && Buffer.byteLength(text) <= MAX_EMBEDDED_BYTES) return { kind: 'text', text };
   if (!contains(packageRoot, path)) return unreadable(texts.outsidePackage);
   const file = relative(packageRoot, path).split(sep).join('/');
   return { kind: 'file', file, isText: text !== undefined };

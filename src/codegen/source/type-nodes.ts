@@ -186,16 +186,21 @@ function notesOfDeclaration(context: HostContext, declaration: ts.Declaration): 
   if (found === undefined) return undefined;
   const { comment, offset } = found;
   const source = declaration.getSourceFile();
-  const text = ts.getTextOfJSDocComment(comment.comment)?.trim() ?? '';
+  const text = textOf(comment);
   const tags = (comment.tags ?? []).map(
     (tag): TypeTag => ({
       name: tag.tagName.text,
-      text: ts.getTextOfJSDocComment(tag.comment)?.trim() ?? '',
+      text: textOf(tag),
       place: placeBetween(context, source, tag.pos + offset, tag.end + offset),
     }),
   );
   if (text === '' && tags.length === 0) return undefined;
   return { ...(text === '' ? {} : { description: text }), tags };
+}
+
+/** The line ends are those of the checkout. */
+function textOf({ comment }: ts.JSDoc | ts.JSDocTag): string {
+  return (ts.getTextOfJSDocComment(comment) ?? '').replaceAll('\r\n', '\n').trim();
 }
 
 interface ReadComment {
