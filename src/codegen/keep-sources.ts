@@ -1,10 +1,9 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readSourceRecord, type SourceRecord, sourceRecordName } from '../formats/source-record.js';
 import type { Inputs } from './inputs.js';
 import type { RunName } from './run-record.js';
 import { cacheFolder } from './schemas/cache/cache-file.js';
-import { takeTemporaryName } from './temporary-files.js';
+import { writeIfPermitted } from './temporary-files.js';
 import type { OutputFile } from './writer.js';
 
 /** How many former checksums of a registry are kept: a program that was built before codegen ran has one of them. */
@@ -38,15 +37,7 @@ export function keepSources({ root, configFile }: RunName, { inputs, names, outp
     sources: Object.fromEntries(sources),
     names,
   };
-  const { temporary, release } = takeTemporaryName(file);
-  try {
-    writeFileSync(temporary, JSON.stringify(record));
-    renameSync(temporary, file);
-  } catch {
-    rmSync(temporary, { force: true, recursive: true });
-  } finally {
-    release();
-  }
+  writeIfPermitted(file, JSON.stringify(record));
 }
 
 /** In the project, and not installed. */

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
@@ -20,6 +20,23 @@ export function takeTemporaryName(target: string): { readonly temporary: string;
   const temporary = join(dirname(target), `.${basename(target)}.${unique}.tmp`);
   open.add(temporary);
   return { temporary, release: () => void open.delete(temporary) };
+}
+
+/** Writes a file in one step, for a cache: where the file system refuses, the file remains as it is. */
+export function writeIfPermitted(target: string, text: string): void {
+  const { temporary, release } = takeTemporaryName(target);
+  try {
+    writeFileSync(temporary, text);
+    renameSync(temporary, target);
+  } catch {
+    try {
+      rmSync(temporary, { force: true, recursive: true });
+    } catch {
+      // In a folder of another user nothing was written.
+    }
+  } finally {
+    release();
+  }
 }
 
 /**

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { CACHE_FOLDER, SOURCE_RECORD } from '../../../formats/source-record.js';
-import { removeStaleFiles, takeTemporaryName } from '../../temporary-files.js';
+import { isJsonObject, type Json } from '../../../graph/json.js';
+import { removeStaleFiles, writeIfPermitted } from '../../temporary-files.js';
 
 const ENTRY = /^[0-9a-f]{32}\.json$/;
 
@@ -26,13 +27,15 @@ export function cacheFolder(root: string): string | undefined {
   }
 }
 
-/** Reads an entry; undefined if it is missing, truncated or modified. */
+/** Reads an entry; undefined if it is missing, truncated or modified, or no object. */
 export function readEntry<T>(folder: string, name: string): T | undefined {
   try {
     const text = readFileSync(entryPath(folder, name), 'utf8');
     const end = text.indexOf('\n');
     const body = text.slice(end + 1);
-    return text.slice(0, end) === sha256(body) ? (JSON.parse(body) as T) : undefined;
+    if (text.slice(0, end) !== sha256(body)) return undefined;
+    const entry = JSON.parse(body) as Json;
+    return isJsonObject(entry) ? (entry as T) : undefined;
   } catch {
     return undefined;
   }
@@ -40,17 +43,8 @@ export function readEntry<T>(folder: string, name: string): T | undefined {
 
 /** Writes an entry in one step. Where the file system refuses, there is none. */
 export function writeEntry(folder: string, name: string, entry: object): void {
-  const target = entryPath(folder, name);
-  const { temporary, release } = takeTemporaryName(target);
   const body = JSON.stringify(entry);
-  try {
-    writeFileSync(temporary, `${sha256(body)}\n${body}`);
-    renameSync(temporary, target);
-  } catch {
-    rmSync(temporary, { force: true, recursive: true });
-  } finally {
-    release();
-  }
+  writeIfPermitted(entryPath(folder, name), `${sha256(body)}\n${body}`);
 }
 
 /** One file for each name, whatever becomes of it: the cache does not grow with every change. */
