@@ -71,7 +71,10 @@ async function edit(): Promise<void> {
 
 /** The files beside the registry and in the cache that have no place there. */
 async function remains(): Promise<string[]> {
-  const all = [...(await readdir(at('generated'))), ...(await readdir(at(CACHE)).catch(() => []))];
+  const all = [
+    ...(await readdir(at('generated')).catch(() => [])),
+    ...(await readdir(at(CACHE)).catch(() => [])),
+  ];
   return all.filter((name) => name.endsWith('.tmp'));
 }
 
@@ -179,6 +182,21 @@ describe('a cache', { timeout: 240_000 }, () => {
     expect(await codegenAsUser()).toEqual(written);
     expect(await project.read(OUT)).toContain('Finds 2');
     expect((await readdir(at(CACHE))).sort()).toEqual(names.sort());
+  });
+
+  test('of a process that is killed in mid-write is not used', async () => {
+    const killed = await codegenAfter(`const original = fs.writeFileSync;
+      fs.writeFileSync = (file, text, ...more) => {
+        if (!String(file).includes('.cache')) return original(file, text, ...more);
+        original(file, text.slice(0, text.length / 2));
+        process.kill(process.pid, 'SIGKILL');
+      };`);
+    expect(killed).toMatchObject({ code: null, stdout: '' });
+    expect(await remains()).toHaveLength(1);
+    const { code, stderr } = await codegen();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(await project.read(OUT)).toContain('Finds 1');
+    expect(await remains()).toEqual([]);
   });
 
   test('is not read for a clock that jumps', async () => {
