@@ -20,6 +20,7 @@ import type {
 import type { EntryContent, RegistryContent } from './emit/registry.js';
 import type { ResourceReading, ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
+import { WorkflowMemory } from './workflow-memory.js';
 
 /** What `link` made of the declarations. */
 export interface LinkedParts {
@@ -32,12 +33,14 @@ export interface LinkedParts {
 /**
  * Brings together what the phases found out about each class.
  *
+ * @param memory - has the entries of workflows that an earlier run has assembled.
  * @throws Error when something was not read: codegen has then reported an error, and does not call this.
  */
 export function assemble(
   declarations: Declarations,
   schemas: ToolSchemas,
   { workflows, prompts, hints }: LinkedParts,
+  memory = new WorkflowMemory(),
 ): RegistryContent {
   return {
     tools: declarations.tools.map((tool) => ({
@@ -50,7 +53,7 @@ export function assemble(
       handle: resource,
       data: resourceData(resource, readingOf(schemas.resources, resource)),
     })),
-    workflows: workflows.map(workflowEntry),
+    workflows: workflows.map((workflow) => memory.entryOf(workflow, () => workflowEntry(workflow))),
     prompts: prompts.map(promptEntry),
     functions: distinct(workflows.flatMap(({ functions }) => functions)),
   };
@@ -160,16 +163,7 @@ function mimeTypeOf({ contentFile }: ResourceDeclaration, { isText = true }: Res
   return MIME_TYPES[extension] ?? (isText ? 'text/plain' : 'application/octet-stream');
 }
 
-/** The same entry for a workflow that several runs share: the emitter remembers its text. */
-const workflowEntries = new WeakMap<LinkedWorkflow, EntryContent<WorkflowData>>();
-
-function workflowEntry(workflow: LinkedWorkflow): EntryContent<WorkflowData> {
-  const entry = workflowEntries.get(workflow) ?? makeEntry(workflow);
-  workflowEntries.set(workflow, entry);
-  return entry;
-}
-
-function makeEntry({ declaration, graph }: LinkedWorkflow): EntryContent<WorkflowData> {
+function workflowEntry({ declaration, graph }: LinkedWorkflow): EntryContent<WorkflowData> {
   const { options, args, steps } = declaration;
   // What the decorators record: a bare `done(…)` field carries none.
   const decorated = steps.filter((step) => step.decorated);

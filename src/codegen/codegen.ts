@@ -24,7 +24,8 @@ import { linkHints } from './link/handles.js';
 import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
 import { readSourceIn } from './read-source.js';
-import { keepRun } from './run-record.js';
+import { keepRun, ownKey } from './run-record.js';
+import { cacheFolder } from './schemas/cache/cache-file.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import {
   type ImportedSchemas,
@@ -36,9 +37,9 @@ import {
 } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
 import type { CodegenSession } from './session.js';
-import { memoryOf, type SessionMemory } from './session-memory.js';
-import { openSourceHost } from './source/source-host.js';
-import type { IgnoreSyntax, SourceFileSyntax } from './syntax.js';
+import { type MemoryFile, memoryOf, type SessionMemory } from './session-memory.js';
+import { openSourceHost, type SourceHost } from './source/source-host.js';
+import type { IgnoreSyntax } from './syntax.js';
 import { type CheckedWorkflow, MarkedEnvironment, type WorkflowMemory } from './workflow-memory.js';
 import { type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
 
@@ -101,7 +102,11 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const names = inputs === undefined ? '' : sourceNames(root, outs);
   const limits = { ...plan.value?.moduleLimits, ...options.moduleLimits };
   const reading = { cache, ...noted, limits };
-  const memory = { session, names };
+  const folder = cache && inputs !== undefined ? cacheFolder(root) : undefined;
+  const key = folder === undefined ? '' : ownKey(root);
+  const fileOf = (out: string): MemoryFile | undefined =>
+    folder === undefined ? undefined : { folder, name: `memory ${out}`, key };
+  const memory = { session, names, fileOf };
   const diagnostics: Diagnostic[] = [...plan.diagnostics];
   const outputs: OutputFile[] = [];
   const found = { tools: 0, resources: 0, workflows: 0 };
@@ -141,6 +146,10 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     const clean = { diagnostics: sortDiagnostics(judged), files: outs, experimentalDecorators };
     keepRun({ root, configFile }, { inputs, names }, clean);
     keepSources({ root, configFile }, { inputs, names, outputs });
+    for (const out of outs) {
+      const file = fileOf(out);
+      if (file !== undefined) session.of(out).save(file);
+    }
   }
   return {
     diagnostics: sortDiagnostics([...judged, ...settled.diagnostics]),
@@ -162,14 +171,25 @@ interface CompiledRegistry {
   readonly text?: string;
 }
 
+/** What a run knows of earlier ones. */
+interface RunMemory {
+  readonly session: SessionMemory;
+  /** Of the sources, as they were when the run began. */
+  readonly names: string;
+  /** Where the memory of a registry is kept; nothing without a cache. */
+  fileOf(out: string): MemoryFile | undefined;
+}
+
 async function compileRegistry(
   root: string,
   { tsconfig, experimentalDecorators }: CodegenPlan,
   { files, out, includePlace }: RegistryPlan,
   reading: Pick<ReadSchemasOptions, 'cache' | 'limits' | 'inputs'>,
-  { session, names }: { readonly session: SessionMemory; readonly names: string },
+  { session, names, fileOf }: RunMemory,
 ): Promise<CompiledRegistry> {
   const memory = session.of(out);
+  const file = fileOf(out);
+  if (file !== undefined) memory.load(file);
   const looked = reading.inputs && new Inputs(root, session.states);
   if (looked !== undefined) memory.refresh(names, looked);
   const host = openSourceHost({
@@ -179,13 +199,13 @@ async function compileRegistry(
   });
   const options = { root, packageRoot: packageRootOf(root, out), experimentalDecorators, ...reading };
   const compile = (typed: ReadonlySet<string>, before?: Compilation) =>
-    compileSources(host.sourceFiles(typed), options, memory.workflows, before);
+    compileSources(host, typed, options, memory.workflows, before);
   const first = await compile(new Set());
   const typed = filesToType(first);
   const found = typed.size === 0 ? first : await compile(typed, first);
   const { declared, linked, prompts, hints, schemas, faults } = found;
   if (looked !== undefined) {
-    memory.keepLookups(names, looked, host.seen());
+    memory.keep(names, looked, host.seen(), linked.value);
     for (const [path, state] of looked.paths)
       if (!reading.inputs?.paths.has(path)) reading.inputs?.paths.set(path, state);
   }
@@ -199,7 +219,7 @@ async function compileRegistry(
   const graphs = linked.value.map(({ graph }) => graph);
   if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs };
   const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
-  const content = assemble(declarations, schemas.value, parts);
+  const content = assemble(declarations, schemas.value, parts, memory.workflows);
   return {
     declarations,
     diagnostics,
@@ -226,11 +246,13 @@ interface Compilation {
 
 /** @param before - what was made of the same sources, before the compiler was asked for more of their types. */
 async function compileSources(
-  syntax: readonly SourceFileSyntax[],
+  host: SourceHost,
+  typed: ReadonlySet<string>,
   reading: ReadSchemasOptions,
   memory: WorkflowMemory,
   before?: Compilation,
 ): Promise<Compilation> {
+  const syntax = host.sourceFiles(typed);
   const declared = extract(syntax);
   const declarations = declared.value;
   const options = { ...reading, broken: declarations.brokenFiles };
@@ -238,7 +260,7 @@ async function compileSources(
   const loading = before === undefined ? importSchemas(declarations, options) : before.imported;
   // A phase below may throw before anything waits for it.
   if (loading instanceof Promise) loading.catch(() => {});
-  memory.refresh(declarations.tools);
+  memory.refresh(declarations.tools, host.readingOf);
   // A name that two declarations have is changed for one of them, wherever it is used.
   const bare = link(declarations, hasErrors(declared.diagnostics) ? undefined : memory);
   const prompts = linkPrompts(declarations);

@@ -50,7 +50,8 @@ export function recallRun(name: RunName): CleanRun | undefined {
   const root = realpathSync(name.root);
   const folder = cacheFolder(root);
   const entry = folder === undefined ? undefined : readEntry<RunEntry>(folder, entryName(name));
-  if (entry === undefined || entry.key !== keyOf(root) || entry.names !== sourceNames(root)) return undefined;
+  if (entry === undefined || entry.key !== ownKey(root) || entry.names !== sourceNames(root))
+    return undefined;
   if (!areCurrent({ ...NO_READS, paths: entry.paths })) return undefined;
   const { experimentalDecorators } = entry.run;
   const cache = openSchemaCache({ root, experimentalDecorators, ...childConditions() });
@@ -76,7 +77,7 @@ export function keepRun(
   if (folder === undefined || names !== sourceNames(root, run.files)) return;
   if (!inputs.areCurrent(files)) return;
   const entry: RunEntry = {
-    ...{ key: keyOf(root), names: sourceNames(root), paths, run },
+    ...{ key: ownKey(root), names: sourceNames(root), paths, run },
     modules: inputs.modules,
   };
   writeEntry(folder, entryName({ root, configFile }), entry);
@@ -85,7 +86,7 @@ export function keepRun(
 const entryName = ({ configFile }: RunName): string => `run ${configFile ?? ''}`;
 
 /** Of this package, of Node.js, and of what is installed. */
-function keyOf(root: string): string {
+export function ownKey(root: string): string {
   const { hash } = openClosures(openDisk()).of([...OWN_FILES, path.join(root, 'package.json')]);
   return sha256(JSON.stringify([hash, process.versions.node]));
 }

@@ -1,4 +1,7 @@
+import type { LinkedWorkflow } from './declarations.js';
 import { type Inputs, States } from './inputs.js';
+import { type KeptHeader, parseKept, printKept } from './kept-texts.js';
+import { readText, writeText } from './schemas/cache/cache-file.js';
 import { CodegenSession } from './session.js';
 import { FileMemory } from './source/file-memory.js';
 import { WorkflowMemory } from './workflow-memory.js';
@@ -26,6 +29,13 @@ export function memoryOf(session = new CodegenSession()): SessionMemory {
   return memory;
 }
 
+/** What the file of a memory begins with. */
+interface Header extends KeptHeader {
+  readonly names: string;
+  readonly lookups: readonly (readonly [string, string])[];
+  readonly privateTools: string;
+}
+
 /** What is remembered of the sources of one registry. */
 export class RegistryMemory {
   readonly files = new FileMemory();
@@ -33,18 +43,65 @@ export class RegistryMemory {
   #names = '';
   /** Where modules and packages were looked for, with the states at that time. */
   #lookups: ReadonlyMap<string, string> = new Map();
+  #linked: readonly LinkedWorkflow[] = [];
+  #isLoaded = false;
+  #isSaved = false;
+  /** What is in the file. */
+  #text: string | undefined;
+
+  /** Takes what another process has kept, once: this one knows better later. */
+  load(file: MemoryFile): void {
+    if (this.#isLoaded) return;
+    this.#isLoaded = true;
+    this.#text = readText(file.folder, file.name);
+    const kept = this.#text === undefined ? undefined : parseKept<Header>(this.#text, file.key);
+    if (kept === undefined) return;
+    const { header, section } = kept;
+    this.#names = header.names;
+    this.#lookups = new Map(header.lookups);
+    this.files.restore(section('files'));
+    this.workflows.restore(section('workflows'), header.privateTools);
+  }
 
   /** Forgets all if modules may be found elsewhere now: a file was added or removed, or a package was installed. */
   refresh(names: string, inputs: Inputs): void {
     const isCurrent =
       names === this.#names && [...this.#lookups].every(([path, state]) => inputs.stateOf(path) === state);
-    if (!isCurrent) this.files.clear();
-    else for (const [path, state] of this.#lookups) inputs.paths.set(path, state);
+    if (isCurrent) for (const [path, state] of this.#lookups) inputs.paths.set(path, state);
+    else {
+      this.files.clear();
+      this.workflows.clear();
+    }
   }
 
   /** @param sources - the paths that count by their content alone. */
-  keepLookups(names: string, inputs: Inputs, sources: ReadonlySet<string>): void {
+  keep(names: string, inputs: Inputs, sources: ReadonlySet<string>, linked: readonly LinkedWorkflow[]): void {
     this.#names = names;
     this.#lookups = new Map([...inputs.paths].filter(([path]) => !sources.has(path)));
+    this.#linked = linked;
   }
+
+  /** Keeps it for other processes, once: a process that watches would write all of it for each edit. */
+  save({ folder, name, key }: MemoryFile): void {
+    if (this.#isSaved) return;
+    this.#isSaved = true;
+    const { privateTools } = this.workflows;
+    const header: Header = { key, names: this.#names, lookups: [...this.#lookups], privateTools };
+    const text = printKept(header, {
+      files: this.files.texts(),
+      workflows: this.workflows.texts(this.#linked),
+    });
+    if (text !== this.#text) writeText(folder, name, text);
+    this.#text = undefined;
+  }
+}
+
+/** Where a memory is kept between processes. */
+export interface MemoryFile {
+  /** The folder of the cache. */
+  readonly folder: string;
+  /** Of the entry there. */
+  readonly name: string;
+  /** Of the software: what other versions have kept is worthless. */
+  readonly key: string;
 }

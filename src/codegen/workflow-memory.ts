@@ -4,7 +4,9 @@ import { canonicalJson, hashGraph } from '../graph/canonical.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Value } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
-import type { LinkedWorkflow, ToolDeclaration, WorkflowDeclaration } from './declarations.js';
+import type { FunctionHandle, LinkedWorkflow, ToolDeclaration, WorkflowDeclaration } from './declarations.js';
+import type { WorkflowEntry } from './emit/registry.js';
+import { type KeptText, KeptTexts } from './kept-texts.js';
 
 /** What the checker found of a workflow. */
 export interface CheckedWorkflow {
@@ -19,6 +21,17 @@ interface KnownCheck {
   readonly uses: ReadonlyMap<string, string>;
 }
 
+/** What is kept of a workflow without faults, for other processes. */
+interface WorkflowRecord {
+  readonly graph: Graph;
+  readonly functions: readonly FunctionHandle[];
+  readonly runs: readonly { readonly step: string; readonly workflow: string }[];
+  readonly isComposite: boolean;
+  readonly uses: readonly (readonly [string, string])[];
+  readonly data: object;
+  readonly text: { readonly canonical: string; readonly printed: readonly (readonly [string, string])[] };
+}
+
 /**
  * What is remembered of workflows. A declaration comes from one reading of its file, which
  * covers all modules that the file names: what they declare is the same as long as the declaration is.
@@ -27,22 +40,105 @@ export class WorkflowMemory {
   #linked = new WeakMap<WorkflowDeclaration, LinkedWorkflow>();
   readonly #filled = new WeakMap<LinkedWorkflow, LinkedWorkflow>();
   readonly #checked = new WeakMap<LinkedWorkflow, KnownCheck>();
+  readonly #entries = new WeakMap<LinkedWorkflow, WorkflowEntry>();
+  readonly #restored = new WeakMap<KnownCheck, KeptText>();
   #privateTools = '';
+  #kept = new KeptTexts();
+  #readingOf: (file: string) => string = () => '';
 
-  /** Forgets the links if texts may name other private tools now: any text is compared with all of them. */
-  refresh(tools: readonly ToolDeclaration[]): void {
+  /**
+   * Forgets the links if texts may name other private tools now: any text is compared with all of them.
+   *
+   * @param readingOf - identifies what was read of a file.
+   */
+  refresh(tools: readonly ToolDeclaration[], readingOf: (file: string) => string): void {
+    this.#readingOf = readingOf;
     const names = tools.filter(({ visibility }) => visibility === 'workflow').map(({ name }) => name);
     const privateTools = names.join(' ');
-    if (privateTools !== this.#privateTools) this.#linked = new WeakMap();
+    if (privateTools === this.#privateTools) return;
+    this.#linked = new WeakMap();
+    this.#kept = new KeptTexts();
     this.#privateTools = privateTools;
   }
 
   linked(declaration: WorkflowDeclaration): LinkedWorkflow | undefined {
-    return this.#linked.get(declaration);
+    return this.#linked.get(declaration) ?? this.#restore(declaration);
   }
 
   keepLinked(workflow: LinkedWorkflow): void {
     this.#linked.set(workflow.declaration, workflow);
+  }
+
+  entryOf(workflow: LinkedWorkflow, make: () => WorkflowEntry): WorkflowEntry {
+    return remembered(this.#entries, workflow, make);
+  }
+
+  /** Takes what {@link texts} gave in another process, with its private tools. */
+  restore(kept: KeptTexts, privateTools: string): void {
+    this.#kept = kept;
+    this.#privateTools = privateTools;
+  }
+
+  /** Forgets what other processes have kept: in this one, declarations are no longer the same. */
+  clear(): void {
+    this.#kept = new KeptTexts();
+  }
+
+  get privateTools(): string {
+    return this.#privateTools;
+  }
+
+  #restore(declaration: WorkflowDeclaration): LinkedWorkflow | undefined {
+    const kept = this.#kept.get(nameOf(declaration), this.#readingOf(declaration.file));
+    if (kept === undefined) return undefined;
+    const { graph, functions, runs, isComposite, uses, data, text } = JSON.parse(kept.body) as WorkflowRecord;
+    const steps = new Map(declaration.steps.map((step) => [step.name, step]));
+    const workflow: LinkedWorkflow = {
+      ...{ declaration, graph, functions, isWhole: true },
+      runs: runs.flatMap(({ step, workflow }) => {
+        const found = steps.get(step);
+        return found === undefined ? [] : { step: found, workflow };
+      }),
+    };
+    const check = { checked: { faults: [], isComposite }, uses: new Map(uses) };
+    this.#linked.set(declaration, workflow);
+    this.#checked.set(workflow, check);
+    this.#restored.set(check, kept);
+    const { canonical, printed } = text;
+    this.#entries.set(workflow, {
+      ...{ name: declaration.name, handle: declaration, data: { graph, ...data } },
+      text: { canonical, printed: new Map(printed) },
+    });
+    return workflow;
+  }
+
+  /** What can be kept of workflows, by class and by what was read of their files. */
+  texts(workflows: readonly LinkedWorkflow[]): readonly (readonly [string, KeptText])[] {
+    return workflows.flatMap((workflow) => {
+      const { declaration } = workflow;
+      const text = this.#textOf(workflow, this.#readingOf(declaration.file));
+      return text === undefined ? [] : [[nameOf(declaration), text] as const];
+    });
+  }
+
+  #textOf(workflow: LinkedWorkflow, mark: string): KeptText | undefined {
+    const { declaration, graph, functions, runs, isWhole } = workflow;
+    const check = this.#checked.get(workflow);
+    const entry = this.#entries.get(workflow);
+    const isBare = this.#linked.get(declaration) === workflow;
+    if (check === undefined || entry?.text === undefined || !isBare || !isWhole) return undefined;
+    const restored = this.#restored.get(check);
+    if (restored !== undefined) return restored;
+    const { checked, uses } = check;
+    if (checked.faults.length > 0) return undefined;
+    const { graph: _graph, ...data } = entry.data;
+    const { canonical, printed } = entry.text;
+    const record: WorkflowRecord = {
+      ...{ graph, functions, isComposite: checked.isComposite, uses: [...uses], data },
+      runs: runs.map(({ step, workflow }) => ({ step: step.name, workflow })),
+      text: { canonical, printed: [...printed] },
+    };
+    return { mark, body: JSON.stringify(record) };
   }
 
   /** The same object for a workflow that was filled with the same schemas before. */
@@ -65,6 +161,10 @@ export class WorkflowMemory {
   keepChecked(workflow: LinkedWorkflow, known: KnownCheck): void {
     this.#checked.set(workflow, known);
   }
+}
+
+function nameOf({ file, className }: WorkflowDeclaration): string {
+  return `${file}#${className}`;
 }
 
 type Kind = 'tool' | 'resource' | 'workflow';

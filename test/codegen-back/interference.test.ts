@@ -139,12 +139,13 @@ describe('an output', { timeout: 240_000 }, () => {
 });
 
 describe('a cache', { timeout: 240_000 }, () => {
-  /** Spoils each entry as if it had been written so. */
+  /** Spoils each entry as if it had been written so: the memory of readings has a header and further lines. */
   async function rewrite(change: (entry: Record<string, unknown>) => unknown): Promise<void> {
     for (const name of await readdir(at(CACHE))) {
       const text = await project.read(`${CACHE}/${name}`);
       const isRecord = name.startsWith('sources');
-      const body = JSON.stringify(change(JSON.parse(isRecord ? text : text.slice(text.indexOf('\n') + 1))));
+      const [first = '', ...lines] = (isRecord ? text : text.slice(text.indexOf('\n') + 1)).split('\n');
+      const body = [JSON.stringify(change(JSON.parse(first))), ...lines].join('\n');
       const hash = createHash('sha256').update(body).digest('hex');
       await writeFile(at(`${CACHE}/${name}`), isRecord ? body : `${hash}\n${body}`);
     }

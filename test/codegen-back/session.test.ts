@@ -1,12 +1,21 @@
-import { rm, symlink } from 'node:fs/promises';
+import { readFile, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type CodegenResult, CodegenSession, runCodegen } from '../../src/codegen/index.js';
 import { createProject, type Project } from './project.fixture.js';
 
-let project: Project;
-afterEach(() => project.remove());
+let projects: Project[] = [];
+afterEach(async () => {
+  for (const project of projects) await project.remove();
+  projects = [];
+});
+
+async function open(files: Readonly<Record<string, string>>): Promise<Project> {
+  const project = await createProject(files);
+  projects.push(project);
+  return project;
+}
 
 const tool = (name: string, input: string, output: string, more = ''): string => `
   import { Tool } from 'stepwright';
@@ -66,6 +75,8 @@ const TEXTS: Readonly<Record<string, readonly (string | undefined)[]>> = {
     'export const LIMIT = 1;',
     'export const LIMIT = 2;',
     "export const LIMIT: string = 'x';",
+    'export const LIMIT = 1e999;',
+    'export const LIMIT = -0;',
   ],
   'src/tools/first.ts': [
     tool('first', 'Shared', '{ text: string; list: string[] }'),
@@ -110,7 +121,10 @@ const anyEdit = fc.constantFrom(...FILES).chain((file) => {
   return fc.record({ file: fc.constant(file), text: fc.constantFrom(...texts) });
 });
 
-async function apply({ file, text }: { file: string; text: string | undefined }): Promise<void> {
+async function apply(
+  project: Project,
+  { file, text }: { file: string; text: string | undefined },
+): Promise<void> {
   if (text === undefined) await rm(path.join(project.root, file), { force: true });
   else await project.write({ [file]: text });
 }
@@ -120,60 +134,68 @@ function outcomeOf({ diagnostics, found, workflows }: CodegenResult) {
   return { diagnostics: diagnostics.filter(({ code }) => code !== 'SW9001'), found, workflows };
 }
 
+const registryOf = ({ root }: Project): Promise<string> =>
+  readFile(path.join(root, 'generated/registry.ts'), 'utf8');
+
 describe('a session', { timeout: 240_000 }, () => {
-  test('comes to what a run without it comes to, whatever was edited', async () => {
+  test('comes to what a run without it comes to, whatever was edited, and so do runs of several processes', async () => {
     const sequences = fc.array(anyEdit, { minLength: 12, maxLength: 12 });
+    const first = Object.entries(TEXTS).flatMap(([file, [text]]) =>
+      text === undefined ? [] : [[file, text]],
+    );
     await fc.assert(
       fc.asyncProperty(sequences, async (edits) => {
-        const first = FILES.flatMap((file) => {
-          const [text] = TEXTS[file] ?? [];
-          return text === undefined ? [] : [[file, text]];
-        });
-        project = await createProject(Object.fromEntries(first));
+        const project = await open(Object.fromEntries(first));
+        // In it, each run has a session of its own: what it knows of earlier ones comes from the cache.
+        const other = await open(Object.fromEntries(first));
         const { root } = project;
         const session = new CodegenSession();
         expect((await runCodegen({ root, session })).written).toHaveLength(1);
+        expect((await runCodegen({ root: other.root })).written).toHaveLength(1);
         for (const edit of edits) {
-          await apply(edit);
+          await apply(project, edit);
+          await apply(other, edit);
           const kept = await runCodegen({ root, session });
+          const recalled = await runCodegen({ root: other.root });
           const fresh = await runCodegen({ root, cache: false, check: true });
           expect(outcomeOf(kept)).toEqual(outcomeOf(fresh));
+          expect(outcomeOf(recalled)).toEqual(outcomeOf(fresh));
+          expect(await registryOf(other)).toBe(await registryOf(project));
           if ([...kept.written, ...kept.current].length > 0) expect(fresh.current).toHaveLength(1);
         }
-        await project.remove();
       }),
       { numRuns: 4 },
     );
   });
 
-  test('checks workflows again where a schema from outside of the project has changed', async () => {
-    project = await createProject({
-      'src/types.ts': 'export interface Shared { name: string; count: number }',
-      'src/limits.ts': 'export const LIMIT = 1;',
-      'src/flows/called.ts': called('{ text: this.first.text }'),
-      'src/tools/first.ts': `import { shape } from 'linked';${tool('first', 'Shared', '{ text: string }', ', input: shape')}`,
-    });
-    const { root } = project;
-    const linked = await createProject({
-      'package.json': '{ "name": "linked", "type": "module", "exports": "./index.js" }',
-      'index.d.ts': 'export declare const shape: import("zod").ZodType<{ name: string; count: number }>;',
-    });
-    try {
+  test.each(['one session', 'several processes'])(
+    'checks workflows again where a schema from outside of the project has changed, in %s',
+    async (runs) => {
+      const project = await open({
+        'src/types.ts': 'export interface Shared { name: string; count: number }',
+        'src/limits.ts': 'export const LIMIT = 1;',
+        'src/flows/called.ts': called('{ text: this.first.text }'),
+        'src/tools/first.ts': `import { shape } from 'linked';${tool('first', 'Shared', '{ text: string }', ', input: shape')}`,
+      });
+      const { root } = project;
+      const linked = await open({
+        'package.json': '{ "name": "linked", "type": "module", "exports": "./index.js" }',
+        'index.d.ts': 'export declare const shape: import("zod").ZodType<{ name: string; count: number }>;',
+      });
       const write = (more: string) =>
         linked.write({
           'index.js': `import { z } from 'zod';\nexport const shape = z.object({ name: z.string(), count: z.number()${more} });`,
         });
       await write('');
       await symlink(linked.root, path.join(root, 'node_modules/linked'), 'dir');
-      const session = new CodegenSession();
-      expect((await runCodegen({ root, session })).diagnostics).toEqual([]);
+      const shared = new CodegenSession();
+      const session = () => (runs === 'one session' ? shared : new CodegenSession());
+      expect((await runCodegen({ root, session: session() })).diagnostics).toEqual([]);
       await write(', more: z.string()');
-      const { diagnostics } = await runCodegen({ root, session });
+      const { diagnostics } = await runCodegen({ root, session: session() });
       expect(diagnostics.map(({ code }) => code)).toEqual(['SW4003']);
       await write('');
-      expect((await runCodegen({ root, session })).diagnostics).toEqual([]);
-    } finally {
-      await linked.remove();
-    }
-  });
+      expect((await runCodegen({ root, session: session() })).diagnostics).toEqual([]);
+    },
+  );
 });

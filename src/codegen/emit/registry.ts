@@ -20,7 +20,18 @@ export interface EntryContent<Data extends object = object> {
   readonly data: Data;
 }
 
-type WorkflowEntry = EntryContent<{ readonly graph: Graph }>;
+/** A workflow in a registry. */
+export interface WorkflowEntry extends EntryContent<{ readonly graph: Graph }> {
+  /** What the emitter made of it: most of its work, and done once for an entry that several runs share. */
+  text?: WorkflowText;
+}
+
+interface WorkflowText {
+  /** What the checksum covers. */
+  readonly canonical: string;
+  /** By the local name of its class. */
+  readonly printed: Map<string, string>;
+}
 
 /** Everything that goes into a registry, in any order. */
 export interface RegistryContent {
@@ -191,38 +202,25 @@ function byName<E extends { readonly name: string }>(entries: readonly E[]): rea
   return [...entries].sort((a, b) => compareText(a.name, b.name));
 }
 
-/** A workflow in a registry. */
-interface WorkflowText {
-  /** What the checksum covers. */
-  readonly canonical: string;
-  /** By the local name of its class. */
-  readonly printed: Map<string, Printed>;
-}
-
-/** Most of the work on a registry is that on its workflows: it is done once for those that several runs share. */
-const workflowTexts = new WeakMap<EntryContent, WorkflowText>();
-
 /** With places in it, a registry would be stale whenever a line above a workflow is added. */
 function textOf(entry: WorkflowEntry): WorkflowText {
-  const known = workflowTexts.get(entry);
-  if (known !== undefined) return known;
-  const canonical = entryText({ ...entry.data, graph: withoutPlaces(entry.data.graph) });
-  const text = { canonical, printed: new Map<string, Printed>() };
-  workflowTexts.set(entry, text);
-  return text;
+  entry.text ??= {
+    canonical: entryText({ ...entry.data, graph: withoutPlaces(entry.data.graph) }),
+    printed: new Map(),
+  };
+  return entry.text;
 }
 
 function printWorkflow(entry: WorkflowEntry, className: string): Printed {
   const { canonical, printed } = textOf(entry);
   const known = printed.get(className);
-  if (known !== undefined) return known;
+  if (known !== undefined) return new Printed(known);
   const { graph } = JSON.parse(canonical) as { readonly graph: Json };
   const data = { ...entry.data, graph: leadingFirst(graph) } as JsonObject;
   // Two hashes are in it: it never fits on one line.
   const text = print({ class: new Identifier(className), ...withTexts(data) }, TYPESCRIPT, 4, WIDTH);
-  const made = new Printed(text);
-  printed.set(className, made);
-  return made;
+  printed.set(className, text);
+  return new Printed(text);
 }
 
 /** Puts the keys that readers look for first; canonical JSON has sorted the rest. */

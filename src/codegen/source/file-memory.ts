@@ -1,5 +1,6 @@
 import type { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
+import { type KeptText, KeptTexts } from '../kept-texts.js';
 import type { IgnoreSyntax, ImportEnding, SourceFileSyntax } from '../syntax.js';
 
 /** A module of the project that another one loads before itself, and the place of its specifier. */
@@ -39,6 +40,11 @@ export interface FileEntry {
   readonly readings: { untyped?: FileReading; typed?: FileReading };
 }
 
+/** What an entry was made of. */
+interface Restored extends KeptText {
+  readonly parts: readonly unknown[];
+}
+
 /**
  * What earlier runs have read of the files of a project, by their paths relative to the root. What is remembered of a
  * file with another content is forgotten.
@@ -46,12 +52,23 @@ export interface FileEntry {
 export class FileMemory {
   readonly #entries = new Map<string, FileEntry>();
   readonly #parsed = new Map<string, { readonly state: string; readonly source: ts.SourceFile }>();
+  readonly #restored = new WeakMap<FileEntry, Restored>();
+  #kept = new KeptTexts();
 
   entryOf(file: string, state: string): FileEntry {
     const known = this.#entries.get(file);
     if (known?.state === state) return known;
-    const entry: FileEntry = { state, readings: {} };
+    const entry = this.#restore(file, state) ?? { state, readings: {} };
     this.#entries.set(file, entry);
+    return entry;
+  }
+
+  #restore(file: string, state: string): FileEntry | undefined {
+    const kept = this.#kept.get(file, state);
+    if (kept === undefined) return undefined;
+    const { links, readings } = JSON.parse(kept.body) as Omit<FileEntry, 'state'>;
+    const entry = { state, ...(links === undefined ? {} : { links }), readings };
+    this.#restored.set(entry, { ...kept, parts: partsOf(entry) });
     return entry;
   }
 
@@ -68,5 +85,28 @@ export class FileMemory {
   clear(): void {
     this.#entries.clear();
     this.#parsed.clear();
+    this.#kept = new KeptTexts();
   }
+
+  /** Takes what {@link texts} gave in another process. */
+  restore(kept: KeptTexts): void {
+    this.#kept = kept;
+  }
+
+  /** All entries, by file and state. */
+  texts(): readonly (readonly [string, KeptText])[] {
+    return [...this.#entries].map(([file, entry]) => [file, this.#textOf(entry)]);
+  }
+
+  #textOf(entry: FileEntry): KeptText {
+    const restored = this.#restored.get(entry);
+    const parts = partsOf(entry);
+    if (restored?.parts.every((part, index) => part === parts[index])) return restored;
+    const { state, links, readings } = entry;
+    return { mark: state, body: JSON.stringify({ links, readings }) };
+  }
+}
+
+function partsOf({ links, readings }: FileEntry): readonly unknown[] {
+  return [links, readings.untyped, readings.typed];
 }

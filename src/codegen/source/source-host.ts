@@ -54,6 +54,8 @@ export interface SourceHost {
   ignores(): readonly IgnoreSyntax[];
   /** How an import of the project's own files is written. */
   importEnding(): ImportEnding;
+  /** Identifies what `sourceFiles` gave last for a file, by the path of its place; empty where nothing does. */
+  readingOf(file: string): string;
   /** The sources of the project that were looked at, as absolute paths. */
   seen(): ReadonlySet<string>;
   /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
@@ -174,6 +176,7 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     return reading;
   };
   let latest: readonly FileReading[] | undefined;
+  const identities = new Map<string, string>();
   return {
     readText,
     importEnding: () =>
@@ -181,11 +184,17 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
         compilerOptions,
         wanted.flatMap((file) => linked(file).links.endings),
       ),
+    readingOf: (file) => identities.get(file) ?? '',
     seen: () => new Set([...entries.keys()].map(absolute)),
     ignores: () => (latest ?? wanted.map((file) => readingOf(file, false))).flatMap(({ ignores }) => ignores),
     sourceFiles: (typed) => {
       const cycles = graph.cycles();
-      latest = wanted.map((file) => readingOf(file, typed?.has(file) ?? true));
+      latest = wanted.map((file) => {
+        const isTyped = typed?.has(file) ?? true;
+        const reading = readingOf(file, isTyped);
+        identities.set(file, `${isTyped ? 'typed' : 'untyped'} ${reading.closure}`);
+        return reading;
+      });
       const others = [...unread].filter(([file]) => !wanted.includes(file)).map(([, syntax]) => syntax);
       return [...latest.map(({ syntax }) => withCycles(syntax, cycles)), ...others].sort((a, b) =>
         a.file < b.file ? -1 : 1,

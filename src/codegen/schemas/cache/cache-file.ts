@@ -29,12 +29,10 @@ export function cacheFolder(root: string): string | undefined {
 
 /** Reads an entry; undefined if it is missing, truncated or modified, or no object. */
 export function readEntry<T>(folder: string, name: string): T | undefined {
+  const text = readText(folder, name);
+  if (text === undefined) return undefined;
   try {
-    const text = readFileSync(entryPath(folder, name), 'utf8');
-    const end = text.indexOf('\n');
-    const body = text.slice(end + 1);
-    if (text.slice(0, end) !== sha256(body)) return undefined;
-    const entry = JSON.parse(body) as Json;
+    const entry = JSON.parse(text) as Json;
     return isJsonObject(entry) ? (entry as T) : undefined;
   } catch {
     return undefined;
@@ -43,7 +41,23 @@ export function readEntry<T>(folder: string, name: string): T | undefined {
 
 /** Writes an entry in one step. Where the file system refuses, there is none. */
 export function writeEntry(folder: string, name: string, entry: object): void {
-  const body = JSON.stringify(entry);
+  writeText(folder, name, JSON.stringify(entry));
+}
+
+/** The text of an entry; undefined if it is missing, truncated or modified. */
+export function readText(folder: string, name: string): string | undefined {
+  try {
+    const text = readFileSync(entryPath(folder, name), 'utf8');
+    const end = text.indexOf('\n');
+    const body = text.slice(end + 1);
+    return text.slice(0, end) === sha256(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** See {@link writeEntry}. */
+export function writeText(folder: string, name: string, body: string): void {
   writeIfPermitted(entryPath(folder, name), `${sha256(body)}\n${body}`);
 }
 
