@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { ListedOptions } from '../decorators/listed.js';
 import { fingerprint } from '../decorators/metadata.js';
 import type { ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
-import { hashGraph } from '../graph/canonical.js';
+import { canonicalGraph } from '../graph/canonical.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
@@ -18,6 +18,7 @@ import type {
   ToolDeclaration,
 } from './declarations.js';
 import type { EntryContent, RegistryContent } from './emit/registry.js';
+import { sha256 } from './schemas/cache/cache-file.js';
 import type { ResourceReading, ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
 import { WorkflowMemory } from './workflow-memory.js';
@@ -172,7 +173,7 @@ function workflowEntry({ declaration, graph }: LinkedWorkflow): EntryContent<Wor
     handle: declaration,
     data: {
       graph,
-      hash: hashGraph(graph),
+      hash: sha256(canonicalGraph(graph)),
       ...listedData(declaration),
       ...fieldsOf(args),
       fingerprint: fingerprint({ kind: 'workflow', options, args, steps: decorated }),

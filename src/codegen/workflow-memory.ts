@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto';
 import type { CheckEnvironment } from '../check/check-graph.js';
-import { canonicalJson, hashGraph } from '../graph/canonical.js';
+import { canonicalGraph, canonicalJson } from '../graph/canonical.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Value } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import type { FunctionHandle, LinkedWorkflow, ToolDeclaration, WorkflowDeclaration } from './declarations.js';
 import type { WorkflowEntry } from './emit/registry.js';
 import { type KeptText, KeptTexts } from './kept-texts.js';
+import { sha256 } from './schemas/cache/cache-file.js';
 
 /** What the checker found of a workflow. */
 export interface CheckedWorkflow {
@@ -287,14 +287,11 @@ function canonicalOf(graph: Graph): string {
 const graphMarks = new WeakMap<Graph, string>();
 
 function markOfGraph(graph: Graph | undefined): string {
-  return graph === undefined ? '' : remembered(graphMarks, graph, () => hashGraph(graph));
+  return graph === undefined ? '' : remembered(graphMarks, graph, () => sha256(canonicalGraph(graph)));
 }
 
 function markOfValue(value: object | undefined): string {
-  if (value === undefined) return '';
-  return createHash('sha256')
-    .update(canonicalJson(value as Value))
-    .digest('hex');
+  return value === undefined ? '' : sha256(canonicalJson(value as Value));
 }
 
 function remembered<K extends object, V>(known: WeakMap<K, V>, key: K, find: () => V): V {

@@ -267,7 +267,7 @@ export function checksumOfTexts(
 }
 
 /** Canonical JSON of an object whose members are canonical JSON. */
-function objectOfTexts(members: Readonly<Record<string, string>>): string {
+export function objectOfTexts(members: Readonly<Record<string, string>>): string {
   const names = Object.keys(members).sort();
   return `{${names.map((name) => `${JSON.stringify(name)}:${members[name]}`).join(',')}}`;
 }

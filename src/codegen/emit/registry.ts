@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { checksumOfTexts, entryText, REGISTRY_VERSION } from '../../decorators/metadata.js';
-import { withoutPlaces } from '../../graph/canonical.js';
+import { checksumOfTexts, entryText, objectOfTexts, REGISTRY_VERSION } from '../../decorators/metadata.js';
+import { canonicalGraph, canonicalJson } from '../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
-import { escapeUnprintable } from '../../graph/printable-text.js';
 import type { ClassHandle, FunctionHandle } from '../declarations.js';
 import type { ImportEnding } from '../syntax.js';
+import {
+  Identifier,
+  JsonText,
+  type Literal,
+  type LiteralObject,
+  Printed,
+  printLiteral,
+  printString,
+  WIDTH,
+} from './literals.js';
 
 /** The first line of every registry; a file without it is never overwritten. */
 export const REGISTRY_HEADER =
@@ -204,11 +213,16 @@ function byName<E extends { readonly name: string }>(entries: readonly E[]): rea
 
 /** With places in it, a registry would be stale whenever a line above a workflow is added. */
 function textOf(entry: WorkflowEntry): WorkflowText {
-  entry.text ??= {
-    canonical: entryText({ ...entry.data, graph: withoutPlaces(entry.data.graph) }),
-    printed: new Map(),
-  };
+  entry.text ??= { canonical: canonicalData(entry.data), printed: new Map() };
   return entry.text;
+}
+
+function canonicalData({ graph, ...rest }: WorkflowEntry['data']): string {
+  const texts: Record<string, string> = { graph: canonicalGraph(graph) };
+  for (const [name, value] of Object.entries<Json | undefined>(rest)) {
+    if (value !== undefined) texts[name] = canonicalJson(value);
+  }
+  return objectOfTexts(texts);
 }
 
 function printWorkflow(entry: WorkflowEntry, className: string): Printed {
@@ -218,7 +232,7 @@ function printWorkflow(entry: WorkflowEntry, className: string): Printed {
   const { graph } = JSON.parse(canonical) as { readonly graph: Json };
   const data = { ...entry.data, graph: leadingFirst(graph) } as JsonObject;
   // Two hashes are in it: it never fits on one line.
-  const text = print({ class: new Identifier(className), ...withTexts(data) }, TYPESCRIPT, 4, WIDTH);
+  const text = printLiteral({ class: new Identifier(className), ...withTexts(data) }, 4, WIDTH);
   printed.set(className, text);
   return new Printed(text);
 }
@@ -229,9 +243,15 @@ const LEADING = ['graphVersion', 'name', 'id', 'key', 'kind', 'root'];
 function leadingFirst(value: Json): Json {
   if (Array.isArray(value)) return value.map(leadingFirst);
   if (!isJsonObject(value)) return value;
-  const rank = (key: string): number => (LEADING.includes(key) ? LEADING.indexOf(key) : LEADING.length);
-  const keys = Object.keys(value).sort((a, b) => rank(a) - rank(b));
-  return Object.fromEntries(keys.map((key) => [key, leadingFirst(value[key] ?? null)]));
+  const members: [string, Json][] = [];
+  for (const key of LEADING) {
+    const member = value[key];
+    if (member !== undefined) members.push([key, leadingFirst(member)]);
+  }
+  for (const [key, member] of Object.entries(value)) {
+    if (!LEADING.includes(key)) members.push([key, leadingFirst(member)]);
+  }
+  return Object.fromEntries(members);
 }
 
 interface SortedContent extends Required<RegistryContent> {}
@@ -338,163 +358,4 @@ function withEnding(file: string, ending: ImportEnding): string {
   if (ending === 'ts') return file;
   const bare = file.replace(/\.tsx?$/, '');
   return ending === 'none' && bare !== file ? bare : file.replace(/\.([cm]?)tsx?$/, '.$1js');
-}
-
-/** A name in the emitted code, printed as it is. */
-export class Identifier {
-  constructor(readonly name: string) {}
-}
-
-/** JSON in the emitted code whose text is parsed at run time: a compiler sees the tag alone. */
-export class JsonText {
-  /** @param tag - the function that parses the text, and its type arguments. */
-  constructor(
-    readonly tag: string,
-    readonly value: Json,
-  ) {}
-}
-
-/** An expression of several lines that was printed for its place before. */
-class Printed {
-  constructor(readonly text: string) {}
-}
-
-/** What can be printed as a TypeScript expression: JSON, and names in it. */
-export type Literal = Json | Identifier | JsonText | Printed | readonly Literal[] | LiteralObject;
-
-/** Properties whose value is undefined are left out. */
-export interface LiteralObject {
-  readonly [key: string]: Literal | undefined;
-}
-
-/** How values are written. */
-interface Notation {
-  readonly string: (text: string) => string;
-  readonly key: (key: string) => string;
-  /** Behind the last of several lines. */
-  readonly end: ',' | '';
-}
-
-const TYPESCRIPT: Notation = { string: printString, key: printKey, end: ',' };
-
-/** JSON in a template, whose raw text it is: what ends a template, or begins an expression in it, is escaped. */
-const printJsonString = (text: string): string =>
-  escapeUnprintable(JSON.stringify(text)).replaceAll('`', '\\u0060').replaceAll('${', '\\u0024{');
-
-const JSON_TEXT: Notation = { string: printJsonString, key: printJsonString, end: '' };
-
-/** Values that fit into this many columns are printed on one line. */
-const WIDTH = 110;
-
-/**
- * Prints a value as a TypeScript expression: the same text for the same value, on every machine.
- *
- * @param indent - spaces before the line that the expression starts on.
- * @param column - columns that are taken on that line already.
- */
-export function printLiteral(value: Literal, indent = 0, column = indent): string {
-  return print(value, TYPESCRIPT, indent, column);
-}
-
-function print(value: Literal, notation: Notation, indent: number, column = indent): string {
-  if (value instanceof JsonText) {
-    const { tag, value: json } = value;
-    return `${tag}\`${print(json, JSON_TEXT, indent, column + tag.length + 2)}\``;
-  }
-  if (value instanceof Printed) return value.text;
-  if (!isCollection(value)) {
-    const text = printScalar(value, notation);
-    const isLong = typeof value === 'string' && column + text.length >= WIDTH;
-    return isLong && notation === TYPESCRIPT ? printLines(value, indent) : text;
-  }
-  // One column is kept for the comma behind it.
-  const short = printFlat(value, notation, WIDTH - column);
-  if (short !== undefined) return short;
-  const inner = indent + 2;
-  const pad = ' '.repeat(inner);
-  const end = `${notation.end}\n${' '.repeat(indent)}`;
-  if (isList(value)) {
-    if (value.length === 0) return '[]';
-    const items = value.map((item) => `${pad}${print(item, notation, inner)}`);
-    return `[\n${items.join(',\n')}${end}]`;
-  }
-  const members = membersOf(value).map(([key, member]) => {
-    const name = `${pad}${notation.key(key)}:`;
-    const text = print(member, notation, inner, name.length + 1);
-    return text.startsWith('\n') ? `${name}${text}` : `${name} ${text}`;
-  });
-  return members.length === 0 ? '{}' : `{\n${members.join(',\n')}${end}}`;
-}
-
-/** A string literal that no editor, linter or terminal reads as something else. */
-export function printString(text: string): string {
-  const double = escapeUnprintable(JSON.stringify(text));
-  if (text.includes("'")) return double;
-  return `'${double.slice(1, -1).replace(/\\./g, (part) => (part === '\\"' ? '"' : part))}'`;
-}
-
-/** A value on one line; undefined where it does not fit into less than this many columns, which ends the work early. */
-function printFlat(value: Literal, notation: Notation, room: number): string | undefined {
-  if (value instanceof JsonText) {
-    const text = printFlat(value.value, JSON_TEXT, room - value.tag.length - 2);
-    return text === undefined ? undefined : `${value.tag}\`${text}\``;
-  }
-  if (value instanceof Printed) return undefined;
-  const text = isCollection(value)
-    ? printFlatCollection(value, notation, room)
-    : printScalar(value, notation);
-  return text !== undefined && text.length < room ? text : undefined;
-}
-
-function printFlatCollection(
-  value: readonly Literal[] | LiteralObject,
-  notation: Notation,
-  room: number,
-): string | undefined {
-  const members: readonly (readonly [string, Literal])[] = isList(value)
-    ? value.map((item) => ['', item])
-    : membersOf(value).map(([key, member]) => [`${notation.key(key)}: `, member]);
-  if (members.length === 0) return isList(value) ? '[]' : '{}';
-  let text = isList(value) ? '[' : '{ ';
-  for (const [index, [head, member]] of members.entries()) {
-    text += index === 0 ? head : `, ${head}`;
-    const printed = printFlat(member, notation, room - text.length);
-    if (printed === undefined) return undefined;
-    text += printed;
-  }
-  return text + (isList(value) ? ']' : ' }');
-}
-
-type Scalar = Exclude<Literal, JsonText | Printed | readonly Literal[] | LiteralObject> | Identifier;
-
-function printScalar(value: Scalar, notation: Notation): string {
-  if (value instanceof Identifier) return value.name;
-  return typeof value === 'string' ? notation.string(value) : JSON.stringify(value);
-}
-
-function isCollection(value: Literal): value is readonly Literal[] | LiteralObject {
-  const isOther = value instanceof Identifier || value instanceof JsonText || value instanceof Printed;
-  return typeof value === 'object' && value !== null && !isOther;
-}
-
-/** Long text with line breaks is printed as one literal per line, so that a changed line is one line of a diff. */
-function printLines(text: string, indent: number): string {
-  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-  if (lines.length < 2) return printString(text);
-  const pad = `\n${' '.repeat(indent + 2)}`;
-  return lines.map((line) => pad + printString(line)).join(' +');
-}
-
-/** `__proto__: x` would set the prototype; in brackets it is a property like any other. */
-function printKey(key: string): string {
-  if (key === '__proto__') return "['__proto__']";
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? key : printString(key);
-}
-
-function membersOf(object: LiteralObject): readonly (readonly [string, Literal])[] {
-  return Object.entries(object).filter((member): member is [string, Literal] => member[1] !== undefined);
-}
-
-function isList(value: readonly Literal[] | LiteralObject): value is readonly Literal[] {
-  return Array.isArray(value);
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
 import { graphJson, schemaJson } from '../../runtime/tools/registry.js';
-import { Identifier, JsonText, printLiteral, printString } from './registry.js';
+import { Identifier, JsonText, printLiteral, printString } from './literals.js';
 
 // The realm of another context has its own `Object`; the text says the same in ours.
 const evaluate = (text: string): unknown =>
