@@ -46,7 +46,7 @@ import { type OutputFile, outputState, removeRemains, writeOutput } from './writ
 export interface CodegenOptions {
   /** The project's folder. Default: the working directory. */
   readonly root?: string;
-  /** Configuration file, relative to the root. Default: `stepwright.config.json`, if it is there. */
+  /** Configuration file, relative to the root. Default: `stepwright.config.json`, else `package.json` with a member `stepwright`, else none. */
   readonly configFile?: string;
   /** Compares instead of writing: a registry that is not current is an error. Default false. */
   readonly check?: boolean;

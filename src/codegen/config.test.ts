@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { z } from 'zod';
 import { formatLocation } from '../graph/source-location.js';
-import { planCodegen } from './config.js';
+import { configJsonSchema, planCodegen } from './config.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
 
 let root: string;
@@ -250,6 +251,91 @@ describe('planCodegen with a configuration', () => {
   test('reports a missing configuration file that was named', async () => {
     const { diagnostics } = await planCodegen({ root, configFile: 'gone.json' });
     expect(diagnostics).toMatchObject([{ code: 'SW9002', message: expect.stringContaining('no such file') }]);
+  });
+});
+
+describe('planCodegen with a configuration in package.json', () => {
+  const registries = [{ include: ['*.ts'], out: 'r.ts' }];
+  const inPackage = (stepwright: unknown) => ({
+    'package.json': JSON.stringify({ name: 'p', dependencies: { stepwright: '^1.0.0' }, stepwright }),
+  });
+
+  test('reads the member `stepwright`, with places and pointers in that file', async () => {
+    await write({ ...inPackage({ registries, server: 'server.ts' }), 'a.ts': '' });
+    const plan = { value: { registries: [{ out: 'r.ts', files: ['a.ts'] }], server: 'server.ts' } };
+    expect(await planCodegen({ root })).toMatchObject(plan);
+    expect(await planCodegen({ root, configFile: 'package.json' })).toMatchObject(plan);
+    expect((await planCodegen({ root })).value?.registries[0]?.includePlace).toMatchObject({
+      file: 'package.json',
+      pointer: '/stepwright/registries/0/include',
+    });
+  });
+
+  test('reports its faults where they are', async () => {
+    const text = [
+      '{',
+      '  "name": "p",',
+      '  "stepwright": {',
+      '    "tsconfg": "a.json",',
+      '    "registries": [{ "include": ["*.ts"] }]',
+      '  }',
+      '}',
+    ];
+    await write({ 'package.json': text.join('\n') });
+    expect(await faults()).toEqual([
+      expect.stringMatching(
+        /^package\.json:5:20 SW9002 .*`package\.json`.*`\/stepwright\/registries\/0\/out` is missing/,
+      ),
+      expect.stringMatching(/^package\.json:4:5 SW9002 .*`\/stepwright\/tsconfg` is not a setting/),
+    ]);
+    await write(inPackage([]));
+    expect(await faults()).toEqual([expect.stringMatching(/^package\.json:1:\d+ SW9002 .*`\/stepwright`: /)]);
+    await write({ ...inPackage({ registries, severity: { SW3001: 'off' } }), 'a.ts': '' });
+    expect(await faults()).toEqual([expect.stringMatching(/^package\.json:1:\d+ SW9011 /)]);
+  });
+
+  test('refuses two configurations, at the one in package.json', async () => {
+    await write({ ...config({ registries }), ...inPackage({ registries }), 'a.ts': '' });
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^package\.json:1:\d+ SW9002 .*`stepwright\.config\.json`.*keep one of the two/),
+    ]);
+    const named = await planCodegen({ root, configFile: 'stepwright.config.json' });
+    expect(named).toMatchObject({ value: {}, diagnostics: [] });
+  });
+
+  test('is missing where only a dependency has the name', async () => {
+    await write({
+      'package.json': '{ "dependencies": { "stepwright": "^1.0.0" } }',
+      'tsconfig.json': '{}',
+      'a.ts': '',
+    });
+    expect((await planCodegen({ root })).value?.registries).toEqual([
+      { out: 'generated/registry.ts', files: ['a.ts'] },
+    ]);
+    const { diagnostics } = await planCodegen({ root, configFile: 'package.json' });
+    expect(diagnostics).toMatchObject([{ code: 'SW9002' }]);
+  });
+});
+
+describe('the JSON Schema of the configuration', () => {
+  const file = path.join(import.meta.dirname, '../../config.schema.json');
+
+  test('is the one that is shipped', async () => {
+    const text = `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
+    if (process.env.UPDATE_GOLDEN === '1') await writeFile(file, text);
+    expect(await readFile(file, 'utf8')).toBe(text);
+  });
+
+  test('describes every setting', () => {
+    const settings = (schema: z.core.JSONSchema.BaseSchema): readonly unknown[] =>
+      Object.values(schema.properties ?? {}).flatMap((property) => {
+        const inner = property as z.core.JSONSchema.BaseSchema;
+        const item = inner.items as z.core.JSONSchema.BaseSchema | undefined;
+        return [inner.description, ...settings(inner), ...settings(item ?? {})];
+      });
+    const descriptions = settings(configJsonSchema() as z.core.JSONSchema.BaseSchema);
+    expect(descriptions).toHaveLength(12);
+    expect(descriptions).not.toContain(undefined);
   });
 });
 

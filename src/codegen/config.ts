@@ -8,6 +8,7 @@ import {
   diagnostic,
   type SeverityOverride,
 } from '../graph/diagnostics/diagnostic.js';
+import { isJsonObject } from '../graph/json.js';
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { Phase } from './declarations.js';
@@ -24,6 +25,10 @@ import { isForeign } from './writer.js';
 
 /** The name of the configuration, looked for in the project's root. */
 const CONFIG_FILE = 'stepwright.config.json';
+
+/** Where the configuration may be instead, as a member of the object in there. */
+const PACKAGE_FILE = 'package.json';
+const PACKAGE_MEMBER = 'stepwright';
 
 /** One registry to write, with the files it is made from. */
 export interface RegistryPlan {
@@ -52,7 +57,7 @@ export interface CodegenPlan {
 export interface PlanOptions {
   /** Absolute path of the project. */
   readonly root: string;
-  /** Relative to the root. Default: `stepwright.config.json`, if it is there. */
+  /** Relative to the root. Default: `stepwright.config.json`, else `package.json` with a member `stepwright`, else none. */
   readonly configFile?: string;
   /** Takes note of what is read. Default: nothing does. */
   readonly inputs?: Inputs;
@@ -68,18 +73,26 @@ const insideRoot = z
   .refine((text) => !path.posix.normalize(text).startsWith('..'), 'must not leave the project');
 
 const registrySchema = z.strictObject({
-  include: z.array(insideRoot).min(1),
-  exclude: z.array(insideRoot).optional(),
-  out: insideRoot.regex(/\.m?ts$/, 'must end in .ts or .mts').transform((out) => path.posix.normalize(out)),
+  include: z.array(insideRoot).min(1).describe('Glob patterns of the sources of the registry.'),
+  exclude: z
+    .array(insideRoot)
+    .optional()
+    .describe(
+      'Glob patterns of sources that are left out. Default: `**/dist/**`, `**/*.test.*` and `**/*.spec.*`.',
+    ),
+  out: insideRoot
+    .regex(/\.m?ts$/, 'must end in .ts or .mts')
+    .transform((out) => path.posix.normalize(out))
+    .describe('The file of the registry.'),
 });
 
 const limit = z.number().positive();
 
 const limitsSchema = z
   .strictObject({
-    cpuSeconds: limit.exactOptional(),
-    waitSeconds: limit.exactOptional(),
-    memoryMb: limit.exactOptional(),
+    cpuSeconds: limit.exactOptional().describe('CPU time. Default: 10.'),
+    waitSeconds: limit.exactOptional().describe('How long it may do next to nothing. Default: 10.'),
+    memoryMb: limit.exactOptional().describe('Memory of the process. Default: 2048.'),
   })
   .transform(
     ({ cpuSeconds, waitSeconds, memoryMb }): Partial<ModuleLimits> => ({
@@ -90,13 +103,29 @@ const limitsSchema = z
   );
 
 const configSchema = z.strictObject({
-  $schema: z.string().optional(),
-  tsconfig: insideRoot.default('tsconfig.json'),
-  severity: z.record(z.string(), z.enum(['off', 'warning', 'error'])).default({}),
-  moduleLimits: limitsSchema.default({}),
-  server: insideRoot.exactOptional(),
-  registries: z.array(registrySchema).min(1).optional(),
+  $schema: z.string().optional().describe('The JSON Schema of this file, for editors.'),
+  tsconfig: insideRoot
+    .default('tsconfig.json')
+    .describe('The compiler options and files of the project, relative to its root.'),
+  severity: z
+    .record(z.string(), z.enum(['off', 'warning', 'error']))
+    .default({})
+    .describe('Severities of warnings, by code.'),
+  moduleLimits: limitsSchema
+    .default({})
+    .describe('Limits on the import of each file with tools or resources.'),
+  server: insideRoot.exactOptional().describe('A module whose default export is the options of the server.'),
+  registries: z
+    .array(registrySchema)
+    .min(1)
+    .optional()
+    .describe('Registries to write. Default: `generated/registry.ts` of the files of the tsconfig.'),
 });
+
+/** The JSON Schema of the configuration. */
+export function configJsonSchema(): object {
+  return z.toJSONSchema(configSchema, { io: 'input' });
+}
 
 type Config = z.output<typeof configSchema>;
 type RegistryConfig = z.output<typeof registrySchema>;
@@ -115,21 +144,23 @@ const SOURCE_FILE = /\.[cm]?tsx?$/;
 /**
  * Reads the configuration and finds the files of each registry.
  *
- * Without a configuration, and with one that names no registries, there is one, `generated/registry.ts`, made from
- * the files of the tsconfig; build output and tests are left out.
+ * The configuration is a file, or a member of `package.json`. Without one, and with one that names no registries,
+ * there is one registry, `generated/registry.ts`, made from the files of the tsconfig; build output and tests are
+ * left out.
  */
 export async function planCodegen({
   root,
   configFile,
   inputs,
 }: PlanOptions): Promise<Phase<CodegenPlan | undefined>> {
-  const file = configFile ?? CONFIG_FILE;
-  inputs?.see(file);
-  if (configFile === undefined && !existsSync(path.join(root, file))) return planByTsconfig(root, inputs);
+  for (const seen of configFile === undefined ? [CONFIG_FILE, PACKAGE_FILE] : [configFile]) inputs?.see(seen);
+  const file = configFile ?? configFileOf(root);
+  if (file === undefined) return planByTsconfig(root, inputs);
   const read = readConfig(root, file);
   if (read.value === undefined) return { value: undefined, diagnostics: read.diagnostics };
   const { config, document } = read.value;
   const diagnostics: Diagnostic[] = [];
+  if (configFile === undefined && file === CONFIG_FILE) diagnostics.push(...secondConfigFaults(root));
 
   const tsconfig = readTsconfig(root, config.tsconfig, inputs);
   if (tsconfig === undefined && document.has('/tsconfig')) {
@@ -268,6 +299,51 @@ async function matchingFiles(
   return found.filter((file) => SOURCE_FILE.test(file) && !outs.includes(file)).sort(compareText);
 }
 
+/** The configuration of a project that was not told where it is. */
+function configFileOf(root: string): string | undefined {
+  if (existsSync(path.join(root, CONFIG_FILE))) return CONFIG_FILE;
+  return packageConfig(root) === undefined ? undefined : PACKAGE_FILE;
+}
+
+/** `package.json`, if there is a configuration in it. */
+function packageConfig(root: string): JsonDocument | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path.join(root, PACKAGE_FILE), 'utf8');
+  } catch {
+    return undefined;
+  }
+  const document = text.includes(`"${PACKAGE_MEMBER}"`) ? parseJsonDocument(PACKAGE_FILE, text) : undefined;
+  return document?.has(`/${PACKAGE_MEMBER}`) === true ? document : undefined;
+}
+
+function secondConfigFaults(root: string): readonly Diagnostic[] {
+  const document = packageConfig(root);
+  if (document === undefined) return [];
+  const problem = `\`${CONFIG_FILE}\` configures the project as well: keep one of the two`;
+  const place = document.keyPlaceOf(`/${PACKAGE_MEMBER}`);
+  return [diagnostic('SW9002', place, { file: PACKAGE_FILE, problem })];
+}
+
+/** A configuration; pointers begin at it. */
+interface ConfigDocument extends JsonDocument {
+  /** Where it is in its file; empty for the whole of it. */
+  readonly base: string;
+}
+
+function configIn(file: string, document: JsonDocument): ConfigDocument {
+  if (path.posix.basename(file) !== PACKAGE_FILE) return { ...document, base: '' };
+  const base = `/${PACKAGE_MEMBER}`;
+  return {
+    base,
+    value: isJsonObject(document.value) ? document.value[PACKAGE_MEMBER] : undefined,
+    faults: document.faults,
+    has: (pointer) => document.has(`${base}${pointer}`),
+    placeOf: (pointer) => document.placeOf(`${base}${pointer}`),
+    keyPlaceOf: (pointer) => document.keyPlaceOf(`${base}${pointer}`),
+  };
+}
+
 interface ReadConfig {
   readonly config: Config;
   readonly document: JsonDocument;
@@ -286,7 +362,7 @@ function readConfig(root: string, file: string): Phase<ReadConfig | undefined> {
       diagnostics: [fault(code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`)],
     };
   }
-  const document = parseJsonDocument(file, text);
+  const document = configIn(file, parseJsonDocument(file, text));
   // What follows a syntax error is mostly its echo.
   const [syntax] = document.faults;
   if (syntax !== undefined) return { value: undefined, diagnostics: [fault(syntax.message, syntax.place)] };
@@ -300,20 +376,25 @@ function readConfig(root: string, file: string): Phase<ReadConfig | undefined> {
 
 function issueFaults(
   issue: z.core.$ZodIssue,
-  document: JsonDocument,
+  document: ConfigDocument,
   fault: (problem: string, place: Diagnostic['place'], suggestion?: string) => Diagnostic,
 ): readonly Diagnostic[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const pointer = jsonPointer([...issue.path, key]);
       const suggestion = nearestName(key, settingsAt(issue.path));
-      return fault(`\`${pointer}\` is not a setting`, document.keyPlaceOf(pointer), suggestion);
+      return fault(
+        `\`${document.base}${pointer}\` is not a setting`,
+        document.keyPlaceOf(pointer),
+        suggestion,
+      );
     });
   }
   const pointer = jsonPointer(issue.path);
   const location = document.placeOf(pointer);
-  if (isMissing(document.value, issue.path)) return [fault(`\`${pointer}\` is missing`, location)];
-  return [fault(`\`${pointer === '' ? '/' : pointer}\`: ${issue.message}`, location)];
+  const named = `\`${document.base}${pointer}\``;
+  if (isMissing(document.value, issue.path)) return [fault(`${named} is missing`, location)];
+  return [fault(`${named === '``' ? '`/`' : named}: ${issue.message}`, location)];
 }
 
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {

@@ -76,6 +76,11 @@ describe('a run that changes nothing', { timeout: 240_000 }, () => {
       ['linked/index.ts', ''],
       ['node_modules/@types/linked/index.d.ts', ''],
       ['package-lock.json', '{}'],
+      [
+        'package.json',
+        '{ "type": "module", "stepwright": {} }',
+        JSON.stringify({ name: 'author', type: 'module' }),
+      ],
     ];
     for (const [file, text, before] of changes) {
       await project.write({ [file]: text });
