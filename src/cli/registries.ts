@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { LoaderSettings } from '../codegen/schemas/loader/settings.js';
 import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
@@ -53,9 +54,9 @@ export async function withRegistries(
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const found = await findModules(command, realpathSync(root), choice, output);
   if (typeof found === 'number') return found;
-  if (found.decorators !== undefined) {
+  if (found.loader !== undefined) {
     const { registerLoader } = await import('../codegen/schemas/loader/register.js');
-    registerLoader({ experimentalDecorators: found.decorators.experimental });
+    registerLoader(found.loader);
   }
   try {
     const open = await load(found);
@@ -100,8 +101,8 @@ interface ModulePath {
 interface Modules {
   readonly registries: readonly ModulePath[];
   readonly options?: ModulePath;
-  /** Which decorators the modules are compiled with, where one is TypeScript. */
-  readonly decorators?: { readonly experimental: boolean };
+  /** How they are loaded, where one is TypeScript. */
+  readonly loader?: LoaderSettings;
 }
 
 const COMPILED = /\.[cm]?js$/;
@@ -129,7 +130,7 @@ async function findModules(
     output.err(formatDiagnostics(plan.diagnostics, () => undefined, { color: output.color }));
     return 1;
   }
-  const { registries, server, experimentalDecorators } = plan.value;
+  const { registries, server, loader } = plan.value;
   const outs = registries.map(({ out }) => out);
   const chosen = isCompiled
     ? [registry]
@@ -141,7 +142,7 @@ async function findModules(
   return {
     registries: chosen.map(inRoot),
     ...(module === undefined ? {} : { options: inRoot(module) }),
-    decorators: { experimental: experimentalDecorators },
+    loader,
   };
 }
 

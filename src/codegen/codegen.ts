@@ -142,8 +142,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     : await settleOutputs(root, outputs, check);
   const isClean = internalErrors.length === 0 && !hasErrors([...judged, ...settled.diagnostics]);
   if (cache && inputs !== undefined && isClean && plan.value !== undefined) {
-    const { experimentalDecorators } = plan.value;
-    const clean = { diagnostics: sortDiagnostics(judged), files: outs, experimentalDecorators };
+    const clean = { diagnostics: sortDiagnostics(judged), files: outs, loader: plan.value.loader };
     keepRun({ root, configFile }, { inputs, names }, clean);
     keepSources({ root, configFile }, { inputs, names, outputs });
     for (const out of outs) {
@@ -182,7 +181,7 @@ interface RunMemory {
 
 async function compileRegistry(
   root: string,
-  { tsconfig, experimentalDecorators }: CodegenPlan,
+  { tsconfig, loader }: CodegenPlan,
   { files, out, includePlace }: RegistryPlan,
   reading: Pick<ReadSchemasOptions, 'cache' | 'limits' | 'inputs'>,
   { session, names, fileOf }: RunMemory,
@@ -197,7 +196,7 @@ async function compileRegistry(
     ...(tsconfig === undefined ? {} : { tsconfig }),
     ...(looked === undefined ? {} : { inputs: looked, memory: memory.files }),
   });
-  const options = { root, packageRoot: packageRootOf(root, out), experimentalDecorators, ...reading };
+  const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading };
   const compile = (typed: ReadonlySet<string>, before?: Compilation) =>
     compileSources(host, typed, options, memory.workflows, before);
   const first = await compile(new Set());

@@ -54,7 +54,7 @@ describe('planCodegen with a configuration', () => {
     expect(diagnostics).toEqual([]);
     expect(value).toEqual({
       tsconfig: 'tsconfig.json',
-      experimentalDecorators: true,
+      loader: { experimentalDecorators: true },
       severity: {},
       moduleLimits: {},
       registries: [
@@ -70,7 +70,7 @@ describe('planCodegen with a configuration', () => {
       'src/old/b.ts': '',
     });
     expect((await planCodegen({ root })).value).toEqual({
-      experimentalDecorators: false,
+      loader: { experimentalDecorators: false },
       severity: {},
       moduleLimits: {},
       registries: [{ out: 'registry.ts', files: ['src/a.test.ts'], includePlace }],
@@ -168,7 +168,7 @@ describe('planCodegen with a configuration', () => {
     });
     expect((await planCodegen({ root })).value).toEqual({
       tsconfig: 'tsconfig.json',
-      experimentalDecorators: false,
+      loader: { experimentalDecorators: false },
       severity: { SW3010: 'off' },
       moduleLimits: {},
       registries: [{ out: 'generated/registry.ts', files: ['src/a.ts'] }],
@@ -232,6 +232,47 @@ describe('planCodegen with a configuration', () => {
     ]);
     await write({ 'tsconfig.json': '{\n  "compilerOptions": { "target": }\n}' });
     expect(await faults()).toEqual([expect.stringMatching(/^tsconfig\.json:2:34 SW9002 .*expected/)]);
+  });
+
+  test('reads the files of a solution, and reports what its projects disagree about', async () => {
+    const solution = {
+      files: [],
+      references: [{ path: './app' }, { path: './more/tsconfig.json' }],
+    };
+    const project = (compilerOptions: object) => JSON.stringify({ compilerOptions, include: ['*.ts'] });
+    await write({
+      'tsconfig.json': JSON.stringify(solution),
+      'app/tsconfig.json': project({ paths: { '@/*': ['./*'], '~': ['./a.ts'] } }),
+      'app/a.ts': '',
+      'more/tsconfig.json': project({ paths: { '#more': ['./b.ts'] }, customConditions: ['no'] }),
+      'more/b.ts': '',
+    });
+    expect((await planCodegen({ root })).value).toMatchObject({
+      loader: {
+        experimentalDecorators: false,
+        paths: {
+          '@/*': [path.join(root, 'app/*')],
+          '~': [path.join(root, 'app/a.ts')],
+          '#more': [path.join(root, 'more/b.ts')],
+        },
+      },
+      registries: [{ files: ['app/a.ts', 'more/b.ts'] }],
+    });
+    await write({
+      'more/tsconfig.json': project({ experimentalDecorators: true, paths: { '@/*': ['./*'] } }),
+    });
+    expect(await faults()).toEqual([
+      'more/tsconfig.json:1:1 SW9002 configuration `tsconfig.json`: `experimentalDecorators` of `more/tsconfig.json` differs from that of `app/tsconfig.json`: name one of them as `tsconfig` in the configuration',
+      expect.stringContaining('`paths["@/*"]` of `more/tsconfig.json` differs'),
+    ]);
+    await rm(path.join(root, 'more/tsconfig.json'));
+    expect(await faults()).toEqual([
+      'tsconfig.json:1:52 SW9002 configuration `tsconfig.json`: there is no file `more/tsconfig.json`',
+    ]);
+    await write({
+      'more/tsconfig.json': '{ "files": [], "references": [{ "path": "../tsconfig.json" }] }',
+    });
+    expect((await planCodegen({ root })).value?.registries).toMatchObject([{ files: ['app/a.ts'] }]);
   });
 
   test('suggests the setting that is nearest to a misspelt one', async () => {
@@ -321,9 +362,9 @@ describe('the JSON Schema of the configuration', () => {
   const file = path.join(import.meta.dirname, '../../config.schema.json');
 
   test('is the one that is shipped', async () => {
-    const text = `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
-    if (process.env.UPDATE_GOLDEN === '1') await writeFile(file, text);
-    expect(await readFile(file, 'utf8')).toBe(text);
+    const schema = configJsonSchema();
+    if (process.env.UPDATE_GOLDEN === '1') await writeFile(file, JSON.stringify(schema, undefined, 2));
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(schema);
   });
 
   test('describes every setting', () => {
@@ -353,7 +394,7 @@ describe('planCodegen without a configuration', () => {
     });
     expect((await planCodegen({ root })).value).toEqual({
       tsconfig: 'tsconfig.json',
-      experimentalDecorators: true,
+      loader: { experimentalDecorators: true },
       severity: {},
       moduleLimits: {},
       registries: [{ out: 'generated/registry.ts', files: ['src/a.ts', 'src/b.ts'] }],

@@ -13,14 +13,10 @@ import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { Phase } from './declarations.js';
 import type { Inputs } from './inputs.js';
+import type { LoaderSettings } from './schemas/loader/settings.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
-import {
-  type JsonDocument,
-  jsonPointer,
-  parseJsonDocument,
-  readTsconfig,
-  type Tsconfig,
-} from './source/files.js';
+import { type JsonDocument, jsonPointer, parseJsonDocument } from './source/files.js';
+import { readTsconfig, type Tsconfig } from './source/tsconfig.js';
 import { isForeign } from './writer.js';
 
 /** The name of the configuration, looked for in the project's root. */
@@ -44,7 +40,8 @@ export interface RegistryPlan {
 export interface CodegenPlan {
   /** Relative to the root; missing where the project has none. */
   readonly tsconfig?: string;
-  readonly experimentalDecorators: boolean;
+  /** How modules of the project are loaded. */
+  readonly loader: LoaderSettings;
   readonly registries: readonly RegistryPlan[];
   /** What warnings are to count as, by code. */
   readonly severity: Readonly<Record<string, SeverityOverride>>;
@@ -252,7 +249,7 @@ function planOf(
 ): CodegenPlan {
   return {
     ...(tsconfig === undefined ? {} : { tsconfig: file }),
-    experimentalDecorators: tsconfig?.experimentalDecorators ?? false,
+    loader: tsconfig?.loader ?? { experimentalDecorators: false },
     registries,
     severity,
     moduleLimits,

@@ -7,6 +7,7 @@ import { cacheFolder, readEntry, sha256, writeEntry } from './schemas/cache/cach
 import { areCurrent, NO_READS, openClosures, openDisk } from './schemas/cache/dependencies.js';
 import { OWN_FILES, openSchemaCache } from './schemas/cache/schema-cache.js';
 import { childConditions, type ModuleRequest } from './schemas/import-modules.js';
+import type { LoaderSettings } from './schemas/loader/settings.js';
 
 /** Which run it is. */
 export interface RunName {
@@ -22,8 +23,8 @@ export interface CleanRun {
   readonly diagnostics: readonly Diagnostic[];
   /** Its registries, relative to the root. */
   readonly files: readonly string[];
-  /** Whether the author's tsconfig asks for legacy decorators: modules are imported so. */
-  readonly experimentalDecorators: boolean;
+  /** How modules are imported. */
+  readonly loader: LoaderSettings;
 }
 
 /** What is kept of a run. */
@@ -53,8 +54,7 @@ export function recallRun(name: RunName): CleanRun | undefined {
   if (entry === undefined || entry.key !== ownKey(root) || entry.names !== sourceNames(root))
     return undefined;
   if (!areCurrent({ ...NO_READS, paths: entry.paths })) return undefined;
-  const { experimentalDecorators } = entry.run;
-  const cache = openSchemaCache({ root, experimentalDecorators, ...childConditions() });
+  const cache = openSchemaCache({ root, loader: entry.run.loader, ...childConditions() });
   const isKnown = entry.modules.every((module) => cache?.recall(module) !== undefined);
   return isKnown ? entry.run : undefined;
 }

@@ -54,7 +54,7 @@ async function read(
   const all = tools.length + resources.length > 0 ? tools : Object.keys(files).map((file) => tool(file));
   const { value, diagnostics } = await readSchemas(
     { tools: all, resources },
-    { root: project.root, experimentalDecorators: true, ...options },
+    { root: project.root, loader: { experimentalDecorators: true }, ...options },
   );
   return {
     tools: Object.fromEntries([...value.tools].map(([declared, reading]) => [declared.file, reading])),
@@ -90,7 +90,11 @@ describe('readSchemas', { timeout: 120_000 }, () => {
       ).replace('export class T', 'export default class T');
       const found = await read(
         { 'a.ts': file },
-        { tools: [tool('a.ts', 'default')], resources: [resource('a.ts')], experimentalDecorators },
+        {
+          tools: [tool('a.ts', 'default')],
+          resources: [resource('a.ts')],
+          loader: { experimentalDecorators },
+        },
       );
       expect(found.faults).toEqual([]);
       expect(found.tools).toEqual({

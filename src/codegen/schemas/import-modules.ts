@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isFromSource, packageFile, programFile } from '../own-files.js';
 import type { Reads } from './cache/dependencies.js';
 import type { SchemaReading } from './json-schema.js';
-import type { LoaderSettings } from './loader/compile.js';
+import type { LoaderSettings } from './loader/settings.js';
 import { type ImportFailure, type ModuleLimits, type StopReason, VERDICT_FD } from './module-loader.js';
 import { texts } from './texts.js';
 
@@ -176,7 +176,7 @@ function runChild(
     });
     const request: ReadRequest = {
       root: options.root,
-      loader: { experimentalDecorators: options.experimentalDecorators },
+      loader: options.loader,
       modules: modules.map(({ file, classes }) => ({ file, classes })),
       limits,
     };
@@ -203,8 +203,7 @@ function endReason(code: number | null, signal: NodeJS.Signals | null, heapMb: n
 export interface LaunchOptions {
   /** Absolute path of the project; the child's working directory. */
   readonly root: string;
-  /** The author's decorator flag: legacy decorators when true, TC39 ones otherwise. */
-  readonly experimentalDecorators: boolean;
+  readonly loader: LoaderSettings;
 }
 
 /** What the child runs under, beside the files. */

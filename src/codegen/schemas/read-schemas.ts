@@ -21,6 +21,7 @@ import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { importCached } from './cache/schema-cache.js';
 import type { ClassReading, ModuleOutcome, ModuleRequest, UnreadReason } from './import-modules.js';
+import type { LoaderSettings } from './loader/settings.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-loader.js';
 import { texts } from './texts.js';
 import { needsTypes, notRead, type ToolReading, toolReading } from './tool-reading.js';
@@ -29,8 +30,8 @@ import { needsTypes, notRead, type ToolReading, toolReading } from './tool-readi
 export interface ReadSchemasOptions {
   /** Absolute path of the project, links resolved. */
   readonly root: string;
-  /** Whether the author's tsconfig asks for legacy decorators. Default false: TC39 ones. */
-  readonly experimentalDecorators?: boolean;
+  /** By the author's tsconfig. Default: TC39 decorators, and no aliases. */
+  readonly loader?: LoaderSettings;
   /** What the import of one module may use. Default: {@link DEFAULT_MODULE_LIMITS}. */
   readonly limits?: Partial<ModuleLimits>;
   /** Files with syntax errors, which have been reported: they are not imported, and not blamed again. */
@@ -73,12 +74,12 @@ export type ReadDeclarations = Pick<Declarations, 'tools' | 'resources'> &
 /** Imports the modules of the classes whose sources do not say all, as {@link readSchemas} says. */
 export function importSchemas(
   declared: ReadDeclarations,
-  { root, experimentalDecorators = false, cache = false, inputs, ...options }: ReadSchemasOptions,
+  { root, loader = { experimentalDecorators: false }, cache = false, inputs, ...options }: ReadSchemasOptions,
 ): Promise<ImportedSchemas> {
   const limits = { ...DEFAULT_MODULE_LIMITS, ...options.limits };
   const modules = groupByFile(classesIn(declared, options).filter((handle) => !isLiteral(handle)));
   inputs?.modules.push(...modules.map(({ file, classes }) => ({ file, classes })));
-  return importCached(modules, { root, experimentalDecorators, limits, cache });
+  return importCached(modules, { root, loader, limits, cache });
 }
 
 /** The classes of files without syntax errors. */

@@ -30,21 +30,6 @@ export function systemFor(inputs: Inputs | undefined): ts.System {
 /** The path as the compiler writes it: with `/`. */
 export const compilerPath = (file: string): string => file.split(path.sep).join('/');
 
-/**
- * Reads the compiler options of a tsconfig with all it extends.
- *
- * @param file - absolute path.
- * @throws when the file cannot be read.
- */
-export function readCompilerOptions(file: string, inputs?: Inputs): ts.CompilerOptions {
-  const system = systemFor(inputs);
-  const { config, error } = ts.readConfigFile(file, system.readFile);
-  if (error !== undefined) throw new Error(ts.flattenDiagnosticMessageText(error.messageText, ' '));
-  // The files that it names are not needed, and listing them may take long.
-  const host: ts.ParseConfigHost = { ...system, readDirectory: () => [] };
-  return ts.parseJsonConfigFileContent(config, host, path.dirname(file), undefined, file).options;
-}
-
 /** The compiler's view of a project, which is made when it is first asked for. */
 export class Compiler {
   readonly #create: () => ts.Program;

@@ -22,7 +22,8 @@ import { commonEnding } from './import-endings.js';
 import { linksOf } from './imports.js';
 import { Modules } from './modules.js';
 import { Names } from './names.js';
-import { Compiler, compilerPath, createProgram, readCompilerOptions } from './program.js';
+import { Compiler, compilerPath, createProgram } from './program.js';
+import { readCompilerOptions } from './tsconfig.js';
 
 export interface SourceHostOptions {
   /** Folder that places are relative to, and that relative paths start from. */

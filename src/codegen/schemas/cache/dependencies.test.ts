@@ -68,6 +68,25 @@ describe('a closure', () => {
     }
   });
 
+  test('follows aliases of the project, in all places that they may lead to', async () => {
+    const files = {
+      'tool.ts': "import '@app/a';",
+      'one/a.ts': "import '@app/b';",
+      'two/a/index.ts': '',
+      'two/b.ts': '',
+    };
+    await write({ ...files, 'package.json': '{}' });
+    const paths = { '@app/*': [path.join(root, 'one/*'), path.join(root, 'two/*')] };
+    const hashOf = () =>
+      openClosures(openDisk(), { experimentalDecorators: true, paths }).of([path.join(root, 'tool.ts')]).hash;
+    const hash = hashOf();
+    for (const [file, text] of Object.entries({ ...files, 'one/b.ts': '' })) {
+      await write({ [file]: `${text} ` });
+      expect({ file, same: hashOf() === hash }).toEqual({ file, same: false });
+      await write({ [file]: text });
+    }
+  });
+
   test('is the same whatever happens to files that it does not load', async () => {
     await writeProject();
     const { hash } = closureOf('src/tool.ts');

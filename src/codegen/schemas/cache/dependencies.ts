@@ -5,6 +5,7 @@ import { isBuiltin, syncBuiltinESMExports } from 'node:module';
 import { dirname, extname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isJsonObject, type Json } from '../../../graph/json.js';
+import { aliasedPaths, type LoaderSettings } from '../loader/settings.js';
 
 /** The transitive dependencies of files. */
 interface Closure {
@@ -21,16 +22,25 @@ export interface Closures {
 }
 
 /**
- * Follows what modules load: relative imports, in all files that they may lead to; packages by their `package.json`
+ * Follows what modules load: relative imports and aliases, in all files that they may lead to; packages by their `package.json`
  * and by the lockfiles of all folders above; packages that are linked by their sources. See {@link filesOf}.
  */
-export function openClosures(disk: Disk): Closures {
+export function openClosures(
+  disk: Disk,
+  settings: LoaderSettings = { experimentalDecorators: false },
+): Closures {
   const modules = new Map<string, { readonly loads: readonly string[]; readonly isComplete: boolean }>();
   const read = (file: string) => {
     const known = modules.get(file);
     if (known !== undefined) return known;
     const { named, isComplete } = specifiersOf(disk.text(file) ?? '');
-    const found = { loads: named.flatMap((specifier) => filesOf(disk, specifier, file)), isComplete };
+    const found = {
+      loads: named.flatMap((specifier) => [
+        ...aliasedFiles(disk, specifier, settings),
+        ...filesOf(disk, specifier, file),
+      ]),
+      isComplete,
+    };
     modules.set(file, found);
     return found;
   };
@@ -126,6 +136,11 @@ function filesOf(disk: Disk, specifier: string, from: string): readonly string[]
   const inside = `.${rest ?? ''}`;
   const ownFiles = own !== undefined && manifest.name === name ? packageFiles(disk, own, inside) : [];
   return [...ownFiles, ...installedFiles(disk, name, inside, from)];
+}
+
+/** The files that a specifier may lead to by an alias of the project. */
+function aliasedFiles(disk: Disk, specifier: string, settings: LoaderSettings): readonly string[] {
+  return aliasedPaths(specifier, settings).flatMap((path) => candidates(disk, path));
 }
 
 function installedFiles(disk: Disk, name: string, inside: string, from: string): readonly string[] {

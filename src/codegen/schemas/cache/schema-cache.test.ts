@@ -34,7 +34,13 @@ const read: readonly ClassReading[] = [
 ];
 
 function open(conditions: Partial<CacheConditions> = {}) {
-  const cache = openSchemaCache({ root, experimentalDecorators: true, flags: [], env: {}, ...conditions });
+  const cache = openSchemaCache({
+    root,
+    loader: { experimentalDecorators: true },
+    flags: [],
+    env: {},
+    ...conditions,
+  });
   if (cache === undefined) throw new Error('no cache');
   return cache;
 }
@@ -64,7 +70,7 @@ describe('the cache of schemas', () => {
     { maxLength: 2, selector: ({ kind, exportName }) => kind + exportName },
   );
   const situation = record({
-    experimentalDecorators: fc.boolean(),
+    loader: fc.record({ experimentalDecorators: fc.boolean() }),
     flags: fc.constantFrom([], ['--conditions=a'], ['--conditions=b'], ['--conditions=a', '--conditions=b']),
     env: record({ NODE_OPTIONS: fc.constantFrom('', '--conditions=a') }),
     module: record({ file: fc.constantFrom('a.ts', 'b.ts'), classes }),
@@ -206,7 +212,7 @@ describe('the cache of schemas', () => {
 
   test('is none where it has no place', async () => {
     const none = () =>
-      openSchemaCache({ root, experimentalDecorators: true, flags: [], env: {} }) === undefined;
+      openSchemaCache({ root, loader: { experimentalDecorators: true }, flags: [], env: {} }) === undefined;
     expect(none()).toBe(false);
     await rm(path.join(root, 'node_modules'), { recursive: true });
     await write('node_modules/.cache', 'a file');

@@ -8,6 +8,7 @@ import {
   type ModuleRequest,
   ownEntries,
 } from '../import-modules.js';
+import type { LoaderSettings } from '../loader/settings.js';
 import { cacheFolder, readEntry, sha256, writeEntry } from './cache-file.js';
 import {
   areCurrent,
@@ -24,7 +25,7 @@ import {
 export interface CacheConditions {
   /** Absolute path of the project, links resolved. */
   readonly root: string;
-  readonly experimentalDecorators: boolean;
+  readonly loader: LoaderSettings;
   /** The arguments that the child's Node is started with. */
   readonly flags: readonly string[];
   /** The environment of the child. */
@@ -43,8 +44,8 @@ export interface SchemaCache {
  * Opens the cache of a project: one file for each module in `node_modules/.cache/stepwright/`.
  *
  * A module is imported again as soon as any of these differs: the version of Node; the sources and the version of
- * stepwright; the decorator flag; Node's conditions and `NODE_OPTIONS`; the classes asked for; the bytes of the module
- * and of everything it imports by a relative path, directly or not; every `package.json`, lockfile and note of a
+ * stepwright; the decorator flag and the aliases of the project; Node's conditions and `NODE_OPTIONS`; the classes asked for; the bytes of the module
+ * and of everything it imports by a relative path or an alias, directly or not; every `package.json`, lockfile and note of a
  * package manager in the folders above them; the `package.json` of each package that is imported; the sources of
  * packages that are linked, as workspaces are; the environment variables, files and folders that were looked at while
  * the modules were imported. The version of an installed package identifies its contents: what was edited by hand in
@@ -60,7 +61,7 @@ export function openSchemaCache(conditions: CacheConditions): SchemaCache | unde
   const folder = cacheFolder(conditions.root);
   if (folder === undefined) return undefined;
   // The modules are as they were when the cache was opened; what is kept has to be so still.
-  const opened = openClosures(openDisk());
+  const opened = openClosures(openDisk(), conditions.loader);
   let latest: Closures | undefined;
   return {
     recall(module) {
@@ -71,7 +72,7 @@ export function openSchemaCache(conditions: CacheConditions): SchemaCache | unde
       return isCurrent && areCurrent(entry.reads) ? entry.classes : undefined;
     },
     keep(module, classes, reads) {
-      latest ??= openClosures(openDisk());
+      latest ??= openClosures(openDisk(), conditions.loader);
       const key = keyOf(module, opened, conditions);
       if (key === undefined || key !== keyOf(module, latest, conditions)) return;
       if (reads.beyond || !classes.every(isSound) || !areCurrent(reads)) return;
@@ -93,7 +94,7 @@ export const OWN_FILES = ownEntries().map((file) => {
 function keyOf(
   { file, classes }: ModuleRequest,
   closures: Closures,
-  { root, experimentalDecorators, flags, env }: CacheConditions,
+  { root, loader, flags, env }: CacheConditions,
 ): string | undefined {
   const own = closures.of(OWN_FILES).hash;
   const { hash, isComplete } = closures.of([join(root, file)]);
@@ -101,7 +102,7 @@ function keyOf(
   const { node, v8 } = process.versions;
   const options = env.NODE_OPTIONS ?? '';
   const wanted = classes.map(({ kind, exportName }) => [kind, exportName]);
-  return sha256(JSON.stringify([own, node, v8, experimentalDecorators, flags, options, file, wanted, hash]));
+  return sha256(JSON.stringify([own, node, v8, loader, flags, options, file, wanted, hash]));
 }
 
 /** A fault may have passed by the next run. */

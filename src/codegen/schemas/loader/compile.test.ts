@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { transform } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { compileFault, isCommonJs, transformOptions, typeScriptCandidates } from './compile.js';
+import { compileFault, isCommonJs, moduleCandidates, transformOptions } from './compile.js';
 
 describe('isCommonJs', () => {
   let folder: string;
@@ -34,9 +34,15 @@ test.each([
   ['/a/b.mjs', ['/a/b.mts']],
   ['/a/b.cjs', ['/a/b.cts']],
   ['/a/b.jsx', ['/a/b.tsx']],
-  ['/a/b.test', ['/a/b.test.ts', '/a/b.test.tsx', '/a/b.test.mts', '/a/b.test.cts', '/a/b.test/index.ts']],
+  [
+    '/a/b.test',
+    [
+      ...['/a/b.test.ts', '/a/b.test.tsx', '/a/b.test.mts', '/a/b.test.cts', '/a/b.test.js'],
+      ...['/a/b.test/index.ts', '/a/b.test/index.js'],
+    ],
+  ],
 ])('%s may refer to %j', (written, expected) => {
-  expect(typeScriptCandidates(written)).toEqual(expected);
+  expect(moduleCandidates(written)).toEqual(expected);
 });
 
 describe.each([true, false])('with experimentalDecorators: %s', (experimentalDecorators) => {

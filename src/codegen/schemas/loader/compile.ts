@@ -1,12 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { TransformFailure, TransformOptions } from 'esbuild';
-
-/** How the author's TypeScript is compiled. */
-export interface LoaderSettings {
-  /** Legacy decorators when true, TC39 ones otherwise. */
-  readonly experimentalDecorators: boolean;
-}
+import { aliasedPaths, type LoaderSettings } from './settings.js';
 
 /** The files that Node does not load by itself. */
 export const TYPESCRIPT = /\.(?:[cm]?ts|tsx)$/;
@@ -61,27 +56,49 @@ export function compileFault(error: unknown, file: string): Error {
 }
 
 /**
- * The TypeScript file that a relative specifier of a TypeScript module refers to; nothing where Node finds it itself.
+ * The file that a specifier of a TypeScript module refers to, by a relative path or by `paths`; nothing where Node finds
+ * it itself.
  *
  * @param parent - absolute path of the module.
  */
-export function typeScriptFile(specifier: string, parent: string | undefined): string | undefined {
-  if (parent === undefined || !TYPESCRIPT.test(parent) || !/^\.{1,2}(?:\/|$)/.test(specifier))
-    return undefined;
-  return typeScriptCandidates(resolve(dirname(parent), specifier)).find(
-    (file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true,
-  );
+export function moduleFile(
+  specifier: string,
+  parent: string | undefined,
+  settings: LoaderSettings,
+): string | undefined {
+  if (parent === undefined || !TYPESCRIPT.test(parent)) return undefined;
+  if (/^\.{1,2}(?:\/|$)/.test(specifier)) return writtenFor(resolve(dirname(parent), specifier));
+  for (const path of aliasedPaths(specifier, settings)) {
+    const found = writtenFor(path) ?? (isFile(path) ? path : undefined);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /**
- * The files that a specifier of a TypeScript module may refer to, the likeliest first: TypeScript writes `./x.js` for
+ * The file that an absolute path is written for, in TypeScript; nothing where it is the file itself.
+ *
+ * @see {@link moduleCandidates}
+ */
+export function writtenFor(path: string): string | undefined {
+  return moduleCandidates(path).find(isFile);
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/**
+ * The files that a path in a TypeScript module may be written for, the likeliest first: TypeScript writes `./x.js` for
  * `./x.ts`, and bundlers leave the extension out.
  *
  * @param path - absolute, as it is written.
  */
-export function typeScriptCandidates(path: string): readonly string[] {
+export function moduleCandidates(path: string): readonly string[] {
   const [, stem, mark, x] = /^(.*)\.([cm]?)js(x?)$/.exec(path) ?? [];
-  if (stem === undefined)
-    return [`${path}.ts`, `${path}.tsx`, `${path}.mts`, `${path}.cts`, join(path, 'index.ts')];
+  if (stem === undefined) {
+    const files = ['.ts', '.tsx', '.mts', '.cts', '.js'].map((extension) => path + extension);
+    return [...files, join(path, 'index.ts'), join(path, 'index.js')];
+  }
   return x === 'x' || mark !== '' ? [`${stem}.${mark}ts${x}`] : [`${stem}.ts`, `${stem}.tsx`];
 }

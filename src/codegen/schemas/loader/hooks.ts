@@ -1,14 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire, type InitializeHook, type LoadHook, type ResolveHook } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import {
-  compileFault,
-  isCommonJs,
-  type LoaderSettings,
-  TYPESCRIPT,
-  transformOptions,
-  typeScriptFile,
-} from './compile.js';
+import { compileFault, isCommonJs, moduleFile, TYPESCRIPT, transformOptions, writtenFor } from './compile.js';
+import type { LoaderSettings } from './settings.js';
 
 /** Hooks of Node's `import` for TypeScript; Node runs them in a thread of their own. */
 
@@ -21,15 +15,37 @@ export const initialize: InitializeHook<LoaderSettings> = (given) => {
   settings = given;
 };
 
-export const resolve: ResolveHook = (specifier, context, next) =>
-  next(written(specifier, context.parentURL), context);
+export const resolve: ResolveHook = async (specifier, context, next) => {
+  const { parentURL } = context;
+  const conditions = [...context.conditions, ...(settings.conditions ?? [])];
+  if (parentURL === undefined || !isTypeScript(parentURL)) return next(specifier, { ...context, conditions });
+  const found = written(specifier, parentURL);
+  try {
+    return await next(found ?? specifier, { ...context, conditions });
+  } catch (error) {
+    const source = sourceOf(error);
+    if (source === undefined) throw error;
+    return next(source, context);
+  }
+};
 
-/** The specifier that Node finds: the URL of a TypeScript file where the specifier refers to one. */
-function written(specifier: string, parentUrl: string | undefined): string {
-  if (parentUrl === undefined || !isTypeScript(parentUrl)) return specifier;
-  const [path = '', query = ''] = specifier.split(/(?=[?#])/, 2);
-  const found = typeScriptFile(decodeURI(path), fileURLToPath(parentUrl));
-  return found === undefined ? specifier : pathToFileURL(found).href + query;
+/** The URL of the file that a specifier refers to; nothing where Node finds it itself. */
+function written(specifier: string, parentUrl: string): string | undefined {
+  const [path = '', query = ''] = specifier.startsWith('#') ? [specifier] : specifier.split(/(?=[?#])/, 2);
+  const found = moduleFile(decodeURI(path), fileURLToPath(parentUrl), settings);
+  return found === undefined ? undefined : pathToFileURL(found).href + query;
+}
+
+/**
+ * The URL of the source of a file that Node has not found: `imports` and `exports` of a `package.json` name JavaScript
+ * that is not built yet.
+ */
+function sourceOf(error: unknown): string | undefined {
+  const { code, url } = error as { readonly code?: unknown; readonly url?: unknown };
+  if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string' || !url.startsWith('file:'))
+    return undefined;
+  const source = writtenFor(fileURLToPath(url));
+  return source === undefined ? undefined : pathToFileURL(source).href;
 }
 
 function isTypeScript(url: string): boolean {

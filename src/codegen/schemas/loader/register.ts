@@ -2,14 +2,8 @@ import { readFileSync } from 'node:fs';
 import Module, { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { programFile } from '../../own-files.js';
-import {
-  compileFault,
-  isCommonJs,
-  type LoaderSettings,
-  TYPESCRIPT,
-  transformOptions,
-  typeScriptFile,
-} from './compile.js';
+import { compileFault, isCommonJs, moduleFile, TYPESCRIPT, transformOptions } from './compile.js';
+import type { LoaderSettings } from './settings.js';
 
 let registered: LoaderSettings | undefined;
 
@@ -62,7 +56,7 @@ function compilingRequire(settings: LoaderSettings): NodeJS.Require {
   for (const extension of ['.ts', '.tsx', '.cts']) loader._extensions[extension] = compile;
   const plain = loader._resolveFilename;
   loader._resolveFilename = function (request, parent, ...rest) {
-    return plain.call(this, typeScriptFile(request, parent?.filename) ?? request, parent, ...rest);
+    return plain.call(this, moduleFile(request, parent?.filename, settings) ?? request, parent, ...rest);
   };
   return require;
 }

@@ -1,0 +1,181 @@
+import path from 'node:path';
+import { ts } from 'ts-morph';
+import { compareText } from '../../graph/names.js';
+import type { SourceLocation } from '../../graph/source-location.js';
+import type { Inputs } from '../inputs.js';
+import type { LoaderSettings } from '../schemas/loader/settings.js';
+import { parseJsonDocument } from './files.js';
+import { systemFor } from './program.js';
+
+/** The parts of a project's tsconfig that codegen reads. */
+export interface Tsconfig {
+  /** The files it names, relative to the project's root and sorted; of a solution those of all its projects. */
+  readonly files: readonly string[];
+  /** How modules of the project are loaded. */
+  readonly loader: LoaderSettings;
+  /** Faults of the configuration, one sentence each, with their places. */
+  readonly faults: readonly TsconfigFault[];
+}
+
+interface TsconfigFault {
+  readonly message: string;
+  readonly place?: SourceLocation;
+}
+
+/**
+ * Reads a tsconfig with all it extends.
+ *
+ * One without files of its own that has `references` is a solution: its files are those of the projects it refers to,
+ * and its compiler options those of the first of them, with the `paths` of all.
+ *
+ * @param root - absolute path of the project.
+ * @param file - relative to the root; undefined when there is none.
+ * @param inputs - takes note of what is read. Default: nothing does.
+ */
+export function readTsconfig(root: string, file: string, inputs?: Inputs): Tsconfig | undefined {
+  const system = systemFor(inputs);
+  const location = path.resolve(root, file);
+  if (!system.fileExists(location)) return undefined;
+  const { projects, faults } = readProjects(location, system, root);
+  const { options, conflicts } = combine(projects, root);
+  const files = projects.flatMap(({ parsed }) => parsed.fileNames.map((name) => relativeTo(root, name)));
+  return {
+    files: [...new Set(files)].sort(compareText),
+    loader: loaderSettings(options),
+    faults: faults.length > 0 ? faults : conflicts,
+  };
+}
+
+/**
+ * Reads the compiler options of a tsconfig, as {@link readTsconfig} does.
+ *
+ * @param file - absolute path.
+ * @throws when the file cannot be read.
+ */
+export function readCompilerOptions(file: string, inputs?: Inputs): ts.CompilerOptions {
+  const system = systemFor(inputs);
+  // The files that it names are not needed, and listing them may take long.
+  const { projects, faults } = readProjects(file, { ...system, readDirectory: () => [] }, path.dirname(file));
+  const [fault] = faults;
+  if (projects.length === 0 && fault !== undefined) throw new Error(fault.message);
+  return combine(projects, path.dirname(file)).options;
+}
+
+interface ParsedTsconfig {
+  /** Absolute. */
+  readonly file: string;
+  readonly parsed: ts.ParsedCommandLine;
+}
+
+type ParsedJson = ts.TsConfigSourceFile & { readonly parseDiagnostics: readonly ts.Diagnostic[] };
+
+/** "No inputs were found", "the list of files is empty": no fault where the configuration of codegen names the files. */
+const NO_INPUTS: ReadonlySet<number> = new Set([18002, 18003]);
+
+/** Reads a tsconfig or, of a solution, the projects it refers to. */
+function readProjects(
+  location: string,
+  host: ts.ParseConfigHost,
+  root: string,
+  seen = new Set<string>(),
+): { readonly projects: readonly ParsedTsconfig[]; readonly faults: readonly TsconfigFault[] } {
+  if (seen.has(location)) return { projects: [], faults: [] };
+  seen.add(location);
+  // Read as a document, so that faults know their places.
+  const source = ts.readJsonConfigFile(location, host.readFile) as ParsedJson;
+  const [syntax] = source.parseDiagnostics;
+  // What follows a syntax error is mostly its echo.
+  if (syntax !== undefined) return { projects: [], faults: [faultOf(syntax, root)] };
+  const parsed = ts.parseJsonSourceFileConfigFileContent(
+    ...([source, host, path.dirname(location), undefined, location] as const),
+  );
+  const faults = parsed.errors.filter(({ code }) => !NO_INPUTS.has(code)).map((each) => faultOf(each, root));
+  const references = parsed.projectReferences ?? [];
+  if (references.length === 0 || !hasNoFiles(parsed))
+    return { projects: [{ file: location, parsed }], faults };
+  const read = references.map((reference, index) => {
+    const file = ts.resolveProjectReferencePath(reference);
+    if (host.fileExists(file)) return readProjects(file, host, root, seen);
+    const { placeOf } = parseJsonDocument(relativeTo(root, location), source.text);
+    const message = `there is no file \`${relativeTo(root, file)}\``;
+    return { projects: [], faults: [{ message, place: placeOf(`/references/${index}/path`) }] };
+  });
+  return {
+    projects: read.flatMap(({ projects }) => projects),
+    faults: [...faults, ...read.flatMap((each) => each.faults)],
+  };
+}
+
+function hasNoFiles({ raw }: ts.ParsedCommandLine): boolean {
+  const { files, include } = raw as {
+    readonly files?: readonly unknown[];
+    readonly include?: readonly unknown[];
+  };
+  if (files === undefined && include === undefined) return false;
+  return (files ?? []).length === 0 && (include ?? []).length === 0;
+}
+
+function faultOf({ messageText, file, start = 0, length = 0 }: ts.Diagnostic, root: string): TsconfigFault {
+  const message = ts.flattenDiagnosticMessageText(messageText, ' ');
+  if (file === undefined) return { message };
+  const from = file.getLineAndCharacterOfPosition(start);
+  const to = file.getLineAndCharacterOfPosition(start + length);
+  const span = [from.line + 1, from.character + 1, to.line + 1, to.character + 1] as const;
+  return { message, place: { file: relativeTo(root, file.fileName), span } };
+}
+
+interface Combined {
+  readonly options: ts.CompilerOptions;
+  /** What projects of one solution want differently, though there is one loader of modules. */
+  readonly conflicts: readonly TsconfigFault[];
+}
+
+function combine([first, ...others]: readonly ParsedTsconfig[], root: string): Combined {
+  if (first === undefined) return { options: {}, conflicts: [] };
+  const { options } = first.parsed;
+  if (others.length === 0) return { options, conflicts: [] };
+  const paths: Record<string, string[]> = absolutePaths(options);
+  const conflicts: TsconfigFault[] = [];
+  const conflict = (setting: string, { file }: ParsedTsconfig): void => {
+    const [one, other] = [relativeTo(root, first.file), relativeTo(root, file)];
+    const message = `\`${setting}\` of \`${other}\` differs from that of \`${one}\`: name one of them as \`tsconfig\` in the configuration`;
+    conflicts.push({ message, place: { file: other, span: [1, 1, 1, 2] } });
+  };
+  for (const other of others) {
+    const theirs = other.parsed.options;
+    if (Boolean(theirs.experimentalDecorators) !== Boolean(options.experimentalDecorators))
+      conflict('experimentalDecorators', other);
+    for (const [pattern, targets] of Object.entries(absolutePaths(theirs))) {
+      if (paths[pattern] !== undefined && paths[pattern].join('\0') !== targets.join('\0'))
+        conflict(`paths["${pattern}"]`, other);
+      paths[pattern] ??= targets;
+    }
+  }
+  return { options: Object.keys(paths).length === 0 ? options : { ...options, paths }, conflicts };
+}
+
+function absolutePaths(options: ts.CompilerOptions): Record<string, string[]> {
+  const { baseUrl, pathsBasePath } = options;
+  const base = baseUrl ?? (typeof pathsBasePath === 'string' ? pathsBasePath : '.');
+  return Object.fromEntries(
+    Object.entries(options.paths ?? {}).map(([pattern, targets]) => [
+      pattern,
+      targets.map((target) => path.resolve(base, target)),
+    ]),
+  );
+}
+
+function loaderSettings(options: ts.CompilerOptions): LoaderSettings {
+  const { baseUrl, customConditions: conditions = [] } = options;
+  const paths: Record<string, readonly string[]> = absolutePaths(options);
+  if (baseUrl !== undefined && paths['*'] === undefined) paths['*'] = [path.join(baseUrl, '*')];
+  return {
+    experimentalDecorators: options.experimentalDecorators === true,
+    ...(Object.keys(paths).length === 0 ? {} : { paths }),
+    ...(conditions.length === 0 ? {} : { conditions }),
+  };
+}
+
+function relativeTo(root: string, file: string): string {
+  return path.relative(root, file).split(path.sep).join('/');
+}
