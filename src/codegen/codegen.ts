@@ -23,6 +23,7 @@ import { keepSources } from './keep-sources.js';
 import { linkHints } from './link/handles.js';
 import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
+import { plainNodeScripts } from './plain-node.js';
 import { readSourceIn } from './read-source.js';
 import { keepRun, ownKey } from './run-record.js';
 import { cacheFolder } from './schemas/cache/cache-file.js';
@@ -113,6 +114,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const workflows: CodegenResult['workflows'][number][] = [];
   const ignores = new Map<string, IgnoreSyntax>();
   const internalErrors: InternalError[] = [];
+  const decorated = new Set<string>(outs);
   for (const registry of plan.value?.registries ?? []) {
     if (!check) removeRemains(root, registry.out);
     const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading, memory).catch(
@@ -133,7 +135,13 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     found.tools += compiled.declarations.tools.length;
     found.resources += compiled.declarations.resources.length;
     found.workflows += compiled.declarations.workflows.length;
+    const { tools, resources, prompts } = compiled.declarations;
+    for (const each of [...tools, ...resources, ...prompts, ...compiled.declarations.workflows])
+      decorated.add(each.file);
     workflows.push(...compiled.graphs.map((graph) => ({ registry: registry.out, graph })));
+  }
+  if (plan.value !== undefined) {
+    diagnostics.push(...plainNodeScripts({ root, loader: plan.value.loader, decorated, ...noted }));
   }
   const kept = applyIgnores(diagnostics, [...ignores.values()]);
   const judged = applySeverity(kept, plan.value?.severity ?? {});

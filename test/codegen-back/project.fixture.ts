@@ -74,11 +74,16 @@ export interface Ran {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Runs this Node with arguments. */
-export function run(args: readonly string[], cwd: string, more: Environment = {}): Promise<Ran> {
+/** Runs this Node, or another program, with arguments. */
+export function run(
+  args: readonly string[],
+  cwd: string,
+  more: Environment = {},
+  program = process.execPath,
+): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, NO_COLOR: '1', NODE_OPTIONS: '', ...more };
-    const child = spawn(process.execPath, args, { cwd, env });
+    const child = spawn(program, args, { cwd, env });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk) => {

@@ -9,6 +9,8 @@ import { aliasedPaths, type LoaderSettings } from '../loader/settings.js';
 
 /** The transitive dependencies of files. */
 interface Closure {
+  /** Absolute paths, those of every `package.json` and lockfile among them. */
+  readonly files: ReadonlySet<string>;
   /** Of the paths and bytes of all of it, as hex. */
   readonly hash: string;
   /** False where some of it loads what its text does not name. */
@@ -59,7 +61,7 @@ export function openClosures(
     for (const folder of folders) for (const manifest of disk.manifests(folder)) files.add(manifest);
     const hash = createHash('sha256');
     for (const file of [...files].sort()) hash.update(`${file}\0${disk.hash(file)}\n`);
-    return { hash: hash.digest('hex'), isComplete };
+    return { files, hash: hash.digest('hex'), isComplete };
   };
   return {
     of(entries) {

@@ -159,4 +159,9 @@ export const outputFaults = {
     () =>
       'every operator and every branch is a level: write long text as one template, compute parts in steps of their own, or let a tool do it',
   ),
+  SW9017: warning(
+    (p: { script: string; file: string }) =>
+      `script \`${p.script}\` runs \`${p.file}\` by Node.js alone, which does not compile decorators`,
+    (p) => `run it with \`tsx ${p.file}\`, or compile it and run the JavaScript`,
+  ),
 } as const;

@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { isJsonObject } from '../graph/json.js';
+import type { Inputs } from './inputs.js';
+import { openClosures, openDisk } from './schemas/cache/dependencies.js';
+import type { LoaderSettings } from './schemas/loader/settings.js';
+import { jsonPointer, parseJsonDocument } from './source/files.js';
+
+const PACKAGE_FILE = 'package.json';
+
+export interface PlainNodeOptions {
+  /** Absolute path of the project. */
+  readonly root: string;
+  readonly loader: LoaderSettings;
+  /** The files with decorators and the registries, which need not be written yet; relative to the root. */
+  readonly decorated: ReadonlySet<string>;
+  /** Takes note of what is read. Default: nothing does. */
+  readonly inputs?: Inputs;
+}
+
+/**
+ * Reports scripts of `package.json` that run decorated classes by Node.js alone (SW9017): it removes types, and does not
+ * know decorators.
+ */
+export function plainNodeScripts({ root, loader, decorated, inputs }: PlainNodeOptions): Diagnostic[] {
+  inputs?.see(PACKAGE_FILE);
+  let text: string;
+  try {
+    text = readFileSync(path.join(root, PACKAGE_FILE), 'utf8');
+  } catch {
+    return [];
+  }
+  const document = parseJsonDocument(PACKAGE_FILE, text);
+  const scripts = isJsonObject(document.value) ? document.value.scripts : undefined;
+  if (document.faults.length > 0 || !isJsonObject(scripts)) return [];
+  const isDecorated = (file: string): boolean =>
+    decorated.has(path.relative(root, file).split(path.sep).join('/'));
+  const disk = openDisk();
+  const isFile = (file: string): boolean => isDecorated(file) || disk.isFile(file);
+  const closures = openClosures({ ...disk, isFile }, loader);
+  return Object.entries(scripts).flatMap(([script, command]) => {
+    if (typeof command !== 'string') return [];
+    const found = filesOfPlainNode(command).find((file) => {
+      const absolute = path.resolve(root, file);
+      if (!existsSync(absolute)) return false;
+      const { files } = closures.of([absolute]);
+      for (const each of files) inputs?.see(path.relative(root, each));
+      return [...files].some(isDecorated);
+    });
+    if (found === undefined) return [];
+    const place = document.placeOf(jsonPointer(['scripts', script]));
+    return [diagnostic('SW9017', place, { script, file: found })];
+  });
+}
+
+/** The TypeScript files that a command line has Node.js run without a loader. */
+export function filesOfPlainNode(commandLine: string): readonly string[] {
+  return commandLine.split(/&&|\|\|?|[;&\n]/).flatMap((command) => {
+    const words = command.trim().split(/\s+/);
+    const start = words.findIndex((word) => !/^(?:\w+=.*|cross-env|env|exec)$/.test(word));
+    if (!/^(?:.*\/)?node$/.test(words[start] ?? '')) return [];
+    const args = words.slice(start + 1).map((word) => word.replaceAll(/^['"]|['"]$/g, ''));
+    const at = args.findIndex((word) => !word.startsWith('-') && /\.[cm]?ts$/.test(word));
+    const file = args[at];
+    const options = args.slice(0, at);
+    if (
+      file === undefined ||
+      options.some((word) => /^(?:--(?:import|require|(?:experimental-)?loader)|-r)(?:=|$)/.test(word))
+    )
+      return [];
+    return [file];
+  });
+}
