@@ -148,11 +148,12 @@ type MatchFault<V> =
 
 /**
  * `Arms`, with an error in place of each arm whose key is not a value of `V`. Authors see the text. An intersection of
- * `Arms` and the errors would not do: if an arm is `undefined` it reduces to `never`, an error for every arm.
+ * `Arms` and the errors would not do: if an arm is `undefined` it reduces to `never`, an error for every arm. By `& {}`
+ * messages show the arms, and not this name.
  */
 type KnownArms<V, Arms> = {
   readonly [K in keyof Arms]: K extends CaseOf<V> | `${CaseOf<V>}` ? Arms[K] : ['the value is never', K];
-};
+} & {};
 
 /** The value of a failed branch of `parallel` with `onPartialFailure: 'continue'`. */
 export interface FailedBranch {

@@ -78,8 +78,8 @@ type IsOptional<T, K extends keyof T> = string extends K
 /** `T` with all properties read-only, at any depth: the type of a constant that fits `T`. */
 export type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
-/** An intersection of object types as one object type. */
-export type Flat<T> = { [K in keyof T]: T[K] };
+/** An intersection of object types as one object type. By `& {}` messages show its properties, and not this name. */
+export type Flat<T> = { [K in keyof T]: T[K] } & {};
 
 /**
  * The metadata key of the record of a class, on the class, and of its fields, on the prototype or TC39 metadata object.

@@ -225,7 +225,7 @@ export type VariablesOf<Template extends string> = { readonly [Name in VariableN
 /** The variables of a template as `read(…)` and `link(…)` take them. They are percent-encoded in the address. */
 type VariableValues<Template extends string> = {
   readonly [Name in VariableNames<Template>]: string | number;
-};
+} & {};
 
 /** Characters that are not part of a variable's name: operators and modifiers of levels 3 and 4, and others. */
 type Foreign = ',' | '*' | ':' | '.' | '/' | ';' | '?' | '&' | '=' | '!' | '@' | '|' | ' ' | '{';

@@ -132,6 +132,20 @@ describe.each(compilers)('TypeScript $version', { timeout: 180_000 }, ({ name, v
     },
   );
 
+  test('names no type in a message that authors do not know', () => {
+    const names = /\b(?:Flat|FromCaller|WithDefault|KnownArms|VariableValues|StepFault|MarkedIn|Unmark)\b/;
+    const lines = run.outputs.flatMap((output) => output.split('\n'));
+    expect(lines.filter((line) => names.test(line))).toEqual([]);
+    const messages = [
+      "type '{ line: string; project?: string | undefined; }'",
+      "type '{ readonly bug: unknown; readonly feature: unknown; }'",
+      "type '{ readonly name: string | number; }'",
+      '"task" & ["declare this field as Arg<T>"]',
+    ];
+    const missing = messages.filter((message) => !lines.some((line) => line.includes(message)));
+    expect(missing).toEqual([]);
+  });
+
   test('names every type of a workflow by the public entry in declaration files', () => {
     expect(run.outputs[projects.length]).toBe('');
     const named = ['constructs', 'language', 'sample'].flatMap((file) => {
