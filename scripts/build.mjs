@@ -22,6 +22,7 @@ const ENTRIES = [
   './src/cli/main.ts',
   './src/codegen/schemas/child.ts',
   './src/codegen/schemas/loader/hooks.ts',
+  './src/eslint/worker.ts',
   ...innerModules,
 ].map((file) => normalizePath(resolve(ROOT, file)));
 

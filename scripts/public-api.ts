@@ -24,6 +24,7 @@ export const ENTRY_POINTS: Readonly<Record<string, string>> = {
   codegen: 'codegen/index.d.ts',
   vite: 'bundlers/vite.d.ts',
   esbuild: 'bundlers/esbuild.d.ts',
+  eslint: 'eslint/index.d.ts',
   testing: 'testing/index.d.ts',
 };
 

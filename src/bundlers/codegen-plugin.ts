@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { CodegenOptions, CodegenResult } from '../codegen/codegen.js';
 
 /** Options of the plugins for bundlers. */
-export type PluginOptions = Omit<CodegenOptions, 'check'>;
+export type PluginOptions = Omit<CodegenOptions, 'check' | 'overlay'>;
 
 /** What a run of codegen in a bundler came to. */
 export interface BundlerRun {

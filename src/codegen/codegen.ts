@@ -58,6 +58,11 @@ export interface CodegenOptions {
   readonly cache?: boolean;
   /** What earlier runs of this process have read of the same project. Default: nothing; without `cache` it is not used. */
   readonly session?: CodegenSession;
+  /**
+   * Texts that replace files, by path, absolute or relative to the root: unsaved documents of an editor. Nothing is
+   * written then. Schemas of tools that are made by code are those of the saved files. Default: none.
+   */
+  readonly overlay?: ReadonlyMap<string, string>;
   /** What the import of one tool module may use. They win over those of the configuration. */
   readonly moduleLimits?: Partial<ModuleLimits>;
 }
@@ -94,7 +99,8 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
 export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise<CodegenResult> {
   // Node names modules by their real paths.
   const root = realpathSync(options.root ?? '.');
-  const { configFile, check = false, cache = true } = options;
+  const { configFile, cache = true, overlay } = options;
+  const check = options.check === true || overlay !== undefined;
   const session = memoryOf(options.session);
   const inputs = seen ?? (cache ? new Inputs(root, session.states) : undefined);
   const noted = inputs === undefined ? {} : { inputs };
@@ -102,7 +108,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const outs = plan.value?.registries.map(({ out }) => out) ?? [];
   const names = inputs === undefined ? '' : sourceNames(root, outs);
   const limits = { ...plan.value?.moduleLimits, ...options.moduleLimits };
-  const reading = { cache, ...noted, limits };
+  const reading = { cache, ...noted, limits, ...(overlay === undefined ? {} : { overlay }) };
   const folder = cache && inputs !== undefined ? cacheFolder(root) : undefined;
   const key = folder === undefined ? '' : ownKey(root);
   const fileOf = (out: string): MemoryFile | undefined =>
@@ -149,7 +155,9 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     ? { diagnostics: [], written: [], current: [] }
     : await settleOutputs(root, outputs, check);
   const isClean = internalErrors.length === 0 && !hasErrors([...judged, ...settled.diagnostics]);
-  if (cache && inputs !== undefined && isClean && plan.value !== undefined) {
+  // What was read of texts that are not saved is worth nothing to others.
+  const isKept = cache && inputs !== undefined && overlay === undefined;
+  if (isKept && isClean && plan.value !== undefined) {
     const clean = { diagnostics: sortDiagnostics(judged), files: outs, loader: plan.value.loader };
     keepRun({ root, configFile }, { inputs, names }, clean);
     keepSources({ root, configFile }, { inputs, names, outputs });
@@ -165,7 +173,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     found,
     workflows,
     internalErrors,
-    readSource: readSourceIn(root),
+    readSource: readSourceIn(root, overlay),
   };
 }
 
@@ -177,6 +185,9 @@ interface CompiledRegistry {
   /** Missing where there are errors. */
   readonly text?: string;
 }
+
+/** How sources and modules are read. */
+type Reading = Pick<ReadSchemasOptions, 'cache' | 'limits' | 'inputs'> & Pick<CodegenOptions, 'overlay'>;
 
 /** What a run knows of earlier ones. */
 interface RunMemory {
@@ -191,7 +202,7 @@ async function compileRegistry(
   root: string,
   { tsconfig, loader }: CodegenPlan,
   { files, out, includePlace }: RegistryPlan,
-  reading: Pick<ReadSchemasOptions, 'cache' | 'limits' | 'inputs'>,
+  { overlay, ...reading }: Reading,
   { session, names, fileOf }: RunMemory,
 ): Promise<CompiledRegistry> {
   const memory = session.of(out);
@@ -203,6 +214,7 @@ async function compileRegistry(
     ...{ root, files },
     ...(tsconfig === undefined ? {} : { tsconfig }),
     ...(looked === undefined ? {} : { inputs: looked, memory: memory.files }),
+    ...(overlay === undefined ? {} : { overlay }),
   });
   const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading };
   const compile = (typed: ReadonlySet<string>, before?: Compilation) =>

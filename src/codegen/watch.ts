@@ -7,7 +7,7 @@ import { recallRun } from './run-record.js';
 import { CodegenSession } from './session.js';
 import { memoryOf } from './session-memory.js';
 
-export interface WatchOptions extends Omit<CodegenOptions, 'check'> {
+export interface WatchOptions extends Omit<CodegenOptions, 'check' | 'overlay'> {
   /** Called after each run, the first one included. What it throws ends the process, as in any callback. */
   readonly onRun: (run: WatchedRun) => void;
   /** Called where the file system cannot be watched, for example because there are too many files. */

@@ -18,7 +18,14 @@ const TSCONFIG = {
   },
 };
 
-const PACKAGES = ['zod', '@types/node', '@modelcontextprotocol/sdk', 'esbuild'];
+const PACKAGES = [
+  'zod',
+  '@types/node',
+  '@modelcontextprotocol/sdk',
+  'esbuild',
+  'eslint',
+  '@typescript-eslint/parser',
+];
 
 /** An author's project in a temporary folder, with the built package as its `stepwright`. */
 export interface TempProject {

@@ -18,12 +18,12 @@ describe('the product', () => {
       peerDependencies: object;
     };
     const names = Object.keys(dependencies);
-    // The compilers, SQLite and bundlers are optional: what a server loads does without them.
+    // The compilers, SQLite, bundlers and ESLint are optional: what a server loads does without them.
     const withPeers = [...names, ...Object.keys(peerDependencies)];
     const mayUsePeers = ({ from, how }: (typeof imports)[number]): boolean =>
       from.startsWith('src/codegen/') ||
       how === 'lazy' ||
-      (from.startsWith('src/bundlers/') && how === 'type');
+      (/^src\/(?:bundlers|eslint)\//.test(from) && how === 'type');
     const undeclared = imports
       .map((link) => undeclaredPackage(link, mayUsePeers(link) ? withPeers : names))
       .filter((fault) => fault !== undefined);

@@ -246,7 +246,8 @@ function launchChild({ root }: LaunchOptions, memoryMb: number): ChildProcess {
       cwd: root,
       env,
       // The last one is the watchdog's.
-      stdio: ['ignore', process.stderr.fd, process.stderr.fd, 'ipc', 'pipe'],
+      // By number: in a worker thread `process.stderr` is not a file.
+      stdio: ['ignore', 2, 2, 'ipc', 'pipe'],
     },
   );
 }

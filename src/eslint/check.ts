@@ -1,0 +1,114 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { type CodegenResult, runNoting } from '../codegen/codegen.js';
+import { Inputs } from '../codegen/inputs.js';
+import { CodegenSession } from '../codegen/session.js';
+import { sourceNames } from '../formats/source-record.js';
+import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { Problem, Request } from './contract.js';
+import { repairOf } from './repairs.js';
+
+/** Checks the files of projects, as `stepwright check` does, one after the other. */
+export class Checker {
+  readonly #projects = new Map<string, Project>();
+
+  /** The problems of a file, in their order; none for a file that codegen does not read. */
+  async check({ file, text, cwd, root, configFile }: Request): Promise<readonly Problem[]> {
+    const real = existsSync(file) ? realpathSync(file) : file;
+    const folder = realpathSync(path.resolve(cwd, root ?? rootOf(path.dirname(real), realpathSync(cwd))));
+    const key = JSON.stringify([folder, configFile]);
+    const project = this.#projects.get(key) ?? new Project(folder, configFile);
+    this.#projects.set(key, project);
+    return project.check(path.relative(folder, real).split(path.sep).join('/'), text);
+  }
+}
+
+/** The nearest folder with a configuration, else with a `package.json`, up to the working directory; else that. */
+function rootOf(folder: string, cwd: string): string {
+  const all = foldersUp(folder, cwd);
+  const isConfigured = (each: string): boolean =>
+    existsSync(path.join(each, 'stepwright.config.json')) || /"stepwright"\s*:\s*\{/.test(manifestOf(each));
+  return all.find(isConfigured) ?? all.find((each) => manifestOf(each) !== '') ?? cwd;
+}
+
+function foldersUp(folder: string, last: string): readonly string[] {
+  const above = path.dirname(folder);
+  return folder === last || above === folder ? [folder] : [folder, ...foldersUp(above, last)];
+}
+
+function manifestOf(folder: string): string {
+  try {
+    return readFileSync(path.join(folder, 'package.json'), 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** What a run came to, and what it depends on. */
+interface Run {
+  readonly result: CodegenResult;
+  readonly inputs: Inputs;
+  readonly names: string;
+}
+
+class Project {
+  readonly #root: string;
+  readonly #configFile: string | undefined;
+  readonly #session = new CodegenSession();
+  #saved: Run | undefined;
+
+  constructor(root: string, configFile: string | undefined) {
+    this.#root = root;
+    this.#configFile = configFile;
+  }
+
+  async check(file: string, text: string): Promise<readonly Problem[]> {
+    const absolute = path.join(this.#root, file);
+    const isSaved = existsSync(absolute) && withoutMark(readFileSync(absolute, 'utf8')) === withoutMark(text);
+    const { diagnostics } = isSaved
+      ? await this.#checkSaved(absolute)
+      : (await this.#run(new Map([[absolute, text]]))).result;
+    return diagnostics.flatMap((each) => {
+      // Modules are imported as they are saved, and may lack what has been written since.
+      if (each.place?.file !== file || (!isSaved && each.code.startsWith('SW60'))) return [];
+      return [problemOf(each, each.place, text)];
+    });
+  }
+
+  /** One run serves all files, as long as nothing that it depends on is different. */
+  async #checkSaved(absolute: string): Promise<CodegenResult> {
+    const known = this.#saved;
+    if (known?.inputs.areCurrent([])) {
+      if (known.inputs.paths.has(absolute) || sourceNames(this.#root) === known.names) return known.result;
+    }
+    this.#saved = await this.#run();
+    return this.#saved.result;
+  }
+
+  async #run(overlay?: ReadonlyMap<string, string>): Promise<Run> {
+    const names = sourceNames(this.#root);
+    const inputs = new Inputs(this.#root);
+    const result = await runNoting(
+      {
+        ...{ root: this.#root, check: true, session: this.#session },
+        ...(this.#configFile === undefined ? {} : { configFile: this.#configFile }),
+        ...(overlay === undefined ? {} : { overlay }),
+      },
+      inputs,
+    );
+    return { result, inputs, names };
+  }
+}
+
+const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
+
+function problemOf(found: Diagnostic, place: NonNullable<Diagnostic['place']>, text: string): Problem {
+  const { code, severity, message, hint } = found;
+  const repair = repairOf(found, text);
+  return {
+    severity,
+    message: `${code}: ${message}${hint === undefined ? '' : ` (${hint})`}`,
+    span: place.span,
+    ...(repair === undefined ? {} : { repair }),
+  };
+}
