@@ -70,7 +70,12 @@ describe('the cache of schemas', () => {
     { maxLength: 2, selector: ({ kind, exportName }) => kind + exportName },
   );
   const situation = record({
-    loader: fc.record({ experimentalDecorators: fc.boolean() }),
+    loader: fc.constantFrom(
+      { experimentalDecorators: true },
+      { experimentalDecorators: false },
+      { experimentalDecorators: true, paths: { '@/*': ['/src/*'] } },
+      { experimentalDecorators: true, conditions: ['a'] },
+    ),
     flags: fc.constantFrom([], ['--conditions=a'], ['--conditions=b'], ['--conditions=a', '--conditions=b']),
     env: record({ NODE_OPTIONS: fc.constantFrom('', '--conditions=a') }),
     module: record({ file: fc.constantFrom('a.ts', 'b.ts'), classes }),
