@@ -1,17 +1,28 @@
-import { join, resolve } from 'node:path';
 import typescript from 'typescript';
 import typescript5 from 'typescript-5';
-import { describe, expect, test } from 'vitest';
-
-const root = resolve(import.meta.dirname, '../..');
-const file = join(import.meta.dirname, 'accepted/editor.ts');
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Editor, serverEditor, serviceEditor } from './editors.js';
 
 const source = `
-import { Arg, type ArgsOf, attempt, call, chain, done, forEach, get, match, parallel, type ResultOf, run, set, State, Step, Tool, Workflow } from 'stepwright';
+import { Arg, type ArgsOf, attempt, call, chain, done, forEach, get, match, parallel, type ResultOf, run, read, Resource, set, State, Step, Tool, Workflow } from 'stepwright';
+import { z } from 'zod';
 
 @Tool({ name: 't', description: 't' })
 export class T {
   execute(input: { folder: string; depth?: number }): { lines: string[] } { return { lines: [input.folder] }; }
+}
+
+const schema = z.object({ marked: z.string() });
+
+@Tool({ name: 'z', description: 'z', input: schema })
+export class Zod {
+  execute(input: z.infer<typeof schema>): { kept: string } { return { kept: input.marked }; }
+}
+
+@Resource({ name: 'page', description: 'a page', mimeType: 'text/plain' })
+export class Page {
+  static readonly uriTemplate = 'page://{id}';
+  read(variables: { id: string }): string { return variables.id; }
 }
 
 @State({ name: 's' })
@@ -37,6 +48,8 @@ export class W {
   @Step() sum = this.tried.above.error === undefined ? this.tried.above.total : this.each[0]?.total;
   @Step() undone = call(T, { folder: 'c' }, { compensate: (out) => call(T, { folder: out.lines[0] ?? get(S).latest }) });
   @Step() saved = set(S, { latest: this.undone.lines[0] ?? this.tried.below });
+  @Step() noted = call(Zod, { marked: this.task });
+  @Step() text = read(Page, { id: this.noted.kept });
   output = done({ first: this.found.lines[0] ?? this.again.lines[0] });
 }
 
@@ -44,77 +57,64 @@ export const args: ArgsOf<W> = { task: 'a', limit: 1 };
 export const pick = (result: ResultOf<W>) => result.first;
 `;
 
-type Service = Pick<
-  typescript.LanguageService,
-  'findRenameLocations' | 'getDefinitionAtPosition' | 'getCompletionsAtPosition' | 'getSemanticDiagnostics'
->;
-
-function service(ts: typeof typescript, exactOptionalPropertyTypes: boolean): Service {
-  const options: typescript.CompilerOptions = {
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.NodeNext,
-    strict: true,
-    exactOptionalPropertyTypes,
-    experimentalDecorators: true,
-    skipLibCheck: true,
-    types: [],
-    customConditions: ['@stepwright/source'],
-  };
-  return ts.createLanguageService({
-    getCompilationSettings: () => options,
-    getScriptFileNames: () => [file],
-    getScriptVersion: () => '1',
-    getScriptSnapshot: (path) => {
-      const text = path === file ? source : ts.sys.readFile(path);
-      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
-    },
-    getCurrentDirectory: () => root,
-    getDefaultLibFileName: ts.getDefaultLibFilePath,
-    fileExists: (path) => path === file || ts.sys.fileExists(path),
-    readFile: (path) => (path === file ? source : ts.sys.readFile(path)),
-    directoryExists: ts.sys.directoryExists,
-  });
-}
-
 /** Positions of every occurrence of a word. */
 function occurrences(word: string): number[] {
   return [...source.matchAll(new RegExp(`\\b${word}\\b`, 'g'))].map(({ index }) => index);
 }
 
-describe.each([
-  ['6.0', typescript, false],
-  ['6.0 and exact optional properties', typescript, true],
-  // The two packages differ in name alone as far as the language service goes.
-  ['5.9', typescript5 as unknown as typeof typescript, false],
-])('an editor with TypeScript %s', { timeout: 180_000 }, (_version, ts, isExact) => {
-  const editor = service(ts, isExact);
+const exactly = { exactOptionalPropertyTypes: true };
+const loosely = { exactOptionalPropertyTypes: false };
 
-  test('finds no error in the source', () => {
-    expect(editor.getSemanticDiagnostics(file)).toEqual([]);
+describe.each<[string, () => Editor | Promise<Editor>]>([
+  ['5.9', () => serviceEditor(typescript5 as unknown as typeof typescript, source, loosely)],
+  ['6.0', () => serviceEditor(typescript, source, loosely)],
+  ['6.0 and exact optional properties', () => serviceEditor(typescript, source, exactly)],
+  ['7.0', () => serverEditor(source)],
+])('an editor with TypeScript %s', { timeout: 180_000 }, (_version, open) => {
+  let editor: Editor;
+  beforeAll(async () => {
+    editor = await open();
+  }, 180_000);
+  afterAll(() => editor.close());
+
+  test('finds no error in the source', async () => {
+    expect(await editor.errors()).toEqual([]);
   });
 
   test.each([
-    ...['task', 'limit', 'found', 'folder', 'depth', 'lines', 'first', 'all', 'again'],
+    ...[
+      'task',
+      'limit',
+      'found',
+      'folder',
+      'depth',
+      'lines',
+      'first',
+      'all',
+      'again',
+      'kept',
+      'noted',
+      'marked',
+    ],
     ...['chosen', 'height', 'total', 'both', 'left', 'right', 'above', 'below', 'each', 'undone', 'latest'],
-  ])('renames `%s` everywhere at once', (word) => {
+    ...['T', 'V', 'S', 'Zod', 'Page'],
+  ])('renames `%s` everywhere at once, and finds all its references', async (word) => {
     const all = occurrences(word);
     for (const position of all) {
-      const found = editor.findRenameLocations(file, position, false, false, {});
-      expect(found?.map(({ textSpan }) => textSpan.start).sort((a, b) => a - b)).toEqual(all);
+      expect(await editor.renames(position)).toEqual(all);
+      expect(await editor.references(position)).toEqual(all);
     }
   });
 
-  test.each(['task', 'limit', 'folder', 'depth', 'chosen', 'height', 'total', 'left', 'latest'])(
-    'goes from the last `%s` to where it is declared',
-    (word) => {
-      const all = occurrences(word);
-      const definitions = editor.getDefinitionAtPosition(file, all.at(-1)!);
-      expect(definitions?.map(({ textSpan }) => textSpan.start)).toEqual([all[0]]);
-    },
-  );
+  test.each([
+    ...['task', 'limit', 'folder', 'depth', 'chosen', 'height', 'total', 'left', 'latest'],
+    ...['T', 'V', 'S', 'Zod', 'Page', 'kept', 'noted', 'marked'],
+  ])('goes from the last `%s` to where it is declared', async (word) => {
+    const all = occurrences(word);
+    expect(await editor.definitions(all.at(-1)!)).toEqual([all[0]]);
+  });
 
-  test('offers the properties of an input', () => {
-    const entries = editor.getCompletionsAtPosition(file, source.indexOf('folder: this.task'), {})?.entries;
-    expect(entries?.map(({ name }) => name)).toEqual(['folder', 'depth']);
+  test('offers the properties of an input', async () => {
+    expect(await editor.completions(source.indexOf('folder: this.task'))).toEqual(['folder', 'depth']);
   });
 });
