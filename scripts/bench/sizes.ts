@@ -48,8 +48,30 @@ export interface Sizes {
   };
   /** Tools of the server that starts, and of the one whose lists are measured. */
   readonly tools: readonly [started: number, listed: number];
-  /** A project that is compiled, and how often: the processes take seconds. */
-  readonly compiled: { readonly workflows: number; readonly tools: number; readonly rounds: number };
+  /** The projects that are compiled. */
+  readonly compiled: readonly [CompiledSize, ...CompiledSize[]];
+}
+
+/** A project that is compiled. */
+export interface CompiledSize {
+  readonly workflows: number;
+  readonly tools: number;
+  /** Where the schemas of the tools come from. */
+  readonly schemas: 'types' | 'zod';
+  /** How often each process is started: they take seconds. */
+  readonly rounds: number;
+  /** How often a file is edited while one process watches; 0 where rebuilds are not measured. */
+  readonly edits: number;
+  /** The ratio of a cold run to tsc; all others, which may be missing, in µs of CPU time and in kB. */
+  readonly targets: {
+    readonly cold: number;
+    readonly memoryKb?: number;
+    readonly edited?: number;
+    readonly unchanged?: number;
+    readonly check?: number;
+    readonly workflow?: number;
+    readonly tool?: number;
+  };
 }
 
 interface LineSize {
@@ -93,13 +115,30 @@ export const FULL: Sizes = {
     longRuns: 3,
   },
   tools: [20, 100],
-  compiled: { workflows: 100, tools: 50, rounds: 5 },
+  compiled: [
+    {
+      ...{ workflows: 100, tools: 50, schemas: 'types', rounds: 5, edits: 40 },
+      targets: {
+        ...{ cold: 0.67, edited: 800_000, unchanged: 200_000, check: 250_000 },
+        ...{ workflow: 60_000, tool: 150_000 },
+      },
+    },
+    { ...{ workflows: 100, tools: 50, schemas: 'zod', rounds: 3, edits: 0 }, targets: { cold: 0.33 } },
+    {
+      ...{ workflows: 1_000, tools: 100, schemas: 'types', rounds: 3, edits: 20 },
+      targets: {
+        ...{ cold: 0.67, memoryKb: 400_000, unchanged: 450_000 },
+        ...{ workflow: 150_000, tool: 400_000 },
+      },
+    },
+    { ...{ workflows: 3_000, tools: 100, schemas: 'types', rounds: 1, edits: 5 }, targets: { cold: 0.67 } },
+  ],
 };
 
 /** The same with fewer and shorter samples of warm code, for quick checks and not for published figures. */
 export const QUICK: Sizes = {
   ...{ ...FULL, rounds: 3, goMs: 50 },
-  compiled: { ...FULL.compiled, rounds: 3 },
+  compiled: [{ ...FULL.compiled[0], rounds: 3 }],
 };
 
 /** The least sizes, to test that everything is measured. */
@@ -131,5 +170,8 @@ export const TINY: Sizes = {
     longRuns: 1,
   },
   tools: [2, 3],
-  compiled: { workflows: 1, tools: 2, rounds: 1 },
+  compiled: [
+    { ...{ workflows: 2, tools: 2, schemas: 'types', rounds: 1, edits: 2 }, targets: { cold: 1 } },
+    { ...{ workflows: 2, tools: 2, schemas: 'zod', rounds: 1, edits: 0 }, targets: { cold: 1 } },
+  ],
 };

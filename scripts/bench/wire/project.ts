@@ -14,7 +14,7 @@ const TSCONFIG = {
 /** Writes a project of workflows of ten steps each. Each step calls one of the tools with the results of the one before. */
 export function writeProject(
   root: string,
-  counts: { readonly workflows: number; readonly tools: number },
+  counts: { readonly workflows: number; readonly tools: number; readonly schemas: 'types' | 'zod' },
 ): void {
   const write = (file: string, text: string): void => {
     mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
@@ -26,7 +26,8 @@ export function writeProject(
   write('tsconfig.sources.json', JSON.stringify({ ...TSCONFIG, include: ['src'] }));
   // As the program that serves the registry does.
   write('src/main.ts', "export { serve } from 'stepwright/runtime';\n");
-  for (let each = 0; each < counts.tools; each += 1) write(`src/tool${each}.ts`, tool(each));
+  for (let each = 0; each < counts.tools; each += 1)
+    write(`src/tool${each}.ts`, counts.schemas === 'zod' ? toolOfZod(each) : tool(each));
   for (let each = 0; each < counts.workflows; each += 1) {
     const called = Array.from({ length: STEPS }, (_, step) => (each * 7 + step) % counts.tools);
     write(`src/flow${each}.ts`, workflow(each, called));
@@ -44,6 +45,20 @@ export interface Input${index} {
 @Tool({ name: 'tool-${index}', description: 'Counts ${index}' })
 export class Tool${index} {
   execute({ name, count, tags }: Input${index}): { id: string; total: number; labels: string[] } {
+    return { id: name, total: count, labels: tags };
+  }
+}
+`;
+
+const toolOfZod = (index: number): string => `import { Tool } from 'stepwright';
+import { z } from 'zod';
+
+const input = z.object({ name: z.string(), count: z.number(), tags: z.array(z.string()) });
+const output = z.object({ id: z.string(), total: z.number(), labels: z.array(z.string()) });
+
+@Tool({ name: 'tool-${index}', description: 'Counts ${index}', input, output })
+export class Tool${index} {
+  execute({ name, count, tags }: z.infer<typeof input>): z.infer<typeof output> {
     return { id: name, total: count, labels: tags };
   }
 }
