@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { ResourceDeclaration, ToolDeclaration } from '../../src/codegen/declarations.js';
 import type { ReadSchemasOptions } from '../../src/codegen/schemas/read-schemas.js';
@@ -6,7 +8,7 @@ import type { TypeSyntax } from '../../src/codegen/syntax.js';
 import { fingerprint } from '../../src/decorators/metadata.js';
 import type { SourceLocation } from '../../src/graph/source-location.js';
 import { importBuilt } from '../built-package.js';
-import { createProject, type Project } from './project.fixture.js';
+import { createProject, type Project, runModule } from './project.fixture.js';
 
 const { readSchemas } = await importBuilt<typeof import('../../src/codegen/schemas/read-schemas.js')>(
   'codegen/schemas/read-schemas.js',
@@ -451,4 +453,23 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     const found = await read({}, { limits: { memoryMb: 1 } });
     expect(found).toEqual({ tools: {}, resources: [], faults: [] });
   });
+});
+
+test('a file that a module reads is described once', { timeout: 240_000 }, async () => {
+  const dependencies = path.resolve(import.meta.dirname, '../../src/codegen/schemas/cache/dependencies.ts');
+  project = await createProject({
+    'count.mts': `import fs from 'node:fs';
+      let opened = 0;
+      const { openSync } = fs;
+      fs.openSync = (...args) => { opened += 1; return openSync(...args); };
+      const { observeReads } = await import(${JSON.stringify(pathToFileURL(dependencies).href)});
+      const take = observeReads();
+      opened = 0;
+      fs.readFileSync('package.json');
+      console.log(JSON.stringify({ opened, paths: Object.keys(take().paths).length }));`,
+  });
+  const { stdout, stderr } = await runModule(project, 'count.mts');
+  expect(stderr).toBe('');
+  // Once for its description, and once for the module.
+  expect(JSON.parse(stdout)).toEqual({ opened: 2, paths: 1 });
 });

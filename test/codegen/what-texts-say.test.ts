@@ -44,6 +44,8 @@ describe('what texts say is what the compiler says', { timeout: 120_000 }, () =>
 
   test('of functions and constants', () => expectSame(virtual({ 'a.ts': NAMES, 'b.ts': MORE_NAMES })));
 
+  test('of schemas, some of which can be called', () => expectSame(virtual({ 'a.ts': SCHEMAS })));
+
   test('of types that are written out', () => {
     fc.assert(
       fc.property(fc.array(anyType, { minLength: 30, maxLength: 30 }), (types) => {
@@ -53,6 +55,31 @@ describe('what texts say is what the compiler says', { timeout: 120_000 }, () =>
     );
   });
 });
+
+const SCHEMAS = `
+import { Tool } from 'stepwright';
+import * as all from 'zod';
+import { z } from 'zod';
+import { object, string } from 'zod/v4';
+const base = z.object({ name: z.string(), run: z.custom<() => string>() });
+const wider = base.extend({ more: all.array(all.string()).optional() });
+const bare = object({ text: string() });
+const parsed = base.shape.run.parse(() => 'x');
+const made = z.function({ input: [z.string()], output: z.string() });
+const implemented = made.implement((text) => text);
+const typed: () => string = z.custom<() => string>().parse(() => 'x');
+const other = { object: () => () => 1 };
+const called = other.object();
+${['base', 'wider', 'bare', 'parsed', 'made', 'implemented', 'typed', 'called', "z.object({}).describe('x')"]
+  .map(
+    (input, index) => `
+@Tool({ name: 't${index}', description: 'd', input: ${input} as never })
+export class T${index} { execute(input: object) { return input; } }
+@Tool({ name: 'u${index}', description: 'd', input: ${input} })
+export class U${index} { execute(input: object) { return input; } }`,
+  )
+  .join('')}
+`;
 
 const NAMES = `
 import { Arg, call, done, Step, Workflow } from 'stepwright';

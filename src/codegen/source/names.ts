@@ -199,6 +199,17 @@ export function isOfOtherPackage(modules: Modules, name: ts.Identifier): boolean
   return specifier !== undefined && specifier.text !== PACKAGE && modules.isElsewhere(specifier);
 }
 
+/** The declarations of a name in its own file, and the specifier of the module that it is imported from, if it is. */
+export function originOf(name: ts.Identifier): {
+  readonly declarations: readonly ts.Declaration[];
+  readonly specifier?: string;
+} {
+  const declarations = declarationsOf(name, 'value') ?? [];
+  const [alias] = declarations;
+  const specifier = alias && isAlias(alias) ? specifierOf(alias)?.text : undefined;
+  return { declarations, ...(specifier === undefined ? {} : { specifier }) };
+}
+
 /** The object and the key of an access whose key is written out. */
 function memberIn(
   node: ts.Expression,

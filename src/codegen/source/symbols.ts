@@ -9,7 +9,7 @@ import {
   missingMember,
   unresolvedImport,
 } from './imports.js';
-import { isOfOtherPackage, type Target } from './names.js';
+import { isOfOtherPackage, originOf, type Target } from './names.js';
 import { isPlain, isPlainType, isPromiseType } from './plain.js';
 import { hasMeaning } from './scopes.js';
 
@@ -199,8 +199,37 @@ function isOfLanguage(context: HostContext, declaration: ts.Declaration): boolea
 function isCallable(context: HostContext, declaration: ts.Declaration): boolean {
   if (!ts.isVariableDeclaration(declaration) && !ts.isExportAssignment(declaration)) return false;
   if (isPlain(context, declaration)) return false;
+  if (context.names !== undefined && isSchema(declaration, 0)) return false;
   const { checker } = context.compiler;
   return checker.getTypeAtLocation(declaration).getCallSignatures().length > 0;
+}
+
+/** How many constants a schema may be made of, one by the next. */
+const MAX_CONSTANTS = 20;
+
+/** What gives a value of a schema, or a function, in the place of another schema. */
+const NO_SCHEMA = /^(?:safe)?(?:parse|encode|decode)|^(?:implement|function|meta|description|spa$|_)/i;
+
+/**
+ * Whether a value is a schema of zod, as its text says: the compiler would read all of zod to say that it cannot be
+ * called. False where the text does not say it.
+ */
+function isSchema(node: ts.Node, depth: number): boolean {
+  if (depth > MAX_CONSTANTS) return false;
+  if (ts.isVariableDeclaration(node)) {
+    return node.type === undefined && node.initializer !== undefined && isSchema(node.initializer, depth);
+  }
+  if (ts.isIdentifier(node)) {
+    const { declarations } = originOf(node);
+    const [constant] = declarations;
+    return constant !== undefined && ts.isVariableDeclaration(constant) && isSchema(constant, depth + 1);
+  }
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false;
+  const { expression: object, name } = node.expression;
+  if (NO_SCHEMA.test(name.text)) return false;
+  if (!ts.isIdentifier(object)) return isSchema(object, depth);
+  const { specifier } = originOf(object);
+  return specifier === undefined ? isSchema(object, depth) : /^zod(?:\/|$)/.test(specifier);
 }
 
 /** Why a registry cannot import the function, or a workflow cannot call it, as the end of a sentence. */

@@ -420,12 +420,17 @@ export function observeReads(): () => Reads {
   const paths = new Map<string, string>();
   let allVariables = false;
   let beyond = false;
+  let isLooking = false;
 
   const sawPath = (path: unknown): void => {
+    // What is called to describe a path calls others that are watched: `readFileSync` calls `openSync`.
+    if (isLooking) return;
     const file = pathOf(path);
     if (file === undefined || paths.has(file) || file.split(sep).includes('node_modules')) return;
+    isLooking = true;
     if (paths.size < MAX_PATHS) paths.set(file, stateOf(file));
     else beyond = true;
+    isLooking = false;
   };
   const sawVariable = (name: string | symbol): void => {
     if (typeof name === 'string') variables.add(name);
