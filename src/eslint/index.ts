@@ -1,7 +1,7 @@
 import type { ESLint, Linter, Rule } from 'eslint';
 import type { Severity } from '../graph/diagnostics/diagnostic.js';
 import type { Span } from '../graph/source-location.js';
-import type { Problem } from './contract.js';
+import type { Answer, Problem } from './contract.js';
 import { checkFile } from './service.js';
 
 /** What `settings.stepwright` of a configuration of ESLint may say. */
@@ -20,6 +20,9 @@ export interface LintPlugin extends ESLint.Plugin {
   readonly configs: { readonly recommended: Linter.Config[] };
 }
 
+/** Both rules get the same object for one text in one run of ESLint, and ask once. */
+const answers = new WeakMap<object, Answer>();
+
 function ruleOf(severity: Severity, description: string): Rule.RuleModule {
   return {
     meta: {
@@ -30,14 +33,18 @@ function ruleOf(severity: Severity, description: string): Rule.RuleModule {
       Program() {
         const { sourceCode, settings, cwd, physicalFilename: file } = context;
         const { root, configFile } = (settings.stepwright ?? {}) as LintSettings;
-        const answer = checkFile({
-          ...{ file, text: sourceCode.text, cwd },
-          ...(root === undefined ? {} : { root }),
-          ...(configFile === undefined ? {} : { configFile }),
-        });
+        const known = answers.get(sourceCode);
+        const answer =
+          known ??
+          checkFile({
+            ...{ file, text: sourceCode.text, cwd },
+            ...(root === undefined ? {} : { root }),
+            ...(configFile === undefined ? {} : { configFile }),
+          });
+        answers.set(sourceCode, answer);
         if ('failure' in answer) {
           const message = `stepwright cannot check this file: ${answer.failure}`;
-          if (severity === 'error') context.report({ loc: { line: 1, column: 0 }, message });
+          if (known === undefined) context.report({ loc: { line: 1, column: 0 }, message });
           return;
         }
         for (const problem of answer.problems)

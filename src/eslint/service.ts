@@ -6,20 +6,11 @@ import type { Answer, Request } from './contract.js';
 const LONGEST_MS = 300_000;
 
 let ask: ((request: Request) => Answer) | undefined;
-let latest: { readonly request: Request; readonly answer: Answer } | undefined;
 
-/** The problems of a file, from the worker; this thread waits for them. Two rules that ask for one text ask once. */
+/** The problems of a file, from the worker; this thread waits for them. */
 export function checkFile(request: Request): Answer {
-  const isSame = latest?.request.file === request.file && latest.request.text === request.text;
-  if (latest !== undefined && isSame && latest.request.root === request.root) {
-    const { answer } = latest;
-    latest = undefined;
-    return answer;
-  }
   ask ??= startWorker();
-  const answer = ask(request);
-  latest = { request, answer };
-  return answer;
+  return ask(request);
 }
 
 function startWorker(): (request: Request) => Answer {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import parser from '@typescript-eslint/parser';
 import { ESLint } from 'eslint';
 import { ESLint as ESLint9 } from 'eslint-9';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { importBuilt } from '../../built-package.js';
 import { createProject, type Project } from '../../codegen-back/project.fixture.js';
 
@@ -36,9 +36,12 @@ let project: Project;
 let lint: (more?: object) => ESLint;
 let recommended: object[];
 
-beforeEach(async () => {
+// The package may have to be built first.
+beforeAll(async () => {
   const { stepwright } = await importBuilt<typeof import('../../../src/eslint/index.js')>('eslint/index.js');
   recommended = stepwright.configs.recommended;
+}, 180_000);
+beforeEach(async () => {
   project = await createProject({ 'src/tool.ts': TOOL, [FILE]: WORKFLOW, 'eslint.config.js': '' });
 });
 afterEach(() => project.remove());
@@ -111,6 +114,28 @@ describe.each([
     expect((await messages(FILE, WORKFLOW, linter)).map(shown)).toEqual([
       MOOD,
       expect.stringContaining('SW4005'),
+    ]);
+  });
+
+  test('shows each rule by itself, and asks again for the same text', async () => {
+    const only = (rule: string) => ({
+      overrideConfig: [
+        ...(optionsOf({}).overrideConfig as object[]),
+        { rules: { 'stepwright/errors': 'off', 'stepwright/warnings': 'off', [rule]: 'error' } },
+      ],
+    });
+    const errors = lint(only('stepwright/errors'));
+    expect(await messages(FILE, WORKFLOW, errors)).toEqual([]);
+    await writeFile(path.join(project.root, 'src/tool.ts'), TOOL.replaceAll('path', 'place'));
+    expect((await messages(FILE, WORKFLOW, errors)).map(shown)).toEqual([expect.stringContaining('SW4005')]);
+    const warnings = lint(only('stepwright/warnings'));
+    expect((await messages(FILE, WORKFLOW, warnings)).map(({ ruleId }) => ruleId)).toEqual([
+      'stepwright/warnings',
+    ]);
+    const wrong = { settings: { stepwright: { root: 'gone' } } };
+    const lost = lint({ overrideConfig: [...only('stepwright/warnings').overrideConfig, wrong] });
+    expect((await messages(FILE, WORKFLOW, lost)).map(shown)).toEqual([
+      expect.stringContaining('cannot check this file'),
     ]);
   });
 
