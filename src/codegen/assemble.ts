@@ -17,7 +17,12 @@ import type {
   ResourceDeclaration,
   ToolDeclaration,
 } from './declarations.js';
-import type { EntryContent, RegistryContent } from './emit/registry.js';
+import {
+  type EntryContent,
+  type RegistryContent,
+  type WorkflowEntry,
+  workflowText,
+} from './emit/registry.js';
 import { sha256 } from './schemas/cache/cache-file.js';
 import type { ResourceReading, ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
@@ -164,21 +169,16 @@ function mimeTypeOf({ contentFile }: ResourceDeclaration, { isText = true }: Res
   return MIME_TYPES[extension] ?? (isText ? 'text/plain' : 'application/octet-stream');
 }
 
-function workflowEntry({ declaration, graph }: LinkedWorkflow): EntryContent<WorkflowData> {
+function workflowEntry({ declaration, graph }: LinkedWorkflow): WorkflowEntry {
   const { options, args, steps } = declaration;
   // What the decorators record: a bare `done(…)` field carries none.
   const decorated = steps.filter((step) => step.decorated);
-  return {
-    name: declaration.name,
-    handle: declaration,
-    data: {
-      graph,
-      hash: sha256(canonicalGraph(graph)),
-      ...listedData(declaration),
-      ...fieldsOf(args),
-      fingerprint: fingerprint({ kind: 'workflow', options, args, steps: decorated }),
-    },
+  const graphText = canonicalGraph(graph);
+  const data: WorkflowData = {
+    ...{ graph, hash: sha256(graphText), ...listedData(declaration), ...fieldsOf(args) },
+    fingerprint: fingerprint({ kind: 'workflow', options, args, steps: decorated }, sha256),
   };
+  return { name: declaration.name, handle: declaration, data, text: workflowText(data, graphText) };
 }
 
 function promptEntry({ declaration, arguments: inputs }: LinkedPrompt): EntryContent<PromptData> {
@@ -193,7 +193,7 @@ function promptEntry({ declaration, arguments: inputs }: LinkedPrompt): EntryCon
       // A registry does not record where an argument is written.
       arguments: inputs.map(({ source: _source, ...input }) => input),
       ...fieldsOf(args),
-      fingerprint: fingerprint({ kind: 'prompt', options, args }),
+      fingerprint: fingerprint({ kind: 'prompt', options, args }, sha256),
     },
   };
 }

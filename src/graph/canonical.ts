@@ -64,19 +64,27 @@ function print(value: unknown, isModel: boolean): string | undefined {
 }
 
 function printList(items: readonly unknown[], isModel: boolean): string {
-  return `[${items.map((item) => print(item, isModel) ?? 'null').join(',')}]`;
+  let text = '[';
+  for (let index = 0; index < items.length; index += 1) {
+    text += `${index === 0 ? '' : ','}${print(items[index], isModel) ?? 'null'}`;
+  }
+  return `${text}]`;
 }
 
 function printObject(object: object, isModel: boolean): string {
-  const members: string[] = [];
+  let members = '';
   // The default order of `sort` is by UTF-16 code units, as RFC 8785 wants it.
   for (const key of Object.keys(object).sort()) {
     if (isModel && isPlace(key)) continue;
     const value = (object as Readonly<Record<string, unknown>>)[key];
     const text = print(value, isModel && !isData(object, key));
-    if (text !== undefined) members.push(`${JSON.stringify(key)}:${text}`);
+    if (text !== undefined) members += `${members === '' ? '' : ','}${printKey(key)}:${text}`;
   }
-  return `{${members.join(',')}}`;
+  return `{${members}}`;
+}
+
+function printKey(key: string): string {
+  return /^\w*$/.test(key) ? `"${key}"` : JSON.stringify(key);
 }
 
 function copy(value: unknown, isModel: boolean): unknown {

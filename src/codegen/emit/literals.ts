@@ -1,5 +1,6 @@
 import type { Json } from '../../graph/json.js';
 import { escapeUnprintable } from '../../graph/printable-text.js';
+import { printJsonLine, printJsonText, WIDTH } from './json-text.js';
 
 /** A name in the emitted code, printed as it is. */
 export class Identifier {
@@ -8,10 +9,14 @@ export class Identifier {
 
 /** JSON in the emitted code whose text is parsed at run time: a compiler sees the tag alone. */
 export class JsonText {
-  /** @param tag - the function that parses the text, and its type arguments. */
+  /**
+   * @param tag - the function that parses the text, and its type arguments.
+   * @param leading - the keys that come first in every object.
+   */
   constructor(
     readonly tag: string,
     readonly value: Json,
+    readonly leading: readonly string[] = [],
   ) {}
 }
 
@@ -28,30 +33,6 @@ export interface LiteralObject {
   readonly [key: string]: Literal | undefined;
 }
 
-/** How values are written. */
-interface Notation {
-  readonly string: (text: string) => string;
-  readonly key: (key: string) => string;
-  /** Behind the last of several lines. */
-  readonly end: ',' | '';
-}
-
-const TYPESCRIPT: Notation = { string: printString, key: printKey, end: ',' };
-
-/** JSON in a template, whose raw text it is: what ends a template, or begins an expression in it, is escaped. */
-function printJsonString(text: string): string {
-  if (PLAIN.test(text)) return `"${text}"`;
-  return escapeUnprintable(JSON.stringify(text)).replaceAll('`', '\\u0060').replaceAll('${', '\\u0024{');
-}
-
-/** Printable ASCII without quotation marks, dollar signs, backslashes and backticks. */
-const PLAIN = /^[ !#%-[\]-_a-~]*$/;
-
-const JSON_TEXT: Notation = { string: printJsonString, key: printJsonString, end: '' };
-
-/** Values that fit into this many columns are printed on one line. */
-export const WIDTH = 110;
-
 /**
  * Prints a value as a TypeScript expression: the same text for the same value, on every machine.
  *
@@ -59,63 +40,51 @@ export const WIDTH = 110;
  * @param column - columns that are taken on that line already.
  */
 export function printLiteral(value: Literal, indent = 0, column = indent): string {
-  return new Printer(TYPESCRIPT).print(value, indent, column);
+  return new Printer().print(value, indent, column);
 }
 
 /** Prints one value. */
 class Printer {
-  readonly #notation: Notation;
   /** Each collection on one line: one that does not fit is asked for again inside every other one. */
   readonly #lines = new Map<object, string | undefined>();
-  #json: Printer | undefined;
-
-  constructor(notation: Notation) {
-    this.#notation = notation;
-  }
 
   print(value: Literal, indent: number, column = indent): string {
     if (value instanceof JsonText) {
-      const { tag, value: json } = value;
-      return `${tag}\`${this.#inTemplate.print(json, indent, column + tag.length + 2)}\``;
+      const { tag, value: json, leading } = value;
+      return `${tag}\`${printJsonText(json, { indent, column: column + tag.length + 2, leading })}\``;
     }
     if (value instanceof Printed) return value.text;
     if (!isCollection(value)) {
-      const text = printScalar(value, this.#notation);
-      const isLong = typeof value === 'string' && column + text.length >= WIDTH;
-      return isLong && this.#notation === TYPESCRIPT ? printLines(value, indent) : text;
+      const text = printScalar(value);
+      return typeof value === 'string' && column + text.length >= WIDTH ? printLines(value, indent) : text;
     }
     const line = this.#lineOf(value);
     // One column is kept for the comma behind it.
     if (line !== undefined && line.length < WIDTH - column) return line;
     const inner = indent + 2;
     const pad = ' '.repeat(inner);
-    const end = `${this.#notation.end}\n${' '.repeat(indent)}`;
+    const end = `,\n${' '.repeat(indent)}`;
     if (isList(value)) {
       if (value.length === 0) return '[]';
       const items = value.map((item) => `${pad}${this.print(item, inner)}`);
       return `[\n${items.join(',\n')}${end}]`;
     }
     const members = membersOf(value).map(([key, member]) => {
-      const name = `${pad}${this.#notation.key(key)}:`;
+      const name = `${pad}${printKey(key)}:`;
       const text = this.print(member, inner, name.length + 1);
       return text.startsWith('\n') ? `${name}${text}` : `${name} ${text}`;
     });
     return members.length === 0 ? '{}' : `{\n${members.join(',\n')}${end}}`;
   }
 
-  get #inTemplate(): Printer {
-    this.#json ??= new Printer(JSON_TEXT);
-    return this.#json;
-  }
-
   /** A value on one line; undefined where no line has room for it. */
   #lineOf(value: Literal): string | undefined {
     if (value instanceof JsonText) {
-      const text = this.#inTemplate.#lineOf(value.value);
+      const text = printJsonLine(value.value, value.leading);
       return text === undefined ? undefined : `${value.tag}\`${text}\``;
     }
     if (value instanceof Printed) return undefined;
-    if (!isCollection(value)) return printScalar(value, this.#notation);
+    if (!isCollection(value)) return printScalar(value);
     if (this.#lines.has(value)) return this.#lines.get(value);
     const line = this.#joined(value);
     this.#lines.set(value, line);
@@ -125,7 +94,7 @@ class Printer {
   #joined(value: readonly Literal[] | LiteralObject): string | undefined {
     const members: readonly (readonly [string, Literal])[] = isList(value)
       ? value.map((item) => ['', item])
-      : membersOf(value).map(([key, member]) => [`${this.#notation.key(key)}: `, member]);
+      : membersOf(value).map(([key, member]) => [`${printKey(key)}: `, member]);
     if (members.length === 0) return isList(value) ? '[]' : '{}';
     let text = isList(value) ? '[' : '{ ';
     for (const [index, [head, member]] of members.entries()) {
@@ -147,9 +116,9 @@ export function printString(text: string): string {
 
 type Scalar = Exclude<Literal, JsonText | Printed | readonly Literal[] | LiteralObject> | Identifier;
 
-function printScalar(value: Scalar, notation: Notation): string {
+function printScalar(value: Scalar): string {
   if (value instanceof Identifier) return value.name;
-  return typeof value === 'string' ? notation.string(value) : JSON.stringify(value);
+  return typeof value === 'string' ? printString(value) : JSON.stringify(value);
 }
 
 function isCollection(value: Literal): value is readonly Literal[] | LiteralObject {

@@ -1,9 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { registryChecksum } from '../../decorators/metadata.js';
+import { canonicalGraph } from '../../graph/canonical.js';
 import type { Graph } from '../../graph/model.js';
 import type { ClassHandle } from '../declarations.js';
-import { emitRegistry, importExports, REGISTRY_HEADER, type RegistryContent } from './registry.js';
+import {
+  emitRegistry,
+  importExports,
+  REGISTRY_HEADER,
+  type RegistryContent,
+  workflowText,
+} from './registry.js';
 
 const handle = (file: string, className: string, exportName = className): ClassHandle => ({
   file,
@@ -39,6 +46,8 @@ const graph: Graph = {
   source: { file: 'src/add-task.ts', span: [5, 14, 5, 21] },
 };
 
+const data = { graph, hash: 'h', fingerprint: 'f4' };
+
 const content: RegistryContent = {
   tools: [
     {
@@ -69,7 +78,8 @@ const content: RegistryContent = {
     {
       name: 'add-task',
       handle: handle('src/add-task.ts', 'Add'),
-      data: { graph, hash: 'h', fingerprint: 'f4' } as { readonly graph: Graph },
+      data,
+      text: workflowText(data, canonicalGraph(graph)),
     },
   ],
 };

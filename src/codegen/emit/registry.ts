@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import { checksumOfTexts, entryText, objectOfTexts, REGISTRY_VERSION } from '../../decorators/metadata.js';
-import { canonicalGraph, canonicalJson } from '../../graph/canonical.js';
-import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { canonicalJson } from '../../graph/canonical.js';
+import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
 import type { ClassHandle, FunctionHandle } from '../declarations.js';
 import type { ImportEnding } from '../syntax.js';
+import { WIDTH } from './json-text.js';
 import {
   Identifier,
   JsonText,
@@ -15,7 +16,6 @@ import {
   Printed,
   printLiteral,
   printString,
-  WIDTH,
 } from './literals.js';
 
 /** The first line of every registry; a file without it is never overwritten. */
@@ -31,11 +31,12 @@ export interface EntryContent<Data extends object = object> {
 
 /** A workflow in a registry. */
 export interface WorkflowEntry extends EntryContent<{ readonly graph: Graph }> {
-  /** What the emitter made of it: most of its work, and done once for an entry that several runs share. */
-  text?: WorkflowText;
+  /** What the emitter makes of it: most of its work, and done once for an entry that several runs share. */
+  readonly text: WorkflowText;
 }
 
-interface WorkflowText {
+/** See {@link workflowText}. */
+export interface WorkflowText {
   /** What the checksum covers. */
   readonly canonical: string;
   /** By the local name of its class. */
@@ -186,8 +187,12 @@ function asText(member: string, value: Json): Literal {
 /** The types of callers ask how a workflow is offered. */
 function graphText(graph: JsonObject): JsonText {
   const { expose } = graph;
-  return new JsonText(expose === undefined ? 'graphJson' : `graphJson<${printLiteral(expose)}>`, graph);
+  const tag = expose === undefined ? 'graphJson' : `graphJson<${printLiteral(expose)}>`;
+  return new JsonText(tag, graph, LEADING);
 }
+
+/** What readers look for first; canonical JSON has sorted all keys. */
+const LEADING = ['graphVersion', 'name', 'id', 'key', 'kind', 'root'];
 
 function promptName(prompts: readonly EntryContent[]): readonly string[] {
   if (prompts.length === 0) return [];
@@ -211,47 +216,33 @@ function byName<E extends { readonly name: string }>(entries: readonly E[]): rea
   return [...entries].sort((a, b) => compareText(a.name, b.name));
 }
 
-/** With places in it, a registry would be stale whenever a line above a workflow is added. */
-function textOf(entry: WorkflowEntry): WorkflowText {
-  entry.text ??= { canonical: canonicalData(entry.data), printed: new Map() };
-  return entry.text;
-}
-
-function canonicalData({ graph, ...rest }: WorkflowEntry['data']): string {
-  const texts: Record<string, string> = { graph: canonicalGraph(graph) };
+/**
+ * What a registry says of a workflow, before its class has a name there.
+ *
+ * @param graphText - the canonical JSON of the graph, without places: with them, a registry would be stale whenever a
+ *   line above a workflow is added.
+ */
+export function workflowText(
+  { graph: _graph, ...rest }: WorkflowEntry['data'],
+  graphText: string,
+): WorkflowText {
+  const texts: Record<string, string> = { graph: graphText };
   for (const [name, value] of Object.entries<Json | undefined>(rest)) {
     if (value !== undefined) texts[name] = canonicalJson(value);
   }
-  return objectOfTexts(texts);
+  return { canonical: objectOfTexts(texts), printed: new Map() };
 }
 
 function printWorkflow(entry: WorkflowEntry, className: string): Printed {
-  const { canonical, printed } = textOf(entry);
+  const { canonical, printed } = entry.text;
   const known = printed.get(className);
   if (known !== undefined) return new Printed(known);
   const { graph } = JSON.parse(canonical) as { readonly graph: Json };
-  const data = { ...entry.data, graph: leadingFirst(graph) } as JsonObject;
+  const data = { ...entry.data, graph } as JsonObject;
   // Two hashes are in it: it never fits on one line.
   const text = printLiteral({ class: new Identifier(className), ...withTexts(data) }, 4, WIDTH);
   printed.set(className, text);
   return new Printed(text);
-}
-
-/** Puts the keys that readers look for first; canonical JSON has sorted the rest. */
-const LEADING = ['graphVersion', 'name', 'id', 'key', 'kind', 'root'];
-
-function leadingFirst(value: Json): Json {
-  if (Array.isArray(value)) return value.map(leadingFirst);
-  if (!isJsonObject(value)) return value;
-  const members: [string, Json][] = [];
-  for (const key of LEADING) {
-    const member = value[key];
-    if (member !== undefined) members.push([key, leadingFirst(member)]);
-  }
-  for (const [key, member] of Object.entries(value)) {
-    if (!LEADING.includes(key)) members.push([key, leadingFirst(member)]);
-  }
-  return Object.fromEntries(members);
 }
 
 interface SortedContent extends Required<RegistryContent> {}
@@ -263,7 +254,7 @@ function checksumOf({ tools, resources, workflows, prompts, functions }: SortedC
     {
       tools: table(tools),
       resources: table(resources),
-      workflows: Object.fromEntries(workflows.map((entry) => [entry.name, textOf(entry).canonical])),
+      workflows: Object.fromEntries(workflows.map(({ name, text }) => [name, text.canonical])),
       prompts: table(prompts),
       functions: Object.fromEntries(functions.map(({ name, hash }) => [name, entryText({ hash })])),
     },

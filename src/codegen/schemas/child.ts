@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { fingerprint, fromMetadata, readMetadata } from '../../decorators/metadata.js';
+import { optimizeLate } from '../late-optimization.js';
 import { observeReads, type Reads } from './cache/dependencies.js';
 import type {
   ChildMessage,
@@ -15,6 +16,8 @@ import { importFailure, startWatchdog } from './module-loader.js';
 import { texts } from './texts.js';
 
 /** The process that imports tool and resource modules and reports what their classes declare. */
+
+optimizeLate();
 
 process.on('disconnect', () => process.exit(1));
 // A module's timers and rejections do not matter here: its classes can be read all the same.

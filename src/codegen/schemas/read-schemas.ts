@@ -19,6 +19,7 @@ import { workingOn } from '../diagnostics.js';
 import type { Inputs } from '../inputs.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
+import { sha256 } from './cache/cache-file.js';
 import { importCached } from './cache/schema-cache.js';
 import type { ClassReading, ModuleOutcome, ModuleRequest, UnreadReason } from './import-modules.js';
 import type { LoaderSettings } from './loader/settings.js';
@@ -231,12 +232,12 @@ function isLiteral(handle: ReadDeclaration): handle is LiteralDeclaration {
 function literalReading(handle: LiteralDeclaration): ClassReading {
   const { exportName, literalOptions: options } = handle;
   if (!isResource(handle))
-    return { kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }) };
+    return { kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }, sha256) };
   const address = handle.variables === undefined ? { uri: handle.uri } : { uriTemplate: handle.uri };
   return {
     kind: 'resource',
     exportName,
-    fingerprint: fingerprint({ kind: 'resource', options, ...address }),
+    fingerprint: fingerprint({ kind: 'resource', options, ...address }, sha256),
   };
 }
 
