@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import path from 'node:path';
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
 import { mayHaveCompositeConditions } from '../check/composite-conditions.js';
 import { sourceNames } from '../formats/source-record.js';
@@ -159,8 +160,9 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const isKept = cache && inputs !== undefined && overlay === undefined;
   if (isKept && isClean && plan.value !== undefined) {
     const clean = { diagnostics: sortDiagnostics(judged), files: outs, loader: plan.value.loader };
-    keepRun({ root, configFile }, { inputs, names }, clean);
-    keepSources({ root, configFile }, { inputs, names, outputs });
+    const reads = { inputs, names, isCurrent: inputs.areCurrent(outs.map((out) => path.join(root, out))) };
+    keepRun({ root, configFile }, reads, clean);
+    keepSources({ root, configFile }, reads, outputs);
     for (const out of outs) {
       const file = fileOf(out);
       if (file !== undefined) session.of(out).save(file);

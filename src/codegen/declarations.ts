@@ -5,7 +5,7 @@ import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
-import type { ExpressionSyntax, HandleSyntax, TypeSyntax } from './syntax.js';
+import type { ExpressionSyntax, HandleSyntax, TypeSyntax, WrittenSchemas } from './syntax.js';
 
 /** A class the registry will import. */
 export interface ClassHandle {
@@ -20,7 +20,10 @@ export interface ClassHandle {
 
 /** What a class says that is read from its source alone. */
 interface LiteralOptions {
-  /** All options of the decorator, where they are literals: then the class need not be imported. */
+  /**
+   * All options of the decorator, where they are literals or `writtenSchemas`, which are left out: then the class need
+   * not be imported.
+   */
   readonly literalOptions?: Readonly<Record<string, unknown>>;
 }
 
@@ -42,6 +45,8 @@ export interface ToolDeclaration extends ClassHandle, ListedOptions, LiteralOpti
   /** The classes of the option `needsState`, as written. */
   readonly needsState?: readonly ExpressionSyntax[];
   readonly hasInputSchema: boolean;
+  /** The schemas that its text says. */
+  readonly writtenSchemas?: WrittenSchemas;
   /** Type of `execute`'s first parameter, when it has one. */
   readonly inputType?: TypeSyntax;
   /** The location of that parameter. */

@@ -42,9 +42,13 @@ export class Inputs {
     return [...this.paths].every(([file, state]) => but.includes(file) || this.stateOf(file) === state);
   }
 
-  /** The hash of a file's text, if the file is still what it was when it was first seen. */
-  textHashOf(absolute: string): string | undefined {
-    return this.#states.textHashOf(absolute, this.paths.get(absolute));
+  /**
+   * The hash of a file's text, if the file is still what it was when it was first seen.
+   *
+   * @param isCurrent - whether that is known already.
+   */
+  textHashOf(absolute: string, isCurrent: boolean): string | undefined {
+    return this.#states.textHashOf(absolute, this.paths.get(absolute), isCurrent);
   }
 }
 
@@ -66,9 +70,10 @@ export class States {
     return state;
   }
 
-  /** The hash of a file's text, if the file has a state. */
-  textHashOf(absolute: string, state: string | undefined): string | undefined {
+  /** The hash of a file's text, if the file has a state; with `isCurrent` it is known to have it. */
+  textHashOf(absolute: string, state: string | undefined, isCurrent: boolean): string | undefined {
     const known = state === undefined ? undefined : this.#textHashes.get(state);
+    if (isCurrent && known !== undefined) return known;
     const hash = known ?? textHash(absolute);
     if (state === undefined || this.of(absolute) !== state) return undefined;
     this.#textHashes.set(state, hash);

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { readSourceRecord, type SourceRecord, sourceRecordName } from '../formats/source-record.js';
-import type { Inputs } from './inputs.js';
-import type { RunName } from './run-record.js';
+import type { RunName, RunReads } from './run-record.js';
 import { cacheFolder } from './schemas/cache/cache-file.js';
 import { writeIfPermitted } from './temporary-files.js';
 import type { OutputFile } from './writer.js';
@@ -9,17 +8,12 @@ import type { OutputFile } from './writer.js';
 /** How many former checksums of a registry are kept: a program that was built before codegen ran has one of them. */
 const MOST_CHECKSUMS = 20;
 
-/** What is compared with the disk when a server starts. */
-interface ReadSources {
-  readonly inputs: Inputs;
-  /** `sourceNames` without the registries, as they were when the run began. */
-  readonly names: string;
-  /** Its registries. */
-  readonly outputs: readonly OutputFile[];
-}
-
 /** Notes for servers what the registries were made from: see `SourceRecord`. */
-export function keepSources({ root, configFile }: RunName, { inputs, names, outputs }: ReadSources): void {
+export function keepSources(
+  { root, configFile }: RunName,
+  { inputs, names, isCurrent }: RunReads,
+  outputs: readonly OutputFile[],
+): void {
   const folder = cacheFolder(root);
   if (folder === undefined) return;
   const file = path.join(folder, sourceRecordName(configFile));
@@ -29,7 +23,7 @@ export function keepSources({ root, configFile }: RunName, { inputs, names, outp
     .filter(([each]) => isOwn(root, each) && !outs.includes(each))
     .filter(([, state]) => state.startsWith('file '))
     // A file that was changed during the run has no hash that it could have when a server starts.
-    .map(([each]): [string, string] => [nameIn(root, each), inputs.textHashOf(each) ?? 'changed'])
+    .map(([each]): [string, string] => [nameIn(root, each), inputs.textHashOf(each, isCurrent) ?? 'changed'])
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const record: SourceRecord = {
     registries: Object.fromEntries(outputs.map((output) => [output.file, checksums(output, former)])),

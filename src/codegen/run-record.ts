@@ -27,6 +27,15 @@ export interface CleanRun {
   readonly loader: LoaderSettings;
 }
 
+/** What a run has looked at. */
+export interface RunReads {
+  readonly inputs: Inputs;
+  /** `sourceNames` without the registries, as they were when it began. */
+  readonly names: string;
+  /** Whether all of it but the registries is now as it was then. */
+  readonly isCurrent: boolean;
+}
+
 /** What is kept of a run. */
 interface RunEntry {
   /** What it was made with. */
@@ -59,14 +68,10 @@ export function recallRun(name: RunName): CleanRun | undefined {
   return isKnown ? entry.run : undefined;
 }
 
-/**
- * Keeps what a run came to.
- *
- * @param names - those of the sources, as they were when it began.
- */
+/** Keeps what a run came to. */
 export function keepRun(
   { root, configFile }: RunName,
-  { inputs, names }: { readonly inputs: Inputs; readonly names: string },
+  { inputs, names, isCurrent }: RunReads,
   run: CleanRun,
 ): void {
   const folder = cacheFolder(root);
@@ -74,8 +79,7 @@ export function keepRun(
   const paths: Record<string, string> = Object.fromEntries(inputs.paths);
   // They were written meanwhile.
   for (const file of files) paths[file] = inputs.stateOf(file);
-  if (folder === undefined || names !== sourceNames(root, run.files)) return;
-  if (!inputs.areCurrent(files)) return;
+  if (folder === undefined || !isCurrent || names !== sourceNames(root, run.files)) return;
   const entry: RunEntry = {
     ...{ key: ownKey(root), names: sourceNames(root), paths, run },
     modules: inputs.modules,

@@ -2,18 +2,24 @@ import type { LinkedWorkflow } from './declarations.js';
 import { type Inputs, States } from './inputs.js';
 import { type KeptHeader, parseKept, printKept } from './kept-texts.js';
 import { readText, writeText } from './schemas/cache/cache-file.js';
-import { CodegenSession } from './session.js';
+import type { CodegenSession } from './session.js';
 import { FileMemory } from './source/file-memory.js';
 import { WorkflowMemory } from './workflow-memory.js';
 
 /** What the runs of a session leave for the next ones. */
 export class SessionMemory {
   readonly states = new States();
+  readonly #isLasting: boolean;
   readonly #registries = new Map<string, RegistryMemory>();
+
+  /** @param isLasting - whether more runs than one are to come. */
+  constructor(isLasting: boolean) {
+    this.#isLasting = isLasting;
+  }
 
   /** @param out - the registry, relative to the root. */
   of(out: string): RegistryMemory {
-    const memory = this.#registries.get(out) ?? new RegistryMemory();
+    const memory = this.#registries.get(out) ?? new RegistryMemory(this.#isLasting);
     this.#registries.set(out, memory);
     return memory;
   }
@@ -23,8 +29,9 @@ export class SessionMemory {
 const memories = new WeakMap<CodegenSession, SessionMemory>();
 
 /** @param session - default: one that ends with the run. */
-export function memoryOf(session = new CodegenSession()): SessionMemory {
-  const memory = memories.get(session) ?? new SessionMemory();
+export function memoryOf(session?: CodegenSession): SessionMemory {
+  if (session === undefined) return new SessionMemory(false);
+  const memory = memories.get(session) ?? new SessionMemory(true);
   memories.set(session, memory);
   return memory;
 }
@@ -38,7 +45,7 @@ interface Header extends KeptHeader {
 
 /** What is remembered of the sources of one registry. */
 export class RegistryMemory {
-  readonly files = new FileMemory();
+  readonly files: FileMemory;
   readonly workflows = new WorkflowMemory();
   #names = '';
   /** Where modules and packages were looked for, with the states at that time. */
@@ -48,6 +55,11 @@ export class RegistryMemory {
   #isSaved = false;
   /** What is in the file. */
   #text: string | undefined;
+
+  /** @param isLasting - see {@link SessionMemory}. */
+  constructor(isLasting: boolean) {
+    this.files = new FileMemory(isLasting);
+  }
 
   /** Takes what another process has kept, once: this one knows better later. */
   load(file: MemoryFile): void {

@@ -106,7 +106,30 @@ export interface DecoratorSyntax {
   /** False for a bare `@Step`, without parentheses. */
   readonly called: boolean;
   readonly args: readonly ExpressionSyntax[];
+  /** Those among the options of a tool; missing where there are none. */
+  readonly schemas?: WrittenSchemas;
 }
+
+/** The schemas of a tool whose text says all of them. */
+export interface WrittenSchemas {
+  readonly input?: SchemaSyntax;
+  readonly output?: SchemaSyntax;
+}
+
+/** An expression that makes a schema: calls of what a library exports, with literals. */
+export type SchemaSyntax =
+  | { readonly kind: 'library'; readonly specifier: string }
+  | { readonly kind: 'member'; readonly of: SchemaSyntax; readonly name: string }
+  | { readonly kind: 'call'; readonly callee: SchemaSyntax; readonly args: readonly SchemaSyntax[] }
+  | { readonly kind: 'literal'; readonly value: string | number | boolean | null }
+  | { readonly kind: 'list'; readonly items: readonly SchemaSyntax[] }
+  | {
+      readonly kind: 'object';
+      readonly entries: readonly (
+        | { readonly key: string; readonly value: SchemaSyntax }
+        | { readonly spread: SchemaSyntax }
+      )[];
+    };
 
 export interface FieldSyntax {
   readonly name: string;

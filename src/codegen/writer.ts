@@ -1,4 +1,5 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
@@ -16,28 +17,31 @@ export type OutputState = 'current' | 'stale' | 'missing' | 'foreign';
 
 /** Compares a file with what should be in it. Line ends may have been changed by a checkout. */
 export async function outputState(root: string, { file, text }: OutputFile): Promise<OutputState> {
-  const present = await readPresent(root, file);
+  const present = readPresent(root, file);
   if (present === 'missing' || present === 'foreign') return present;
-  return present.text === text ? 'current' : 'stale';
+  // Registries are large: bytes are compared without being decoded.
+  const written = present.includes('\r') ? Buffer.from(withLineFeeds(present)) : present;
+  return written.equals(Buffer.from(text)) ? 'current' : 'stale';
 }
 
 /** Whether the path of an output holds something that codegen did not write. */
 export async function isForeign(root: string, file: string): Promise<boolean> {
-  return (await readPresent(root, file)) === 'foreign';
+  return readPresent(root, file) === 'foreign';
 }
 
-async function readPresent(
-  root: string,
-  file: string,
-): Promise<{ readonly text: string } | 'missing' | 'foreign'> {
+function readPresent(root: string, file: string): Buffer | 'missing' | 'foreign' {
   try {
-    const text = (await readFile(path.join(root, file), 'utf8')).replaceAll('\r\n', '\n');
-    const isOurs = text === '' || text.startsWith(`${REGISTRY_HEADER}\n`);
-    return isOurs ? { text } : 'foreign';
+    const bytes = readFileSync(path.join(root, file));
+    const start = withLineFeeds(bytes.subarray(0, REGISTRY_HEADER.length + 2));
+    return bytes.length === 0 || start.startsWith(`${REGISTRY_HEADER}\n`) ? bytes : 'foreign';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : 'foreign';
   }
+}
+
+function withLineFeeds(bytes: Buffer): string {
+  return bytes.toString('utf8').replaceAll('\r\n', '\n');
 }
 
 /**

@@ -268,6 +268,9 @@ export function checksumOfTexts(
 
 /** Canonical JSON of an object whose members are canonical JSON. */
 export function objectOfTexts(members: Readonly<Record<string, string>>): string {
-  const names = Object.keys(members).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${members[name]}`).join(',')}}`;
+  let text = '';
+  for (const name of Object.keys(members).sort()) {
+    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${members[name]}`;
+  }
+  return text === '' ? '{}' : `${text}}`;
 }

@@ -10,7 +10,7 @@ import { z } from 'zod';
 @Tool({
   name: 'find-page',
   description: 'Finds a page',
-  input: z.object({ text: z.string() }),
+  input: z.object({ text: z.string().refine(Boolean) }),
   output: z.object({ path: z.string() }),
 })
 export class FindPage {

@@ -7,7 +7,7 @@ import { createProject, type Project, type Ran, run, runModule, stepwright, tsc 
 
 const tool = `import { Tool } from 'stepwright';
 import { z } from 'zod';
-const name = z.string().trim();
+const name = z.string().trim().refine(Boolean);
 @Tool({ name: 'find-page', description: 'Finds a page', input: z.object({ name }), output: z.object({ path: z.string() }) })
 export class FindPage {
   execute({ name }: { name: string }): { path: string } {

@@ -75,7 +75,7 @@ describe('a class whose options are literals', { timeout: 240_000 }, () => {
   });
 
   test.each([
-    ['a schema', ', input: z.object({}) }', "import { z } from 'zod';"],
+    ['a schema with a function', ', input: z.object({}).refine(() => true) }', "import { z } from 'zod';"],
     ['hints', ', hints: { requires: [() => Before] } }', "import { Before } from './before.js';"],
     ['another decorator', ' })\n@(() => {}', ''],
   ])('is imported for %s', async (_, options, head) => {

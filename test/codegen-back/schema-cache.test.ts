@@ -7,7 +7,7 @@ import { runCodegen } from '../built-package.js';
 import { createProject, type Project, stepwright } from './project.fixture.js';
 
 /** A tool that appends a line to a file whenever its module is imported. */
-const tool = (name: string, head = '', schema = 'z.object({ a: z.string() })'): string => `
+const tool = (name: string, head = '', schema = 'z.object({ a: z.string().refine(Boolean) })'): string => `
 import { appendFileSync } from 'node:fs';
 import { Tool } from 'stepwright';
 import { z } from 'zod';

@@ -20,7 +20,7 @@ const files = {
     import { Tool } from 'stepwright';
     import { z } from 'zod';
     export const word = process.env.RUN_TEST_WORD;
-    @Tool({ name: 'take', description: 'Takes', input: z.object({}) })
+    @Tool({ name: 'take', description: 'Takes', input: z.object({}).refine(Boolean) })
     export class Take { execute(): { text: string } { return { text: '' }; } }
   `,
   'src/types.ts': 'export interface Input { name: string }',

@@ -63,18 +63,19 @@ class Printer {
     if (line !== undefined && line.length < WIDTH - column) return line;
     const inner = indent + 2;
     const pad = ' '.repeat(inner);
-    const end = `,\n${' '.repeat(indent)}`;
+    const end = `\n${' '.repeat(indent)}`;
+    // Added up and never joined: the texts of a large registry are copied once, when it is written.
+    let text = '';
     if (isList(value)) {
-      if (value.length === 0) return '[]';
-      const items = value.map((item) => `${pad}${this.print(item, inner)}`);
-      return `[\n${items.join(',\n')}${end}]`;
+      for (const item of value) text += `\n${pad}${this.print(item, inner)},`;
+      return `[${text}${end}]`;
     }
-    const members = membersOf(value).map(([key, member]) => {
+    for (const [key, member] of membersOf(value)) {
       const name = `${pad}${printKey(key)}:`;
-      const text = this.print(member, inner, name.length + 1);
-      return text.startsWith('\n') ? `${name}${text}` : `${name} ${text}`;
-    });
-    return members.length === 0 ? '{}' : `{\n${members.join(',\n')}${end}}`;
+      const printed = this.print(member, inner, name.length + 1);
+      text += `\n${name}${printed.startsWith('\n') ? '' : ' '}${printed},`;
+    }
+    return `{${text}${end}}`;
   }
 
   /** A value on one line; undefined where no line has room for it. */

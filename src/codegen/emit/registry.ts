@@ -132,7 +132,7 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
     ...(tools.length === 0 ? [] : ['schemaJson']),
     ...(isRenamed ? ['type WorkflowArguments'] : []),
   ];
-  return [
+  const lines = [
     REGISTRY_HEADER,
     `import type { ${isRenamed ? '' : 'ArgsOf, '}ResultOf } from 'stepwright';`,
     `import { ${helpers.join(', ')} } from 'stepwright/runtime';`,
@@ -163,7 +163,9 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
     '/** What workflow `N` hands back. */',
     'export type WorkflowResult<N extends WorkflowName> = ResultOf<Workflows[N]>;',
     '',
-  ].join('\n');
+  ];
+  // Not joined: its text is copied once, when it is written.
+  return lines.reduce((text, line) => `${text}\n${line}`);
 }
 
 /** The members that are JSON text: a compiler would take long for their types, which nothing needs. */

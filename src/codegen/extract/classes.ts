@@ -70,6 +70,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...secretsOf(options),
     ...(needsState === undefined ? {} : { needsState }),
     hasInputSchema: 'input' in options.syntax,
+    ...(decorator.schemas === undefined ? {} : { writtenSchemas: decorator.schemas }),
     ...literalOptionsOf(decorated, options),
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
     ...(executes.length < 2 ? {} : { overloads: executes.map(({ place }) => place) }),
@@ -82,10 +83,11 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
 
 /** Another decorator may change what this one has recorded. */
 function literalOptionsOf(
-  { syntax: { decorators } }: DecoratedClass,
+  { syntax: { decorators }, decorator: { schemas = {} } }: DecoratedClass,
   { values, syntax }: ReadOptions,
 ): Pick<ToolDeclaration | ResourceDeclaration, 'literalOptions'> {
-  const isLiteral = (option: string): boolean => option in values && !OPTIONS_OF_CLASSES.has(option);
+  const isLiteral = (option: string): boolean =>
+    option in schemas || (option in values && !OPTIONS_OF_CLASSES.has(option));
   return decorators.length === 1 && Object.keys(syntax).every(isLiteral) ? { literalOptions: values } : {};
 }
 

@@ -1,6 +1,5 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
+import { makeAjv } from '../../formats/json-schema/libraries.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Input, StateField } from '../../graph/model.js';
@@ -293,8 +292,7 @@ function narrowProperties(
 
 /** Why a value is not what a schema describes, as the end of a sentence; nothing where it is. */
 function schemaFault(schema: JsonSchema, value: Json): string | undefined {
-  const ajv = new Ajv2020({ ownProperties: true, strict: false, logger: false });
-  formats.default(ajv);
+  const ajv = makeAjv({ ownProperties: true, strict: false, logger: false });
   const validate = ajv.compile(schema);
   if (validate(value)) return undefined;
   const [first] = validate.errors ?? [];

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
-import { fingerprint } from '../../decorators/metadata.js';
 import { readPattern } from '../../formats/json-schema/schema-compiler.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { compareText } from '../../graph/names.js';
@@ -19,9 +18,9 @@ import { workingOn } from '../diagnostics.js';
 import type { Inputs } from '../inputs.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
-import { sha256 } from './cache/cache-file.js';
 import { importCached } from './cache/schema-cache.js';
 import type { ClassReading, ModuleOutcome, ModuleRequest, UnreadReason } from './import-modules.js';
+import { classKey, isResource, type ReadDeclaration, readLiteralClasses } from './literal-classes.js';
 import type { LoaderSettings } from './loader/settings.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-loader.js';
 import { texts } from './texts.js';
@@ -47,8 +46,13 @@ export interface ReadSchemasOptions {
   readonly imported?: ImportedSchemas;
 }
 
-/** What the modules of tools and resources came to, by file. */
-export type ImportedSchemas = ReadonlyMap<string, ModuleOutcome>;
+/** What was read of classes. */
+export interface ImportedSchemas {
+  /** Those whose sources say all, by {@link classKey}. */
+  readonly literal: ReadonlyMap<string, ClassReading>;
+  /** What the modules of all others came to, by file. */
+  readonly outcomes: ReadonlyMap<string, ModuleOutcome>;
+}
 
 /** What the imported modules declare. A class that could not be read is missing. */
 export interface ToolSchemas {
@@ -73,14 +77,16 @@ export type ReadDeclarations = Pick<Declarations, 'tools' | 'resources'> &
   Partial<Pick<Declarations, 'workflows' | 'prompts'>>;
 
 /** Imports the modules of the classes whose sources do not say all, as {@link readSchemas} says. */
-export function importSchemas(
+export async function importSchemas(
   declared: ReadDeclarations,
   { root, loader = { experimentalDecorators: false }, cache = false, inputs, ...options }: ReadSchemasOptions,
 ): Promise<ImportedSchemas> {
   const limits = { ...DEFAULT_MODULE_LIMITS, ...options.limits };
-  const modules = groupByFile(classesIn(declared, options).filter((handle) => !isLiteral(handle)));
+  const whole = classesIn(declared, options);
+  const literal = readLiteralClasses(whole, { root, cache, inputs });
+  const modules = groupByFile(whole.filter((handle) => !literal.has(classKey(handle))));
   inputs?.modules.push(...modules.map(({ file, classes }) => ({ file, classes })));
-  return importCached(modules, { root, loader, limits, cache });
+  return { literal, outcomes: await importCached(modules, { root, loader, limits, cache }) };
 }
 
 /** The classes of files without syntax errors. */
@@ -92,8 +98,8 @@ function classesIn(
 }
 
 /**
- * Imports the modules of resources, and of tools whose options are not all literals, in one child process, and turns
- * their schemas into JSON Schema. With a cache only those that have changed, if any.
+ * Imports the modules of classes whose sources do not say all in one child process, and turns their schemas into JSON
+ * Schema. With a cache only those that have changed, if any.
  *
  * A module that fails is reported (SW6001; SW6017 for a broken `package.json`, once) and does not keep the others from being read; a child that ends early is
  * started again without the module it ended in. A module that meets a limit is stopped (SW6005, SW6013).
@@ -106,8 +112,8 @@ export async function readSchemas(
   const { broken = new Set() } = options;
   const diagnostics: Diagnostic[] = [];
   const whole = classesIn(declared, options);
-  const modules = groupByFile(whole.filter((handle) => !isLiteral(handle)));
-  const outcomes = options.imported ?? (await importSchemas(declared, options));
+  const { literal, outcomes } = options.imported ?? (await importSchemas(declared, options));
+  const modules = groupByFile(whole.filter((handle) => !literal.has(classKey(handle))));
   // A module that fails because of a module it imports is not reported if that one is.
   const isBlamed = (file: string): boolean => {
     const outcome = outcomes.get(file);
@@ -116,10 +122,7 @@ export async function readSchemas(
   const tools = new Map<ToolDeclaration, ToolReading>();
   const resources = new Map<ResourceDeclaration, ResourceReading>();
   const untyped: ToolDeclaration[] = [];
-  const readings = new Map<string, ClassReading>();
-  for (const handle of whole) {
-    if (isLiteral(handle)) readings.set(classKey(handle.file, handle.exportName), literalReading(handle));
-  }
+  const readings = new Map(literal);
   const unread: UnreadModule[] = [];
   /** What is wrong with each `package.json` that keeps modules from being loaded. */
   const manifests = new Map<string, string>();
@@ -142,7 +145,8 @@ export async function readSchemas(
         unread.push({ file, place, why: outcome.why });
         break;
       case 'imported':
-        for (const reading of outcome.classes) readings.set(classKey(file, reading.exportName), reading);
+        for (const reading of outcome.classes)
+          readings.set(classKey({ file, exportName: reading.exportName }), reading);
         break;
       case undefined:
         break;
@@ -154,7 +158,7 @@ export async function readSchemas(
     diagnostics.push(diagnostic('SW6017', undefined, { file, problem }));
   diagnostics.push(...unreadDiagnostics(unread));
   for (const tool of declared.tools) {
-    const reading = readings.get(classKey(tool.file, tool.exportName));
+    const reading = readings.get(classKey(tool));
     if (reading === undefined) continue;
     if (tool.isUnread && needsTypes(reading)) {
       untyped.push(tool);
@@ -165,11 +169,7 @@ export async function readSchemas(
     if (read.value !== undefined) tools.set(tool, read.value);
   }
   for (const resource of declared.resources) {
-    const read = await resourceReading(
-      options,
-      resource,
-      readings.get(classKey(resource.file, resource.exportName)),
-    );
+    const read = await resourceReading(options, resource, readings.get(classKey(resource)));
     diagnostics.push(...read.diagnostics);
     if (read.value !== undefined) resources.set(resource, read.value);
   }
@@ -220,34 +220,9 @@ function argumentPatterns({ workflows = [], prompts = [] }: ReadDeclarations): r
   ];
 }
 
-type ReadDeclaration = ToolDeclaration | ResourceDeclaration;
-
-type LiteralDeclaration = ReadDeclaration & Required<Pick<ReadDeclaration, 'literalOptions' | 'exportName'>>;
-
-/** Whether the source of a class says all that the class does. */
-function isLiteral(handle: ReadDeclaration): handle is LiteralDeclaration {
-  return handle.literalOptions !== undefined && handle.exportName !== undefined;
-}
-
-function literalReading(handle: LiteralDeclaration): ClassReading {
-  const { exportName, literalOptions: options } = handle;
-  if (!isResource(handle))
-    return { kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }, sha256) };
-  const address = handle.variables === undefined ? { uri: handle.uri } : { uriTemplate: handle.uri };
-  return {
-    kind: 'resource',
-    exportName,
-    fingerprint: fingerprint({ kind: 'resource', options, ...address }, sha256),
-  };
-}
-
-const isResource = (handle: ReadDeclaration): handle is ResourceDeclaration => 'uri' in handle;
-
 interface ModuleGroup extends ModuleRequest {
   readonly handles: readonly ClassHandle[];
 }
-
-const classKey = (file: string, exportName: string | undefined): string => `${file}#${exportName ?? ''}`;
 
 /** In the order of the file names, whatever order the declarations came in. */
 function groupByFile(declarations: readonly ReadDeclaration[]): readonly ModuleGroup[] {

@@ -25,11 +25,11 @@ export interface HostContext {
   /** Set where the compiler is asked for the types that its checks of expressions need. */
   readonly isTyped?: true;
   /** The files with conditions whose types were not asked for. */
-  readonly untyped: Set<ts.SourceFile>;
+  readonly untyped: WeakSet<ts.SourceFile>;
   /** What has been found out about nodes so far. */
   readonly known: {
-    readonly exports: Map<ts.SourceFile, ReadonlyMap<ts.Node, string>>;
-    readonly calls: Map<ts.Node, Calls>;
+    readonly exports: WeakMap<ts.SourceFile, ReadonlyMap<ts.Node, string>>;
+    readonly calls: WeakMap<ts.Node, Calls>;
     /** Paths in places. */
     readonly files: Map<string, string>;
   };
@@ -138,6 +138,7 @@ function deeperThan(
   limit: number,
   levelOf: (child: ts.Node, parent: ts.Node) => number,
 ): readonly ts.Node[] {
+  if (!isDeeper(root, limit, levelOf)) return [];
   const found: ts.Node[] = [];
   const open: [node: ts.Node, depth: number][] = [[root, 0]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -149,6 +150,26 @@ function deeperThan(
     for (const child of childrenOf(node).toReversed()) open.push([child, depth + levelOf(child, node)]);
   }
   return found;
+}
+
+/** Whether there are any: of nearly all syntax it is asked, and none is. */
+function isDeeper(
+  root: ts.Node,
+  limit: number,
+  levelOf: (child: ts.Node, parent: ts.Node) => number,
+): boolean {
+  const nodes = [root];
+  const depths = [0];
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    const depth = depths.pop() as number;
+    if (depth > limit) return true;
+    const parent = node;
+    ts.forEachChild(parent, (child) => {
+      nodes.push(child);
+      depths.push(depth + levelOf(child, parent));
+    });
+  }
+  return false;
 }
 
 /** The compiler follows the left operands of a chain, `a + b + c`, without recursion, but for logical operators. */

@@ -17,6 +17,7 @@ import { propertyName } from './property-names.js';
 import { topLevelOf } from './scopes.js';
 import { classPlace, exportNames, resolveIdentifier, resolveMember } from './symbols.js';
 import { resultIfWritten, returnTypeOf, typeIfWritten, typeOfDeclaration, typeOfSignature } from './types.js';
+import { writtenSchemas } from './written-schemas.js';
 
 /** Every class of a file, nested ones included, in written order. */
 export function readClasses(context: HostContext, source: ts.SourceFile): ClassSyntax[] {
@@ -153,12 +154,16 @@ function readDecorators(context: HostContext, node: ts.Node): DecoratorSyntax[] 
   const decorators = ts.canHaveDecorators(node) ? (ts.getDecorators(node) ?? []) : [];
   return decorators.map(({ expression }) => {
     const call = ts.isCallExpression(expression) ? expression : undefined;
-    const callee = call?.expression ?? expression;
+    const written = call?.expression ?? expression;
+    const callee = calleeSymbol(context, written);
+    const isTool = callee.kind === 'stepwright' && callee.name === 'Tool';
+    const schemas = isTool ? writtenSchemas(context, call?.arguments[0]) : {};
     return {
-      callee: calleeSymbol(context, callee),
-      place: placeOf(context, callee),
+      callee,
+      place: placeOf(context, written),
       called: call !== undefined,
       args: call?.arguments.map((arg) => readWholeExpression({ ...context, keepsNames: true }, arg)) ?? [],
+      ...(Object.keys(schemas).length === 0 ? {} : { schemas }),
     };
   });
 }

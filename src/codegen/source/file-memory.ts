@@ -50,10 +50,16 @@ interface Restored extends KeptText {
  * file with another content is forgotten.
  */
 export class FileMemory {
+  readonly #keepsTrees: boolean;
   readonly #entries = new Map<string, FileEntry>();
   readonly #parsed = new Map<string, { readonly state: string; readonly source: ts.SourceFile }>();
   readonly #restored = new WeakMap<FileEntry, Restored>();
   #kept = new KeptTexts();
+
+  /** @param keepsTrees - whether later runs of this process will read the files again. */
+  constructor(keepsTrees: boolean) {
+    this.#keepsTrees = keepsTrees;
+  }
 
   entryOf(file: string, state: string): FileEntry {
     const known = this.#entries.get(file);
@@ -78,7 +84,7 @@ export class FileMemory {
   }
 
   keepParsed(file: string, state: string, source: ts.SourceFile): void {
-    this.#parsed.set(file, { state, source });
+    if (this.#keepsTrees) this.#parsed.set(file, { state, source });
   }
 
   /** Forgets all, since a file was added or removed, or what is installed has changed. */

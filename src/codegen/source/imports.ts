@@ -276,18 +276,19 @@ export function linksOf(context: HostContext, source: ts.SourceFile): FileLinks 
     const specifier = isLink ? statement.moduleSpecifier : undefined;
     const module = moduleOf(context, specifier);
     if (module === undefined || specifier === undefined) continue;
-    modules.add(relativeFile(context, module.fileName));
-    endings.push(...endingOf(specifier, module.fileName));
+    modules.add(relativeFile(context, module));
+    endings.push(...endingOf(specifier, module));
   }
   const isOpen = OPEN.test(source.text);
   const imports = importsOf(context, source);
   return { imports, modules: [...modules], endings, ...(isOpen ? { isOpen } : {}) };
 }
 
-function moduleOf(context: HostContext, specifier: ts.Expression | undefined): ts.SourceFile | undefined {
-  if (specifier === undefined || !ts.isStringLiteral(specifier)) return undefined;
-  const module = context.modules.resolve(specifier);
-  return module !== undefined && isOfProject(context, module) ? module : undefined;
+/** The path of the module. */
+function moduleOf(context: HostContext, specifier: ts.Expression | undefined): string | undefined {
+  return specifier !== undefined && ts.isStringLiteral(specifier)
+    ? context.modules.ownFile(specifier)
+    : undefined;
 }
 
 function importsOf(context: HostContext, source: ts.SourceFile): readonly Import[] {
@@ -302,7 +303,7 @@ function importsOf(context: HostContext, source: ts.SourceFile): readonly Import
     const specifier = loadedModule(statement, isUsed);
     const module = moduleOf(context, specifier);
     if (specifier === undefined || module === undefined) continue;
-    imports.push({ target: relativeFile(context, module.fileName), place: placeOf(context, specifier) });
+    imports.push({ target: relativeFile(context, module), place: placeOf(context, specifier) });
   }
   return imports;
 }

@@ -43,6 +43,12 @@ export class Modules {
     return found;
   }
 
+  /** The absolute path of the module of the project that a specifier names; nothing is parsed. */
+  ownFile(specifier: ts.StringLiteral): string | undefined {
+    const file = this.#fileOf(specifier);
+    return file !== undefined && this.#options.isOwn(file) ? file : undefined;
+  }
+
   /** Whether a specifier names a module that is not of the project. */
   isElsewhere(specifier: ts.StringLiteral): boolean {
     const file = this.#fileOf(specifier);
@@ -50,10 +56,8 @@ export class Modules {
   }
 
   #find(specifier: ts.StringLiteral): ts.SourceFile | undefined {
-    const file = this.#fileOf(specifier);
-    return file !== undefined && this.#options.isOwn(file)
-      ? this.#options.sourceAt(compilerPath(file))
-      : undefined;
+    const file = this.ownFile(specifier);
+    return file === undefined ? undefined : this.#options.sourceAt(compilerPath(file));
   }
 
   #fileOf({ text, parent }: ts.StringLiteral): string | undefined {

@@ -38,6 +38,11 @@ interface Exports {
 export class Names {
   readonly #modules: Modules;
   readonly #exports = new WeakMap<ts.SourceFile, Exports>();
+  /** What imports lead to: a workflow names one tool many times. */
+  readonly #imports: Readonly<Record<Meaning, WeakMap<ts.Declaration, Target>>> = {
+    value: new WeakMap(),
+    type: new WeakMap(),
+  };
 
   constructor(modules: Modules) {
     this.#modules = modules;
@@ -45,8 +50,18 @@ export class Names {
 
   find(name: ts.Identifier, meaning: Meaning): Target | undefined {
     const declarations = declarationsOf(name, meaning);
-    if (declarations !== undefined) return this.#follow(declarations, meaning, new Set());
+    if (declarations !== undefined) return this.#known(declarations, meaning);
     return GLOBALS.has(name.text) ? { kind: 'global', isTypeOnly: false } : undefined;
+  }
+
+  #known(declarations: readonly ts.Declaration[], meaning: Meaning): Target | undefined {
+    const [first] = declarations;
+    if (first === undefined || !isAlias(first)) return this.#follow(declarations, meaning, new Set());
+    const known = this.#imports[meaning].get(first);
+    if (known !== undefined) return known;
+    const target = this.#follow(declarations, meaning, new Set());
+    if (target !== undefined) this.#imports[meaning].set(first, target);
+    return target;
   }
 
   /** What an access such as `a.b.c` refers to, as far as it names parts of modules; `'value'` where `a` is a value. */
@@ -208,6 +223,15 @@ export function originOf(name: ts.Identifier): {
   const [alias] = declarations;
   const specifier = alias && isAlias(alias) ? specifierOf(alias)?.text : undefined;
   return { declarations, ...(specifier === undefined ? {} : { specifier }) };
+}
+
+/** The name by which a module exports what a name is imported for; `*` for a namespace. Nothing for any other name. */
+export function importOf(name: ts.Identifier): string | undefined {
+  const [alias] = declarationsOf(name, 'value') ?? [];
+  if (alias === undefined || !isAlias(alias) || ts.isTypeOnlyImportOrExportDeclaration(alias))
+    return undefined;
+  if (ts.isNamespaceImport(alias)) return '*';
+  return ts.isImportClause(alias) ? 'default' : importedName(alias);
 }
 
 /** The object and the key of an access whose key is written out. */

@@ -44,6 +44,11 @@ export class Compiler {
     return this.#program;
   }
 
+  /** Whether it was asked for. */
+  get isMade(): boolean {
+    return this.#program !== undefined;
+  }
+
   get checker(): ts.TypeChecker {
     return this.program.getTypeChecker();
   }

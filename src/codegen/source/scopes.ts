@@ -49,11 +49,18 @@ export function hasMeaning(node: ts.Declaration, meaning: Meaning): boolean {
   return isType === (meaning === 'type');
 }
 
+/** The kinds of nodes that have been found to be no scopes: most of what is above a name. */
+const noScopes = new Set<ts.SyntaxKind>();
+
 function tableOf(scope: ts.Node): Table | undefined {
   const known = tables.get(scope);
   if (known !== undefined) return known;
+  if (noScopes.has(scope.kind)) return undefined;
   const declared = declaredIn(scope);
-  if (declared === undefined) return undefined;
+  if (declared === undefined) {
+    noScopes.add(scope.kind);
+    return undefined;
+  }
   const table = new Map<string, ts.Declaration[]>();
   for (const declaration of declared) {
     const name = ts.getNameOfDeclaration(declaration);

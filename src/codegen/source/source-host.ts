@@ -77,7 +77,7 @@ const DEFAULT_OPTIONS: ts.CompilerOptions = {
  */
 export function openSourceHost(options: SourceHostOptions): SourceHost {
   const root = path.resolve(options.root);
-  const absolute = (file: string): string => path.resolve(root, file);
+  const absolute = remembered((file) => path.resolve(root, file));
   const overlay = new Map([...(options.overlay ?? [])].map(([file, text]) => [absolute(file), text]));
   const readText = (file: string): string | undefined => {
     const read = readAny(file);
@@ -96,12 +96,14 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   const parse = (file: string, text: string): ts.SourceFile =>
     ts.createSourceFile(file, text, compilerOptions.target ?? ts.ScriptTarget.Latest, true);
   const { inputs, memory } = options;
-  const isOwn = (file: string): boolean => isOwnSource(root, file);
-  const relative = (file: string): string => path.relative(root, file).split(path.sep).join('/');
+  const isOwn = remembered((file) => isOwnSource(root, file));
+  const relative = remembered((file) => path.relative(root, file).split(path.sep).join('/'));
 
   /** What keeps a file from being read, by its path. */
   const unread = new Map<string, SourceFileSyntax>();
   const parsed = new Map<string, ts.SourceFile>();
+  /** The files whose trees others have asked for. */
+  const imported = new Set<string>();
   const entries = new Map<string, FileEntry>();
   /** What is known of a file with the content that it has now. */
   const entryOf = (file: string): FileEntry => {
@@ -144,8 +146,11 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   const wanted = [...new Set(options.files.map(absolute))].map(relative).sort();
   const modules = new Modules({
     ...{ options: compilerOptions, overlay: byCompilerPath(overlay), isOwn, inputs },
-    sourceAt: (file) =>
-      overlay.has(absolute(file)) || existsSync(file) ? sourceOf(relative(file)) : undefined,
+    sourceAt: (file) => {
+      const name = relative(file);
+      imported.add(name);
+      return parsed.has(file) || overlay.has(absolute(file)) || existsSync(file) ? sourceOf(name) : undefined;
+    },
   });
   const compiler = new Compiler(() => {
     // All of the overlay takes part in resolution, whether it is to be read or not.
@@ -153,27 +158,42 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     return createProgram(compilerOptions, parsed, isOwn, (file) => sourceOf(relative(file)), inputs);
   });
   const context: HostContext = {
-    ...{ root, options: compilerOptions, modules, compiler, untyped: new Set() },
-    known: { exports: new Map(), calls: new Map(), files: new Map() },
+    ...{ root, options: compilerOptions, modules, compiler, untyped: new WeakSet() },
+    known: { exports: new WeakMap(), calls: new WeakMap(), files: new Map() },
     ...(options.asksCompiler === true ? { isTyped: true } : { names: new Names(modules) }),
+  };
+  /** Forgets a tree as soon as it was read: those of all files together are most of the memory of a run. */
+  const release = (file: string): void => {
+    if (!imported.has(file) && !compiler.isMade) parsed.delete(compilerPath(absolute(file)));
   };
   const linked = (file: string): LinkedFile => {
     const entry = entryOf(file);
-    entry.links ??= linksOf(context, sourceOf(file));
+    if (entry.links === undefined) {
+      entry.links = linksOf(context, sourceOf(file));
+      release(file);
+    }
     return { state: entry.state, links: entry.links };
   };
   const graph = new FileGraph(wanted, linked);
-  const readingOf = (file: string, isTyped: boolean): FileReading => {
+  /** Reads a file and its links while its tree is there. */
+  const read = (file: string, isTyped: boolean): Omit<FileReading, 'closure'> => {
+    const source = sourceOf(file);
+    const around: HostContext = isTyped ? { ...context, isTyped } : context;
+    const syntax = unread.get(file) ?? workingOn({ file }, () => readFile(around, source));
+    const ignores = unread.has(file) ? [] : readIgnores(context, source);
+    entryOf(file).links ??= linksOf(context, source);
+    release(file);
+    return { syntax, ignores };
+  };
+  /** @param fresh - what was read of the file before the links of all files were known. */
+  const readingOf = (file: string, isTyped: boolean, fresh?: Omit<FileReading, 'closure'>): FileReading => {
     const { readings } = entryOf(file);
     const closure = graph.closureOf(file);
     const kind = isTyped ? 'typed' : 'untyped';
     const known = readings[kind];
     if (known !== undefined && known.closure === closure) return known;
-    const source = sourceOf(file);
-    const around: HostContext = isTyped ? { ...context, isTyped } : context;
-    const syntax = unread.get(file) ?? workingOn({ file }, () => readFile(around, source));
-    const reading = { closure, syntax, ignores: unread.has(file) ? [] : readIgnores(context, source) };
-    if (syntax.faults.length === 0) readings[kind] = reading;
+    const reading = { closure, ...(fresh ?? read(file, isTyped)) };
+    if (reading.syntax.faults.length === 0) readings[kind] = reading;
     return reading;
   };
   let latest: readonly FileReading[] | undefined;
@@ -189,10 +209,16 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     seen: () => new Set([...entries.keys()].map(absolute)),
     ignores: () => (latest ?? wanted.map((file) => readingOf(file, false))).flatMap(({ ignores }) => ignores),
     sourceFiles: (typed) => {
+      const isTypedFile = (file: string): boolean => typed?.has(file) ?? true;
+      const fresh = new Map(
+        wanted
+          .filter((file) => entryOf(file).readings[isTypedFile(file) ? 'typed' : 'untyped'] === undefined)
+          .map((file) => [file, read(file, isTypedFile(file))]),
+      );
       const cycles = graph.cycles();
       latest = wanted.map((file) => {
-        const isTyped = typed?.has(file) ?? true;
-        const reading = readingOf(file, isTyped);
+        const isTyped = isTypedFile(file);
+        const reading = readingOf(file, isTyped, fresh.get(file));
         identities.set(file, `${isTyped ? 'typed' : 'untyped'} ${reading.closure}`);
         return reading;
       });
@@ -312,6 +338,16 @@ function nameStart(token: ts.Node, source: ts.SourceFile): number {
     }
   }
   return name;
+}
+
+/** Each file is asked for by each file that imports it. */
+function remembered<V>(find: (file: string) => V): (file: string) => V {
+  const known = new Map<string, V>();
+  return (file) => {
+    const found = known.get(file) ?? find(file);
+    known.set(file, found);
+    return found;
+  };
 }
 
 function sha256(text: string): string {

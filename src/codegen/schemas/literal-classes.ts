@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import * as zod from 'zod';
+import { fingerprint } from '../../decorators/metadata.js';
+import type { JsonSchema } from '../../graph/json.js';
+import type { ResourceDeclaration, ToolDeclaration } from '../declarations.js';
+import type { Inputs } from '../inputs.js';
+import type { SchemaSyntax, WrittenSchemas } from '../syntax.js';
+import { cacheFolder, readEntry, sha256, writeEntry } from './cache/cache-file.js';
+import type { ClassReading } from './import-modules.js';
+import { readJsonSchema, type SchemaReading, type SchemaSide } from './json-schema.js';
+
+export type ReadDeclaration = ToolDeclaration | ResourceDeclaration;
+
+export interface LiteralClassesOptions {
+  /** Absolute path of the project, links resolved. */
+  readonly root: string;
+  /** Whether the schemas of earlier runs are taken, and kept for later ones. */
+  readonly cache: boolean;
+  /** Takes note of the libraries of schemas. Default: nothing does. */
+  readonly inputs?: Inputs | undefined;
+}
+
+/**
+ * What classes declare whose sources say all of it: their modules need not run. Schemas that are written with the
+ * functions of zod are made here, with the author's own copy of it. What zod refuses is left to the module, whose import
+ * says why.
+ *
+ * @returns by {@link classKey}.
+ */
+export function readLiteralClasses(
+  declared: readonly ReadDeclaration[],
+  options: LiteralClassesOptions,
+): ReadonlyMap<string, ClassReading> {
+  const schemas = new Schemas(options);
+  const readings = new Map<string, ClassReading>();
+  for (const handle of declared) {
+    const reading = readLiteral(handle, schemas);
+    if (reading !== undefined) readings.set(classKey(handle), reading);
+  }
+  schemas.keep();
+  return readings;
+}
+
+function readLiteral(handle: ReadDeclaration, schemas: Schemas): ClassReading | undefined {
+  const { exportName, literalOptions: options } = handle;
+  if (options === undefined || exportName === undefined) return undefined;
+  if (isResource(handle)) {
+    const address = handle.variables === undefined ? { uri: handle.uri } : { uriTemplate: handle.uri };
+    const mark = fingerprint({ kind: 'resource', options, ...address }, sha256);
+    return { kind: 'resource', exportName, fingerprint: mark };
+  }
+  const given = schemas.of(handle.file, handle.writtenSchemas ?? {});
+  if (given === undefined) return undefined;
+  return { kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }, sha256), ...given };
+}
+
+/** Identifies a class by its file and the name it is exported by. */
+export function classKey({ file, exportName }: Pick<ReadDeclaration, 'file' | 'exportName'>): string {
+  return `${file}#${exportName ?? ''}`;
+}
+
+export const isResource = (handle: ReadDeclaration): handle is ResourceDeclaration => 'uri' in handle;
+
+const ENTRY = 'written schemas';
+
+/** By what they were made from. */
+type KeptSchemas = Readonly<Record<string, JsonSchema>>;
+
+class Schemas {
+  readonly #options: LiteralClassesOptions;
+  readonly #libraries = new Map<string, Library | undefined>();
+  readonly #folder: string | undefined;
+  /** Read when one is asked for. */
+  #kept: KeptSchemas | undefined;
+  readonly #used: Record<string, JsonSchema> = {};
+
+  constructor(options: LiteralClassesOptions) {
+    this.#options = options;
+    this.#folder = options.cache ? cacheFolder(options.root) : undefined;
+  }
+
+  /** @param file - of the tool, relative to the root. */
+  of(file: string, written: WrittenSchemas): { readonly [Side in SchemaSide]?: SchemaReading } | undefined {
+    const readings: { [Side in SchemaSide]?: SchemaReading } = {};
+    for (const side of ['input', 'output'] as const) {
+      const syntax = written[side];
+      if (syntax === undefined) continue;
+      const schema = this.#schema(join(this.#options.root, file), syntax, side);
+      if (schema === undefined) return undefined;
+      readings[side] = { kind: 'schema', schema };
+    }
+    return readings;
+  }
+
+  /** Keeps the schemas of this run for later ones. */
+  keep(): void {
+    const isSame = JSON.stringify(this.#used) === JSON.stringify(this.#kept ?? {});
+    if (this.#folder !== undefined && !isSame) writeEntry(this.#folder, ENTRY, this.#used);
+  }
+
+  #schema(file: string, syntax: SchemaSyntax, side: SchemaSide): JsonSchema | undefined {
+    const libraries = new Map<string, Library>();
+    for (const specifier of librariesOf(syntax)) {
+      const library = this.#library(file, specifier);
+      if (library === undefined) return undefined;
+      libraries.set(specifier, library);
+    }
+    const key = sha256(
+      JSON.stringify([side, syntax, [...libraries.values()].map(({ identity }) => identity)]),
+    );
+    this.#kept ??=
+      (this.#folder === undefined ? undefined : readEntry<KeptSchemas>(this.#folder, ENTRY)) ?? {};
+    const schema = this.#used[key] ?? this.#kept[key] ?? makeSchema(syntax, { side, file, libraries });
+    if (schema !== undefined) this.#used[key] = schema;
+    return schema;
+  }
+
+  /** Nothing for one that is not installed as the author's module would find it, and for another version than this process has loaded. */
+  #library(file: string, specifier: string): Library | undefined {
+    const require = createRequire(file);
+    try {
+      const manifest = require.resolve(`${packageOf(specifier)}/package.json`);
+      if (!this.#libraries.has(manifest)) {
+        this.#options.inputs?.see(manifest);
+        const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { readonly version?: unknown };
+        const identity = `${manifest} ${String(version)}`;
+        const isLoaded = (loaded.get(manifest) ?? identity) === identity;
+        loaded.set(manifest, loaded.get(manifest) ?? identity);
+        const load = manifest === OWN_ZOD ? () => zod : require;
+        this.#libraries.set(manifest, isLoaded ? { identity, load } : undefined);
+      }
+      return this.#libraries.get(manifest);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** The identities of the libraries that this process has loaded, by their manifests: a process loads a module once. */
+const loaded = new Map<string, string>();
+
+interface Library {
+  /** Its place and version. */
+  readonly identity: string;
+  /** @param specifier - of the library, or of a part of it. */
+  load(specifier: string): unknown;
+}
+
+/** The copy of zod that is loaded already. */
+const OWN_ZOD = createRequire(import.meta.url).resolve('zod/package.json');
+
+function makeSchema(
+  syntax: SchemaSyntax,
+  { side, file, libraries }: { side: SchemaSide; file: string; libraries: ReadonlyMap<string, Library> },
+): JsonSchema | undefined {
+  try {
+    const reading = readJsonSchema(evaluate(syntax, libraries), side, file);
+    return reading.kind === 'schema' ? reading.schema : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function librariesOf(syntax: SchemaSyntax): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open = [syntax];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next.kind === 'library') found.add(next.specifier);
+    else open.push(...partsOf(next));
+  }
+  return found;
+}
+
+function partsOf(syntax: Exclude<SchemaSyntax, { kind: 'library' }>): readonly SchemaSyntax[] {
+  switch (syntax.kind) {
+    case 'literal':
+      return [];
+    case 'member':
+      return [syntax.of];
+    case 'call':
+      return [syntax.callee, ...syntax.args];
+    case 'list':
+      return syntax.items;
+    case 'object':
+      return syntax.entries.map((entry) => ('spread' in entry ? entry.spread : entry.value));
+    default:
+      return syntax satisfies never;
+  }
+}
+
+function packageOf(specifier: string): string {
+  const [name = specifier] = specifier.split('/');
+  return name;
+}
+
+/** @throws Error where the library refuses what it is given. */
+function evaluate(syntax: SchemaSyntax, libraries: ReadonlyMap<string, Library>): unknown {
+  const inner = (part: SchemaSyntax): unknown => evaluate(part, libraries);
+  switch (syntax.kind) {
+    case 'library':
+      return libraries.get(syntax.specifier)?.load(syntax.specifier);
+    case 'literal':
+      return syntax.value;
+    case 'member':
+      return memberOf(inner(syntax.of), syntax.name);
+    case 'call': {
+      const { callee, args } = syntax;
+      const object = callee.kind === 'member' ? inner(callee.of) : undefined;
+      const called = callee.kind === 'member' ? memberOf(object, callee.name) : inner(callee);
+      return Reflect.apply(called as () => unknown, object, args.map(inner));
+    }
+    case 'list':
+      return syntax.items.map(inner);
+    case 'object':
+      return Object.assign(
+        {},
+        ...syntax.entries.map((entry) =>
+          'spread' in entry ? inner(entry.spread) : { [entry.key]: inner(entry.value) },
+        ),
+      );
+    default:
+      return syntax satisfies never;
+  }
+}
+
+function memberOf(object: unknown, name: string): unknown {
+  return (object as Readonly<Record<string, unknown>>)[name];
+}

@@ -1,0 +1,144 @@
+import { ts } from 'ts-morph';
+import type { SchemaSyntax, WrittenSchemas } from '../syntax.js';
+import { type HostContext, isOfProject } from './ast.js';
+import { importOf, isOfOtherPackage, originOf } from './names.js';
+import { propertyName } from './property-names.js';
+
+/** Constants and calls that are nested deeper are left to the module. */
+const MAX_DEPTH = 100;
+
+/** The modules of zod whose exports are read. */
+const LIBRARIES: ReadonlySet<string> = new Set(['zod', 'zod/v4']);
+
+/** What leaves something behind for other schemas, or leads out of the library. */
+const REFUSED: ReadonlySet<string> = new Set([
+  ...['meta', 'register', 'registry', 'globalRegistry', 'config', 'locales'],
+  ...['constructor', 'prototype', '__proto__'],
+]);
+
+/**
+ * The schemas among the options of a tool that are written with the functions of zod and literals alone, by the text:
+ * their modules need not run to know them. Constants of the project are followed.
+ */
+export function writtenSchemas(context: HostContext, options: ts.Expression | undefined): WrittenSchemas {
+  if (context.names === undefined || options === undefined || !ts.isObjectLiteralExpression(options))
+    return {};
+  const found: { -readonly [Side in keyof WrittenSchemas]: SchemaSyntax } = {};
+  for (const property of options.properties) {
+    const side = property.name && propertyName(property.name);
+    if (side !== 'input' && side !== 'output') continue;
+    const value = ts.isPropertyAssignment(property)
+      ? property.initializer
+      : ts.isShorthandPropertyAssignment(property)
+        ? property.name
+        : undefined;
+    const schema = value && read(context, value, 0);
+    if (schema !== undefined) found[side] = schema;
+  }
+  return found;
+}
+
+function read(context: HostContext, node: ts.Expression, depth: number): SchemaSyntax | undefined {
+  if (depth > MAX_DEPTH) return undefined;
+  const inner = (each: ts.Expression): SchemaSyntax | undefined => read(context, each, depth + 1);
+  if (ts.isParenthesizedExpression(node) || ts.isAsExpression(node) || ts.isSatisfiesExpression(node))
+    return inner(node.expression);
+  if (ts.isStringLiteralLike(node)) return { kind: 'literal', value: node.text };
+  if (ts.isNumericLiteral(node)) return { kind: 'literal', value: Number(node.text) };
+  const constant = CONSTANTS.get(node.kind);
+  if (constant !== undefined) return { kind: 'literal', ...constant };
+  if (ts.isPrefixUnaryExpression(node)) {
+    const isNegative = node.operator === ts.SyntaxKind.MinusToken && ts.isNumericLiteral(node.operand);
+    return isNegative ? { kind: 'literal', value: -Number(node.operand.text) } : undefined;
+  }
+  if (ts.isArrayLiteralExpression(node)) {
+    const items = allOf(node.elements, inner);
+    return items && { kind: 'list', items };
+  }
+  if (ts.isObjectLiteralExpression(node)) {
+    const entries = allOf(node.properties, (each) => readEntry(each, inner));
+    return entries && { kind: 'object', entries };
+  }
+  if (ts.isPropertyAccessExpression(node)) {
+    const { name } = node;
+    if (REFUSED.has(name.text) || node.questionDotToken !== undefined) return undefined;
+    const of = inner(node.expression);
+    return of && { kind: 'member', of, name: name.text };
+  }
+  if (ts.isCallExpression(node)) {
+    if (node.questionDotToken !== undefined) return undefined;
+    const callee = inner(node.expression);
+    const args = callee && allOf(node.arguments, inner);
+    return args && { kind: 'call', callee, args };
+  }
+  return ts.isIdentifier(node) ? readName(context, node, depth) : undefined;
+}
+
+const CONSTANTS: ReadonlyMap<ts.SyntaxKind, { readonly value: boolean | null }> = new Map([
+  [ts.SyntaxKind.TrueKeyword, { value: true }],
+  [ts.SyntaxKind.FalseKeyword, { value: false }],
+  [ts.SyntaxKind.NullKeyword, { value: null }],
+]);
+
+type Entry = Extract<SchemaSyntax, { kind: 'object' }>['entries'][number];
+
+function readEntry(
+  property: ts.ObjectLiteralElementLike,
+  inner: (node: ts.Expression) => SchemaSyntax | undefined,
+): Entry | undefined {
+  if (ts.isSpreadAssignment(property)) {
+    const spread = inner(property.expression);
+    return spread && { spread };
+  }
+  const key = property.name && propertyName(property.name);
+  const value = ts.isPropertyAssignment(property)
+    ? inner(property.initializer)
+    : ts.isShorthandPropertyAssignment(property)
+      ? inner(property.name)
+      : undefined;
+  return key === undefined || key === '__proto__' || value === undefined ? undefined : { key, value };
+}
+
+/** Nothing if there is none of one of them. */
+function allOf<Each, Found>(
+  all: readonly Each[],
+  find: (each: Each) => Found | undefined,
+): readonly Found[] | undefined {
+  const found: Found[] = [];
+  for (const each of all) {
+    const one = find(each);
+    if (one === undefined) return undefined;
+    found.push(one);
+  }
+  return found;
+}
+
+/** An import of the library, or a constant of the project. */
+function readName(context: HostContext, name: ts.Identifier, depth: number): SchemaSyntax | undefined {
+  const origin = originOf(name);
+  if (origin.specifier !== undefined && LIBRARIES.has(origin.specifier)) {
+    const imported = importOf(name);
+    if (imported === undefined || REFUSED.has(imported) || !isOfOtherPackage(context.modules, name))
+      return undefined;
+    const library = { kind: 'library', specifier: origin.specifier } as const;
+    return imported === '*' ? library : { kind: 'member', of: library, name: imported };
+  }
+  const target = context.names?.find(name, 'value');
+  if (target?.kind !== 'declared' || target.declarations.length !== 1) return undefined;
+  const [declared] = target.declarations;
+  if (declared === undefined || !ts.isVariableDeclaration(declared) || declared.initializer === undefined)
+    return undefined;
+  const isConstant =
+    isOfProject(context, declared.getSourceFile()) &&
+    (ts.getCombinedNodeFlags(declared) & ts.NodeFlags.Const) !== 0 &&
+    ts.isSourceFile(declared.parent.parent.parent);
+  return isConstant && !mayChange(declared.initializer)
+    ? read(context, declared.initializer, depth + 1)
+    : undefined;
+}
+
+/** A list or an object that is not `as const` may be another one by the time that the schema is made. */
+function mayChange(node: ts.Expression): boolean {
+  if (ts.isParenthesizedExpression(node) || ts.isSatisfiesExpression(node)) return mayChange(node.expression);
+  return ts.isArrayLiteralExpression(node) || ts.isObjectLiteralExpression(node);
+}
