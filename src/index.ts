@@ -45,6 +45,7 @@ export type {
 export * from './decorators/control-flow.js';
 export { WorkflowNotRunnableError } from './decorators/decorate.js';
 export type { Icon, ListedOptions } from './decorators/listed.js';
+export type { OrderOptions } from './decorators/order.js';
 export {
   type AudioContent,
   assistant,

@@ -14,7 +14,7 @@ type VerbName =
 type AskVerb = `ask.${keyof Ask}`;
 
 interface VerbFacts {
-  /** How many arguments are read. */
+  /** How many arguments are read. The last one of a step's verb is its options; a chain has none. */
   readonly arguments: number;
   /**
    * What a call of it makes: one `node` whose value is the step's; one with steps in it (`container`); one without a
@@ -27,19 +27,19 @@ interface VerbFacts {
 /** All verbs, those of steps before those that are values. An exported verb without a row is a type error. */
 const FACTS = {
   call: { arguments: 3, makes: 'node' },
-  read: { arguments: 2, makes: 'node' },
+  read: { arguments: 3, makes: 'node' },
   run: { arguments: 3, makes: 'node' },
   fail: { arguments: 2, makes: 'end' },
-  done: { arguments: 1, makes: 'end' },
+  done: { arguments: 2, makes: 'end' },
   // Only its type limits the links of a chain.
   chain: { arguments: Number.POSITIVE_INFINITY, makes: 'nodes' },
-  attempt: { arguments: 2, makes: 'nodes' },
-  match: { arguments: 2, makes: 'container' },
+  attempt: { arguments: 3, makes: 'nodes' },
+  match: { arguments: 3, makes: 'container' },
   parallel: { arguments: 2, makes: 'container' },
   forEach: { arguments: 3, makes: 'container' },
-  set: { arguments: 2, makes: 'node' },
+  set: { arguments: 3, makes: 'node' },
   goto: { arguments: 2, makes: 'nodes' },
-  wait: { arguments: 1, makes: 'effect' },
+  wait: { arguments: 2, makes: 'effect' },
   'ask.info': { arguments: 2, makes: 'nodes' },
   'ask.confirm': { arguments: 2, makes: 'node' },
   'ask.text': { arguments: 2, makes: 'node' },
@@ -55,6 +55,7 @@ type Facts = typeof FACTS;
 
 export type Verb = VerbName;
 export type StepVerb = { [V in Verb]: Facts[V]['makes'] extends 'value' ? never : V }[Verb];
+export type VerbWithOptions = Exclude<StepVerb, 'chain'>;
 
 /** All verbs: those of steps, and those that are values. */
 export const VERBS = Object.keys(FACTS) as readonly Verb[];
@@ -323,9 +324,10 @@ export function isChain(syntax: ExpressionSyntax): boolean {
   return outcomeCalls(syntax).some((call) => stepVerbOf(call) === 'chain');
 }
 
-/** An option of a `call` or a `run`, as written. */
+/** An option of a step's verb, as written. */
 export function optionOf(call: CallSyntax, option: string): ExpressionSyntax | undefined {
-  const given = call.args[2];
+  const verb = stepVerbOf(call);
+  const given = verb && call.args[factsOf(verb).arguments - 1];
   const options = given && unwrap(given);
   if (options?.kind !== 'object') return undefined;
   const entry = options.entries.find((each) => 'value' in each && each.key === option);

@@ -2,6 +2,7 @@ import type { JsonSchema } from '../graph/json.js';
 import type { Answerer } from './answerers.js';
 import type { Unmark } from './arg.js';
 import { WorkflowNotRunnableError } from './decorate.js';
+import type { OrderOptions } from './order.js';
 
 /**
  * Runs the arm for a value that is one of a few texts or numbers. There is exactly one arm for each possible value;
@@ -20,12 +21,13 @@ import { WorkflowNotRunnableError } from './decorate.js';
 export function match<V extends string | number, Arms extends Readonly<Record<CaseOf<V>, unknown>>>(
   _value: V & MatchFault<V>,
   _arms: KnownArms<V, Arms>,
+  _options?: OrderOptions,
 ): Unmark<Arms[CaseOf<V>]> {
   throw new WorkflowNotRunnableError('match(...)');
 }
 
 /** Options of {@link parallel}. */
-export interface ParallelOptions<Policy extends PartialFailure = PartialFailure> {
+export interface ParallelOptions<Policy extends PartialFailure = PartialFailure> extends OrderOptions {
   /** How many branches run at once. Default: all. */
   readonly concurrency?: number;
   /**
@@ -63,7 +65,7 @@ export function parallel<Branches extends object, const Policy extends PartialFa
 }
 
 /** Options of {@link forEach}. */
-export interface ForEachOptions<Policy extends ItemFailure = ItemFailure> {
+export interface ForEachOptions<Policy extends ItemFailure = ItemFailure> extends OrderOptions {
   /** How many items are processed at once, 1 to 100. Default: 1. */
   readonly concurrency?: number;
   /**
@@ -100,7 +102,7 @@ export function forEach<Item = never, Value = unknown, const Policy extends Item
 }
 
 /** Options of {@link goto}. */
-export interface GotoOptions {
+export interface GotoOptions extends OrderOptions {
   /** The greatest number of times it goes back, 1 to 100. */
   readonly max: number;
   /** After `max` times: `'fail'` fails the step, `'continue'` goes on with the next step. Default: `'fail'`. */
@@ -131,7 +133,7 @@ export function goto(_step: unknown, _options: GotoOptions): undefined {
  * ```
  * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
-export function wait(_span: Span): undefined {
+export function wait(_span: Span, _options?: OrderOptions): undefined {
   throw new WorkflowNotRunnableError('wait(...)');
 }
 
@@ -213,7 +215,7 @@ export interface Moment {
 export type Span = (SomeOf<Duration> & NoneOf<Moment>) | (Moment & NoneOf<Duration>);
 
 /** Options of the questions to a person. */
-export interface AskOptions {
+export interface AskOptions extends OrderOptions {
   /**
    * Who may answer, exclusively: `role('lead')`, `[owner(), role('lead')]`. The question is shown to these callers
    * only, in `list_workflows`; the owner of the run, if not named, is refused. Default: the owner of the run.
@@ -225,7 +227,7 @@ export interface AskOptions {
 export interface AskValueOptions extends AskOptions, AskModelOptions {}
 
 /** Options of `ask.model`. */
-export interface AskModelOptions {
+export interface AskModelOptions extends OrderOptions {
   /**
    * JSON Schema of the value, written out: `{ type: 'string', maxLength: 80 }`. It takes precedence over the schema
    * derived from the type. Default: derived from the type.

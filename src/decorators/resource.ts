@@ -1,6 +1,7 @@
 import type { CompletionContext, ResourceContext } from './context.js';
 import { decorateClass, decorationErrors, optionsOf } from './decorate.js';
 import type { ListedOptions } from './listed.js';
+import type { OrderOptions } from './order.js';
 
 /** Options of {@link Resource}. */
 export interface ResourceOptions extends ListedOptions {
@@ -178,12 +179,19 @@ export type TextOf<R> =
               : never
             : never);
 
-/** The arguments of `read(…)` and `link(…)` after the class: the variables of its template, if it has one. */
+/** The arguments of `link(…)` after the class: the variables of its template, if it has one. */
 export type VariablesArguments<R> = [TemplateOf<R>] extends [never]
   ? []
   : string extends TemplateOf<R>
     ? [variables?: VariableValues<string>] // The class is not a resource, and only that is reported.
     : [variables: VariableValues<TemplateOf<R>>];
+
+/** The arguments of `read(…)` after the class. A resource with one address has no variables: `read(Guide, {}, options)`. */
+export type ReadArguments<R> = [TemplateOf<R>] extends [never]
+  ? [variables?: Readonly<Record<string, never>>, options?: OrderOptions]
+  : string extends TemplateOf<R>
+    ? [variables?: VariableValues<string>, options?: OrderOptions] // As for `VariablesArguments`.
+    : [variables: VariableValues<TemplateOf<R>>, options?: OrderOptions];
 
 /** Why `@Resource` does not apply to a class, or `unknown`. Authors see the texts. */
 type ResourceFault<R> = [TemplateOf<R>] extends [never]

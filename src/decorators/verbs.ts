@@ -1,7 +1,8 @@
 import type { ArgsOf, Unmark } from './arg.js';
 import { type Given, WorkflowNotRunnableError } from './decorate.js';
+import type { OrderOptions } from './order.js';
 import type { PromptText, ResourceLink } from './prompt.js';
-import type { AddressedClass, ReadFault, TextOf, VariablesArguments } from './resource.js';
+import type { AddressedClass, ReadArguments, ReadFault, TextOf, VariablesArguments } from './resource.js';
 import type { NoInput, Supplied, ToolClass } from './tool.js';
 import type { RetryOptions } from './workflow.js';
 
@@ -62,7 +63,7 @@ export function call<Input = NoInput, Output = unknown, Result = Output>(
  */
 export function read<R extends AddressedClass>(
   _resource: R & ReadFault<R>,
-  ..._variables: VariablesArguments<R>
+  ..._rest: ReadArguments<R>
 ): TextOf<R> {
   throw new WorkflowNotRunnableError('read(...)');
 }
@@ -140,12 +141,12 @@ export interface StepError {
  * ```
  * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
-export function attempt<T, F>(_step: T, _fallback: (error: StepError) => F): T | F {
+export function attempt<T, F>(_step: T, _fallback: (error: StepError) => F, _options?: OrderOptions): T | F {
   throw new WorkflowNotRunnableError('attempt(...)');
 }
 
 /** Options of {@link fail}. */
-export interface FailOptions {
+export interface FailOptions extends OrderOptions {
   /**
    * The code of the failure, for programs: a letter, then letters, digits and `_`, at most 64 characters. Codes with
    * `E_` and `W_` are reserved. Default: `E_FAIL`.
@@ -172,7 +173,7 @@ export function fail(_message: string, _options?: FailOptions): never {
  *
  * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
-export function done<T>(_value: T): Returned<T> {
+export function done<T>(_value: T, _options?: OrderOptions): Returned<T> {
   throw new WorkflowNotRunnableError('done(...)');
 }
 
@@ -217,8 +218,8 @@ export function run<C extends AnyClass>(
   throw new WorkflowNotRunnableError('run(...)');
 }
 
-/** Options of a call or a workflow inside another step. A step that is a field has them in `@Step(...)`. */
-export interface NestedOptions {
+/** Options of a call or a workflow inside another step. A step that is a field may have them in `@Step(...)`. */
+export interface NestedOptions extends OrderOptions {
   /** Id of the step's node. Default: derived from the step that contains it, such as `routed.bug`. */
   readonly id?: string;
   /** Time limit of one attempt, in milliseconds. Default: 60 000 for a call, none for a workflow. */

@@ -15,6 +15,7 @@ import {
   WorkflowNotRunnableError,
 } from './decorate.js';
 import type { ListedOptions } from './listed.js';
+import type { OrderOptions } from './order.js';
 import type { ResourceClass } from './resource.js';
 
 /** Options of {@link Workflow}. */
@@ -260,7 +261,11 @@ export function State(...given: readonly unknown[]): DecoratesClass<StateClass> 
  * ```
  * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */
-export function set<Value>(_state: StateClass<Value>, _value: NoInfer<Given<Value>>): Value {
+export function set<Value>(
+  _state: StateClass<Value>,
+  _value: NoInfer<Given<Value>>,
+  _options?: OrderOptions,
+): Value {
   throw new WorkflowNotRunnableError('set(...)');
 }
 

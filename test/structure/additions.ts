@@ -101,7 +101,7 @@ export const note: KindDescriptor<NoteNode> = {
         {
           before: '/** Options of {@link goto}. */',
           text: `/** Tells observers something. It has no value. */
-export function note(_message: string): undefined {
+export function note(_message: string, _options?: OrderOptions): undefined {
   throw new WorkflowNotRunnableError('note(...)');
 }
 `,
@@ -111,7 +111,7 @@ export function note(_message: string): undefined {
     },
     {
       file: VERBS,
-      edit: [{ before: "  'ask.info': { arguments: 2,", text: "  note: { arguments: 1, makes: 'effect' }," }],
+      edit: [{ before: "  'ask.info': { arguments: 2,", text: "  note: { arguments: 2, makes: 'effect' }," }],
       missing: { file: VERBS, message: /'note' is missing/ },
     },
     {

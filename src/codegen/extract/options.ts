@@ -8,6 +8,7 @@ import type {
   ParallelOptions,
 } from '../../decorators/control-flow.js';
 import type { Icon, ListedOptions } from '../../decorators/listed.js';
+import type { OrderOptions } from '../../decorators/order.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
 import type { ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
@@ -16,6 +17,7 @@ import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorator
 import { isJsonObject } from '../../graph/json.js';
 import { SCOPE } from '../../graph/names.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
+import type { VerbWithOptions } from '../verbs.js';
 
 /** What an option may hold. */
 export interface OptionRule {
@@ -24,6 +26,8 @@ export interface OptionRule {
   readonly accepts?: (value: unknown) => boolean;
   /** What it must be, after "must be". */
   readonly expected: string;
+  /** What to write instead of what is not a literal. */
+  readonly instead?: string;
   /** The options inside, where the value is an object of options. */
   readonly inner?: OptionRules;
   /** The options of each property, where the value is an object of such objects. */
@@ -259,7 +263,11 @@ const argRules: Rules<ArgOptions> = {
 
 const stepRules: Rules<StepOptions> = {
   id: text,
-  after: texts,
+  after: {
+    ...texts,
+    instead:
+      "name steps as texts: `['first']`; a verb names them by reference: `call(…, { after: [this.first] })`",
+  },
   join: oneOf('all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done'),
   title: text,
   guidance: text,
@@ -290,7 +298,12 @@ export function isDecoratorName(name: string): name is DecoratorName {
   return Object.hasOwn(optionRules, name);
 }
 
-const nestedRules: Rules<NestedOptions> = { id: text, timeoutMs: milliseconds, retry };
+/** What every verb takes. */
+export const orderRules = {
+  after: { expected: 'a list of steps: `[this.first]`' },
+} as const satisfies Rules<OrderOptions>;
+
+const nestedRules: Rules<NestedOptions> = { ...orderRules, id: text, timeoutMs: milliseconds, retry };
 
 const callRules: Rules<CallOptions> = {
   ...nestedRules,
@@ -299,33 +312,40 @@ const callRules: Rules<CallOptions> = {
 };
 
 const parallelRules: Rules<ParallelOptions> = {
+  ...orderRules,
   concurrency: positive,
   onPartialFailure: oneOf('abort', 'continue', 'rollback'),
 };
 
 const forEachRules: Rules<ForEachOptions> = {
+  ...orderRules,
   concurrency: positive,
   max: positive,
   onItemError: oneOf('fail', 'continue'),
 };
 
 const gotoRules: Rules<GotoOptions> = {
+  ...orderRules,
   max: { ...positive, required: true },
   onLimit: oneOf('fail', 'continue'),
 };
 
-const failRules: Rules<FailOptions> = { code: text };
+const failRules: Rules<FailOptions> = { ...orderRules, code: text };
 
-const askRules: Rules<AskOptions> = { answerBy: { expected: "who may answer: `role('lead')`" } };
+const askRules: Rules<AskOptions> = {
+  ...orderRules,
+  answerBy: { expected: "who may answer: `role('lead')`" },
+};
 
 const askModelRules: Rules<AskModelOptions> = {
+  ...orderRules,
   schema: { accepts: isJsonObject, expected: "a JSON Schema, written out: `{ type: 'string' }`" },
 };
 
 const askValueRules: Rules<AskValueOptions> = { ...askRules, ...askModelRules };
 
-/** What the last argument of each verb takes that has options. */
-export const verbRules = {
+/** What the last argument of a verb takes that has more options than `after`. */
+const verbRules: Readonly<Partial<Record<VerbWithOptions, OptionRules>>> = {
   call: callRules,
   run: nestedRules,
   parallel: parallelRules,
@@ -339,6 +359,9 @@ export const verbRules = {
   'ask.pick': askRules,
   'ask.value': askValueRules,
   'ask.model': askModelRules,
-} as const satisfies Record<string, OptionRules>;
+};
 
-export type VerbWithOptions = keyof typeof verbRules;
+/** What the last argument of a verb takes. */
+export function verbRulesOf(verb: VerbWithOptions): OptionRules {
+  return verbRules[verb] ?? orderRules;
+}

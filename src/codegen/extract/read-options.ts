@@ -182,7 +182,8 @@ function readValue(
   const { owner: decorator, report } = reader;
   const read = readStatic(value);
   if (!read.ok) {
-    report(diagnostic('SW1003', read.place, { decorator, option: joinPath(option, read.path) }));
+    const params = { decorator, option: joinPath(option, read.path) };
+    report(diagnostic('SW1003', read.place, params, { hint: rule.instead }));
     return undefined;
   }
   if (rule.accepts?.(read.value)) return { value: read.value };

@@ -2,7 +2,7 @@ import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
 import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
-import { isValidName, nearestName } from '../../graph/names.js';
+import { isValidName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/nodes.js';
 import { formatLocation } from '../../graph/source-location.js';
 import type {
@@ -16,7 +16,8 @@ import type {
 } from '../declarations.js';
 import { workingOn } from '../diagnostics.js';
 import type { ExpressionSyntax } from '../syntax.js';
-import { isChain, unwrap } from '../verbs.js';
+import { type CallSyntax, isChain } from '../verbs.js';
+import { AfterOptions } from './after.js';
 import { Functions, type Handles, handlesOf } from './handles.js';
 import { type LinkedStates, linkInput, linkStates } from './inputs-and-state.js';
 import {
@@ -110,8 +111,8 @@ class WorkflowLinker {
   #isWhole: boolean;
   /** Node ids by step name. */
   readonly #idsByStep: ReadonlyMap<string, string>;
-  readonly #ownIds: ReadonlySet<string>;
   readonly #ids: NodeIds;
+  readonly #after: AfterOptions;
   /** The first node of each step. */
   readonly #firstNodes = new Map<string, string>();
 
@@ -137,9 +138,9 @@ class WorkflowLinker {
     };
     this.#bindings = new WorkflowBindings(workflow, this.#report);
     this.#idsByStep = new Map(workflow.steps.map((step) => [step.name, idOf(step)]));
-    this.#ownIds = new Set(this.#idsByStep.values());
     const written = workflow.steps.flatMap(({ initializer }) => writtenIds(initializer));
-    this.#ids = new NodeIds([...this.#ownIds, ...written]);
+    this.#ids = new NodeIds([...this.#idsByStep.values(), ...written]);
+    this.#after = new AfterOptions(workflow, this.#idsByStep, this.#bindings, this.#report);
   }
 
   link(): Pick<LinkedWorkflow, 'graph' | 'isWhole' | 'runs'> {
@@ -238,7 +239,7 @@ class WorkflowLinker {
     const outcome = this.#withResources(step, this.#outcome(step, id) ?? this.#standIn(step, id));
     const guidance = this.#text(step.optionSyntax.guidance);
     this.#warnOfPrivateTools(step);
-    const after = this.#after(step);
+    const after = this.#after.ofStep(step);
     this.#bindings.bind(step.name, outcome?.bind([]) ?? { kind: 'faulty' });
     const summary = this.#text(step.optionSyntax.summary);
     if (outcome === undefined) return;
@@ -281,6 +282,7 @@ class WorkflowLinker {
       functions: this.#functions,
       report: this.#report,
       firstNodeOf: (name: string) => this.#firstNodes.get(name),
+      alsoAfter: (call: CallSyntax, inside: string | undefined) => this.#after.ofPart(step, call, inside),
     };
     const outcome = linkInitializer(scope, standsAsOne(step));
     return step.isFaulty ? undefined : outcome;
@@ -331,31 +333,15 @@ class WorkflowLinker {
       // Inside a chain each follows the one before it, whatever the step as a whole waits for; so does a settled value.
       if (index > 0 && (isChained || node.settled === true)) {
         const isPart = node.settled === true && join !== undefined && !ends;
-        return { after: this.#before, join: isPart ? 'all_success' : 'none_failed' };
+        return {
+          after: [...this.#before, ...(node.alsoAfter ?? [])],
+          join: isPart ? 'all_success' : 'none_failed',
+        };
       }
       // A step that collects failures goes on after one.
       const collects = after === undefined && this.#workflow.options.errorStrategy === 'collect';
       return { after: awaited ?? this.#before, join: join ?? (collects ? 'all_done' : 'none_failed') };
     };
-  }
-
-  /** The ids that the option `after` of a step names; nothing where it follows the step before it. */
-  #after(step: StepDeclaration): readonly string[] | undefined {
-    const syntax = step.optionSyntax.after;
-    const list = syntax && unwrap(syntax);
-    // A value of another shape has been reported with the options.
-    if (list?.kind !== 'array' || step.options.after === undefined) return undefined;
-    return list.items.flatMap(({ value }) => {
-      const literal = unwrap(value);
-      const target = literal.kind === 'literal' ? String(literal.value) : '';
-      const id = this.#idsByStep.get(target) ?? (this.#ownIds.has(target) ? target : undefined);
-      if (id !== undefined) return id;
-      if (this.#workflow.faultyFields.includes(target)) return [];
-      const known = [...this.#idsByStep].filter(([name]) => name !== step.name).flat();
-      const suggestion = nearestName(target, known);
-      this.#report(diagnostic('SW3005', value.place, { step: step.name, target, suggestion }));
-      return [];
-    });
   }
 }
 

@@ -68,6 +68,8 @@ export interface StepNode extends Attempts {
   readonly settled?: true;
   /** Set for a node that runs only when another one's failure selects it: nothing waits for it. */
   readonly selected?: true;
+  /** What it waits for besides, of a later link of a chain. */
+  readonly alsoAfter?: readonly string[];
   /** Its order, where that is not the one of writing. */
   readonly order?: NodeOrder;
 }

@@ -4,10 +4,10 @@ import type { Expr } from '../../graph/expression/tree.js';
 import { kinds, workOf } from '../../graph/kinds/kinds.js';
 import type { StepDeclaration } from '../declarations.js';
 import { checkId } from '../extract/names.js';
-import { type VerbWithOptions, verbRules } from '../extract/options.js';
+import { verbRulesOf } from '../extract/options.js';
 import { readVerbOptions } from '../extract/read-options.js';
 import type { ExpressionSyntax } from '../syntax.js';
-import { unwrap } from '../verbs.js';
+import { unwrap, type VerbWithOptions } from '../verbs.js';
 import { describeGiven } from './describe.js';
 import { type Attempts, propertyOf, retryOf, type StepNode } from './nodes.js';
 import { takesResources } from './resources.js';
@@ -85,14 +85,16 @@ export function readOptionsOf(
   if (object === undefined || object.kind === 'undefined') return { values: {}, syntax: {} };
   if (object.kind !== 'object') {
     const params = { taker: `\`${verb}\``, takes: 'its options as an object', given: describeGiven(object) };
-    report(diagnostic('SW2008', object.place, params, { hint: `write them here: \`${EXAMPLES[verb]}\`` }));
+    const example = EXAMPLES[verb] ?? '{ after: [this.first] }';
+    report(diagnostic('SW2008', object.place, params, { hint: `write them here: \`${example}\`` }));
     return undefined;
   }
-  const { values, syntax, complete } = readVerbOptions(object, verb, verbRules[verb], report);
+  const { values, syntax, complete } = readVerbOptions(object, verb, verbRulesOf(verb), report);
   return complete ? { values, syntax } : undefined;
 }
 
-const EXAMPLES: Readonly<Record<VerbWithOptions, string>> = {
+/** Options of verbs that take more than `after`. */
+const EXAMPLES: Readonly<Partial<Record<VerbWithOptions, string>>> = {
   call: '{ timeoutMs: 5_000 }',
   run: '{ timeoutMs: 5_000 }',
   parallel: '{ concurrency: 2 }',

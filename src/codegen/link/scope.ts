@@ -55,7 +55,9 @@ export interface StepScope {
   readonly isBody?: true;
   /** The id of the first node of an earlier step; nothing if `name` is not one. */
   readonly firstNodeOf: (name: string) => string | undefined;
-  /** The step or node that contains this part. `goto` is not allowed in it. */
+  /** What a call waits for besides the nodes before it; an option `after` that says nothing there is reported. */
+  readonly alsoAfter: (call: CallSyntax, inside: string | undefined) => readonly string[];
+  /** The step or node that contains this part. `goto` and `after` are not allowed in it. */
   readonly inside?: string;
 }
 

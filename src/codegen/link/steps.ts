@@ -335,5 +335,9 @@ const VERBS: Readonly<Record<StepVerb, LinkVerb>> = {
 
 /** The outcome of a verb's call; nothing if a part of it was reported. */
 function linkVerb(linker: Linker, verb: StepVerb, call: CallSyntax): StepOutcome | undefined {
-  return VERBS[verb](linker, call);
+  const { alsoAfter, inside } = linker.scope;
+  const after = alsoAfter(call, inside);
+  const outcome = VERBS[verb](linker, call);
+  if (outcome === undefined || after.length === 0) return outcome;
+  return { ...outcome, nodes: outcome.nodes.map((node) => ({ ...node, alsoAfter: after })) };
 }

@@ -110,7 +110,11 @@ export function lowerAddress(
   for (const { name, place: at } of variables) {
     if (known.includes(name)) continue;
     const suggestion = nearestName(name, known);
-    scope.report(diagnostic('SW3008', at, { resource: resource.name, variable: name, suggestion }));
+    const hint =
+      verb === 'read' && name === 'after'
+        ? 'options follow the variables: `read(Guide, {}, { after: … })`'
+        : undefined;
+    scope.report(diagnostic('SW3008', at, { resource: resource.name, variable: name, suggestion }, { hint }));
     isWhole = false;
   }
   for (const variable of known) {

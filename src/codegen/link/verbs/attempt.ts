@@ -18,20 +18,22 @@ import {
   uses,
 } from '../../verbs.js';
 import { boundToNode, inSequence, nodeValue, ownNode, type StepNode, type StepOutcome } from '../nodes.js';
+import { readOptionsOf } from '../options.js';
 import { type Arrow, type Local, readArrow } from '../scope.js';
 import { ALWAYS } from './control-flow.js';
 import { type Linker, refuse } from './linker.js';
 
 /** `attempt(step, (error) => …)`: a value, or other steps, that replace a step after its last attempt failed. */
 export function linkAttempt(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
-  const [step, fallback] = args;
+  const [step, fallback, settings] = args;
+  const options = readOptionsOf('attempt', settings, linker.scope.report);
   const hint = 'write `attempt(call(…), (error) => …)`';
   if (step === undefined) return refuse(linker, callee.place, 'an `attempt` without a step', hint);
   const fault = fallbackFault(step);
   if (fault !== undefined) linker.scope.report(fault);
   const arrow = fallback && readArrow(fallback, 'attempt', 1, linker.scope.report);
   if (fallback === undefined) return refuse(linker, callee.place, 'an `attempt` without a fallback', hint);
-  if (arrow === undefined || fault !== undefined) {
+  if (arrow === undefined || fault !== undefined || options === undefined) {
     tried(linker, step);
     return undefined;
   }
@@ -112,7 +114,10 @@ function takeOver(linker: Linker, arrow: Arrow): TakeOver | undefined {
   const { scope, prefix } = linker;
   const id = scope.ids.next(`${prefix}.fallback`);
   const part = (error: Local) =>
-    ({ id, prefix: `${prefix}.fallback`, locals: linker.withLocals(arrow, error) }) as const;
+    ({
+      ...{ id, prefix: `${prefix}.fallback`, inside: scope.id },
+      locals: linker.withLocals(arrow, error),
+    }) as const;
   if (isPlain(arrow.body)) {
     const outcome = linker.part(arrow.body, part({ kind: 'error' }));
     const [node] = outcome?.nodes ?? [];

@@ -13,7 +13,7 @@ import {
   nodeValue,
   type StepOutcome,
 } from '../nodes.js';
-import { type CallOptionsRead, readCallOptions } from '../options.js';
+import { type CallOptionsRead, readCallOptions, readOptionsOf } from '../options.js';
 import { readArrow } from '../scope.js';
 import { lowerAddress } from '../texts.js';
 import type { Linker } from './linker.js';
@@ -71,7 +71,12 @@ function isGivenTwice(
   // Inside a chain the options of @Step are the defaults of its calls.
   const isAlone = !isChain(step.initializer);
   const twice = Object.entries(syntax).filter(
-    ([option]) => id === ownId && (isAlone || option === 'id') && Object.hasOwn(step.optionSyntax, option),
+    ([option]) =>
+      // What a step waits for is read with its order.
+      option !== 'after' &&
+      id === ownId &&
+      (isAlone || option === 'id') &&
+      Object.hasOwn(step.optionSyntax, option),
   );
   for (const [option, { place }] of twice) {
     const other = step.optionSyntax[option]?.place ?? step.place;
@@ -190,7 +195,8 @@ export function readCore(
   call: CallSyntax,
 ): Extract<NodeCore, { kind: 'resource' }> | undefined {
   const addressed = lowerAddress(call, 'read', scope, (part) => lowerExpression(part, values));
-  return addressed && { kind: 'resource', resource: addressed.resource.name, uri: addressed.uri };
+  const options = readOptionsOf('read', call.args[2], scope.report);
+  return addressed && options && { kind: 'resource', resource: addressed.resource.name, uri: addressed.uri };
 }
 
 /** Makes a node's value of the value of one property. */
@@ -203,10 +209,11 @@ export function standInFor(key: string): (value: Expr) => Expr {
 
 /** `set(State, value)`: the value is the one that was written. */
 export function linkSet(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
-  const [handle, given] = args;
+  const [handle, given, settings] = args;
   const state = linker.scope.handles.state(handle, 'set', callee.place);
   const value = linker.argument(given, callee.place);
-  if (state === undefined || value === undefined) return undefined;
+  const options = readOptionsOf('set', settings, linker.scope.report);
+  if (state === undefined || value === undefined || options === undefined) return undefined;
   const field = state.name;
   const core = { kind: 'set', updates: [{ field, value }] } as const;
   const written = linker.outcome(core, {}, boundToProperty(linker.scope.id, field));

@@ -58,11 +58,12 @@ export const ALWAYS: Expr = { kind: 'literal', value: true };
 
 /** `match(value, arms)`: a case for each value. */
 export function linkMatch(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
-  const [value, arms] = args;
+  const [value, arms, settings] = args;
   const example = 'match(value, { first: call(…), second: undefined })';
   if (value === undefined)
     return refuse(linker, callee.place, 'a `match` without a value', `write \`${example}\``);
   const of = lowerExpression(value, linker.values);
+  const options = readOptionsOf('match', settings, linker.scope.report);
   const read = readArms(linker, arms, callee.place, 'the arms', example);
   if (read === undefined) return undefined;
   if (read.entries.length === 0 && read.isWhole)
@@ -71,7 +72,7 @@ export function linkMatch(linker: Linker, { args, callee }: CallSyntax): StepOut
     const body = linker.body(entry.value, entry.key);
     return of && body && { id: entry.key, when: isValue(of, entry), body };
   });
-  if (!read.isWhole || !cases.every((each) => each !== undefined)) return undefined;
+  if (options === undefined || !read.isWhole || !cases.every((each) => each !== undefined)) return undefined;
   return branchOf(
     linker,
     cases,
@@ -166,8 +167,17 @@ function linkNext(
     const called = linkNamed(linker, symbol, syntax, args, own);
     return value.kind === 'value' ? called : undefined;
   }
+  if (unwrap(syntax).kind === 'object') return refuseOptions(linker, syntax);
   const arrow = readArrow(syntax, 'chain', 1, linker.scope.report);
   return arrow && linker.part(arrow.body, { ...part, locals: linker.withLocals(arrow, value) });
+}
+
+/** Reports options of a chain, which has none: its links are steps, and one of them ends it. */
+function refuseOptions({ scope }: Linker, { place }: ExpressionSyntax): undefined {
+  const params = { taker: '`chain`', takes: 'an arrow', given: 'an object' };
+  const hint = 'options go into the calls of its links; the whole chain waits as its first link says';
+  scope.report(diagnostic('SW2008', place, params, { hint }));
+  return undefined;
 }
 
 /** `fail(message, { code })`: ends the run, or the scope it is in, as failed. */
@@ -185,7 +195,8 @@ export function linkFail(linker: Linker, { args, callee }: CallSyntax): StepOutc
 /** `done(value)`: ends the run with a value. */
 export function linkDone(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
   const value = linker.argument(args[0], callee.place);
-  return value && linker.outcome({ kind: 'return', value }, {}, () => ({ kind: 'end' }));
+  const options = readOptionsOf('done', args[1], linker.scope.report);
+  return value && options && linker.outcome({ kind: 'return', value }, {}, () => ({ kind: 'end' }));
 }
 
 const FOR_EACH_EXAMPLE = 'forEach(items, (item) => call(…))';

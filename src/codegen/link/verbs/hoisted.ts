@@ -1,8 +1,7 @@
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { FedInput } from '../../../graph/kinds/ask.js';
-import type { CallSyntax } from '../../verbs.js';
-import { verbOf } from '../../verbs.js';
+import { type CallSyntax, calleeName, optionOf, verbOf } from '../../verbs.js';
 import { idPart, type NodeCore, nodeValue, propertyOf, type StepNode } from '../nodes.js';
 import { readCore } from './calls.js';
 import type { Linker } from './linker.js';
@@ -32,6 +31,7 @@ export class HoistedNodes {
 
   /** Gives a part of an argument a node of its own, and says what its value is. */
   add(call: CallSyntax, path: Path): Expr | undefined {
+    this.#refuseOrder(call, path);
     return verbOf(call) === 'ask.model' ? this.#ask(call, path) : this.#read(call, path);
   }
 
@@ -74,6 +74,15 @@ export class HoistedNodes {
     const node: StepNode = { id, core, ...limit, conditions: [], source: place, hoisted: true };
     this.#nodes.push(node);
     return node;
+  }
+
+  /** It waits for what its step waits for. */
+  #refuseOrder(call: CallSyntax, path: Path): void {
+    const after = optionOf(call, 'after');
+    if (after === undefined) return;
+    const verb = calleeName(call);
+    const params = { decorator: verb, option: 'after', takes: 'a step', name: path.join('.') || verb };
+    this.#linker.scope.report(diagnostic('SW1021', after.place, params));
   }
 
   /** The schema of an input is that of its tool. */

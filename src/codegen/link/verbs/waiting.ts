@@ -114,7 +114,8 @@ const UNITS: Readonly<Record<keyof Duration, number>> = {
 
 /** `wait({ seconds, minutes, … })`, or `wait({ until })`. */
 export function linkWait(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
-  const [span] = args;
+  const [span, settings] = args;
+  const options = readOptionsOf('wait', settings, linker.scope.report);
   const read = readEntries(linker, span, callee.place, 'the span', WAIT_EXAMPLE);
   if (read === undefined) return undefined;
   const values = read.entries.map(({ key, keyPlace, value }) => {
@@ -127,7 +128,7 @@ export function linkWait(linker: Linker, { args, callee }: CallSyntax): StepOutc
     );
     return undefined;
   });
-  if (!read.isWhole || !values.every((each) => each !== undefined)) return undefined;
+  if (options === undefined || !read.isWhole || !values.every((each) => each !== undefined)) return undefined;
   // `minutes: undefined` is the same as no `minutes`.
   const given = values.filter(({ value }) => value.kind !== 'literal' || value.value !== undefined);
   const until = given.find(({ key }) => key === 'until');

@@ -39,6 +39,10 @@ export const expressionFaults = {
     (p: { taker: string; takes: string; given: string }) => `${p.taker} takes ${p.takes}, not ${p.given}`,
   ),
   SW2009: error((p: { what: string }) => `${p.what} has no meaning in a workflow: a step is not a promise`),
+  SW3018: error(
+    (p: { target: string; why: string }) => `\`after\` cannot name \`${p.target}\`: ${p.why}`,
+    () => 'name a step of this workflow that is declared above: `after: [this.step]`',
+  ),
 } as const;
 
 /** Faults of references and of the order of steps. */
