@@ -130,9 +130,14 @@ export function Arg<
   const Keys extends readonly string[] | undefined = undefined,
   const Properties extends Readonly<Record<string, ValueRules>> | undefined = undefined,
 >(
-  // `Names` only infers which options are given.
-  options: ArgOptions &
-    Partial<TypedOptions<Default, Values, Item, Keys, Properties>> & { readonly [Name in Names]: unknown },
+  // `Names` only infers which options are given. Written out, since messages would show `Partial<TypedOptions<…>>`.
+  options: ArgOptions & {
+    readonly default?: Default;
+    readonly enum?: Values;
+    readonly itemType?: Item;
+    readonly requiredKeys?: Keys;
+    readonly properties?: Properties;
+  } & { readonly [Name in Names]: unknown },
 ): DecoratesArg<Names, TypedOptions<Default, Values, Item, Keys, Properties>>;
 export function Arg(...given: readonly unknown[]): DecoratesArg<never, unknown> {
   const options = optionsOf<ArgOptions>('Arg', given);

@@ -133,13 +133,15 @@ describe.each(compilers)('TypeScript $version', { timeout: 180_000 }, ({ name, v
   );
 
   test('names no type in a message that authors do not know', () => {
-    const names = /\b(?:Flat|FromCaller|WithDefault|KnownArms|VariableValues|StepFault|MarkedIn|Unmark)\b/;
+    const names =
+      /\b(?:Flat|FromCaller|WithDefault|KnownArms|VariableValues|StepFault|MarkedIn|Unmark|TypedOptions)\b/;
     const lines = run.outputs.flatMap((output) => output.split('\n'));
     expect(lines.filter((line) => names.test(line))).toEqual([]);
     const messages = [
       "type '{ line: string; project?: string | undefined; }'",
       "type '{ readonly bug: unknown; readonly feature: unknown; }'",
       "type '{ readonly name: string | number; }'",
+      "type 'ArgOptions & { readonly default?: undefined; readonly enum?: undefined; ",
       '"task" & ["declare this field as Arg<T>"]',
     ];
     const missing = messages.filter((message) => !lines.some((line) => line.includes(message)));
