@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Editor, serverEditor, serviceEditor } from './editors.js';
 
 const source = `
-import { Arg, type ArgsOf, attempt, call, chain, done, forEach, get, match, parallel, type ResultOf, run, read, Resource, set, State, Step, Tool, Workflow } from 'stepwright';
+import { Arg, type ArgsOf, ask, attempt, call, chain, done, forEach, get, match, parallel, prompt, type ResultOf, run, read, Resource, set, State, Step, Tool, Workflow } from 'stepwright';
 import { z } from 'zod';
 
 @Tool({ name: 't', description: 't' })
@@ -23,6 +23,12 @@ export class Zod {
 export class Page {
   static readonly uriTemplate = 'page://{id}';
   read(variables: { id: string }): string { return variables.id; }
+}
+
+@Resource({ name: 'guide', description: 'a guide' })
+export class Guide {
+  static readonly uri = 'guide://x';
+  read(): string { return 'a'; }
 }
 
 @State({ name: 's' })
@@ -50,6 +56,10 @@ export class W {
   @Step() saved = set(S, { latest: this.undone.lines[0] ?? this.tried.below });
   @Step() noted = call(Zod, { marked: this.task });
   @Step() text = read(Page, { id: this.noted.kept });
+  @Step() told = ask.info(prompt\`Use \${T}, then \${V} for \${this.task}, as \${Guide} says of \${this.noted.kept}\`);
+  @Step() asked = ask.text(prompt\`See \${Guide}: \${this.found.lines[0] ?? 'none'}\`, { after: [this.found, this.told] });
+  @Step({ guidance: 'For {told}', summary: 'As {told} says' })
+  last = call(Zod, { marked: this.asked }, { after: [this.asked, this.told, this.noted] });
   output = done({ first: this.found.lines[0] ?? this.again.lines[0] });
 }
 
@@ -61,6 +71,26 @@ export const pick = (result: ResultOf<W>) => result.first;
 function occurrences(word: string): number[] {
   return [...source.matchAll(new RegExp(`\\b${word}\\b`, 'g'))].map(({ index }) => index);
 }
+
+/** Tools, inputs, keys of zod, bindings, fields of outputs, arguments, classes in texts, and what `after` names. */
+const NAMES = [
+  ...[
+    'task',
+    'limit',
+    'found',
+    'folder',
+    'depth',
+    'lines',
+    'first',
+    'all',
+    'again',
+    'kept',
+    'noted',
+    'marked',
+  ],
+  ...['chosen', 'height', 'total', 'both', 'left', 'right', 'above', 'below', 'each', 'undone', 'latest'],
+  ...['asked', 'T', 'V', 'S', 'Zod', 'Page', 'Guide'],
+];
 
 const exactly = { exactOptionalPropertyTypes: true };
 const loosely = { exactOptionalPropertyTypes: false };
@@ -81,24 +111,7 @@ describe.each<[string, () => Editor | Promise<Editor>]>([
     expect(await editor.errors()).toEqual([]);
   });
 
-  test.each([
-    ...[
-      'task',
-      'limit',
-      'found',
-      'folder',
-      'depth',
-      'lines',
-      'first',
-      'all',
-      'again',
-      'kept',
-      'noted',
-      'marked',
-    ],
-    ...['chosen', 'height', 'total', 'both', 'left', 'right', 'above', 'below', 'each', 'undone', 'latest'],
-    ...['T', 'V', 'S', 'Zod', 'Page'],
-  ])('renames `%s` everywhere at once, and finds all its references', async (word) => {
+  test.each(NAMES)('renames `%s` everywhere at once, and finds all its references', async (word) => {
     const all = occurrences(word);
     for (const position of all) {
       expect(await editor.renames(position)).toEqual(all);
@@ -106,12 +119,30 @@ describe.each<[string, () => Editor | Promise<Editor>]>([
     }
   });
 
-  test.each([
-    ...['task', 'limit', 'folder', 'depth', 'chosen', 'height', 'total', 'left', 'latest'],
-    ...['T', 'V', 'S', 'Zod', 'Page', 'kept', 'noted', 'marked'],
-  ])('goes from the last `%s` to where it is declared', async (word) => {
+  test.each(NAMES)('goes from every use of `%s` to where it is declared', async (word) => {
     const all = occurrences(word);
-    expect(await editor.definitions(all.at(-1)!)).toEqual([all[0]]);
+    for (const position of all) expect(await editor.definitions(position)).toEqual([all[0]]);
+  });
+
+  test('knows no placeholder in guidance and summary, which codegen checks', async () => {
+    const all = occurrences('told');
+    const inText = all.filter((position) => source.slice(position - 1, position + 5) === '{told}');
+    const inCode = all.filter((position) => !inText.includes(position));
+    expect([inText.length, inCode.length]).toEqual([2, 3]);
+    for (const position of inText) expect(await editor.definitions(position)).toEqual([]);
+    for (const position of inCode) {
+      expect(await editor.renames(position)).toEqual(inCode);
+      expect(await editor.references(position)).toEqual(inCode);
+      expect(await editor.definitions(position)).toEqual([inCode[0]]);
+    }
+  });
+
+  test('renames a variable of a template in its method alone: `tsc` and codegen report the other uses', async () => {
+    const [, declared = 0, used = 0, given = 0] = occurrences('id');
+    expect(await editor.renames(used)).toEqual([declared, used]);
+    expect(await editor.references(declared)).toEqual([declared, used]);
+    expect(await editor.definitions(used)).toEqual([declared]);
+    expect(await editor.renames(given)).toEqual([given]);
   });
 
   test('offers the properties of an input', async () => {
