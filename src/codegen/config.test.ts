@@ -405,3 +405,25 @@ describe('planCodegen without a configuration', () => {
     expect(await faults()).toEqual([expect.stringMatching(/^SW9003 .*both missing/)]);
   });
 });
+
+describe('planCodegen beside `.pnp.cjs`', () => {
+  const files = {
+    '.pnp.cjs': '',
+    'packages/app/tsconfig.json': '{ "include": ["src"] }',
+    'packages/app/src/a.ts': '',
+  };
+
+  test('reports that this process does not find the packages', async () => {
+    await write({ ...files, 'packages/app/node_modules/.cache/stepwright/sources.json': '' });
+    root = path.join(root, 'packages/app');
+    expect(await faults()).toEqual([
+      "SW9018 the packages of the project are those of `../../.pnp.cjs`, and this process runs without Yarn's Plug'n'Play",
+    ]);
+  });
+
+  test('finds the files where packages are installed all the same', async () => {
+    await write({ ...files, 'packages/app/node_modules/zod/package.json': '{}' });
+    const { value } = await planCodegen({ root: path.join(root, 'packages/app') });
+    expect(value?.registries).toMatchObject([{ files: ['src/a.ts'] }]);
+  });
+});

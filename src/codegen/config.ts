@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { z } from 'zod';
+import { unreadPnpFile } from '../formats/plug-n-play.js';
 import {
   applySeverity,
   type Diagnostic,
@@ -150,6 +151,11 @@ export async function planCodegen({
   configFile,
   inputs,
 }: PlanOptions): Promise<Phase<CodegenPlan | undefined>> {
+  const unread = unreadPnpFile(root);
+  if (unread !== undefined) {
+    const file = path.relative(root, unread).split(path.sep).join('/');
+    return { value: undefined, diagnostics: [diagnostic('SW9018', undefined, { file })] };
+  }
   for (const seen of configFile === undefined ? [CONFIG_FILE, PACKAGE_FILE] : [configFile]) inputs?.see(seen);
   const file = configFile ?? configFileOf(root);
   if (file === undefined) return planByTsconfig(root, inputs);

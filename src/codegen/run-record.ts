@@ -63,7 +63,7 @@ export function recallRun(name: RunName): CleanRun | undefined {
   if (entry === undefined || entry.key !== ownKey(root) || entry.names !== sourceNames(root))
     return undefined;
   if (!areCurrent({ ...NO_READS, paths: entry.paths })) return undefined;
-  const cache = openSchemaCache({ root, loader: entry.run.loader, ...childConditions() });
+  const cache = openSchemaCache({ root, loader: entry.run.loader, ...childConditions(root) });
   const isKnown = entry.modules.every((module) => cache?.recall(module) !== undefined);
   return isKnown ? entry.run : undefined;
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pnpFlags } from '../../formats/plug-n-play.js';
 import { isFromSource, packageFile, programFile } from '../own-files.js';
 import type { Reads } from './cache/dependencies.js';
 import type { SchemaReading } from './json-schema.js';
@@ -213,9 +214,14 @@ export interface ChildConditions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The conditions of a child that is started now. */
-export function childConditions(): ChildConditions {
-  return { flags: nodeFlags(process.execArgv), env: { ...process.env, STEPWRIGHT_CODEGEN: '1' } };
+/**
+ * The conditions of a child that is started now.
+ *
+ * @param root - absolute path of the project.
+ */
+export function childConditions(root: string): ChildConditions {
+  const flags = [...pnpFlags(root, process.env.NODE_OPTIONS), ...nodeFlags(process.execArgv)];
+  return { flags, env: { ...process.env, STEPWRIGHT_CODEGEN: '1' } };
 }
 
 /** The modules of this package that decide what a child reads, as absolute paths: its entry and this one. */
@@ -230,7 +236,7 @@ export function ownEntries(): readonly string[] {
  * @param memoryMb - what it may use, in MiB.
  */
 function launchChild({ root }: LaunchOptions, memoryMb: number): ChildProcess {
-  const { flags, env } = childConditions();
+  const { flags, env } = childConditions(root);
   // It loads the child where that is TypeScript, until the child has registered the loader of the author's modules.
   const own = isFromSource ? ['--import', pathToFileURL(packageFile('scripts/register.mjs')).href] : [];
   return spawn(

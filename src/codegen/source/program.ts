@@ -2,10 +2,14 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { Project, ts } from 'ts-morph';
 import type { Inputs } from '../inputs.js';
+import { withLinkedPackages } from './linked-packages.js';
 
 /** The file system of the compiler. What is looked at is noted in `inputs`. */
 export function systemFor(inputs: Inputs | undefined): ts.System {
-  if (inputs === undefined) return ts.sys;
+  return withLinkedPackages(inputs === undefined ? ts.sys : notingSystem(inputs));
+}
+
+function notingSystem(inputs: Inputs): ts.System {
   const seeing =
     <T>(look: (file: string) => T) =>
     (file: string): T => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { pnpFlags } from '../../formats/plug-n-play.js';
 import {
   readSourceRecords,
   SOURCE,
@@ -158,6 +159,7 @@ function runCheck(root: string, record: SourceRecord | undefined): boolean | und
   if (program === undefined) return undefined;
   const { configFile } = record ?? {};
   const args = [
+    ...pnpFlags(root),
     program,
     'check',
     '--root',

@@ -8,6 +8,7 @@ import {
   registryChecksum,
 } from '../../decorators/metadata.js';
 import type { ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
+import { isPlugAndPlay } from '../../formats/plug-n-play.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';
@@ -149,7 +150,7 @@ export class StaleRegistryError extends Error {
     readonly differences: readonly string[],
     configFile?: string,
   ) {
-    super(toolTexts.staleRegistry(differences, configFile));
+    super(toolTexts.staleRegistry(differences, configFile, isPlugAndPlay() ? 'yarn' : 'npx'));
   }
 }
 

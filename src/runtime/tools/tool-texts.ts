@@ -146,8 +146,8 @@ export const toolTexts = {
   bytesAt: (uri: string) => `[Resource: ${uri}]`,
   blobNotBase64: () => 'a blob whose text is not base64',
 
-  staleRegistry: (differences: readonly string[], configFile: string | undefined) =>
-    `the generated registry is stale:\n${differences.map((line) => `  - ${line}`).join('\n')}\nRun \`npx stepwright codegen${configFile === undefined ? '' : ` --config ${configFile}`}\`.`,
+  staleRegistry: (differences: readonly string[], configFile: string | undefined, runner: 'npx' | 'yarn') =>
+    `the generated registry is stale:\n${differences.map((line) => `  - ${line}`).join('\n')}\nRun \`${runner} stepwright codegen${configFile === undefined ? '' : ` --config ${configFile}`}\`.`,
   staleVersion: (found: number, wanted: number) =>
     `it has registry version ${found}, this runtime reads version ${wanted}`,
   staleChecksum: () =>

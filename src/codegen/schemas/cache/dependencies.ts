@@ -4,6 +4,7 @@ import fs, { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin, syncBuiltinESMExports } from 'node:module';
 import { dirname, extname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { linkedFolder } from '../../../formats/plug-n-play.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { aliasedPaths, type LoaderSettings } from '../loader/settings.js';
 
@@ -148,7 +149,7 @@ function aliasedFiles(disk: Disk, specifier: string, settings: LoaderSettings): 
 function installedFiles(disk: Disk, name: string, inside: string, from: string): readonly string[] {
   const found = disk
     .ancestors(dirname(from))
-    .map((folder) => join(folder, 'node_modules', name))
+    .map((folder) => linkedFolder(folder, name) ?? join(folder, 'node_modules', name))
     .find((folder) => disk.isFolder(folder));
   if (found === undefined) return [];
   const real = realpathSync(found);

@@ -1,4 +1,5 @@
 import { join, sep } from 'node:path';
+import { packageFile } from '../../own-files.js';
 import {
   type ClassReading,
   childConditions,
@@ -83,12 +84,9 @@ export function openSchemaCache(conditions: CacheConditions): SchemaCache | unde
 }
 
 /** When this package is installed, its version identifies its sources. From a checkout, the sources count. */
-export const OWN_FILES = ownEntries().map((file) => {
-  const parts = file.split(sep);
-  const at = parts.lastIndexOf('node_modules');
-  const name = parts[at + 1]?.startsWith('@') ? 2 : 1;
-  return at < 0 ? file : [...parts.slice(0, at + 1 + name), 'package.json'].join(sep);
-});
+export const OWN_FILES = ownEntries().map((file) =>
+  file.split(sep).includes('node_modules') ? packageFile('package.json') : file,
+);
 
 /** Nothing for a module that loads what its text does not name. */
 function keyOf(
@@ -125,7 +123,9 @@ export async function importCached(
   options: ImportOptions & { readonly cache: boolean },
 ): Promise<ReadonlyMap<string, ModuleOutcome>> {
   const cache =
-    options.cache && modules.length > 0 ? openSchemaCache({ ...options, ...childConditions() }) : undefined;
+    options.cache && modules.length > 0
+      ? openSchemaCache({ ...options, ...childConditions(options.root) })
+      : undefined;
   if (cache === undefined) return importModules(modules, options);
   const outcomes = new Map<string, ModuleOutcome>();
   for (const module of modules) {

@@ -41,11 +41,23 @@ function written(specifier: string, parentUrl: string): string | undefined {
  * that is not built yet.
  */
 function sourceOf(error: unknown): string | undefined {
-  const { code, url } = error as { readonly code?: unknown; readonly url?: unknown };
-  if (code !== 'ERR_MODULE_NOT_FOUND' || typeof url !== 'string' || !url.startsWith('file:'))
-    return undefined;
-  const source = writtenFor(fileURLToPath(url));
+  const file = missingFile(error as NotFound);
+  const source = file === undefined ? undefined : writtenFor(file);
   return source === undefined ? undefined : pathToFileURL(source).href;
+}
+
+interface NotFound {
+  readonly code?: unknown;
+  /** Of the file, as Node.js has it. */
+  readonly url?: unknown;
+  /** With the file, as Yarn's Plug'n'Play has it. */
+  readonly data?: { readonly unqualifiedPath?: unknown };
+}
+
+function missingFile({ code, url, data }: NotFound): string | undefined {
+  if (code !== 'ERR_MODULE_NOT_FOUND') return undefined;
+  if (typeof url === 'string' && url.startsWith('file:')) return fileURLToPath(url);
+  return typeof data?.unqualifiedPath === 'string' ? data.unqualifiedPath : undefined;
 }
 
 function isTypeScript(url: string): boolean {

@@ -164,4 +164,10 @@ export const outputFaults = {
       `script \`${p.script}\` runs \`${p.file}\` by Node.js alone, which does not compile decorators`,
     (p) => `run it with \`tsx ${p.file}\`, or compile it and run the JavaScript`,
   ),
+  SW9018: error(
+    (p: { file: string }) =>
+      `the packages of the project are those of \`${p.file}\`, and this process runs without Yarn's Plug'n'Play`,
+    () =>
+      'run it with `yarn stepwright`, or set `nodeLinker: node-modules` in `.yarnrc.yml` and run `yarn install`',
+  ),
 } as const;
