@@ -12,6 +12,7 @@ import {
 import { isJsonObject } from '../graph/json.js';
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
+import { archiveFaults } from './archived-packages.js';
 import type { Phase } from './declarations.js';
 import type { Inputs } from './inputs.js';
 import type { LoaderSettings } from './schemas/loader/settings.js';
@@ -146,16 +147,20 @@ const SOURCE_FILE = /\.[cm]?tsx?$/;
  * there is one registry, `generated/registry.ts`, made from the files of the tsconfig; build output and tests are
  * left out.
  */
-export async function planCodegen({
-  root,
-  configFile,
-  inputs,
-}: PlanOptions): Promise<Phase<CodegenPlan | undefined>> {
+export async function planCodegen(options: PlanOptions): Promise<Phase<CodegenPlan | undefined>> {
+  const { root } = options;
   const unread = unreadPnpFile(root);
   if (unread !== undefined) {
     const file = path.relative(root, unread).split(path.sep).join('/');
     return { value: undefined, diagnostics: [diagnostic('SW9018', undefined, { file })] };
   }
+  const plan = await readPlan(options);
+  const outs = plan.value?.registries.map(({ out }) => out) ?? [];
+  const faults = archiveFaults(root, outs);
+  return faults.length === 0 ? plan : { value: undefined, diagnostics: faults };
+}
+
+async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phase<CodegenPlan | undefined>> {
   for (const seen of configFile === undefined ? [CONFIG_FILE, PACKAGE_FILE] : [configFile]) inputs?.see(seen);
   const file = configFile ?? configFileOf(root);
   if (file === undefined) return planByTsconfig(root, inputs);

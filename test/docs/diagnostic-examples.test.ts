@@ -111,6 +111,7 @@ test.each([
   diagnostic('SW9015', undefined, { file: 'src/table.ts', limit: MAX_SYNTAX_DEPTH }),
   diagnostic('SW9017', undefined, { script: 'start', file: 'src/main.ts' }),
   diagnostic('SW9018', undefined, { file: '.pnp.cjs' }),
+  diagnostic('SW9019', undefined, { file: 'generated/registry.ts', version: '20.19.0' }),
   diagnostic('SW9016', undefined, { limit: MAX_EXPRESSION_DEPTH }),
 ])('$code, which no source file causes, is shown as printed', (fault) => {
   const said = fencesOf(page(`docs/diagnostics/${fault.code}.md`)).map((fence) => fence.body.trimEnd());

@@ -170,4 +170,10 @@ export const outputFaults = {
     () =>
       'run it with `yarn stepwright`, or set `nodeLinker: node-modules` in `.yarnrc.yml` and run `yarn install`',
   ),
+  SW9019: error(
+    (p: { file: string; version: string }) =>
+      `\`${p.file}\` is CommonJS, and Node.js ${p.version} does not \`require\` ES modules from the archives of Yarn's Plug'n'Play`,
+    () =>
+      'set `"type": "module"` in package.json, use Node.js 22 or later, or set `nodeLinker: node-modules` in `.yarnrc.yml`',
+  ),
 } as const;
