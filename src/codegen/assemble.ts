@@ -1,17 +1,13 @@
 import { posix } from 'node:path';
 import type { ListedOptions } from '../decorators/listed.js';
 import { fingerprint } from '../decorators/metadata.js';
-import type { ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
 import { canonicalGraph } from '../graph/canonical.js';
-import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
-import type { RetrySafety } from '../graph/tool-safety.js';
 import type {
   ArgDeclaration,
   ClassHandle,
   Declarations,
   FunctionHandle,
-  LinkedHints,
   LinkedPrompt,
   LinkedWorkflow,
   ResourceDeclaration,
@@ -23,6 +19,7 @@ import {
   type WorkflowEntry,
   workflowText,
 } from './emit/registry.js';
+import type { LinkedHints, ResourceData, ToolData } from './manifest.js';
 import { sha256 } from './schemas/cache/cache-file.js';
 import type { ResourceReading, ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
@@ -52,16 +49,36 @@ export function assemble(
     tools: declarations.tools.map((tool) => ({
       name: tool.name,
       handle: tool,
-      data: toolData(tool, readingOf(schemas.tools, tool), hints.get(tool)),
+      data:
+        toolOfPackage(tool, declarations) ?? toolData(tool, readingOf(schemas.tools, tool), hints.get(tool)),
     })),
     resources: declarations.resources.map((resource) => ({
       name: resource.name,
       handle: resource,
-      data: resourceData(resource, readingOf(schemas.resources, resource)),
+      data:
+        resource.listed === undefined
+          ? resourceData(resource, readingOf(schemas.resources, resource))
+          : { ...resource.listed, package: resource.package?.name },
     })),
     workflows: workflows.map((workflow) => memory.entryOf(workflow, () => workflowEntry(workflow))),
     prompts: prompts.map(promptEntry),
     functions: distinct(workflows.flatMap(({ functions }) => functions)),
+  };
+}
+
+/** As its manifest has it; nothing for a tool of the project. Hints name no tools that the registry does not have. */
+function toolOfPackage(
+  { listed, package: from }: ToolDeclaration,
+  { tools }: Declarations,
+): object | undefined {
+  if (listed === undefined) return undefined;
+  const names = new Set(tools.map(({ name }) => name));
+  const known = (all: readonly string[] | undefined) => all?.filter((name) => names.has(name));
+  const { hints } = listed;
+  return {
+    ...listed,
+    ...(hints && { hints: { ...hints, next: known(hints.next), requires: known(hints.requires) } }),
+    package: from?.name,
   };
 }
 
@@ -78,24 +95,8 @@ function readingOf<H extends ClassHandle, R>(readings: ReadonlyMap<H, R>, handle
 }
 
 /** What lists of clients show of an entry. */
-type ListedData = { readonly [K in keyof ListedOptions]: ListedOptions[K] | undefined };
-
-function listedData({ icons, meta }: ListedOptions): ListedData {
+function listedData({ icons, meta }: ListedOptions): Pick<ToolData, 'icons' | 'meta'> {
   return { icons, meta };
-}
-
-interface ToolData extends ListedData {
-  readonly title?: string | undefined;
-  readonly description: string;
-  readonly inputSchema: JsonSchema;
-  readonly outputSchema?: JsonSchema | undefined;
-  readonly annotations?: ToolAnnotations | undefined;
-  readonly retrySafety?: RetrySafety | undefined;
-  readonly visibility?: ToolVisibility | undefined;
-  readonly scopes?: readonly string[] | undefined;
-  readonly hints?: LinkedHints | undefined;
-  readonly secret?: readonly string[] | undefined;
-  readonly fingerprint: string;
 }
 
 function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHints | undefined): ToolData {
@@ -113,17 +114,6 @@ function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHint
     secret: tool.secret,
     fingerprint: reading.fingerprint,
   };
-}
-
-interface ResourceData extends ListedData {
-  readonly uri: string;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
-  readonly mimeType?: string | undefined;
-  readonly text?: string | undefined;
-  readonly file?: string | undefined;
-  readonly dotSegments?: readonly string[] | undefined;
-  readonly fingerprint: string;
 }
 
 function resourceData(resource: ResourceDeclaration, reading: ResourceReading): ResourceData {
@@ -198,7 +188,7 @@ function promptEntry({ declaration, arguments: inputs }: LinkedPrompt): EntryCon
   };
 }
 
-interface PromptData extends ListedData {
+interface PromptData extends Pick<ToolData, 'icons' | 'meta'> {
   readonly title?: string | undefined;
   readonly description: string;
   readonly arguments: readonly Input[];
@@ -206,7 +196,7 @@ interface PromptData extends ListedData {
   readonly fingerprint: string;
 }
 
-interface WorkflowData extends ListedData {
+interface WorkflowData extends Pick<ToolData, 'icons' | 'meta'> {
   readonly graph: Graph;
   readonly hash: string;
   readonly fields?: Readonly<Record<string, string>>;

@@ -24,6 +24,8 @@ import { keepSources } from './keep-sources.js';
 import { linkHints } from './link/handles.js';
 import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
+import { oncePerPackage, withPackages } from './package-classes.js';
+import { manifestOf } from './package-exports.js';
 import { plainNodeScripts } from './plain-node.js';
 import { readSourceIn } from './read-source.js';
 import { keepRun, ownKey } from './run-record.js';
@@ -123,7 +125,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const internalErrors: InternalError[] = [];
   const decorated = new Set<string>(outs);
   for (const registry of plan.value?.registries ?? []) {
-    if (!check) removeRemains(root, registry.out);
+    if (!check) for (const file of outputsOf(registry)) removeRemains(root, file);
     const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading, memory).catch(
       (error: unknown) => {
         if (error instanceof InternalError) return error;
@@ -138,13 +140,13 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     diagnostics.push(...compiled.diagnostics);
     // One file may be a source of several registries.
     for (const each of compiled.ignores) ignores.set(formatLocation(each.place), each);
-    if (compiled.text !== undefined) outputs.push({ file: registry.out, text: compiled.text });
+    outputs.push(...compiled.outputs);
     found.tools += compiled.declarations.tools.length;
     found.resources += compiled.declarations.resources.length;
     found.workflows += compiled.declarations.workflows.length;
     const { tools, resources, prompts } = compiled.declarations;
     for (const each of [...tools, ...resources, ...prompts, ...compiled.declarations.workflows])
-      decorated.add(each.file);
+      if (each.package === undefined) decorated.add(each.file);
     workflows.push(...compiled.graphs.map((graph) => ({ registry: registry.out, graph })));
   }
   if (plan.value !== undefined) {
@@ -159,10 +161,13 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   // What was read of texts that are not saved is worth nothing to others.
   const isKept = cache && inputs !== undefined && overlay === undefined;
   if (isKept && isClean && plan.value !== undefined) {
-    const clean = { diagnostics: sortDiagnostics(judged), files: outs, loader: plan.value.loader };
-    const reads = { inputs, names, isCurrent: inputs.areCurrent(outs.map((out) => path.join(root, out))) };
+    const files = outputs.map(({ file }) => file);
+    const clean = { diagnostics: sortDiagnostics(judged), files, loader: plan.value.loader };
+    const isCurrent = inputs.areCurrent(files.map((file) => path.join(root, file)));
+    const reads = { inputs, names, isCurrent };
     keepRun({ root, configFile }, reads, clean);
-    keepSources({ root, configFile }, reads, outputs);
+    const registries = outputs.filter(({ file }) => outs.includes(file));
+    keepSources({ root, configFile }, reads, registries);
     for (const out of outs) {
       const file = fileOf(out);
       if (file !== undefined) session.of(out).save(file);
@@ -179,13 +184,17 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   };
 }
 
+function outputsOf({ out, manifest }: RegistryPlan): readonly string[] {
+  return manifest === undefined ? [out] : [out, manifest.file];
+}
+
 interface CompiledRegistry {
   readonly declarations: Declarations;
   readonly diagnostics: readonly Diagnostic[];
   readonly ignores: readonly IgnoreSyntax[];
   readonly graphs: readonly Graph[];
-  /** Missing where there are errors. */
-  readonly text?: string;
+  /** The registry and its manifest; none where there are errors. */
+  readonly outputs: readonly OutputFile[];
 }
 
 /** How sources and modules are read. */
@@ -202,8 +211,8 @@ interface RunMemory {
 
 async function compileRegistry(
   root: string,
-  { tsconfig, loader }: CodegenPlan,
-  { files, out, includePlace }: RegistryPlan,
+  { tsconfig, loader, compiled }: CodegenPlan,
+  { files, out, includePlace, manifest: planned }: RegistryPlan,
   { overlay, ...reading }: Reading,
   { session, names, fileOf }: RunMemory,
 ): Promise<CompiledRegistry> {
@@ -218,13 +227,16 @@ async function compileRegistry(
     ...(looked === undefined ? {} : { inputs: looked, memory: memory.files }),
     ...(overlay === undefined ? {} : { overlay }),
   });
-  const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading };
+  const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading, looked };
   const compile = (typed: ReadonlySet<string>, before?: Compilation) =>
     compileSources(host, typed, options, memory.workflows, before);
   const first = await compile(new Set());
   const typed = filesToType(first);
   const found = typed.size === 0 ? first : await compile(typed, first);
   const { declared, linked, prompts, hints, schemas, faults } = found;
+  const manifest = manifestOf(planned, declared.value, {
+    ...{ host, files, compiled, readings: schemas.value.resources },
+  });
   if (looked !== undefined) {
     memory.keep(names, looked, host.seen(), linked.value);
     for (const [path, state] of looked.paths)
@@ -234,11 +246,18 @@ async function compileRegistry(
   const empty = isEmpty(declarations)
     ? [diagnostic('SW9006', includePlace, { file: out, count: files.length })]
     : [];
-  const phases = [declared, linked, prompts, hints, { diagnostics: withoutEchoes(schemas, declared) }];
-  const diagnostics = [...phases.flatMap((phase) => phase.diagnostics), ...faults, ...empty];
+  const phases = [
+    declared,
+    linked,
+    prompts,
+    hints,
+    manifest,
+    { diagnostics: withoutEchoes(schemas, declared) },
+  ];
+  const diagnostics = [...oncePerPackage(phases.flatMap((phase) => phase.diagnostics)), ...faults, ...empty];
   const ignores = host.ignores();
   const graphs = linked.value.map(({ graph }) => graph);
-  if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs };
+  if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs, outputs: [] };
   const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
   const content = assemble(declarations, schemas.value, parts, memory.workflows);
   return {
@@ -246,7 +265,10 @@ async function compileRegistry(
     diagnostics,
     ignores,
     graphs,
-    text: emitRegistry(content, out, host.importEnding()),
+    outputs: [
+      { file: out, text: emitRegistry(content, out, host.importEnding()) },
+      ...manifest.value(content),
+    ],
   };
 }
 
@@ -269,12 +291,12 @@ interface Compilation {
 async function compileSources(
   host: SourceHost,
   typed: ReadonlySet<string>,
-  reading: ReadSchemasOptions,
+  reading: ReadSchemasOptions & { readonly looked: Inputs | undefined },
   memory: WorkflowMemory,
   before?: Compilation,
 ): Promise<Compilation> {
   const syntax = host.sourceFiles(typed);
-  const declared = extract(syntax);
+  const declared = withPackages(extract(syntax), { root: reading.root, inputs: reading.looked });
   const declarations = declared.value;
   const options = { ...reading, broken: declarations.brokenFiles };
   // The modules load in a process of their own while the workflows are linked here.

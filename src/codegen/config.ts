@@ -15,6 +15,8 @@ import type { SourceLocation } from '../graph/source-location.js';
 import { archiveFaults } from './archived-packages.js';
 import type { Phase } from './declarations.js';
 import type { Inputs } from './inputs.js';
+import { MANIFEST_FILE } from './manifest.js';
+import { type ManifestPlan, planManifest } from './package-plan.js';
 import type { LoaderSettings } from './schemas/loader/settings.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import { type JsonDocument, jsonPointer, parseJsonDocument } from './source/files.js';
@@ -36,6 +38,8 @@ export interface RegistryPlan {
   readonly files: readonly string[];
   /** Where the configuration names the sources; missing without one. */
   readonly includePlace?: SourceLocation;
+  /** The manifest to write beside it. */
+  readonly manifest?: ManifestPlan;
 }
 
 /** What a run of codegen is to do. */
@@ -44,6 +48,8 @@ export interface CodegenPlan {
   readonly tsconfig?: string;
   /** How modules of the project are loaded. */
   readonly loader: LoaderSettings;
+  /** The tsconfig, where a manifest says what is compiled from which source. */
+  readonly compiled?: Pick<Tsconfig, 'files' | 'build'>;
   readonly registries: readonly RegistryPlan[];
   /** What warnings are to count as, by code. */
   readonly severity: Readonly<Record<string, SeverityOverride>>;
@@ -83,6 +89,16 @@ const registrySchema = z.strictObject({
     .regex(/\.m?ts$/, 'must end in .ts or .mts')
     .transform((out) => path.posix.normalize(out))
     .describe('The file of the registry.'),
+  manifest: insideRoot
+    .regex(
+      /(?:^|\/)stepwright\.manifest\.json$/,
+      `must end in ${MANIFEST_FILE}, which is what others look for`,
+    )
+    .transform((file) => path.posix.normalize(file))
+    .exactOptional()
+    .describe(
+      'The manifest of the package, beside its `package.json`, by which other projects call the tools of the registry. Default: none.',
+    ),
 });
 
 const limit = z.number().positive();
@@ -187,7 +203,7 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
           tsconfig,
           `\`${config.tsconfig}\`${tsconfig === undefined ? ', which is missing' : ''}`,
         )
-      : await namedRegistries(root, file, config.registries, document);
+      : await namedRegistries(root, inputs, file, config.registries, document);
   // Of a tsconfig that cannot be read, that it names no sources is an echo.
   if (config.registries !== undefined || isTsconfigSound) diagnostics.push(...registries.diagnostics);
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
@@ -197,6 +213,7 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
 /** The registries of a configuration, with what keeps them from being made. */
 async function namedRegistries(
   root: string,
+  inputs: Inputs | undefined,
   file: string,
   named: readonly RegistryConfig[],
   document: JsonDocument,
@@ -220,7 +237,21 @@ async function namedRegistries(
     if (await isForeign(root, registry.out)) {
       diagnostics.push(diagnostic('SW9004', outPlace, { file: registry.out }));
     }
-    registries.push({ out: registry.out, files, includePlace });
+    let manifest: ManifestPlan | undefined;
+    if (registry.manifest !== undefined) {
+      const planned = await planManifest(root, registry.manifest, inputs);
+      const place = document.placeOf(`/registries/${i}/manifest`);
+      const isTaken = named.findIndex(({ manifest }) => manifest === registry.manifest) < i;
+      const taken = isTaken ? [`two registries have the manifest \`${registry.manifest}\``] : [];
+      for (const problem of [...taken, ...planned.problems])
+        diagnostics.push(diagnostic('SW9002', place, { file, problem }));
+      if (planned.isForeign) diagnostics.push(diagnostic('SW9004', place, { file: registry.manifest }));
+      manifest = planned.value;
+    }
+    registries.push({
+      ...{ out: registry.out, files, includePlace },
+      ...(manifest === undefined ? {} : { manifest }),
+    });
   }
   return { value: registries, diagnostics };
 }
@@ -258,9 +289,11 @@ function planOf(
     moduleLimits: {},
   },
 ): CodegenPlan {
+  const hasManifest = registries.some(({ manifest }) => manifest !== undefined);
   return {
     ...(tsconfig === undefined ? {} : { tsconfig: file }),
     loader: tsconfig?.loader ?? { experimentalDecorators: false },
+    ...(tsconfig === undefined || !hasManifest ? {} : { compiled: tsconfig }),
     registries,
     severity,
     moduleLimits,

@@ -5,6 +5,7 @@ import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
+import type { ResourceData, ToolData } from './manifest.js';
 import type { ExpressionSyntax, HandleSyntax, TypeSyntax, WrittenSchemas } from './syntax.js';
 
 /** A class the registry will import. */
@@ -16,6 +17,8 @@ export interface ClassHandle {
   readonly exportName?: string;
   /** The location of the class's name. */
   readonly place: SourceLocation;
+  /** Set for a class of a package. */
+  readonly package?: { readonly name: string /** As the project imports it. */; readonly specifier: string };
 }
 
 /** What a class says that is read from its source alone. */
@@ -58,6 +61,8 @@ export interface ToolDeclaration extends ClassHandle, ListedOptions, LiteralOpti
   readonly outputPlace?: SourceLocation;
   /** Set where one of these types was not read, since the tool gives a schema itself. */
   readonly isUnread?: true;
+  /** What the manifest of its package says. */
+  readonly listed?: ToolData;
 }
 
 /** The `hints` of a tool. Classes are kept as written; `link` resolves them to tools. */
@@ -84,6 +89,8 @@ export interface ResourceDeclaration extends ClassHandle, ListedOptions, Literal
   /** As written, relative to the file of the class. */
   readonly contentFile?: string;
   readonly contentFilePlace?: SourceLocation;
+  /** What the manifest of its package says. */
+  readonly listed?: ResourceData;
 }
 
 export interface WorkflowDeclaration extends ClassHandle, ListedOptions {
@@ -172,6 +179,8 @@ export interface Declarations {
   readonly files: readonly string[];
   /** The files with syntax errors: what they export is not known. */
   readonly brokenFiles: ReadonlySet<string>;
+  /** Why classes of packages cannot be used, by `importKey`. Default: none was named. */
+  readonly packageFaults?: ReadonlyMap<string, (at: SourceLocation) => Diagnostic>;
 }
 
 /** A decorated class that could not be read, identified by the location of its name. */
@@ -213,14 +222,6 @@ export interface LinkedPrompt {
   readonly declaration: PromptDeclaration;
   /** In declaration order. */
   readonly arguments: readonly Input[];
-}
-
-/** The `hints` of a tool after `link`: tools by their registered names. */
-export interface LinkedHints {
-  readonly category?: string;
-  readonly next?: readonly string[];
-  readonly requires?: readonly string[];
-  readonly examples?: readonly Json[];
 }
 
 /** What every phase returns: its product, and its diagnostics about the input. */

@@ -252,6 +252,8 @@ export type SymbolSyntax =
       readonly place: SourceLocation;
       /** Set where it is imported as a type, so that there is no class at run time. */
       readonly typeOnly?: true;
+      /** Set for a class of a package. */
+      readonly imported?: PackageImport;
     }
   | FunctionSymbol
   | {
@@ -264,6 +266,21 @@ export type SymbolSyntax =
     }
   | { readonly kind: 'unresolved'; readonly name: string; readonly from?: ImportedModule };
 
+/** How the project imports what a package exports. */
+export interface PackageImport {
+  /** As written: `@acme/tools`. */
+  readonly specifier: string;
+  /** The name that it is exported by, `default` included. */
+  readonly name: string;
+  /** The module that the specifier leads to, links resolved; relative to the project root. */
+  readonly module: string;
+}
+
+/** Identifies what is imported. */
+export function importKey({ module, name }: Pick<PackageImport, 'module' | 'name'>): string {
+  return `${module}#${name}`;
+}
+
 /** A module that does not export an imported name, or does not exist. */
 export interface ImportedModule {
   /** As written: `./tools.js`. */
@@ -274,6 +291,8 @@ export interface ImportedModule {
   readonly exports?: readonly { readonly name: string; readonly isClass: boolean }[];
   /** The module and those whose exports it passes on, as far as they are files of the project. */
   readonly files: readonly string[];
+  /** Set for a module of a package. */
+  readonly imported?: PackageImport;
 }
 
 /** A function that is written out: a declaration, or a constant that holds one. */

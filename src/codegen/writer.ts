@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { MANIFEST_HEADER } from './emit/manifest.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
 import { removeStaleFiles, takeTemporaryName } from './temporary-files.js';
 
@@ -29,11 +30,17 @@ export async function isForeign(root: string, file: string): Promise<boolean> {
   return readPresent(root, file) === 'foreign';
 }
 
+const HEADERS = [`${REGISTRY_HEADER}\n`, MANIFEST_HEADER];
+
+/** No header is longer. */
+const HEADER_BYTES = 200;
+
 function readPresent(root: string, file: string): Buffer | 'missing' | 'foreign' {
   try {
     const bytes = readFileSync(path.join(root, file));
-    const start = withLineFeeds(bytes.subarray(0, REGISTRY_HEADER.length + 2));
-    return bytes.length === 0 || start.startsWith(`${REGISTRY_HEADER}\n`) ? bytes : 'foreign';
+    const start = withLineFeeds(bytes.subarray(0, HEADER_BYTES));
+    const isOurs = bytes.length === 0 || HEADERS.some((header) => start.startsWith(header));
+    return isOurs ? bytes : 'foreign';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : 'foreign';

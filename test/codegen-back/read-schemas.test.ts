@@ -35,7 +35,8 @@ function tool(file: string, exportName = 'T', more: Partial<ToolDeclaration> = {
 
 function resource(file: string, more: Partial<ResourceDeclaration> = {}): ResourceDeclaration {
   const uri = 'resource://x/y';
-  return { ...tool(file, 'R'), name: 'some-resource', uri, uriPlace: place(file), ...more };
+  const { listed: _, ...handle } = tool(file, 'R');
+  return { ...handle, name: 'some-resource', uri, uriPlace: place(file), ...more };
 }
 
 const source = (body: string, head = '') => `

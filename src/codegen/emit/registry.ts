@@ -272,7 +272,7 @@ function unionOf(entries: readonly EntryContent[]): string {
 }
 
 /** An export of a source file: a class, or a function, whose name then replaces the class's. */
-type ExportHandle = Pick<ClassHandle, 'file' | 'className' | 'exportName'>;
+type ExportHandle = Pick<ClassHandle, 'file' | 'className' | 'exportName' | 'package'>;
 
 /** The import statements of a registry, and the local name of each export. */
 export interface RegistryImports {
@@ -303,7 +303,7 @@ export function importExports(
     const name = freeName(handle.className, used);
     used.add(name);
     names.set(identityOf(handle), name);
-    const specifier = moduleSpecifier(handle.file, out, ending);
+    const specifier = handle.package?.specifier ?? moduleSpecifier(handle.file, out, ending);
     const list = members.get(specifier) ?? [];
     list.push(importMember(exportNameOf(handle), name));
     members.set(specifier, list);

@@ -8,14 +8,21 @@ import type {
   Declarations,
   FaultyClass,
   FunctionHandle,
-  LinkedHints,
   Phase,
   ResourceDeclaration,
   StateDeclaration,
   ToolDeclaration,
   WorkflowDeclaration,
 } from '../declarations.js';
-import type { ExpressionSyntax, FunctionSymbol, ImportedModule, SymbolSyntax } from '../syntax.js';
+import type { LinkedHints } from '../manifest.js';
+import {
+  type ExpressionSyntax,
+  type FunctionSymbol,
+  type ImportedModule,
+  importKey,
+  type PackageImport,
+  type SymbolSyntax,
+} from '../syntax.js';
 import { allPartsOf, symbolOf, unwrap, VERBS } from '../verbs.js';
 import { print } from './describe.js';
 
@@ -54,6 +61,8 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
 
   const isExcused = (symbol: SymbolSyntax | undefined): boolean =>
     symbol?.kind === 'unresolved' && (symbol.from?.files.some((file) => broken.has(file)) ?? false);
+  const packageFault = (imported: PackageImport | undefined) =>
+    imported && declarations.packageFaults?.get(importKey(imported));
   const verbFor = (key: string): (typeof VERBS_OF)[number] | undefined => {
     const kinds = { tool: tools, workflow: workflows, resource: resources, state: states };
     return VERBS_OF.find(({ kind }) => kinds[kind].has(key));
@@ -61,16 +70,23 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
   const classOf = (syntax: ExpressionSyntax, known: readonly Known[]): ClassSymbol | undefined => {
     const symbol = symbolOf(syntax);
     if (symbol?.kind === 'class' && symbol.typeOnly === undefined) return symbol;
-    if (!isExcused(symbol)) report(notAClass(syntax, symbol, known));
+    const fault = symbol?.kind === 'unresolved' ? packageFault(symbol.from?.imported) : undefined;
+    if (!isExcused(symbol)) report(fault?.(syntax.place) ?? notAClass(syntax, symbol, known));
     return undefined;
   };
   const refuse = (syntax: ExpressionSyntax, symbol: ClassSymbol, expected: string, verb: string): void => {
+    const fault = packageFault(symbol.imported);
+    if (fault !== undefined) {
+      report(fault(syntax.place));
+      return;
+    }
     // In an option a class is named without a verb.
     const isInStep = VERBS.some((each) => each === verb);
     const instead = isInStep ? verbFor(formatLocation(symbol.place)) : undefined;
-    const hint = files.has(symbol.file)
-      ? instead && `it is a ${instead.what ?? instead.kind}: write \`${instead.write(symbol.name)}\``
-      : `codegen does not read \`${symbol.file}\`: add it to the configured sources`;
+    const hint =
+      files.has(symbol.file) || instead !== undefined
+        ? instead && `it is a ${instead.what ?? instead.kind}: write \`${instead.write(symbol.name)}\``
+        : `codegen does not read \`${symbol.file}\`: add it to the configured sources`;
     const related = [{ message: 'declared here', place: symbol.place }];
     report(diagnostic('SW3003', syntax.place, { className: symbol.name, expected, verb }, { related, hint }));
   };

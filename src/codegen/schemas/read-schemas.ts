@@ -16,6 +16,7 @@ import type {
 } from '../declarations.js';
 import { workingOn } from '../diagnostics.js';
 import type { Inputs } from '../inputs.js';
+import type { ToolData } from '../manifest.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { importCached } from './cache/schema-cache.js';
@@ -89,12 +90,12 @@ export async function importSchemas(
   return { literal, outcomes: await importCached(modules, { root, loader, limits, cache }) };
 }
 
-/** The classes of files without syntax errors. */
+/** The classes of the project's files without syntax errors: manifests say all of those of packages. */
 function classesIn(
   { tools, resources }: ReadDeclarations,
   { broken }: Pick<ReadSchemasOptions, 'broken'>,
 ): readonly ReadDeclaration[] {
-  return [...tools, ...resources].filter(({ file }) => !broken?.has(file));
+  return [...tools, ...resources].filter((each) => each.listed === undefined && !broken?.has(each.file));
 }
 
 /**
@@ -158,6 +159,7 @@ export async function readSchemas(
     diagnostics.push(diagnostic('SW6017', undefined, { file, problem }));
   diagnostics.push(...unreadDiagnostics(unread));
   for (const tool of declared.tools) {
+    if (tool.listed !== undefined) tools.set(tool, readingOfListed(tool.listed));
     const reading = readings.get(classKey(tool));
     if (reading === undefined) continue;
     if (tool.isUnread && needsTypes(reading)) {
@@ -169,12 +171,17 @@ export async function readSchemas(
     if (read.value !== undefined) tools.set(tool, read.value);
   }
   for (const resource of declared.resources) {
+    if (resource.listed !== undefined) continue;
     const read = await resourceReading(options, resource, readings.get(classKey(resource)));
     diagnostics.push(...read.diagnostics);
     if (read.value !== undefined) resources.set(resource, read.value);
   }
   diagnostics.push(...argumentPatterns(declared));
   return { value: { tools, resources, untyped }, diagnostics };
+}
+
+function readingOfListed({ inputSchema, outputSchema, fingerprint }: ToolData): ToolReading {
+  return { inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), fingerprint };
 }
 
 function stoppedDiagnostic(

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
-import type { ImportCycle, ImportEnding, ImportedModule, UnresolvedType } from '../syntax.js';
+import type { ImportCycle, ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import type { FileLinks, Import } from './file-memory.js';
 import { endingOf } from './import-endings.js';
@@ -13,19 +13,29 @@ export interface AliasEnd {
   readonly stepwrightName?: string;
   /** Set where an import or export on the way is one of types. */
   readonly isTypeOnly: boolean;
+  /** Where the way leaves the project. */
+  readonly imported?: PackageImport;
 }
 
-/** Follows aliases to a declaration, to an export of this package, or to one that cannot be resolved (`lost`). */
+/**
+ * Follows aliases to a declaration, to an export of this package, or to one that cannot be resolved (`lost`).
+ *
+ * @param member - set where the way begins outside of the project, at a member of a namespace.
+ */
 export function followAliases(
   context: HostContext,
   start: ts.Symbol,
+  member?: PackageImport,
 ): AliasEnd | { readonly lost: ts.Symbol } {
   const seen = new Set<ts.Symbol>();
   let symbol = start;
   let isTypeOnly = false;
+  let imported = member;
   while (!seen.has(symbol)) {
     seen.add(symbol);
-    if ((symbol.flags & ts.SymbolFlags.Alias) === 0) return { symbol, isTypeOnly };
+    imported ??= packageImport(context, symbol);
+    if ((symbol.flags & ts.SymbolFlags.Alias) === 0)
+      return { symbol, isTypeOnly, ...(imported === undefined ? {} : { imported }) };
     isTypeOnly ||= symbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration) ?? false;
     const specifier = symbol.declarations?.find(
       (d): d is ts.ImportSpecifier | ts.ExportSpecifier => ts.isImportSpecifier(d) || ts.isExportSpecifier(d),
@@ -39,6 +49,49 @@ export function followAliases(
     symbol = next;
   }
   return { lost: symbol };
+}
+
+/** How a symbol of the project is imported from a package; nothing where it is not. */
+function packageImport(context: HostContext, symbol: ts.Symbol): PackageImport | undefined {
+  const alias = symbol.declarations?.find((each) => isOfProject(context, each.getSourceFile()));
+  const specifier = alias && specifierOf(symbol);
+  if (alias === undefined || specifier === undefined) return undefined;
+  const isNamed = ts.isImportSpecifier(alias) || ts.isExportSpecifier(alias);
+  if (!isNamed && !ts.isImportClause(alias)) return undefined;
+  return importFrom(context, specifier, isNamed ? (alias.propertyName ?? alias.name).text : 'default');
+}
+
+/** How a name is imported from the package that a specifier leads to, or that its module passes on with `export *`. */
+function importFrom(
+  context: HostContext,
+  specifier: ts.StringLiteral,
+  name: string,
+  seen: ReadonlySet<unknown> = new Set(),
+): PackageImport | undefined {
+  const file = context.modules.elsewhere(specifier);
+  if (file !== undefined) return { specifier: specifier.text, name, module: relativeFile(context, file) };
+  const source = context.modules.resolve(specifier);
+  if (source === undefined || seen.has(source)) return undefined;
+  const { checker } = context.compiler;
+  for (const statement of source.statements) {
+    if (!ts.isExportDeclaration(statement) || statement.exportClause !== undefined) continue;
+    const passed = statement.moduleSpecifier;
+    const module = passed && checker.getSymbolAtLocation(passed);
+    if (passed === undefined || !ts.isStringLiteral(passed) || module === undefined) continue;
+    if (checker.tryGetMemberInModuleExports(name, module) === undefined) continue;
+    return importFrom(context, passed, name, new Set(seen).add(source));
+  }
+  return undefined;
+}
+
+/** How a member of a namespace is imported from a package: `import * as tools from '@acme/tools'`. */
+export function importedMember(
+  context: HostContext,
+  namespace: ts.Symbol,
+  name: string,
+): PackageImport | undefined {
+  const specifier = specifierOf(namespace);
+  return specifier && importFrom(context, specifier, name);
 }
 
 /** Whether a symbol is the namespace of this package: `import * as sw from 'stepwright'`. */
@@ -131,11 +184,15 @@ function describeModule(context: HostContext, specifier: ts.StringLiteral, name:
   const source = sourceOf(context, specifier);
   const isFound = module !== undefined || source !== undefined;
   const exports = module === undefined ? [] : exportedValues(context, module);
+  const file = context.modules.elsewhere(specifier);
   return {
     specifier: specifier.text,
     name,
     ...(isFound ? { exports } : {}),
     files: source === undefined ? [] : filesBehind(context, source),
+    ...(file === undefined
+      ? {}
+      : { imported: { specifier: specifier.text, name, module: relativeFile(context, file) } }),
   };
 }
 

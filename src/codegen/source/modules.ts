@@ -49,10 +49,10 @@ export class Modules {
     return file !== undefined && this.#options.isOwn(file) ? file : undefined;
   }
 
-  /** Whether a specifier names a module that is not of the project. */
-  isElsewhere(specifier: ts.StringLiteral): boolean {
+  /** The module that a specifier names, where it is not of the project: its path with links resolved. */
+  elsewhere(specifier: ts.StringLiteral): string | undefined {
     const file = this.#fileOf(specifier);
-    return file !== undefined && !this.#options.isOwn(file);
+    return file === undefined || this.#options.isOwn(file) ? undefined : file;
   }
 
   #find(specifier: ts.StringLiteral): ts.SourceFile | undefined {

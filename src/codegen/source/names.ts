@@ -128,6 +128,28 @@ export class Names {
     return names;
   }
 
+  /** What a module exports of the project's own, by name. What two modules that it passes on both export is left out. */
+  exportsOf(source: ts.SourceFile, seen: ReadonlySet<unknown> = new Set()): ReadonlyMap<string, Target> {
+    const found = new Map<string, Target>();
+    if (seen.has(source)) return found;
+    const inner = new Set(seen).add(source);
+    const { own, stars } = this.#exportsOf(source);
+    const doubtful = new Set<string>();
+    for (const star of stars) {
+      const module = this.#moduleOf(star);
+      for (const [name, target] of module === undefined ? [] : this.exportsOf(module, inner)) {
+        if (found.has(name)) doubtful.add(name);
+        if (name !== 'default' && !star.isTypeOnly) found.set(name, target);
+      }
+    }
+    for (const name of doubtful) found.delete(name);
+    for (const [name, declarations] of own) {
+      const target = this.#follow(declarations, 'value', new Set());
+      if (target !== undefined) found.set(name, target);
+    }
+    return found;
+  }
+
   /** The declarations of an export that are in its own module. */
   #declaredHere(source: ts.SourceFile, declarations: readonly ts.Declaration[]): readonly ts.Declaration[] {
     return declarations.flatMap((declaration) => {
@@ -211,7 +233,7 @@ export class Names {
 export function isOfOtherPackage(modules: Modules, name: ts.Identifier): boolean {
   const [alias] = declarationsOf(name, 'value') ?? [];
   const specifier = alias && isAlias(alias) ? specifierOf(alias) : undefined;
-  return specifier !== undefined && specifier.text !== PACKAGE && modules.isElsewhere(specifier);
+  return specifier !== undefined && specifier.text !== PACKAGE && modules.elsewhere(specifier) !== undefined;
 }
 
 /** The declarations of a name in its own file, and the specifier of the module that it is imported from, if it is. */

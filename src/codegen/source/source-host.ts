@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { ts } from 'ts-morph';
+import type { SourceLocation } from '../../graph/source-location.js';
 import { workingOn } from '../diagnostics.js';
 import type { Inputs } from '../inputs.js';
 import type { IgnoreSyntax, ImportCycle, ImportEnding, SourceFileSyntax } from '../syntax.js';
@@ -23,6 +24,7 @@ import { linksOf } from './imports.js';
 import { Modules } from './modules.js';
 import { Names } from './names.js';
 import { Compiler, compilerPath, createProgram } from './program.js';
+import { classPlace } from './symbols.js';
 import { readCompilerOptions } from './tsconfig.js';
 
 export interface SourceHostOptions {
@@ -57,6 +59,8 @@ export interface SourceHost {
   importEnding(): ImportEnding;
   /** Identifies what `sourceFiles` gave last for a file, by the path of its place; empty where nothing does. */
   readingOf(file: string): string;
+  /** The classes of the project that a source exports, by the places of their names; with `export … from` as well. */
+  exportedClasses(file: string): readonly { readonly name: string; readonly place: SourceLocation }[];
   /** The sources of the project that were looked at, as absolute paths. */
   seen(): ReadonlySet<string>;
   /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
@@ -157,10 +161,11 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     for (const file of [...wanted, ...[...overlay.keys()].map(relative)]) sourceOf(file);
     return createProgram(compilerOptions, parsed, isOwn, (file) => sourceOf(relative(file)), inputs);
   });
+  const names = new Names(modules);
   const context: HostContext = {
     ...{ root, options: compilerOptions, modules, compiler, untyped: new WeakSet() },
     known: { exports: new WeakMap(), calls: new WeakMap(), files: new Map() },
-    ...(options.asksCompiler === true ? { isTyped: true } : { names: new Names(modules) }),
+    ...(options.asksCompiler === true ? { isTyped: true } : { names }),
   };
   /** Forgets a tree as soon as it was read: those of all files together are most of the memory of a run. */
   const release = (file: string): void => {
@@ -206,6 +211,13 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
         wanted.flatMap((file) => linked(file).links.endings),
       ),
     readingOf: (file) => identities.get(file) ?? '',
+    exportedClasses: (file) =>
+      [...names.exportsOf(sourceOf(file))].flatMap(([name, target]) => {
+        const classes = target.kind === 'declared' && !target.isTypeOnly ? target.declarations : [];
+        return classes
+          .filter(ts.isClassDeclaration)
+          .map((each) => ({ name, place: classPlace(context, each) }));
+      }),
     seen: () => new Set([...entries.keys()].map(absolute)),
     ignores: () => (latest ?? wanted.map((file) => readingOf(file, false))).flatMap(({ ignores }) => ignores),
     sourceFiles: (typed) => {

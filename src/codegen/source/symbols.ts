@@ -1,9 +1,10 @@
 import { ts } from 'ts-morph';
-import type { FunctionSymbol, SymbolSyntax, VerbCall } from '../syntax.js';
+import type { FunctionSymbol, PackageImport, SymbolSyntax, VerbCall } from '../syntax.js';
 import { VERBS } from '../verbs.js';
 import { type Calls, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import {
   followAliases,
+  importedMember,
   isOfPackage,
   isPackageNamespace,
   missingMember,
@@ -17,7 +18,7 @@ import { hasMeaning } from './scopes.js';
 export function resolveIdentifier(context: HostContext, node: ts.Identifier): SymbolSyntax {
   const target = context.names?.find(node, 'value');
   if (target !== undefined) return targetSyntax(context, target, node.text);
-  if (isLeftAlone(context, node)) return { kind: 'other', name: node.text };
+  if (isLeftAlone(context, node) && !mayBeHandle(node)) return { kind: 'other', name: node.text };
   const symbol =
     ts.isShorthandPropertyAssignment(node.parent) && node.parent.name === node
       ? context.compiler.checker.getShorthandAssignmentValueSymbol(node.parent)
@@ -31,7 +32,7 @@ export function resolveMember(
   node: ts.PropertyAccessExpression,
 ): SymbolSyntax | undefined {
   const start = leftmost(node.expression);
-  if (!ts.isIdentifier(start) || isLeftAlone(context, start)) return undefined;
+  if (!ts.isIdentifier(start) || (isLeftAlone(context, start) && !mayBeHandle(node))) return undefined;
   const object = context.names?.access(node.expression);
   if (object === 'value') return undefined;
   if (object !== undefined && !isNamespace(object)) return undefined;
@@ -44,7 +45,8 @@ export function resolveMember(
   const end = followAliases(context, namespace);
   if ('lost' in end || (end.symbol.flags & ts.SymbolFlags.Module) === 0) return undefined;
   const member = context.compiler.checker.getSymbolAtLocation(node.name);
-  if (member !== undefined) return resolveSymbol(context, member, name);
+  if (member !== undefined)
+    return resolveSymbol(context, member, name, importedMember(context, namespace, name));
   const from = missingMember(context, namespace, end.symbol, name);
   return { kind: 'unresolved', name, ...(from === undefined ? {} : { from }) };
 }
@@ -52,6 +54,14 @@ export function resolveMember(
 /** The arguments of decorators name what packages export, as schemas do; what that is does not matter there. */
 function isLeftAlone({ keepsNames, modules }: HostContext, name: ts.Identifier): boolean {
   return keepsNames === true && isOfOtherPackage(modules, name);
+}
+
+/** Whether a name is where options list classes: `instructions: [Guide]`, `next: [() => Search]`. */
+function mayBeHandle({ parent }: ts.Expression): boolean {
+  return (
+    ts.isArrowFunction(parent) ||
+    (ts.isArrayLiteralExpression(parent) && ts.isPropertyAssignment(parent.parent))
+  );
 }
 
 function isNamespace(target: Target): boolean {
@@ -79,19 +89,26 @@ function leftmost(node: ts.Expression): ts.Expression {
   return ts.isPropertyAccessExpression(node) ? leftmost(node.expression) : node;
 }
 
-function resolveSymbol(context: HostContext, start: ts.Symbol | undefined, written: string): SymbolSyntax {
+/** @param member - how the project imports it, where it is a member of a namespace. */
+function resolveSymbol(
+  context: HostContext,
+  start: ts.Symbol | undefined,
+  written: string,
+  member?: PackageImport,
+): SymbolSyntax {
   if (start === undefined) return { kind: 'unresolved', name: written };
-  const end = followAliases(context, start);
+  const end = followAliases(context, start, member);
   if ('lost' in end) {
     const from = unresolvedImport(context, end.lost);
     return { kind: 'unresolved', name: written, ...(from === undefined ? {} : { from }) };
   }
   if (end.stepwrightName !== undefined) return { kind: 'stepwright', name: end.stepwrightName };
-  const { symbol, isTypeOnly } = end;
+  const { symbol, isTypeOnly, imported } = end;
   const declarations = symbol.declarations ?? [];
   if (declarations.length === 0) return { kind: 'unresolved', name: written };
   const first = symbol.valueDeclaration;
-  return declaredSyntax(context, { declarations, isTypeOnly, ...(first && { first }) }, written);
+  const declared = { declarations, isTypeOnly, ...(first && { first }), ...(imported && { imported }) };
+  return declaredSyntax(context, declared, written);
 }
 
 interface Declared {
@@ -99,12 +116,14 @@ interface Declared {
   /** The declaration of the value. Default: the first one. */
   readonly first?: ts.Declaration;
   readonly isTypeOnly: boolean;
+  /** Where it is declared outside of the project. */
+  readonly imported?: PackageImport;
 }
 
 /** What something is by its declarations, of which there is one at least. */
 function declaredSyntax(
   context: HostContext,
-  { declarations, isTypeOnly, first }: Declared,
+  { declarations, isTypeOnly, first, imported }: Declared,
   written: string,
 ): SymbolSyntax {
   const declaration = first ?? valueAmong(declarations);
@@ -118,6 +137,7 @@ function declaredSyntax(
       name: declaration.name?.text ?? '',
       place: classPlace(context, declaration),
       ...(isTypeOnly ? { typeOnly: true } : {}),
+      ...(imported === undefined || isOfProject(context, source) ? {} : { imported }),
     };
   }
   const named = functionSymbol(context, declarations, written);

@@ -13,6 +13,8 @@ export interface Tsconfig {
   readonly files: readonly string[];
   /** How modules of the project are loaded. */
   readonly loader: LoaderSettings;
+  /** Where compiled files are, and the folder whose structure they have; relative to the root. */
+  readonly build: { readonly outDirs: readonly string[]; readonly rootDir?: string };
   /** Faults of the configuration, one sentence each, with their places. */
   readonly faults: readonly TsconfigFault[];
 }
@@ -42,6 +44,7 @@ export function readTsconfig(root: string, file: string, inputs?: Inputs): Tscon
   return {
     files: [...new Set(files)].sort(compareText),
     loader: loaderSettings(options),
+    build: buildOf(options, root),
     faults: faults.length > 0 ? faults : conflicts,
   };
 }
@@ -163,6 +166,13 @@ function absolutePaths(options: ts.CompilerOptions): Record<string, string[]> {
       targets.map((target) => path.resolve(base, target)),
     ]),
   );
+}
+
+function buildOf({ outDir, declarationDir, rootDir }: ts.CompilerOptions, root: string): Tsconfig['build'] {
+  const outDirs = [outDir, declarationDir].flatMap((each) =>
+    each === undefined ? [] : relativeTo(root, each),
+  );
+  return { outDirs, ...(rootDir === undefined ? {} : { rootDir: relativeTo(root, rootDir) }) };
 }
 
 function loaderSettings(options: ts.CompilerOptions): LoaderSettings {

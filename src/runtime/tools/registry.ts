@@ -60,6 +60,8 @@ export interface ToolEntry extends Listed {
   readonly hints?: JsonObject;
   /** Inputs whose values are masked wherever the runtime shows them. */
   readonly secret?: readonly string[];
+  /** The package that the class comes from, whose manifest codegen has read. Default: the project itself. */
+  readonly package?: string;
   /** Fingerprint of the decorator metadata codegen saw. */
   readonly fingerprint: string;
 }
@@ -86,6 +88,8 @@ export interface ResourceEntry extends Listed {
   readonly file?: string;
   /** Variables of the template whose values may climb: begin with a slash, or hold segments `.` and `..`. */
   readonly dotSegments?: readonly string[];
+  /** The package that the class comes from, whose manifest codegen has read. Default: the project itself. */
+  readonly package?: string;
   readonly fingerprint: string;
 }
 
@@ -184,6 +188,7 @@ function nativeSha256(text: string): string {
 }
 
 interface FingerprintedEntry {
+  readonly package?: string;
   readonly class: AnyClass;
   readonly fingerprint: string;
 }
@@ -191,11 +196,12 @@ interface FingerprintedEntry {
 function entryDifference(kind: string, name: string, entry: FingerprintedEntry): string | undefined {
   try {
     const metadata = readMetadata(entry.class);
-    if (metadata?.kind !== kind) return toolTexts.undecoratedEntry(kind, name, entry.class.name);
+    if (metadata?.kind !== kind)
+      return toolTexts.undecoratedEntry(kind, name, entry.class.name, entry.package);
     if (fingerprint(fromMetadata(metadata), nativeSha256) === entry.fingerprint) return undefined;
   } catch (error) {
     // A resource class that lost its `uri`.
     if (!(error instanceof TypeError)) throw error;
   }
-  return toolTexts.staleEntry(kind, name, entry.class.name);
+  return toolTexts.staleEntry(kind, name, entry.class.name, entry.package);
 }

@@ -152,10 +152,14 @@ export const toolTexts = {
     `it has registry version ${found}, this runtime reads version ${wanted}`,
   staleChecksum: () =>
     'its checksum does not match its content: it was edited by hand, or written only in part',
-  staleEntry: (kind: string, name: string, className: string) =>
-    `${kind} ${quoted(name)}: the decorators of ${className} changed after codegen ran`,
-  undecoratedEntry: (kind: string, name: string, className: string) =>
-    `${kind} ${quoted(name)}: ${className} no longer has its decorator`,
+  staleEntry: (kind: string, name: string, className: string, from: string | undefined) =>
+    from === undefined
+      ? `${kind} ${quoted(name)}: the decorators of ${className} changed after codegen ran`
+      : `${kind} ${quoted(name)}: the installed package ${quoted(from)} is not the one that codegen read: the decorators of ${className} differ`,
+  undecoratedEntry: (kind: string, name: string, className: string, from: string | undefined) =>
+    from === undefined
+      ? `${kind} ${quoted(name)}: ${className} no longer has its decorator`
+      : `${kind} ${quoted(name)}: the installed package ${quoted(from)} is not the one that codegen read: ${className} has no such decorator`,
 } as const;
 
 function subject(pointer: string): string {

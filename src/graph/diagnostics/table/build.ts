@@ -104,6 +104,45 @@ export const moduleFaults = {
     (p: { file: string; problem: string }) => `\`${p.file}\` is not valid JSON: ${p.problem}`,
     () => 'repair it: Node reads it to load the modules of tools and resources',
   ),
+  SW6030: error(
+    (p: { className: string; specifier: string; package: string }) =>
+      `codegen cannot read \`${p.className}\` of \`${p.specifier}\`: package \`${p.package}\` has no manifest`,
+    () =>
+      'in the package, add `"manifest": "stepwright.manifest.json"` to its registry in stepwright.config.json, run `stepwright codegen`, and publish the file',
+  ),
+  SW6031: error(
+    (p: { package: string; file: string; problem: string }) =>
+      `the manifest \`${p.file}\` of package \`${p.package}\` is damaged: ${p.problem}`,
+    () => 'install the package again; in a package of your own, run `stepwright codegen`',
+  ),
+  SW6032: error(
+    (p: { package: string; file: string; what: string; found: number; wanted: number }) =>
+      `the manifest \`${p.file}\` of package \`${p.package}\` has ${p.what} ${p.found}, this version of stepwright reads ${p.what} ${p.wanted}`,
+    (p) =>
+      p.found > p.wanted
+        ? 'update stepwright, or install an older version of the package'
+        : 'install a version of the package that was built with this version of stepwright',
+  ),
+  SW6033: error(
+    (p: { package: string; file: string; found: string; installed: string }) =>
+      `the manifest \`${p.file}\` is that of \`${p.found}\`, and the package beside it is \`${p.installed}\``,
+    () =>
+      'run `stepwright codegen` in the package after its name or version has changed, and publish the file',
+  ),
+  SW6034: error(
+    (p: { className: string; specifier: string; package: string; isListed: boolean }) =>
+      p.isListed
+        ? `the manifest of package \`${p.package}\` lists \`${p.className}\` of \`${p.specifier}\`, which does not export it`
+        : `the manifest of package \`${p.package}\` does not list \`${p.className}\` of \`${p.specifier}\` as a tool or a resource`,
+    (p) =>
+      p.isListed
+        ? 'in the package, run `stepwright codegen` and its build from the same sources'
+        : 'a manifest lists the classes under @Tool and @Resource; if it is one, run `stepwright codegen` in the package',
+  ),
+  SW6035: error(
+    (p: { className: string; package: string; why: string }) =>
+      `\`${p.className}\` cannot be listed in the manifest of package \`${p.package}\`: ${p.why}`,
+  ),
 } as const;
 
 /** Faults of what codegen writes, and of how it is configured. */
