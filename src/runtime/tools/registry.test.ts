@@ -98,6 +98,22 @@ describe('verifyRegistry', () => {
     expect(() => verifyRegistry(registry)).toThrow('Run `npx stepwright codegen`.');
   });
 
+  test('names the package whose installed version is not the one that codegen read', () => {
+    @Tool({ name: 'go', description: 'Go further' })
+    class Newer {
+      execute() {
+        return 1;
+      }
+    }
+    class Bare {}
+    const tool = { ...registryOf().tools.go!, package: '@acme/tools' };
+    const tools = { go: { ...tool, class: Newer }, gone: { ...tool, class: Bare } };
+    expect(differences(registryOf({ tools }))).toEqual([
+      'tool `go`: the installed package `@acme/tools` is not the one that codegen read: the decorators of Newer differ',
+      'tool `gone`: the installed package `@acme/tools` is not the one that codegen read: Bare has no such decorator',
+    ]);
+  });
+
   test('a resource whose address went is stale', () => {
     @Resource({ name: 'guide', description: 'Guide' })
     class Moved {
