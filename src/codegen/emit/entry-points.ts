@@ -37,7 +37,7 @@ export function entryPoints(
   );
   const subpaths =
     exports === undefined ? { '.': legacy.length > 0 ? legacy : ['./index.js'] } : subpathsOf(exports);
-  const found = Object.entries(subpaths).flatMap(([subpath, target]) => {
+  const pointsOf = ([subpath, target]: readonly [string, Json]): readonly EntryPoint[] => {
     const modules = targetsIn(target).filter((each) => MODULE.test(each));
     const specifier = posix.join(name, subpath);
     const matches = modules.flatMap((each) => sourcesOf(each, build));
@@ -52,9 +52,13 @@ export function entryPoints(
       if (!bySpecifier.has(named)) bySpecifier.set(named, source);
     }
     return [...bySpecifier].map(([named, source]) => ({ specifier: named, source }));
-  });
+  };
+  const isPattern = ([subpath]: readonly [string, Json]): boolean => subpath.includes('*');
+  const all = Object.entries(subpaths);
+  const ofPatterns = all.filter(isPattern).flatMap(pointsOf);
+  const found = all.filter((each) => !isPattern(each)).flatMap(pointsOf);
   // A subpath that is written out wins over a pattern.
-  const unique = new Map(found.reverse().map((each) => [each.specifier, each]));
+  const unique = new Map([...ofPatterns, ...found].map((each) => [each.specifier, each]));
   return [...unique.values()].sort((a, b) => compareText(a.specifier, b.specifier));
 }
 
