@@ -9,6 +9,7 @@ export const ROOMS = [
   'src/plan',
   'src/check',
   'src/print',
+  'src/infer',
   'src/decorators',
   'src/formats',
   'src/codegen',
@@ -35,6 +36,7 @@ const PURE: Partial<Record<Room, readonly string[]>> = {
   'src/plan': [],
   'src/check': [],
   'src/print': [],
+  'src/infer': [],
   'src/runtime/engine': [],
 };
 

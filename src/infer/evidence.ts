@@ -1,0 +1,56 @@
+/** Why one tool may have to come before another. */
+export interface Evidence {
+  readonly kind: EvidenceKind;
+  /** Between 0 and 1. */
+  readonly confidence: number;
+  /** A clause without a subject, or a sentence about the second tool. */
+  readonly text: string;
+  /** Which value goes where, if the evidence says so. */
+  readonly link?: ValueLink;
+}
+
+/**
+ * - `requires`, `next`: a hint;
+ * - `field`: a result and a parameter of one name;
+ * - `identity`: a result identifies what the parameter names;
+ * - `phrase`: a description names the other tool;
+ * - `operand`: the only value that the second tool could work on;
+ * - `source`: a tool about the subject of an identifier, which does not say what it returns;
+ * - `lifecycle`: the kinds of work usually come in this order.
+ */
+export type EvidenceKind =
+  | 'requires'
+  | 'next'
+  | 'field'
+  | 'identity'
+  | 'phrase'
+  | 'operand'
+  | 'source'
+  | 'lifecycle';
+
+export interface ValueLink {
+  /** The path of the field of the first tool's result. */
+  readonly output: string;
+  /** The path of the parameter of the second tool. */
+  readonly parameter: string;
+}
+
+/** How much each kind of evidence counts. */
+export const CONFIDENCE = {
+  hint: 1,
+  equalName: 0.8,
+  identity: 0.7,
+  qualifiedName: 0.6,
+  phrase: 0.6,
+  operand: 0.6,
+  untypedSource: 0.5,
+  /** The most for an edge whose opposite is as likely or likelier, or which runs against the usual order. */
+  contradicted: 0.45,
+  /** The most for a parameter that may be left out. */
+  optional: 0.4,
+  lifecycle: 0.3,
+  genericName: 0.2,
+} as const;
+
+/** The least confidence of an edge that orders tools. Edges below it are shown only. */
+export const ENOUGH = 0.5;

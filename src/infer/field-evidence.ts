@@ -1,0 +1,98 @@
+import { CONFIDENCE, type Evidence } from './evidence.js';
+import { ownedPart, type ToolFacts } from './facts.js';
+import type { Field, Parameter } from './fields.js';
+import { fitOf } from './fit.js';
+import { rankOf } from './lifecycle.js';
+import { isGeneric } from './words.js';
+
+/** An edge between two tools, for one value. */
+export interface FieldEdge {
+  readonly from: ToolFacts;
+  readonly to: ToolFacts;
+  readonly evidence: Evidence;
+}
+
+/** What the schemas say about values that go from one tool to another: an edge for each result and parameter. */
+export function fieldEdges(tools: readonly ToolFacts[]): FieldEdge[] {
+  // Names that match have the last word in common.
+  const byLastWord = new Map<string, { readonly from: ToolFacts; readonly result: Field }[]>();
+  for (const from of tools) {
+    for (const result of from.results) {
+      const word = result.stems.at(-1) ?? '';
+      const found = byLastWord.get(word);
+      if (found === undefined) byLastWord.set(word, [{ from, result }]);
+      else found.push({ from, result });
+    }
+  }
+  return tools.flatMap((to) =>
+    to.parameters.flatMap((parameter) =>
+      (byLastWord.get(parameter.stems.at(-1) ?? '') ?? []).flatMap(({ from, result }) => {
+        const evidence = from === to ? undefined : evidenceOf(from, result, to, parameter);
+        return evidence === undefined ? [] : [{ from, to, evidence }];
+      }),
+    ),
+  );
+}
+
+function evidenceOf(
+  from: ToolFacts,
+  result: Field,
+  to: ToolFacts,
+  parameter: Parameter,
+): Evidence | undefined {
+  if (fitOf(result.types, parameter.types) !== 'same') return undefined;
+  const match = matchOf(from, result, to, parameter);
+  if (match === undefined) return undefined;
+  const optional = parameter.isRequired ? '' : ', which is optional';
+  return {
+    kind: match.kind,
+    confidence: Math.min(match.confidence, limitOf(from, to, parameter)),
+    text: `\`${result.path}\` of its result ${match.text} \`${parameter.path}\`${optional}`,
+    link: { output: result.path, parameter: parameter.path },
+  };
+}
+
+/** Optional parameters and searches by details of what was done already order nothing. */
+function limitOf(from: ToolFacts, to: ToolFacts, parameter: Parameter): number {
+  if (!parameter.isRequired) return CONFIDENCE.optional;
+  const isBackwards = (rankOf(from.tool) ?? 0) >= 2 && rankOf(to.tool) === 0;
+  return isBackwards && ownedPart(parameter) === undefined ? CONFIDENCE.contradicted : CONFIDENCE.hint;
+}
+
+interface Match {
+  readonly kind: 'field' | 'identity';
+  readonly confidence: number;
+  readonly text: string;
+}
+
+const EQUAL: Match = { kind: 'field', confidence: CONFIDENCE.equalName, text: 'has the name of' };
+const GENERIC: Match = {
+  kind: 'field',
+  confidence: CONFIDENCE.genericName,
+  text: 'has only the generic name of',
+};
+const IDENTITY: Match = { kind: 'identity', confidence: CONFIDENCE.identity, text: 'is what is meant by' };
+const QUALIFIED: Match = { kind: 'field', confidence: CONFIDENCE.qualifiedName, text: 'is a kind of' };
+
+function matchOf(from: ToolFacts, result: Field, to: ToolFacts, parameter: Parameter): Match | undefined {
+  const given = result.stems.join(' ');
+  const taken = parameter.stems.join(' ');
+  if (given === taken) {
+    if (!isGeneric(result.stems)) return EQUAL;
+    return sharesSubject(from, to) ? IDENTITY : GENERIC;
+  }
+  const wanted = ownedPart(parameter);
+  if (wanted !== undefined && given === wanted.part && isAbout(from, result, wanted.owner)) return IDENTITY;
+  const owned = ownedPart(result);
+  if (owned !== undefined && taken === owned.part && isAbout(to, parameter, owned.owner)) return IDENTITY;
+  return !isGeneric(parameter.stems) && given.endsWith(` ${taken}`) ? QUALIFIED : undefined;
+}
+
+/** True if a field belongs to the subject: to the object around it, or else to what the tool is about. */
+function isAbout({ subjects }: ToolFacts, { around }: Field, subject: string): boolean {
+  return around.length > 0 ? around.includes(subject) : subjects.has(subject);
+}
+
+function sharesSubject(from: ToolFacts, to: ToolFacts): boolean {
+  return [...from.subjects].some((subject) => to.subjects.has(subject));
+}

@@ -1,0 +1,130 @@
+import {
+  itemsIn,
+  type JsonType,
+  propertyNames,
+  requiredKeys,
+  type SchemaView,
+  stepInto,
+  typesIn,
+  viewOf,
+} from '../check/schema-view.js';
+import { isJsonObject } from '../graph/json.js';
+import type { ToolDescription } from './tool.js';
+import { stemsOf, wordsOf } from './words.js';
+
+/** A parameter of a tool, or a field of its result. */
+export interface Field {
+  readonly name: string;
+  /** Where it is: `passenger.name`, `flights[].id`. */
+  readonly path: string;
+  readonly stems: readonly string[];
+  /** The stems of the objects it lies in. */
+  readonly around: readonly string[];
+  /** `undefined` if any type is possible. */
+  readonly types: ReadonlySet<JsonType> | undefined;
+  readonly description: string;
+}
+
+export interface Parameter extends Field {
+  readonly isRequired: boolean;
+}
+
+/** How deep fields are read: below that a plan would not look for a value. */
+const DEPTH = 4;
+
+/** The parameters of a tool; of an object, its properties as well. */
+export function parametersOf({ inputSchema }: ToolDescription): Parameter[] {
+  const parameters: Parameter[] = [];
+  const visit = (
+    view: SchemaView,
+    path: string,
+    around: readonly string[],
+    isNeeded: boolean,
+    depth: number,
+  ) => {
+    const required = new Set(requiredKeys(view));
+    for (const name of propertyNames(view)) {
+      const inside = partOf(view, name);
+      const isRequired = isNeeded && required.has(name);
+      const field = fieldOf(name, path, around, inside, descriptionOf(view, name));
+      parameters.push({ ...field, isRequired });
+      if (depth < DEPTH && typesIn(inside)?.has('object')) {
+        visit(inside, `${field.path}.`, [...around, ...field.stems], isRequired, depth + 1);
+      }
+    }
+  };
+  visit(viewOf(inputSchema), '', [], true, 1);
+  return parameters;
+}
+
+/** The fields of a tool's result: by its schema, its hints, and the identifiers that its description names. */
+export function resultsOf(tool: ToolDescription): Field[] {
+  const { outputSchema, hints, description = '' } = tool;
+  const fields: Field[] = [];
+  const visit = (view: SchemaView, path: string, around: readonly string[], depth: number): void => {
+    const items = typesIn(view)?.has('array') ? itemsIn(view) : undefined;
+    if (items !== undefined && depth < DEPTH) visit(items, `${path}[]`, around, depth + 1);
+    for (const name of propertyNames(view)) {
+      const inside = partOf(view, name);
+      const field = fieldOf(name, path === '' ? '' : `${path}.`, around, inside, descriptionOf(view, name));
+      fields.push(field);
+      if (depth < DEPTH) visit(inside, field.path, [...around, ...field.stems], depth + 1);
+    }
+  };
+  if (outputSchema !== undefined) visit(viewOf(outputSchema), '', [], 1);
+  const known = new Set(fields.map(({ name }) => name));
+  const named = [...(hints?.outputs ?? []), ...identifiersIn(description)];
+  for (const name of new Set(named)) {
+    if (!known.has(name)) fields.push(fieldOf(name, '', [], viewOf({}), ''));
+  }
+  return fields;
+}
+
+/** `Returns the booking_id`: names with an underscore or a capital inside, behind the word. */
+function identifiersIn(description: string): string[] {
+  const said = [...description.matchAll(/\breturns?\b([^.;\n]*)/gi)].map(([, rest]) => rest ?? '').join(' ');
+  return (
+    said.match(/\b[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]*)+\b/g) ?? []
+  ).filter((name) => wordsOf(name).at(-1) === 'id');
+}
+
+function partOf(view: SchemaView, name: string): SchemaView {
+  const step = stepInto(view, name);
+  return step.kind === 'found' ? step.view : viewOf({});
+}
+
+function fieldOf(
+  name: string,
+  path: string,
+  around: readonly string[],
+  view: SchemaView,
+  description: string,
+): Field {
+  return {
+    name,
+    path: `${path}${name}`,
+    stems: stemsOf(name),
+    around,
+    types: typesWithItems(view),
+    description,
+  };
+}
+
+/** The types of a value, or of an item of it: a plan may choose one of a list, or make a list of one. */
+function typesWithItems(view: SchemaView): ReadonlySet<JsonType> | undefined {
+  const types = typesIn(view);
+  if (types?.has('array') !== true) return types;
+  const items = itemsIn(view);
+  const inside = items && typesIn(items);
+  return inside === undefined ? types : new Set([...types, ...inside]);
+}
+
+/** The description of a property. A property without a type has one as well. */
+function descriptionOf({ shapes }: SchemaView, name: string): string {
+  if (shapes === 'unknown') return '';
+  const parts = shapes.flatMap(({ properties }) => {
+    const part = isJsonObject(properties) ? properties[name] : undefined;
+    return isJsonObject(part) && typeof part.description === 'string' ? [part.description] : [];
+  });
+  return parts.join(' ');
+}

@@ -1,0 +1,130 @@
+import { compareText } from '../graph/names.js';
+import { CONFIDENCE, ENOUGH, type Evidence } from './evidence.js';
+import { factsOf, type ToolFacts } from './facts.js';
+import { fieldEdges } from './field-evidence.js';
+import { type Choice, type HintFault, readHints } from './hints.js';
+import { rankOf } from './lifecycle.js';
+import { operandEdges } from './operands.js';
+import { type Arc, cyclesIn } from './order.js';
+import { isFinal, orderingPhrases } from './phrases.js';
+import { sequencesOf } from './sequences.js';
+import { sourceEdges } from './sources.js';
+import type { ToolDescription } from './tool.js';
+
+/** One tool before another. */
+export interface Edge extends Arc {
+  /** That of the best evidence, or less where the opposite is as likely. */
+  readonly confidence: number;
+  /** The best first. */
+  readonly evidence: readonly Evidence[];
+}
+
+/** What a list of tools says about the order of calls. */
+export interface Inference {
+  /** In the order of the list. */
+  readonly tools: readonly string[];
+  /** The surest first. Edges with a confidence below 0.5 order nothing. */
+  readonly edges: readonly Edge[];
+  /** Alternatives: a sequence has one tool of each. */
+  readonly choices: readonly Choice[];
+  /** Tools that each have to come before the others. They are in no sequence. */
+  readonly cycles: readonly (readonly string[])[];
+  /** Orders in which tools may be called: one for each process, and for each of its alternatives. */
+  readonly sequences: readonly (readonly string[])[];
+  readonly faults: readonly HintFault[];
+}
+
+/** Infers which tools come before which, from hints, schemas and descriptions. Nothing is called. */
+export function inferOrder(list: readonly ToolDescription[]): Inference {
+  const tools = [...new Map(list.map((tool) => [tool.name, tool])).values()];
+  const names = tools.map(({ name }) => name);
+  const hints = readHints(tools);
+  const edges = edgesOf(tools, hints.edges);
+  const arcs = edges.filter(({ confidence }) => confidence >= ENOUGH);
+  return {
+    tools: names,
+    edges,
+    choices: hints.choices,
+    cycles: cyclesIn(names, arcs),
+    sequences: sequencesOf(tools, arcs, hints),
+    faults: hints.faults,
+  };
+}
+
+type Evidences = Map<string, Map<string, Evidence[]>>;
+
+function edgesOf(
+  tools: readonly ToolDescription[],
+  hinted: readonly (Arc & { readonly evidence: Evidence })[],
+): Edge[] {
+  const found: Evidences = new Map();
+  const add = (from: string, to: string, evidence: Evidence): void => {
+    if (from === to) return;
+    const row = found.get(from) ?? new Map<string, Evidence[]>();
+    found.set(from, row.set(to, [...(row.get(to) ?? []), evidence]));
+  };
+  const facts = tools.map(factsOf);
+  for (const { from, to, evidence } of hinted) add(from, to, evidence);
+  const links = [...fieldEdges(facts), ...sourceEdges(facts)];
+  for (const { from, to, evidence } of links) add(from.tool.name, to.tool.name, evidence);
+  const paired = new Set(
+    links
+      .filter(({ evidence }) => evidence.confidence >= ENOUGH)
+      .flatMap(({ from, to, evidence: { link } }) => [
+        JSON.stringify([from.tool.name, 'result', link?.output]),
+        JSON.stringify([to.tool.name, 'parameter', link?.parameter]),
+      ]),
+  );
+  const isPaired = (kind: 'result' | 'parameter', { tool }: ToolFacts, path: string): boolean =>
+    paired.has(JSON.stringify([tool.name, kind, path]));
+  for (const { from, to, evidence } of operandEdges(facts, isPaired)) {
+    add(from.tool.name, to.tool.name, evidence);
+  }
+  for (const tool of tools) {
+    for (const { from, to, evidence } of orderingPhrases(tool, tools)) add(from, to, evidence);
+  }
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const edges = [...found].flatMap(([from, row]) =>
+    [...row].map(([to, evidence]) =>
+      edgeOf(byName.get(from), byName.get(to), { from, to }, evidence, found.get(to)?.get(from) ?? []),
+    ),
+  );
+  return edges.sort(
+    (a, b) => b.confidence - a.confidence || compareText(a.from, b.from) || compareText(a.to, b.to),
+  );
+}
+
+/** @param opposite the evidence for the opposite edge. */
+function edgeOf(
+  from: ToolDescription | undefined,
+  to: ToolDescription | undefined,
+  arc: Arc,
+  found: readonly Evidence[],
+  opposite: readonly Evidence[],
+): Edge {
+  const best = bestOf(found);
+  const ranks = [from && rankOf(from), to && rankOf(to)] as const;
+  const isUsual = ranks[0] !== undefined && ranks[1] !== undefined && ranks[0] < ranks[1];
+  const usual: Evidence[] = isUsual
+    ? [
+        {
+          kind: 'lifecycle',
+          confidence: CONFIDENCE.lifecycle,
+          text: 'does a kind of work that usually comes first',
+        },
+      ]
+    : [];
+  const evidence = [...found, ...usual].sort(
+    (a, b) => b.confidence - a.confidence || compareText(a.kind, b.kind) || compareText(a.text, b.text),
+  );
+  const isInferred = best < CONFIDENCE.hint;
+  const isLast = from !== undefined && isFinal(from);
+  const isBeaten =
+    isInferred && (isLast || bestOf(opposite) > best || (bestOf(opposite) === best && !isUsual));
+  const confidence = isBeaten ? Math.min(best, CONFIDENCE.contradicted) : best;
+  return { ...arc, confidence, evidence };
+}
+
+function bestOf(evidence: readonly Evidence[]): number {
+  return Math.max(0, ...evidence.map(({ confidence }) => confidence));
+}

@@ -1,0 +1,108 @@
+/** A directed edge between two items by their names. */
+export interface Arc {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The strongly connected components with more than one member, each in the order of `names` (Tarjan, 1972). */
+export function cyclesIn(names: readonly string[], arcs: readonly Arc[]): string[][] {
+  const next = successorsOf(arcs);
+  const state = new Map<string, { readonly index: number; low: number; isOpen: boolean }>();
+  const open: string[] = [];
+  const cycles: string[][] = [];
+  const visit = (root: string): void => {
+    const enter = (name: string) => {
+      const entry = { index: state.size, low: state.size, isOpen: true };
+      state.set(name, entry);
+      open.push(name);
+      return { name, entry, rest: [...(next.get(name) ?? [])] };
+    };
+    // A list of its own instead of recursion: a chain of tools may be long.
+    const path = [enter(root)];
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const to = top.rest.shift();
+      if (to !== undefined) {
+        const seen = state.get(to);
+        if (seen === undefined) path.push(enter(to));
+        else if (seen.isOpen) top.entry.low = Math.min(top.entry.low, seen.index);
+        continue;
+      }
+      path.pop();
+      const above = path.at(-1);
+      if (above !== undefined) above.entry.low = Math.min(above.entry.low, top.entry.low);
+      if (top.entry.low !== top.entry.index) continue;
+      const members = new Set(open.splice(open.indexOf(top.name)));
+      for (const member of members) {
+        const entry = state.get(member);
+        if (entry !== undefined) entry.isOpen = false;
+      }
+      if (members.size > 1) cycles.push(names.filter((name) => members.has(name)));
+    }
+  };
+  for (const name of names) if (!state.has(name)) visit(name);
+  return cycles.sort(([a = ''], [b = '']) => names.indexOf(a) - names.indexOf(b));
+}
+
+/**
+ * The names in an order in which each comes after those with an edge to it; `undefined` if there is none. Of several
+ * names that could be next it is the first by `compare`.
+ */
+export function topologicalOrder(
+  names: readonly string[],
+  arcs: readonly Arc[],
+  compare: (a: string, b: string) => number,
+): string[] | undefined {
+  const next = successorsOf(arcs);
+  const open = new Map(names.map((name) => [name, 0]));
+  for (const { to } of arcs) open.set(to, (open.get(to) ?? 0) + 1);
+  const ready = names.filter((name) => open.get(name) === 0);
+  const order: string[] = [];
+  for (;;) {
+    ready.sort(compare);
+    const name = ready.shift();
+    if (name === undefined) break;
+    order.push(name);
+    for (const to of next.get(name) ?? []) {
+      const left = (open.get(to) ?? 0) - 1;
+      open.set(to, left);
+      if (left === 0) ready.push(to);
+    }
+  }
+  return order.length === names.length ? order : undefined;
+}
+
+/** The groups of names that edges connect, in either direction; each and all in the order of `names`. */
+export function componentsIn(names: readonly string[], arcs: readonly Arc[]): string[][] {
+  const group = new Map(names.map((name) => [name, name]));
+  const rootOf = (name: string): string => {
+    let root = name;
+    for (let up = group.get(root); up !== undefined && up !== root; up = group.get(root)) root = up;
+    group.set(name, root);
+    return root;
+  };
+  for (const { from, to } of arcs) group.set(rootOf(to), rootOf(from));
+  const members = new Map<string, string[]>();
+  for (const name of names) {
+    const root = rootOf(name);
+    members.set(root, [...(members.get(root) ?? []), name]);
+  }
+  return [...members.values()];
+}
+
+/** All names with a path to one of `targets`, which belong to them. */
+export function ancestorsOf(targets: Iterable<string>, arcs: readonly Arc[]): Set<string> {
+  const found = new Set(targets);
+  // Grows while it is read: a set visits what is added.
+  for (const name of found) for (const { from, to } of arcs) if (to === name) found.add(from);
+  return found;
+}
+
+function successorsOf(arcs: readonly Arc[]): Map<string, string[]> {
+  const next = new Map<string, string[]>();
+  for (const { from, to } of arcs) {
+    const found = next.get(from);
+    if (found === undefined) next.set(from, [to]);
+    else found.push(to);
+  }
+  return next;
+}
