@@ -134,6 +134,7 @@ Commands:
   run         run a workflow in this process, and print its result
   serve       serve a registry over stdio or HTTP
   runs        show and keep the runs of a store
+  infer       infer the order of tools from their hints, schemas and descriptions
   explain     show what a code means, of a diagnostic or a failure, and its repair
 
 Options:
@@ -195,6 +196,15 @@ Options:
   --port N         where to listen over HTTP (default: 3000)
   --store STORE    where runs are kept: memory (default), or sqlite:PATH
 ${REGISTRY_OPTIONS}`,
+  inferHelp: `Usage: stepwright infer [FILE] [options]
+
+Infers which tools come before which: from hints, schemas and descriptions. Nothing is called. FILE is a JSON file with
+a list of tools, such as a result of \`tools/list\`. Without it the tools of the project's registries are read.
+
+Options:
+  --format FORMAT  text, mermaid, json, or spec, a draft of a spec file (default: text)
+  --goal TEXT      what to reach: the workflows that fit, else the calls that may lead to it (text or json)
+${REGISTRY_OPTIONS}`,
   explainHelp: `Usage: stepwright explain CODE
 
 Shows what a diagnostic means, an example, and its repair: \`stepwright explain SW3001\`.
@@ -250,6 +260,9 @@ Options:
     `stepwright: there is no code \`${code}\`${orKnown(suggestion)}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
   internalError: (reason: string) =>
     `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
+  noToolList: (file: string, why: string) => `stepwright: cannot read tools from \`${file}\`: ${why}`,
+  notToolList: 'it is not a list of tools, such as `{ "tools": [{ "name": "…", "inputSchema": { … } }] }`',
+  goalFormat: 'stepwright: `--goal` takes `--format text` or `--format json`',
   noFolder: (folder: string) => `stepwright: there is no folder \`${folder}\``,
   written: (file: string) => `wrote ${file}`,
   current: (file: string) => `${file} is current`,

@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./commands/run.js')).runCommand,
   serve: async () => (await import('./commands/serve.js')).serveCommand,
   runs: async () => (await import('./commands/runs.js')).runsCommand,
+  infer: async () => (await import('./commands/infer.js')).inferCommand,
   explain: async () => (await import('./commands/explain.js')).explainCommand,
 };
 
@@ -81,6 +82,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   ls: 'list',
   start: 'serve',
   tools: 'list',
+  plan: 'infer',
   print: 'graph',
 };
 

@@ -3,7 +3,7 @@ export interface Evidence {
   readonly kind: EvidenceKind;
   /** Between 0 and 1. */
   readonly confidence: number;
-  /** A clause without a subject, or a sentence about the second tool. */
+  /** A clause for readers, with the names of both tools. */
   readonly text: string;
   /** Which value goes where, if the evidence says so. */
   readonly link?: ValueLink;

@@ -1,8 +1,8 @@
-import { CONFIDENCE, type Evidence } from './evidence.js';
+import { CONFIDENCE, ENOUGH, type Evidence } from './evidence.js';
 import { ownedPart, type ToolFacts } from './facts.js';
 import type { Field, Parameter } from './fields.js';
 import { fitOf } from './fit.js';
-import { rankOf } from './lifecycle.js';
+import { isUndoing, rankOf } from './lifecycle.js';
 import { isGeneric } from './words.js';
 
 /** An edge between two tools, for one value. */
@@ -25,13 +25,37 @@ export function fieldEdges(tools: readonly ToolFacts[]): FieldEdge[] {
     }
   }
   return tools.flatMap((to) =>
-    to.parameters.flatMap((parameter) =>
-      (byLastWord.get(parameter.stems.at(-1) ?? '') ?? []).flatMap(({ from, result }) => {
-        const evidence = from === to ? undefined : evidenceOf(from, result, to, parameter);
-        return evidence === undefined ? [] : [{ from, to, evidence }];
-      }),
-    ),
+    to.parameters.flatMap((parameter) => {
+      const named = byLastWord.get(parameter.stems.at(-1) ?? '') ?? [];
+      return withoutMentions(
+        parameter,
+        named.flatMap(({ from, result }) => {
+          const evidence = from === to ? undefined : evidenceOf(from, result, to, parameter);
+          return evidence === undefined ? [] : [{ from, to, result, evidence }];
+        }),
+      );
+    }),
   );
+}
+
+/**
+ * Where a tool about flights returns the `flight_id`, others only mention it: a booking has a flight, but is not where
+ * flights come from.
+ */
+function withoutMentions(
+  parameter: Parameter,
+  edges: readonly (FieldEdge & { readonly result: Field })[],
+): FieldEdge[] {
+  const owned = ownedPart(parameter);
+  const isSource = ({ from, result }: (typeof edges)[number]) =>
+    owned !== undefined && isAbout(from, result, owned.owner);
+  const hasSource = edges.some((edge) => edge.evidence.confidence >= ENOUGH && isSource(edge));
+  return edges.map((edge) => {
+    const { from, to, evidence } = edge;
+    if (!hasSource || isSource(edge)) return { from, to, evidence };
+    const confidence = Math.min(evidence.confidence, CONFIDENCE.contradicted);
+    return { from, to, evidence: { ...evidence, confidence } };
+  });
 }
 
 function evidenceOf(
@@ -47,16 +71,29 @@ function evidenceOf(
   return {
     kind: match.kind,
     confidence: Math.min(match.confidence, limitOf(from, to, parameter)),
-    text: `\`${result.path}\` of its result ${match.text} \`${parameter.path}\`${optional}`,
+    text: `\`${result.path}\` of ${from.tool.name} ${match.text} \`${parameter.path}\` of ${to.tool.name}${optional}`,
     link: { output: result.path, parameter: parameter.path },
   };
 }
 
-/** Optional parameters and searches by details of what was done already order nothing. */
+/** Optional parameters, searches by details of what was done, and reads of what is yet to be made order nothing. */
 function limitOf(from: ToolFacts, to: ToolFacts, parameter: Parameter): number {
   if (!parameter.isRequired) return CONFIDENCE.optional;
   const isBackwards = (rankOf(from.tool) ?? 0) >= 2 && rankOf(to.tool) === 0;
-  return isBackwards && ownedPart(parameter) === undefined ? CONFIDENCE.contradicted : CONFIDENCE.hint;
+  const isDoubtful = (isBackwards && ownedPart(parameter) === undefined) || needsResultOf(from, to);
+  return isDoubtful ? CONFIDENCE.contradicted : CONFIDENCE.hint;
+}
+
+/** True if the first tool takes the identifier of what the second one makes, as `get_booking` does of `create_booking`. */
+function needsResultOf(from: ToolFacts, to: ToolFacts): boolean {
+  if (isUndoing(to.tool) || rankOf(to.tool) !== 2) return false;
+  const idsOf = ({ parameters }: ToolFacts) =>
+    parameters.flatMap((parameter) => {
+      const owned = ownedPart(parameter);
+      return parameter.isRequired && owned?.part === 'id' ? [owned.owner] : [];
+    });
+  const own = new Set(idsOf(to));
+  return idsOf(from).some((owner) => to.subjects.has(owner) && !own.has(owner));
 }
 
 interface Match {
@@ -78,7 +115,10 @@ function matchOf(from: ToolFacts, result: Field, to: ToolFacts, parameter: Param
   const given = result.stems.join(' ');
   const taken = parameter.stems.join(' ');
   if (given === taken) {
-    if (!isGeneric(result.stems)) return EQUAL;
+    if (!isSamePlace(result, parameter)) return undefined;
+    const container = parameter.around.slice(-1);
+    const isNamed = !isGeneric(result.stems) && (container.length === 0 || !isGeneric(container));
+    if (isNamed) return EQUAL;
     return sharesSubject(from, to) ? IDENTITY : GENERIC;
   }
   const wanted = ownedPart(parameter);
@@ -86,6 +126,12 @@ function matchOf(from: ToolFacts, result: Field, to: ToolFacts, parameter: Param
   const owned = ownedPart(result);
   if (owned !== undefined && taken === owned.part && isAbout(to, parameter, owned.owner)) return IDENTITY;
   return !isGeneric(parameter.stems) && given.endsWith(` ${taken}`) ? QUALIFIED : undefined;
+}
+
+/** Fields of two objects are the same only in objects of one name: `price.cents` is not `discount.cents`. */
+function isSamePlace(result: Field, parameter: Field): boolean {
+  const [inside, into] = [result.around.at(-1), parameter.around.at(-1)];
+  return inside === undefined || into === undefined || inside === into;
 }
 
 /** True if a field belongs to the subject: to the object around it, or else to what the tool is about. */

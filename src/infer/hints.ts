@@ -54,12 +54,16 @@ export function readHints(tools: readonly ToolDescription[]): ReadHints {
         return [];
       });
     for (const other of resolve(hints?.requires)) {
-      edges.push({ from: other, to: name, evidence: hinted('requires', `\`requires\` of \`${name}\``) });
+      edges.push({
+        from: other,
+        to: name,
+        evidence: hinted('requires', `\`requires\` of ${name} names ${other}`),
+      });
     }
     const followers = [...new Set(resolve(hints?.next))];
     const isChoice = followers.length > 1;
     for (const other of followers) {
-      const text = `\`next\` of \`${name}\`${isChoice ? ', one of several' : ''}`;
+      const text = `\`next\` of ${name} names ${other}${isChoice ? ' as one of several' : ''}`;
       edges.push({ from: name, to: other, evidence: hinted('next', text) });
     }
     if (isChoice) choices.push({ after: name, oneOf: followers });
@@ -73,8 +77,8 @@ export function readHints(tools: readonly ToolDescription[]): ReadHints {
   return { edges, choices, faults };
 }
 
-function hinted(kind: 'requires' | 'next', where: string): Evidence {
-  return { kind, confidence: CONFIDENCE.hint, text: `is named in ${where}` };
+function hinted(kind: 'requires' | 'next', text: string): Evidence {
+  return { kind, confidence: CONFIDENCE.hint, text };
 }
 
 /** The tool that a hint names: exactly, or without the prefix of the server it comes from. */

@@ -34,17 +34,14 @@ describe('a flight booking with hints', () => {
 });
 
 describe('hints', () => {
-  test('`requires` is needed on every way', () => {
+  test('a tool that requires both alternatives is in no sequence', () => {
     const tools = [
       toolOf('start', [], { hints: { next: ['left', 'right'] } }),
       toolOf('left', []),
       toolOf('right', []),
       toolOf('finish', [], { hints: { requires: ['left', 'right'] } }),
     ];
-    expect(inferOrder(tools).sequences).toEqual([
-      ['start', 'left'],
-      ['start', 'right'],
-    ]);
+    expect(inferOrder(tools).sequences).toEqual([]);
   });
 
   test('a tool that another alternative requires may come before it', () => {
@@ -53,10 +50,7 @@ describe('hints', () => {
       toolOf('check', []),
       toolOf('book', [], { hints: { requires: ['check'] } }),
     ];
-    expect(inferOrder(tools).sequences).toEqual([
-      ['start', 'check'],
-      ['start', 'check', 'book'],
-    ]);
+    expect(inferOrder(tools).sequences).toEqual([['start', 'check', 'book']]);
   });
 
   test('name tools without the prefix of their server', () => {
@@ -234,6 +228,40 @@ describe('schemas', () => {
     const { cycles, sequences } = inferOrder(tools);
     expect(cycles).toEqual([['one', 'two', 'three']]);
     expect(sequences).toEqual([['four', 'five']]);
+  });
+});
+
+describe('the source of an identifier', () => {
+  const search = toolOf('search_flights', ['city'], { returns: ['flight_id'] });
+  const create = toolOf('create_booking', ['flight_id', 'passenger'], { returns: ['booking_id'] });
+  const get = toolOf('get_booking', ['booking_id'], { returns: ['flight_id', 'passenger'] });
+
+  test('is a tool about its subject, and not one that mentions it', () => {
+    const tools = [search, get, toolOf('check_seats', ['flight_id'])];
+    expect(confidence(tools, 'search_flights', 'check_seats')).toBe(0.8);
+    expect(confidence(tools, 'get_booking', 'check_seats')).toBe(0.45);
+  });
+
+  test('a read of what a tool makes does not come before it', () => {
+    expect(confidence([create, get], 'get_booking', 'create_booking')).toBe(0.45);
+    expect(confidence([create, get], 'create_booking', 'get_booking')).toBe(0.8);
+  });
+
+  test('properties of objects with different names are different', () => {
+    const money = (name: string) => ({
+      type: 'object',
+      properties: {
+        [name]: { type: 'object', properties: { cents: { type: 'integer' } }, required: ['cents'] },
+      },
+      required: [name],
+    });
+    const tools = (given: string, taken: string): ToolDescription[] => [
+      { name: 'quote', inputSchema: { type: 'object' }, outputSchema: money(given) },
+      { name: 'charge', inputSchema: money(taken) },
+    ];
+    expect(edge(tools('discount', 'fare'), 'quote', 'charge')).toBeUndefined();
+    expect(confidence(tools('fare', 'fare'), 'quote', 'charge')).toBe(0.8);
+    expect(confidence(tools('amount', 'amount'), 'quote', 'charge')).toBe(0.2);
   });
 });
 

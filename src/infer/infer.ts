@@ -46,7 +46,7 @@ export function inferOrder(list: readonly ToolDescription[]): Inference {
     edges,
     choices: hints.choices,
     cycles: cyclesIn(names, arcs),
-    sequences: sequencesOf(tools, arcs, hints),
+    sequences: sequencesOf(tools, edges, hints),
     faults: hints.faults,
   };
 }
@@ -110,7 +110,7 @@ function edgeOf(
         {
           kind: 'lifecycle',
           confidence: CONFIDENCE.lifecycle,
-          text: 'does a kind of work that usually comes first',
+          text: `tools such as ${arc.from} usually come before tools such as ${arc.to}`,
         },
       ]
     : [];

@@ -48,7 +48,7 @@ export function operandEdges(
     const [product] = best;
     if (product === undefined || best.some(({ from }) => from !== product.from)) return [];
     const confidence = confidenceOf(operand, product, tools.length);
-    const text = `alone returns a value for \`${parameter.path}\`, which is what the tool works on`;
+    const text = `only ${product.from.tool.name} returns a value for \`${parameter.path}\`, which ${to.tool.name} works on`;
     const link = { output: product.result.path, parameter: parameter.path };
     return [{ from: product.from, to, evidence: { kind: 'operand', confidence, text, link } }];
   });

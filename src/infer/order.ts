@@ -71,24 +71,6 @@ export function topologicalOrder(
   return order.length === names.length ? order : undefined;
 }
 
-/** The groups of names that edges connect, in either direction; each and all in the order of `names`. */
-export function componentsIn(names: readonly string[], arcs: readonly Arc[]): string[][] {
-  const group = new Map(names.map((name) => [name, name]));
-  const rootOf = (name: string): string => {
-    let root = name;
-    for (let up = group.get(root); up !== undefined && up !== root; up = group.get(root)) root = up;
-    group.set(name, root);
-    return root;
-  };
-  for (const { from, to } of arcs) group.set(rootOf(to), rootOf(from));
-  const members = new Map<string, string[]>();
-  for (const name of names) {
-    const root = rootOf(name);
-    members.set(root, [...(members.get(root) ?? []), name]);
-  }
-  return [...members.values()];
-}
-
 /** All names with a path to one of `targets`, which belong to them. */
 export function ancestorsOf(targets: Iterable<string>, arcs: readonly Arc[]): Set<string> {
   const found = new Set(targets);

@@ -23,9 +23,7 @@ export function orderingPhrases(
       const follows = BEFORE_THIS.some((phrase) => phrase.test(before));
       if (!follows && !AFTER_THIS.some((phrase) => phrase.test(before))) return [];
       const arc = follows ? { from: other.name, to: name } : { from: name, to: other.name };
-      const text = follows
-        ? `is named as earlier in the description of \`${name}\``
-        : `says in its description that it comes before`;
+      const text = `the description of ${name} says that it comes ${follows ? 'after' : 'before'} ${other.name}`;
       return [{ ...arc, evidence: { kind: 'phrase', confidence: CONFIDENCE.phrase, text } as const }];
     });
   });

@@ -1,54 +1,70 @@
 import { compareText } from '../graph/names.js';
+import { ENOUGH } from './evidence.js';
 import type { Choice, ReadHints } from './hints.js';
+import type { Edge } from './infer.js';
 import { isUndoing, rankOf } from './lifecycle.js';
-import { type Arc, ancestorsOf, componentsIn, cyclesIn, topologicalOrder } from './order.js';
+import { type Needs, needsOf } from './needs.js';
+import { type Arc, ancestorsOf, cyclesIn, topologicalOrder } from './order.js';
 import type { ToolDescription } from './tool.js';
 
 /** More alternatives than a reader compares. */
 const MOST_SEQUENCES = 16;
 
 /**
- * The orders in which connected tools may be called. Of alternatives a sequence has one; tools that need another one are
- * left out, and so are tools that undo what others of the sequence do. Connected tools with a cycle have no sequence.
+ * The orders in which tools may be called: one for each tool that nothing follows, with what it needs. Of alternatives a
+ * sequence has one; tools that need another one are left out. A tool with a cycle before it has no sequence.
  */
 export function sequencesOf(
   tools: readonly ToolDescription[],
-  arcs: readonly Arc[],
-  { choices, edges }: Pick<ReadHints, 'choices' | 'edges'>,
+  edges: readonly Edge[],
+  { choices, edges: hinted }: Pick<ReadHints, 'choices' | 'edges'>,
 ): string[][] {
   const names = tools.map(({ name }) => name);
-  const compare = comparison(tools);
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const arcs = edges.filter(({ confidence }) => confidence >= ENOUGH);
   const circular = new Set(cyclesIn(names, arcs).flat());
-  const hard = edges.filter(({ evidence }) => evidence.kind === 'requires');
-  const undoing = undoingIn(tools, arcs);
-  return componentsIn(names, arcs)
-    .filter((members) => members.length > 1 && !members.some((name) => circular.has(name)))
-    .flatMap((members) => {
-      const own = arcs.filter(({ from }) => members.includes(from));
-      const order = topologicalOrder(members, own, compare) ?? [];
-      const chosen = choices.filter(({ after }) => members.includes(after));
-      const all = exclusionsOf(chosen, own).map((excluded) => {
-        const isLeft = remains(members, own, hard, new Set([...excluded, ...undoing]));
-        return order.filter(isLeft);
-      });
-      return distinct(all).filter(({ length }) => length > 1);
+  const hard = hinted.filter(({ evidence }) => evidence.kind === 'requires');
+  const followed = new Set(
+    arcs.filter(({ to }) => !isAside(byName.get(to), arcs, byName)).map(({ from }) => from),
+  );
+  const all = names
+    .filter((name) => !followed.has(name) && !circular.has(name))
+    .flatMap((name) => {
+      const needs = needsOf([name], byName, arcs, circular);
+      if ([...needs.keys()].some((each) => circular.has(each))) return [];
+      const order = orderOf(needs, tools, arcs);
+      const own = arcs.filter(({ from, to }) => needs.has(from) && needs.has(to));
+      const made = choices.filter(({ after }) => needs.has(after));
+      return exclusionsOf(made, hard)
+        .map((excluded) => order.filter(remains(order, own, hard, excluded)))
+        .filter((sequence) => sequence.includes(name));
     });
+  return distinct(all).filter(({ length }) => length > 1);
+}
+
+/** True for a tool that undoes what the tools before it do, and so ends no process of theirs. */
+function isAside(
+  tool: ToolDescription | undefined,
+  arcs: readonly Edge[],
+  tools: ReadonlyMap<string, ToolDescription>,
+): boolean {
+  if (tool === undefined || !isUndoing(tool)) return false;
+  return arcs.some(({ from, to }) => to === tool.name && (rankOf(tools.get(from) ?? tool) ?? 2) >= 2);
+}
+
+/** The tools of a plan in an order that no edge contradicts. */
+export function orderOf(needs: Needs, tools: readonly ToolDescription[], arcs: readonly Arc[]): string[] {
+  const names = tools.map(({ name }) => name).filter((name) => needs.has(name));
+  const inside = arcs.filter(({ from, to }) => needs.has(from) && needs.has(to));
+  return topologicalOrder(names, inside, comparison(tools)) ?? [];
 }
 
 function distinct(sequences: readonly (readonly string[])[]): string[][] {
   return [...new Map(sequences.map((sequence) => [JSON.stringify(sequence), [...sequence]])).values()];
 }
 
-/** The tools that undo, behind tools that act: a plan does not do and undo. */
-function undoingIn(tools: readonly ToolDescription[], arcs: readonly Arc[]): string[] {
-  const acting = new Set(tools.filter((tool) => (rankOf(tool) ?? 0) >= 2).map(({ name }) => name));
-  return tools
-    .filter((tool) => isUndoing(tool) && [...ancestorsOf([tool.name], arcs)].some((name) => acting.has(name)))
-    .map(({ name }) => name);
-}
-
 /** The tools that a sequence leaves out, for each way to choose. */
-function exclusionsOf(choices: readonly Choice[], arcs: readonly Arc[]): Set<string>[] {
+function exclusionsOf(choices: readonly Choice[], hard: readonly Arc[]): Set<string>[] {
   let all: Set<string>[] = [new Set()];
   for (const { oneOf } of choices) {
     all = all
@@ -57,7 +73,7 @@ function exclusionsOf(choices: readonly Choice[], arcs: readonly Arc[]): Set<str
           .filter((chosen) => !excluded.has(chosen))
           .map((chosen) => {
             // The chosen tool may need another one of them.
-            const needed = ancestorsOf([chosen], arcs);
+            const needed = ancestorsOf([chosen], hard);
             return new Set([...excluded, ...oneOf.filter((other) => !needed.has(other))]);
           }),
       )

@@ -22,7 +22,7 @@ export function sourceEdges(tools: readonly ToolFacts[]): FieldEdge[] {
       const finding = about.filter(({ tool }) => rankOf(tool) === 0);
       const [from, ...others] = finding.length > 0 ? finding : about.filter(({ tool }) => rankOf(tool) === 2);
       if (from === undefined || others.length > 0) return [];
-      const text = `is about the subject of \`${parameter.path}\`, and does not say what it returns`;
+      const text = `${from.tool.name} is about the subject of \`${parameter.path}\` of ${to.tool.name}, and does not say what it returns`;
       return [
         { from, to, evidence: { kind: 'source', confidence: CONFIDENCE.untypedSource, text } as const },
       ];

@@ -47,9 +47,10 @@ export function rootOf(word: string): string {
 }
 
 const FUNCTION_WORDS = new Set(
-  'a an the of to for from in on at by with and or as is are be its it this that given based per into'.split(
-    ' ',
-  ),
+  (
+    'a an the of to for from in on at by with and or as is are be its it this that given based per into ' +
+    'how what which who where when why do does can could i me my we our you your please want need some any all'
+  ).split(' '),
 );
 
 /** The roots of the words of a text that carry meaning. */

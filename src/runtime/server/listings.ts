@@ -3,6 +3,7 @@ import { readMetadata } from '../../decorators/metadata.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
+import { HINTS_META } from '../../infer/read-tools.js';
 import {
   type AnyClass,
   clientToolNames,
@@ -113,9 +114,6 @@ function completersOf(cls: AnyClass): ReadonlyMap<string, Completer> {
     ),
   );
 }
-
-/** Key of a tool's hints in its `_meta`. */
-const HINTS_META = 'stepwright/hints';
 
 /** What a server offers, each list in the order of names, as clients see it. */
 export interface Listings {

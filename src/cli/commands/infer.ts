@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import type { Json } from '../../graph/json.js';
+import { draftSpec } from '../../infer/draft-spec.js';
+import { planFor, type WorkflowChoice } from '../../infer/goal.js';
+import { inferOrder } from '../../infer/infer.js';
+import { inferenceMermaid, inferenceText, planText } from '../../infer/print-inference.js';
+import { hintsFrom, toolsFrom } from '../../infer/read-tools.js';
+import type { ToolDescription } from '../../infer/tool.js';
+import { toolNames } from '../../runtime/server/composite/served-workflows.js';
+import { clientToolNames, type Registry } from '../../runtime/tools/registry.js';
+import { misused, type Output, texts } from '../command-line.js';
+import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
+
+const OPTIONS = {
+  ...REGISTRY_OPTIONS,
+  format: { type: 'string', oneOf: ['text', 'mermaid', 'json', 'spec'] },
+  goal: { type: 'string' },
+} as const;
+
+type Format = (typeof OPTIONS.format.oneOf)[number];
+
+/** `stepwright infer [FILE]`: infers the order of tools, of a file or of the registries. */
+export const inferCommand = registryCommand('infer', texts.inferHelp, OPTIONS, 1, async (parsed, output) => {
+  const { format = 'text', goal } = parsed.values;
+  if (goal !== undefined && format !== 'text' && format !== 'json') return misused(texts.goalFormat, output);
+  const [file] = parsed.args;
+  const print = (tools: readonly ToolDescription[], workflows: readonly WorkflowChoice[]) => {
+    output.out(shown(tools, workflows, format, goal));
+    return 0;
+  };
+  if (file === undefined) {
+    return withRegistries('infer', parsed.values, output, async ({ registries }) =>
+      print(
+        registries.flatMap(({ registry }) => toolsOf(registry)),
+        registries.flatMap(({ registry }) => workflowsOf(registry)),
+      ),
+    );
+  }
+  const tools = await readTools(file, output);
+  return tools === undefined ? 1 : print(tools, []);
+});
+
+async function readTools(file: string, output: Output): Promise<readonly ToolDescription[] | undefined> {
+  try {
+    const tools = toolsFrom(JSON.parse(await readFile(file, 'utf8')) as Json);
+    if (tools !== undefined) return tools;
+    output.err(`${texts.noToolList(file, texts.notToolList)}\n`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    output.err(`${texts.noToolList(file, why)}\n`);
+  }
+  return undefined;
+}
+
+function shown(
+  tools: readonly ToolDescription[],
+  workflows: readonly WorkflowChoice[],
+  format: Format,
+  goal: string | undefined,
+): string {
+  if (goal !== undefined) {
+    const plan = planFor(goal, tools, workflows);
+    return format === 'json' ? jsonText(plan) : planText(plan);
+  }
+  const inference = inferOrder(tools);
+  switch (format) {
+    case 'text':
+      return inferenceText(inference);
+    case 'mermaid':
+      return inferenceMermaid(inference);
+    case 'json':
+      return jsonText(inference);
+    case 'spec':
+      return draftSpec(tools, inference);
+  }
+}
+
+function jsonText(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+function toolsOf({ tools }: Registry): ToolDescription[] {
+  return Object.entries(tools).map(([name, { description, inputSchema, outputSchema, hints }]) => ({
+    name,
+    description,
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(hints === undefined ? {} : { hints: hintsFrom(hints) }),
+  }));
+}
+
+function workflowsOf({ workflows, tools }: Registry): WorkflowChoice[] {
+  const graphs = Object.values(workflows).map(({ graph }) => graph);
+  const offered = graphs.filter(({ expose }) => expose?.includes('tool'));
+  const { names } = toolNames(offered, new Set(clientToolNames({ tools })));
+  return graphs.map(({ name, description, inputs }) => {
+    const tool = names.get(name);
+    return { name, ...(tool === undefined ? {} : { tool }), description, inputs };
+  });
+}

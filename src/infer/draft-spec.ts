@@ -1,0 +1,177 @@
+import { isJsonObject, type JsonSchema } from '../graph/json.js';
+import { singleLine } from '../graph/printable-text.js';
+import { ENOUGH } from './evidence.js';
+import { type Parameter, parametersOf } from './fields.js';
+import type { Choice } from './hints.js';
+import type { Edge, Inference } from './infer.js';
+import { ancestorsOf } from './order.js';
+import type { ToolDescription } from './tool.js';
+import { wordsOf } from './words.js';
+
+/**
+ * A draft of a spec file in YAML, with a workflow for each inferred process. What inference cannot know is marked with
+ * `TODO`: names, conditions of alternatives, and what a step does if a value is missing.
+ */
+export function draftSpec(tools: readonly ToolDescription[], inference: Inference): string {
+  const sure = inference.edges.filter(({ confidence }) => confidence >= ENOUGH);
+  const processes = processesOf(inference.sequences);
+  const lines = processes.flatMap((process) => workflowLines(process, tools, sure, inference.choices));
+  const head = [
+    '# A draft, inferred from a list of tools. Read it before you use it.',
+    'version: "0.1"',
+    'domain: draft',
+  ];
+  if (lines.length === 0) return [...head, 'workflows: {} # no order was inferred', ''].join('\n');
+  return [...head, 'workflows:', ...lines.map((line) => (line === '' ? '' : `  ${line}`)), ''].join('\n');
+}
+
+/** Alternatives of one process. */
+interface Process {
+  /** The last tool of its first alternative. */
+  readonly main: string;
+  /** Its tools, in their order. */
+  readonly members: readonly string[];
+}
+
+/** Sequences with a tool in common are alternatives of one process. */
+function processesOf(sequences: readonly (readonly string[])[]): Process[] {
+  const processes: { main: string; members: string[] }[] = [];
+  for (const sequence of sequences) {
+    const found = processes.find(({ members }) => sequence.some((tool) => members.includes(tool)));
+    if (found === undefined) processes.push({ main: sequence.at(-1) ?? '', members: [...sequence] });
+    else found.members.push(...sequence.filter((tool) => !found.members.includes(tool)));
+  }
+  return processes;
+}
+
+function workflowLines(
+  { main, members }: Process,
+  tools: readonly ToolDescription[],
+  edges: readonly Edge[],
+  choices: readonly Choice[],
+): string[] {
+  const own = members.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
+  const inside = edges.filter(({ from, to }) => members.includes(from) && members.includes(to));
+  const inputs = new Map<string, JsonSchema>();
+  const nodes = own.flatMap((tool) => [
+    ...callLines(tool, inside, choices, inputs),
+    ...choices.filter(({ after }) => after === tool.name).flatMap((choice) => branchLines(choice, members)),
+  ]);
+  return [
+    `${idOf(main)}: # TODO: a name`,
+    '  description: "TODO"',
+    ...(inputs.size === 0 ? [] : ['  params:']),
+    ...[...inputs].map(([name, schema]) => `    ${name}: { type: ${typeName(schema)}, required: true }`),
+    '  graph:',
+    ...nodes.map((line) => `    ${line}`),
+  ];
+}
+
+function callLines(
+  tool: ToolDescription,
+  edges: readonly Edge[],
+  choices: readonly Choice[],
+  inputs: Map<string, JsonSchema>,
+): string[] {
+  const into = edges.filter(({ to }) => to === tool.name);
+  const after = into.filter(
+    ({ from, to }) => !choices.some((choice) => choice.after === from && choice.oneOf.includes(to)),
+  );
+  const direct = after.filter(
+    ({ from }) => !after.some((other) => other.from !== from && ancestorsOf([other.from], edges).has(from)),
+  );
+  const isSelected = after.length < into.length;
+  const parameters = parametersOf(tool).filter(({ isRequired, path, name }) => isRequired && path === name);
+  const given = parameters.map((parameter) => {
+    const value = referenceFor(parameter, into);
+    const input = inputName(parameter.name, edges);
+    if (value === undefined) inputs.set(input, schemaOf(tool, parameter));
+    return `    ${quotedKey(parameter.name)}: ${value ?? `$${input}`}`;
+  });
+  return [
+    `${idOf(tool.name)}:${evidenceNote(into)}`,
+    `  call: ${quoted(tool.name)}`,
+    ...(isSelected || direct.length === 0
+      ? []
+      : [`  depends_on: [${direct.map(({ from }) => idOf(from)).join(', ')}]`]),
+    ...(given.length === 0 ? [] : ['  args:', ...given]),
+  ];
+}
+
+function branchLines({ after, oneOf }: Choice, members: readonly string[]): string[] {
+  const targets = oneOf.filter((tool) => members.includes(tool));
+  const last = targets.at(-1);
+  if (targets.length < 2 || last === undefined) return [];
+  return [
+    `after_${idOf(after)}:`,
+    '  type: branch',
+    `  depends_on: [${idOf(after)}]`,
+    '  on:',
+    ...targets
+      .slice(0, -1)
+      .flatMap((tool) => ['    - when: "false" # TODO: the condition', `      goto: ${idOf(tool)}`]),
+    `    - default: { goto: ${idOf(last)} }`,
+  ];
+}
+
+/** The reference to the value of an earlier step: its first item where it is one of a list. */
+function referenceFor(parameter: Parameter, into: readonly Edge[]): string | undefined {
+  for (const { from, evidence } of into) {
+    const link = evidence.find(
+      (each) => each.link?.parameter === parameter.path && each.confidence >= ENOUGH,
+    )?.link;
+    if (link !== undefined) return `$${idOf(from)}.${link.output.replaceAll('[]', '.0').replace(/^\./, '')}`;
+  }
+  return undefined;
+}
+
+function evidenceNote(into: readonly Edge[]): string {
+  if (into.length === 0) return '';
+  const least = Math.min(...into.map(({ confidence }) => confidence));
+  return ` # after ${into.map(({ from }) => singleLine(from)).join(', ')} (${least})`;
+}
+
+function schemaOf({ inputSchema }: ToolDescription, { name }: Parameter): JsonSchema {
+  const { properties } = inputSchema;
+  const schema = isJsonObject(properties) ? properties[name] : undefined;
+  return isJsonObject(schema) ? schema : {};
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'str',
+  integer: 'int',
+  number: 'number',
+  boolean: 'bool',
+  array: 'list',
+  object: 'dict',
+};
+
+function typeName({ type }: JsonSchema): string {
+  return (typeof type === 'string' ? TYPES[type] : undefined) ?? 'any';
+}
+
+/** Names that references give another meaning. */
+const RESERVED = new Set('params steps item index error run env user secrets'.split(' '));
+
+/** The name of a parameter of the workflow: inputs and steps share their names. */
+function inputName(name: string, edges: readonly Edge[]): string {
+  const own = /^[A-Za-z_]\w*$/.test(name) ? name : idOf(name);
+  const isTaken = edges.some(({ from, to }) => idOf(from) === own || idOf(to) === own);
+  return isTaken || RESERVED.has(own) ? `${own}_value` : own;
+}
+
+function quotedKey(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : quoted(name);
+}
+
+/** A name as an id of a node: letters, digits and `_`. */
+function idOf(name: string): string {
+  const id = wordsOf(name)
+    .join('_')
+    .replace(/[^a-z0-9_]/g, '');
+  return /^[a-z_]/.test(id) ? id : `step_${id}`;
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

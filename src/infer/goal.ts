@@ -1,0 +1,160 @@
+import type { Input } from '../graph/model.js';
+import { compareText } from '../graph/names.js';
+import { ENOUGH, type Evidence } from './evidence.js';
+import { parametersOf } from './fields.js';
+import { type Edge, inferOrder } from './infer.js';
+import { linksOf, needsOf } from './needs.js';
+import { orderOf } from './sequences.js';
+import type { ToolDescription } from './tool.js';
+import { rootOf, rootsOf, wordsOf } from './words.js';
+
+/** A workflow that a planner may choose. */
+export interface WorkflowChoice {
+  readonly name: string;
+  /** Its tool, if it is one. */
+  readonly tool?: string;
+  readonly description: string;
+  readonly inputs: readonly (Pick<Input, 'name' | 'required'> & Partial<Pick<Input, 'description'>>)[];
+}
+
+/** What may lead to a goal. Nothing of it has been called. */
+export interface Plan {
+  readonly goal: string;
+  /** The workflows that fit, the best first. */
+  readonly workflows: readonly FittingWorkflow[];
+  /** The tools to call, in their order, if no workflow fits; empty if no tool fits either. */
+  readonly steps: readonly PlannedCall[];
+}
+
+export interface FittingWorkflow {
+  readonly workflow: string;
+  readonly tool?: string;
+  /** The share of the goal's words that it is about, between 0 and 1. Rare words count more. */
+  readonly score: number;
+  readonly parameters: readonly PlannedParameter[];
+}
+
+export interface PlannedCall {
+  readonly tool: string;
+  /** The least confidence of the edges that place it; none for the first calls. */
+  readonly confidence?: number;
+  /** Required parameters, and where their values come from. */
+  readonly parameters: readonly PlannedParameter[];
+  readonly evidence: readonly Evidence[];
+}
+
+export interface PlannedParameter {
+  readonly name: string;
+  readonly description?: string;
+  readonly required: boolean;
+  /** The earlier call and the field of its result. Without it the caller gives the value. */
+  readonly from?: { readonly tool: string; readonly output: string };
+}
+
+/** The least share of a goal's words of what fits it. */
+const FITS = 0.5;
+
+/** The share of the best tool's score from which another tool belongs to the goal as well. */
+const ALSO_FITS = 0.9;
+
+/** Workflows that fit a goal; if there are none, the tools that fit it, after those that they need. */
+export function planFor(
+  goal: string,
+  tools: readonly ToolDescription[],
+  workflows: readonly WorkflowChoice[],
+): Plan {
+  const texts = [
+    ...workflows.map(({ name, description }) => ({ name, description })),
+    ...tools.map(({ name, description = '' }) => ({ name, description })),
+  ];
+  const score = scorer(goal, texts);
+  const fitting = workflows
+    .map((workflow) => ({ workflow, score: score(workflow) }))
+    .filter((each) => each.score >= FITS)
+    .sort((a, b) => b.score - a.score || compareText(a.workflow.name, b.workflow.name))
+    .map(({ workflow: { name, tool, inputs }, score }) => ({
+      workflow: name,
+      ...(tool === undefined ? {} : { tool }),
+      score: Math.round(score * 100) / 100,
+      parameters: inputs.map(({ name, description, required }) => parameterOf(name, description, required)),
+    }));
+  return { goal, workflows: fitting, steps: fitting.length > 0 ? [] : stepsFor(tools, score) };
+}
+
+type Score = (text: Pick<ToolDescription, 'name' | 'description'>) => number;
+
+/** Scores texts by the words of the goal that they have. Words that none of them has say nothing. */
+function scorer(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'description'>[]): Score {
+  const wordsIn = ({ name, description = '' }: Pick<ToolDescription, 'name' | 'description'>) =>
+    rootsOf(`${name} ${description}`);
+  const documents = texts.map(wordsIn);
+  const countOf = (root: string) => documents.filter((words) => words.has(root)).length;
+  const weights = new Map(
+    goalRoots(goal, (root) => countOf(root) > 0).flatMap((root) => {
+      const count = countOf(root);
+      return count === 0 ? [] : [[root, Math.log(1 + documents.length / count)] as const];
+    }),
+  );
+  const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
+  return (text) => {
+    const words = wordsIn(text);
+    const found = [...weights].filter(([root]) => words.has(root));
+    return total === 0 ? 0 : found.reduce((sum, [, weight]) => sum + weight, 0) / total;
+  };
+}
+
+/** The roots of a goal. Two words are one where a text writes them so: `check out` and `checkout`. */
+function goalRoots(goal: string, isKnown: (root: string) => boolean): string[] {
+  const words = wordsOf(goal);
+  const joined = words.map((word, index) => rootOf(`${word}${words[index + 1] ?? ''}`));
+  const isJoined = (index: number) => index < words.length - 1 && isKnown(joined[index] ?? '');
+  const apart = words.filter((_, index) => !isJoined(index) && !(index > 0 && isJoined(index - 1)));
+  return [...new Set([...joined.filter((_, index) => isJoined(index)), ...rootsOf(apart.join(' '))])];
+}
+
+function stepsFor(tools: readonly ToolDescription[], score: Score): PlannedCall[] {
+  const scores = new Map(tools.map((tool) => [tool.name, score(tool)]));
+  const best = Math.max(0, ...scores.values());
+  if (best < FITS) return [];
+  const { edges, choices, cycles } = inferOrder(tools);
+  const circular = new Set(cycles.flat());
+  const sure = edges.filter(({ confidence }) => confidence >= ENOUGH);
+  const rivals = (name: string) =>
+    choices.flatMap(({ oneOf }) => (oneOf.includes(name) ? oneOf.filter((each) => each !== name) : []));
+  const targets: string[] = [];
+  for (const [name, value] of [...scores].sort(([, a], [, b]) => b - a)) {
+    if (value >= best * ALSO_FITS && !rivals(name).some((each) => targets.includes(each))) targets.push(name);
+  }
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const needs = needsOf(targets, byName, sure, circular);
+  const order = orderOf(needs, tools, sure);
+  return order.flatMap((name) => {
+    const tool = byName.get(name);
+    return tool === undefined ? [] : [callOf(tool, needs.get(name) ?? [])];
+  });
+}
+
+function callOf(tool: ToolDescription, needs: readonly Edge[]): PlannedCall {
+  const sources = new Map<string, { tool: string; output: string }>();
+  for (const edge of needs) {
+    for (const { parameter, output } of linksOf(edge)) {
+      if (!sources.has(parameter)) sources.set(parameter, { tool: edge.from, output });
+    }
+  }
+  const parameters = parametersOf(tool).filter(
+    ({ isRequired, path, name }) => isRequired && (path === name || sources.has(path)),
+  );
+  return {
+    tool: tool.name,
+    ...(needs.length === 0 ? {} : { confidence: Math.min(...needs.map(({ confidence }) => confidence)) }),
+    parameters: parameters.map(({ path, description }) => {
+      const from = sources.get(path);
+      return { ...parameterOf(path, description, true), ...(from === undefined ? {} : { from }) };
+    }),
+    evidence: needs.flatMap(({ evidence }) => evidence.filter(({ confidence }) => confidence >= ENOUGH)),
+  };
+}
+
+function parameterOf(name: string, description: string | undefined, required: boolean): PlannedParameter {
+  return { name, ...(description === undefined || description === '' ? {} : { description }), required };
+}

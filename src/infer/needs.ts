@@ -1,0 +1,64 @@
+import { ENOUGH, type ValueLink } from './evidence.js';
+import type { Edge } from './infer.js';
+import { isUndoing, rankOf } from './lifecycle.js';
+import type { ToolDescription } from './tool.js';
+
+/** The edges that each of some tools needs, and each of those that they lead to, by tool. */
+export type Needs = ReadonlyMap<string, readonly Edge[]>;
+
+/** What has to be called before the targets. A tool of a cycle has no needs: they have no order. */
+export function needsOf(
+  targets: readonly string[],
+  tools: ReadonlyMap<string, ToolDescription>,
+  edges: readonly Edge[],
+  circular: ReadonlySet<string>,
+): Needs {
+  const needs = new Map<string, readonly Edge[]>();
+  const left = [...targets];
+  for (let name = left.pop(); name !== undefined; name = left.pop()) {
+    const tool = tools.get(name);
+    if (tool === undefined || needs.has(name)) continue;
+    const own = circular.has(name) ? [] : ownNeeds(tool, edges, tools);
+    needs.set(name, own);
+    left.push(...own.map(({ from }) => from));
+  }
+  return needs;
+}
+
+/**
+ * The edges that a tool needs: what it requires, and for each required parameter the best source. A tool that undoes
+ * something needs what was done before the plan, and not that the plan does it.
+ */
+function ownNeeds(
+  tool: ToolDescription,
+  edges: readonly Edge[],
+  tools: ReadonlyMap<string, ToolDescription>,
+): Edge[] {
+  const rank = ({ from }: Edge): number => {
+    const source = tools.get(from);
+    return (source && rankOf(source)) ?? 2;
+  };
+  const into = edges.filter(({ to, confidence }) => to === tool.name && confidence >= ENOUGH);
+  const required = into.filter(({ evidence }) => evidence.some(({ kind }) => kind === 'requires'));
+  const chosen = new Set(required);
+  const fed = new Set(required.flatMap((edge) => linksOf(edge).map(({ parameter }) => parameter)));
+  const others = into
+    .filter((edge) => !chosen.has(edge) && !(isUndoing(tool) && rank(edge) >= 2))
+    .sort((a, b) => b.confidence - a.confidence || rank(a) - rank(b));
+  for (const edge of others) {
+    const links = linksOf(edge);
+    const isNew = links.some(({ parameter }) => !fed.has(parameter));
+    // An edge without a value is a hint or a phrase: one of them is enough.
+    if (links.length === 0 ? chosen.size > 0 : !isNew) continue;
+    chosen.add(edge);
+    for (const { parameter } of links) fed.add(parameter);
+  }
+  return [...chosen];
+}
+
+/** The values that an edge is sure of. */
+export function linksOf({ evidence }: Edge): ValueLink[] {
+  return evidence.flatMap(({ link, confidence }) =>
+    link === undefined || confidence < ENOUGH ? [] : [link],
+  );
+}

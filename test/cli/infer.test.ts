@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { dispatch } from '../../src/cli/dispatch.js';
+import { FLIGHTS } from '../../src/infer/flights.fixture.js';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-infer-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const list = path.join(folder, 'tools.json');
+writeFileSync(list, JSON.stringify({ tools: FLIGHTS }));
+
+async function stepwright(...args: string[]) {
+  const printed = { out: '', err: '' };
+  const code = await dispatch(args, {
+    out: (text) => (printed.out += text),
+    err: (text) => (printed.err += text),
+    color: false,
+  });
+  return { code, ...printed };
+}
+
+describe('stepwright infer', { timeout: 120_000 }, () => {
+  test('prints the order of the tools of a file', async () => {
+    const { code, out } = await stepwright('infer', list);
+    expect(code).toBe(0);
+    expect(out).toContain('- search_flights → check_availability → add_to_waitlist\n');
+  });
+
+  test('prints JSON, a chart and a draft', async () => {
+    const { out } = await stepwright('infer', list, '--format', 'json');
+    expect(JSON.parse(out)).toMatchObject({
+      edges: expect.arrayContaining([
+        expect.objectContaining({ from: 'search_flights', to: 'check_availability', confidence: 1 }),
+      ]),
+      choices: [{ after: 'check_availability', oneOf: ['create_booking', 'add_to_waitlist'] }],
+      cycles: [],
+      faults: [],
+    });
+    expect((await stepwright('infer', list, '--format', 'mermaid')).out).toMatch(/^flowchart LR\n/);
+    expect((await stepwright('infer', list, '--format', 'spec')).out).toContain('\nworkflows:\n');
+  });
+
+  test('plans for a goal', async () => {
+    const { out } = await stepwright('infer', list, '--goal', 'create a booking', '--format', 'json');
+    const { steps } = JSON.parse(out) as { steps: { tool: string }[] };
+    expect(steps.map(({ tool }) => tool)).toEqual(['search_flights', 'check_availability', 'create_booking']);
+  });
+
+  // In a process of its own: loading TypeScript registers a loader.
+  test('reads the registries of a project, and finds the workflow of a goal', () => {
+    const main = ['--conditions=@stepwright/source', '--import', './scripts/register.mjs', 'src/cli/main.ts'];
+    const given = ['infer', '--registry', 'travel', '--goal', 'check out my cart'];
+    const { status, stdout } = spawnSync(process.execPath, [...main, ...given], { encoding: 'utf8' });
+    expect([status, stdout.split('\n', 3)]).toEqual([
+      0,
+      ['goal: check out my cart', 'workflows:', '- w_checkout (1)'],
+    ]);
+  });
+
+  test.each([
+    ['{', 'stepwright: cannot read tools from'],
+    ['{"tools": [{}]}', 'it is not a list of tools, such as `{ "tools": [{ "name"'],
+  ])('refuses a file with %s', async (text, message) => {
+    const file = path.join(folder, 'bad.json');
+    writeFileSync(file, text);
+    const { code, err } = await stepwright('infer', file);
+    expect(code).toBe(1);
+    expect(err).toContain(message);
+  });
+
+  test('draws no chart of a plan', async () => {
+    const { code, err } = await stepwright('infer', list, '--goal', 'book', '--format', 'mermaid');
+    expect([code, err]).toEqual([2, 'stepwright: `--goal` takes `--format text` or `--format json`\n']);
+  });
+});
