@@ -27,7 +27,7 @@ import { TravelRules } from '../examples/travel/travel-rules.resource.js';
 /** Everything a server offers. */
 export const registry = defineRegistry({
   registryVersion: 1,
-  checksum: 'e2b52246ce062074e8208c03081253477cd386aa017ecff9cdada7b585149b0e',
+  checksum: '7afb8a175976aed2c28d6238d0a80080f0b4d923e492bde5a8d05c90f3a868ab',
   tools: {
     add_to_waitlist: {
       class: AddToWaitlist,
@@ -120,8 +120,8 @@ export const registry = defineRegistry({
         idempotentHint: true,
         openWorldHint: false,
       },
-      hints: { category: 'shopping' },
-      fingerprint: '1e2a66bba90b9df50786a6bbc4ea89c68ff5f586ca022fdecb12469ccb9e2dd5',
+      hints: { category: 'action' },
+      fingerprint: '30d65b65912ad16bc2d0e4ec01d3525b19212850445e486bcbc534fc5f5914ba',
     },
     book_hotel: {
       class: BookHotel,
@@ -263,8 +263,8 @@ export const registry = defineRegistry({
         "additionalProperties": false
       }`,
       annotations: { readOnlyHint: true, openWorldHint: false },
-      hints: { category: 'shopping' },
-      fingerprint: '9cb5aa80f1f40c513873d2963055647390dc7eec16e74e243bfd407d0fb116f6',
+      hints: { category: 'action' },
+      fingerprint: 'af7bf0de7f77141c280c92e5438048b775d2f5aa629384e67c683f2fd8d2dcec',
     },
     cancel_booking: {
       class: CancelBooking,
@@ -482,8 +482,8 @@ export const registry = defineRegistry({
         idempotentHint: true,
         openWorldHint: false,
       },
-      hints: { category: 'shopping', requires: ['charge_cart'] },
-      fingerprint: '1e640dfc2b96f6bb506f7c680cf71e784aca6dbde26c3cb793c6aeae774286ca',
+      hints: { category: 'action', requires: ['charge_cart'] },
+      fingerprint: '2345b034a204e66882b27563d219eb3601315d5bba1b8b913de0c49a32eb982e',
     },
     confirm_trip: {
       class: ConfirmTrip,

@@ -13,6 +13,7 @@ import {
 import type { Graph, Input } from '../graph/model.js';
 import { formatLocation } from '../graph/source-location.js';
 import { assemble } from './assemble.js';
+import { checkHints } from './check-hints.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
 import type { Declarations, LinkedWorkflow, Phase, ToolDeclaration } from './declarations.js';
 import { applyIgnores, InternalError, internalFault, workingOn } from './diagnostics.js';
@@ -316,8 +317,12 @@ async function compileSources(
   const linked = { ...bare, value };
   const environment = new MarkedEnvironment(environmentOf(value, declarations, schemas.value));
   const untyped = new Set(syntax.filter(({ isUntyped }) => isUntyped).map(({ file }) => file));
-  const { faults, composite } = checkWorkflows(value, untyped, environment, memory);
-  return { untyped, declared, imported, linked, prompts, hints, schemas, composite, faults };
+  const checked = checkWorkflows(value, untyped, environment, memory);
+  const faults = [...checked.faults, ...checkHints(hints.value, value)];
+  return {
+    ...{ untyped, declared, imported, linked, prompts, hints, schemas },
+    ...{ composite: checked.composite, faults },
+  };
 }
 
 /**

@@ -70,7 +70,11 @@ export interface HintsDeclaration {
   readonly category?: string;
   readonly next?: readonly ExpressionSyntax[];
   readonly requires?: readonly ExpressionSyntax[];
+  readonly outputs?: readonly string[];
+  readonly hint?: string;
   readonly examples?: readonly Json[];
+  /** Where the category is written. */
+  readonly categoryPlace?: SourceLocation;
 }
 
 export interface ResourceDeclaration extends ClassHandle, ListedOptions, LiteralOptions {

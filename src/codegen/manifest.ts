@@ -20,6 +20,8 @@ export interface LinkedHints {
   readonly category?: string;
   readonly next?: readonly string[];
   readonly requires?: readonly string[];
+  readonly outputs?: readonly string[];
+  readonly hint?: string;
   readonly examples?: readonly Json[];
 }
 
@@ -110,6 +112,7 @@ const tool = z.strictObject({
   hints: z
     .strictObject({
       ...{ category: text.optional(), next: texts.optional(), requires: texts.optional() },
+      ...{ outputs: texts.optional(), hint: text.optional() },
       examples: z.array(z.unknown()).optional(),
     })
     .optional(),

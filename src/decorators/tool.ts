@@ -24,14 +24,27 @@ export interface ToolAnnotations {
   readonly openWorldHint?: boolean;
 }
 
-/** Relations of a tool to others, for a model that plans. Clients read them; the engine does not. */
+/**
+ * Relations of a tool to others, for a model that plans. Clients read them; the engine does not. What is not declared of
+ * `next` and `requires` follows from the workflows that call the tool.
+ */
 export interface ToolHints {
-  /** The kind of work it does, such as `search` or `validation`. */
+  /**
+   * The kind of work it does, which places it among others: `search`, `read`; `validation`, `check`; `action`, `write`,
+   * `booking`; `payment`, `finalization`, `confirmation`, `notify`; or `cancellation`, which has no place.
+   */
   readonly category?: string;
-  /** Tools that are usually called after it: functions that return classes, since two classes may name each other. */
+  /**
+   * Tools that may be called after it; several are alternatives. Functions that return classes, since two classes may
+   * name each other.
+   */
   readonly next?: readonly (() => ToolClass)[];
-  /** Tools that have to be called before it. */
+  /** Tools that have to be called before it, all of them. */
   readonly requires?: readonly (() => ToolClass)[];
+  /** Names of fields of its result that other tools need, for a tool without an output schema. */
+  readonly outputs?: readonly string[];
+  /** A sentence of advice. */
+  readonly hint?: string;
   /** Questions that it answers, or inputs that it takes. */
   readonly examples?: readonly Json[];
 }

@@ -9,8 +9,11 @@ const RANKS: readonly (readonly string[])[] = [
   ['payment', 'finalization', 'confirmation', 'notify'],
 ];
 
+/** The category of tools that undo, which has no rank. */
+const UNRANKED = 'cancellation';
+
 /** The categories of hints, in the order of their ranks. */
-export const CATEGORIES: readonly string[] = RANKS.flat();
+export const CATEGORIES: readonly string[] = [...RANKS.flat(), UNRANKED];
 
 const VERBS: readonly (readonly string[])[] = [
   'search find get list lookup look read query fetch show browse retrieve discover describe'.split(' '),

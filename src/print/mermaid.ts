@@ -20,8 +20,7 @@ import {
   describeValue,
 } from './describe.js';
 import { printExpr } from './expression.js';
-import { attemptOf, soleBody } from './shapes.js';
-import { sourcesOf } from './text.js';
+import { attemptOf, soleBody, sourcesOf } from './shapes.js';
 
 /**
  * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, not by their ids.

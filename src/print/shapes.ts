@@ -1,6 +1,8 @@
 import type { Expr } from '../graph/expression/tree.js';
 import type { Node, Scope } from '../graph/kinds/node.js';
 import type { BranchNode } from '../graph/model.js';
+import type { PlannedNode } from '../plan/plan.js';
+import { nodesBefore } from '../plan/reachability.js';
 
 /** Steps that are tried, and the steps that run if one of them fails. */
 export interface Attempt {
@@ -80,4 +82,13 @@ function leadsElsewhere(nodes: readonly Node[]): boolean {
 /** The arms of a branch, `else` last. */
 export function armsOf({ cases, else: otherwise }: BranchNode) {
   return [...cases, ...(otherwise === undefined ? [] : [otherwise])];
+}
+
+/** The dependencies of a node, without reads that other dependencies already imply. */
+export function sourcesOf({ after, sources }: PlannedNode): readonly PlannedNode[] {
+  const onlyRead = sources.filter((source) => !after.includes(source));
+  if (onlyRead.length === 0 || sources.length === 1) return sources;
+  const first = Math.min(...onlyRead.map(({ index }) => index));
+  const before = nodesBefore(sources, ({ index }) => index >= first);
+  return sources.filter((source) => after.includes(source) || !before.has(source));
 }

@@ -6,7 +6,6 @@ import { compensationsOf } from '../graph/nodes.js';
 import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan } from '../plan/plan.js';
-import { nodesBefore } from '../plan/reachability.js';
 import {
   describeAttempts,
   describeFallback,
@@ -18,7 +17,7 @@ import {
   describeValue,
 } from './describe.js';
 import { printExpr } from './expression.js';
-import { type Attempt, attemptOf, fallbackOf, soleBody } from './shapes.js';
+import { type Attempt, attemptOf, fallbackOf, soleBody, sourcesOf } from './shapes.js';
 
 /**
  * A workflow as an outline: one line for each step, its content indented, and below it what differs from the default. The
@@ -188,13 +187,4 @@ function printBody(title: string, body: ScopePlan | undefined): string[] {
   const value = body.value === undefined ? [] : [`gives: ${printExpr(body.value)}`];
   const lines = [...printScope(body), ...value];
   return lines.length === 0 ? [`${title} nothing`] : [title, ...lines.map((line) => `  ${line}`)];
-}
-
-/** The dependencies of a node, without reads that other dependencies already imply. */
-export function sourcesOf({ after, sources }: PlannedNode): readonly PlannedNode[] {
-  const onlyRead = sources.filter((source) => !after.includes(source));
-  if (onlyRead.length === 0 || sources.length === 1) return sources;
-  const first = Math.min(...onlyRead.map(({ index }) => index));
-  const before = nodesBefore(sources, ({ index }) => index >= first);
-  return sources.filter((source) => after.includes(source) || !before.has(source));
 }

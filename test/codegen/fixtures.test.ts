@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkGraph } from '../../src/check/check-graph.js';
+import { checkHints } from '../../src/codegen/check-hints.js';
 import type { Declarations, LinkedWorkflow } from '../../src/codegen/declarations.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { linkHints } from '../../src/codegen/link/handles.js';
@@ -49,13 +50,14 @@ function run(fixture: Fixture) {
   const checked = fixture.isChecked
     ? linked.value.flatMap((each) => check(each, declarations, linked.value))
     : [];
+  const compared = checkHints(hints.value, linked.value);
   const phases = [extracted, linked, prompts, hints];
   return {
     declarations,
     linked: linked.value,
     prompts: prompts.value,
     hints: hints.value,
-    diagnostics: [...phases.flatMap(({ diagnostics }) => diagnostics), ...checked],
+    diagnostics: [...phases.flatMap(({ diagnostics }) => diagnostics), ...checked, ...compared],
   };
 }
 

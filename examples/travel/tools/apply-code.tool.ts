@@ -12,7 +12,7 @@ import { applyDiscount, type Discount, discount } from '../shop.js';
   }),
   output: discount,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  hints: { category: 'shopping' },
+  hints: { category: 'action' },
 })
 export class ApplyCode {
   readonly #agency: TravelAgency;

@@ -11,7 +11,7 @@ import { type Totals, totals, totalsOf } from '../shop.js';
   }),
   output: totals,
   annotations: { readOnlyHint: true, openWorldHint: false },
-  hints: { category: 'shopping' },
+  hints: { category: 'action' },
 })
 export class CalculateTotal {
   readonly #agency: TravelAgency;

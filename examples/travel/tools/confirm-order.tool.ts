@@ -13,7 +13,7 @@ import { ChargeCart } from './charge-cart.tool.js';
   }),
   output: order,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
-  hints: { category: 'shopping', requires: [() => ChargeCart] },
+  hints: { category: 'action', requires: [() => ChargeCart] },
 })
 export class ConfirmOrder {
   readonly #agency: TravelAgency;

@@ -134,8 +134,10 @@ function readHints(
     return { [option]: readReferences(entry.value, `hints.${option}`, report) };
   };
   // The rules of the options inside admit nothing else.
-  const literals = values.hints as Pick<HintsDeclaration, 'category' | 'examples'>;
-  return { ...literals, ...tools('next'), ...tools('requires') };
+  const literals = values.hints as Pick<HintsDeclaration, 'category' | 'outputs' | 'hint' | 'examples'>;
+  const category = hints.entries.find((each) => 'key' in each && each.key === 'category');
+  const place = category !== undefined && 'value' in category ? { categoryPlace: category.value.place } : {};
+  return { ...literals, ...tools('next'), ...tools('requires'), ...place };
 }
 
 /** `[() => SomeTool]`: functions, since classes may name each other. */

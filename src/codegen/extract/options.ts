@@ -165,6 +165,8 @@ const hintRules: Rules<ToolHints> = {
   category: text,
   next: toolReferences,
   requires: toolReferences,
+  outputs: texts,
+  hint: text,
   examples: { accepts: Array.isArray, expected: 'a list' },
 };
 

@@ -239,7 +239,7 @@ export function linkHints(declarations: Declarations): Phase<ReadonlyMap<ToolDec
   const value = new Map<ToolDeclaration, LinkedHints>();
   for (const tool of declarations.tools) {
     if (tool.hints === undefined) continue;
-    const { next, requires, ...literals } = tool.hints;
+    const { next, requires, categoryPlace: _, ...literals } = tool.hints;
     value.set(tool, {
       ...literals,
       ...(next === undefined ? {} : { next: namesOf(next) }),

@@ -3,7 +3,9 @@ import { readMetadata } from '../../decorators/metadata.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
-import { HINTS_META } from '../../infer/read-tools.js';
+import { type ToolUse, toolUses, withUse } from '../../infer/derived-hints.js';
+import { describeTool } from '../../infer/describe-tool.js';
+import { HINTS_META, hintsFrom } from '../../infer/read-tools.js';
 import {
   type AnyClass,
   clientToolNames,
@@ -123,8 +125,16 @@ export interface Listings {
   readonly templates: readonly ResourceTemplateListing[];
 }
 
-/** Makes the lists, once: they never change while a server runs. */
-export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[]): Listings {
+/**
+ * Makes the lists, once: they never change while a server runs.
+ *
+ * @param workflows the workflows whose calls say how tools are used; none if that is not told.
+ */
+export function listingsOf(
+  registry: Registry,
+  prompts: readonly ServedPrompt[],
+  workflows: readonly RunnableWorkflow[] = [],
+): Listings {
   const resources = byName(Object.entries(registry.resources)).map(([name, entry]) => {
     const { uri, description, mimeType } = entry;
     const listing = {
@@ -135,7 +145,7 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
     return { uri, listing };
   });
   return {
-    tools: toolListings(registry),
+    tools: toolListings(registry, workflows),
     prompts: byName(prompts.map((prompt) => [prompt.name, prompt] as const)).map(([name, prompt]) => ({
       ...headOf(name, prompt),
       ...(prompt.description === undefined ? {} : { description: prompt.description }),
@@ -149,11 +159,12 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
 }
 
 /** The tools that clients may call. */
-function toolListings({ tools }: Registry): ToolListing[] {
+function toolListings({ tools }: Registry, workflows: readonly RunnableWorkflow[]): ToolListing[] {
   const names = new Set(clientToolNames({ tools }));
+  const uses = toolUses(workflows.map(({ graph }) => graph));
   return byName(Object.entries(tools).filter(([name]) => names.has(name))).map(([name, entry]) => {
     const { description, inputSchema, outputSchema, annotations } = entry;
-    const hints = hintsOf(entry, names);
+    const hints = hintsOf(entry, uses.get(name), names);
     const meta = hints === undefined ? entry.meta : { ...entry.meta, [HINTS_META]: hints };
     return {
       ...headOf(name, { ...entry, meta }),
@@ -165,21 +176,38 @@ function toolListings({ tools }: Registry): ToolListing[] {
   });
 }
 
-/** A tool as a caller sees it: its hints name no tool that is hidden from the caller. */
-export function shownTool(listing: ToolListing, isShown: (tool: string) => boolean): ToolListing {
+/**
+ * A tool as a caller sees it: its hints name no tool that is hidden from the caller.
+ *
+ * @param isDescribed whether its description ends with its hints.
+ */
+export function shownTool(
+  listing: ToolListing,
+  isShown: (tool: string) => boolean,
+  isDescribed = false,
+): ToolListing {
   const { _meta: meta } = listing;
   const hints = meta?.[HINTS_META];
   if (!isJsonObject(hints)) return listing;
   const shown = callableHints(hints, isShown);
   const { [HINTS_META]: _, ...others } = meta ?? {};
   const rest = shown === undefined ? others : { ...others, [HINTS_META]: shown };
-  const { _meta, ...bare } = listing;
+  const { _meta, ...bare } = isDescribed && shown !== undefined ? describedTool(listing, shown) : listing;
   return Object.keys(rest).length === 0 ? bare : { ...bare, _meta: rest };
 }
 
-/** The hints of a tool without the tools that clients may not call. */
-function hintsOf({ hints }: ToolEntry, names: ReadonlySet<string>): JsonObject | undefined {
-  return hints && callableHints(hints, (name) => names.has(name));
+function describedTool(listing: ToolListing, hints: JsonObject): ToolListing {
+  return { ...listing, description: describeTool(listing.description, hintsFrom(hints)) };
+}
+
+/** The hints of a tool, and what follows from the use of it, without the tools that clients may not call. */
+function hintsOf(
+  { hints }: ToolEntry,
+  use: ToolUse | undefined,
+  names: ReadonlySet<string>,
+): JsonObject | undefined {
+  const all = withUse(hints, use);
+  return all && callableHints(all, (name) => names.has(name));
 }
 
 function callableHints(hints: JsonObject, isCallable: (tool: string) => boolean): JsonObject | undefined {

@@ -48,6 +48,7 @@ describe('resolveSettings', () => {
       toolAnswerMs: 45_000,
       drainTimeoutMs: 8_000,
       describe: 'short',
+      hints: true,
       outputSchemas: true,
       workflowPrefix: 'w_',
       runs: {

@@ -47,6 +47,12 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
   /** Whether listed tools have their output schemas. Default: true. */
   readonly outputSchemas?: boolean;
   /**
+   * Whether clients get the order of tools: the descriptions of listed tools end with their hints, declared or derived from
+   * the workflows, and the instructions say what to choose first. Default: true. Without it the `_meta` of a tool still
+   * has its declared hints.
+   */
+  readonly hints?: boolean;
+  /**
    * What the names of workflows' tools begin with: at most 32 letters, digits, `_` and `-`, or nothing. Default: `w_`.
    */
   readonly workflowPrefix?: string;
@@ -184,6 +190,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     newRunId: settings.newRunId ?? randomId,
     describe: oneOf('describe', settings.describe ?? 'short', ['short', 'full']),
     outputSchemas: settings.outputSchemas ?? true,
+    hints: settings.hints ?? true,
     workflowPrefix: prefixOf(settings),
     middleware: settings.middleware ?? [],
     workflows: settings.workflows ?? [],

@@ -31,6 +31,15 @@ export const serverTexts = {
     `${kind} \`${clip(holder)}\`: the schema of argument \`${clip(argument)}\`${inPlace(pointer)} ${oneLine(problem)}`,
   argumentDefault: (kind: string, holder: string, argument: string, problem: string) =>
     `${kind} \`${clip(holder)}\`: the default of argument \`${clip(argument)}\` does not fit: ${problem}`,
+  /** What a client is told to choose first. */
+  decisions: {
+    head: 'For each request, take the first of these that fits:',
+    workflow: (prefix: string) =>
+      `A tool that runs a whole workflow${prefix === '' ? '' : `: its name begins with \`${prefix}\``}. Choose it by its description and give the parameters; the order of the steps, retries and undoing are done for you.`,
+    sequence:
+      'Several tools, in the order of their descriptions: call all tools of "Requires" before, and one of "Next" after. Pass on the values that a later tool takes.',
+    single: 'A single tool.',
+  },
   kinds: {
     workflow: 'a workflow of the registry',
     prompt: 'a prompt of the registry',

@@ -17,6 +17,7 @@ import type { PromptTrace } from '../trace/messages.js';
 import { resultContents, runOfResult } from './composite/long-results.js';
 import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/served-workflows.js';
 import { WorkflowTools } from './composite/workflow-tools.js';
+import { instructionsFor } from './instructions.js';
 import { Lifecycle } from './lifecycle.js';
 import {
   type Listings,
@@ -163,14 +164,26 @@ class RegistryServer implements StepwrightServer {
       log,
     });
     this.info = settings.info;
-    if (settings.instructions !== undefined) this.instructions = settings.instructions;
     const prompts = servedPrompts(registry, built, settings.prompts);
     this.#prompts = new Map(prompts.map((prompt) => [prompt.name, prompt]));
     this.#renderer = new PromptRenderer(registry, factories, settings);
-    this.#listings = listingsOf(registry, prompts);
+    this.#listings = listingsOf(
+      registry,
+      prompts,
+      settings.hints ? [...Object.values(registry.workflows), ...built] : [],
+    );
     const tools = [...this.#listings.tools, ...this.#workflowTools.listings];
     this.#tools = settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
-    this.#allTools = this.#tools.map((tool) => shownTool(tool, () => true));
+    this.#allTools = this.#tools.map((tool) => shownTool(tool, () => true, settings.hints));
+    const instructions = settings.hints
+      ? instructionsFor(
+          settings.instructions,
+          this.#workflowTools.listings,
+          this.#listings.tools,
+          settings.workflowPrefix,
+        )
+      : settings.instructions;
+    if (instructions !== undefined) this.instructions = instructions;
     this.#hasToolScopes = tools.some(({ name }) => (this.#toolScopes(name)?.length ?? 0) > 0);
   }
 
@@ -196,7 +209,7 @@ class RegistryServer implements StepwrightServer {
     const isShown = (name: string): boolean => this.lackingScopes('tool', name, caller).length === 0;
     const tools = this.#tools.filter(({ name }) => isShown(name));
     const { items, ...next } = pageOf('tools', tools, cursor, pageSize);
-    return { tools: items.map((tool) => shownTool(tool, isShown)), ...next };
+    return { tools: items.map((tool) => shownTool(tool, isShown, this.settings.hints)), ...next };
   }
 
   listPrompts(cursor?: string, caller: ScopedCaller = { local: true }) {

@@ -20,3 +20,11 @@ test('hints name no tool that is hidden from the caller', () => {
   });
   expect(shownTool(bare, isShown)).toBe(bare);
 });
+
+test('a description ends with the hints that the caller sees', () => {
+  const hinted = tool({ category: 'notes', next: ['write-note', 'find-note'] });
+  expect(shownTool(hinted, (name) => name !== 'write-note', true).description).toBe(
+    'Reads\n  ├─ Category: notes\n  └─ Next: find-note',
+  );
+  expect(shownTool(tool({ next: ['write-note'] }), () => false, true).description).toBe('Reads');
+});

@@ -75,7 +75,7 @@ describe('a server program over stdio', () => {
   test('answers a real client, whatever its tools do to the process', async () => {
     const { client, stderr, strays } = await started();
     expect(client.getServerVersion()).toMatchObject({ name: 'fixture', version: '1.2.3' });
-    expect(client.getInstructions()).toBe('Say hello.');
+    expect(client.getInstructions()).toMatch(/^Say hello\.\n\nFor each request, take the first /);
     expect(client.getServerCapabilities()).toStrictEqual({
       tools: { listChanged: true },
       prompts: { listChanged: true },

@@ -197,6 +197,23 @@ export const graphFaults = {
     (p: { step: string; problem: string }) => `no caller can answer question \`${p.step}\`: ${p.problem}`,
     () => "name who may answer: `role('lead')`, `owner()`, or a list of them",
   ),
+  SW4040: warning(
+    (p: { tool: string; hint: 'next' | 'requires'; named: string; workflow: string }) =>
+      p.hint === 'requires'
+        ? `tool \`${p.tool}\` requires \`${p.named}\` by its hints, and workflow \`${p.workflow}\` calls it without`
+        : `\`${p.named}\` follows tool \`${p.tool}\` by its hints, and workflow \`${p.workflow}\` calls it before`,
+    (p) => `correct the one that is wrong; without \`${p.hint}\` the workflows decide`,
+  ),
+  SW4041: error(
+    (p: { tools: readonly string[] }) =>
+      `by their hints ${p.tools.map((tool) => `\`${tool}\``).join(' and ')} require each other`,
+    () => 'leave one `requires` out: no order fits all of them',
+  ),
+  SW4042: warning(
+    (p: { tool: string; category: string; known: readonly string[] }) =>
+      `the category \`${p.category}\` of tool \`${p.tool}\` has no place in the order of work`,
+    (p) => `use one of ${p.known.map((each) => `\`${each}\``).join(', ')}`,
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,

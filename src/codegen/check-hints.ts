@@ -1,0 +1,50 @@
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { SourceLocation } from '../graph/source-location.js';
+import { contradictedHints } from '../infer/check-hints.js';
+import { readHints } from '../infer/hints.js';
+import { CATEGORIES } from '../infer/lifecycle.js';
+import type { LinkedWorkflow, ToolDeclaration } from './declarations.js';
+import type { LinkedHints } from './manifest.js';
+
+/** Compares the hints of tools with each other, and with the workflows that could be read as a whole. */
+export function checkHints(
+  hints: ReadonlyMap<ToolDeclaration, LinkedHints>,
+  workflows: readonly LinkedWorkflow[],
+): Diagnostic[] {
+  if (hints.size === 0) return [];
+  const byName = new Map([...hints].map(([tool, linked]) => [tool.name, { tool, linked }]));
+  const tools = [...byName].map(([name, { linked }]) => ({ name, hints: linked, inputSchema: {} }));
+  const faults = readHints(tools).faults.flatMap((fault) => {
+    if (fault.kind === 'cycle') {
+      const [name = ''] = fault.tools;
+      const place = placeOf(byName.get(name), 'requires', fault.tools);
+      return [diagnostic('SW4041', place, { tools: fault.tools })];
+    }
+    if (fault.kind === 'unknown-tool') return [];
+    const tool = byName.get(fault.tool)?.tool;
+    const params = { tool: fault.tool, category: fault.category, known: CATEGORIES };
+    return [diagnostic('SW4042', tool?.hints?.categoryPlace ?? tool?.place, params)];
+  });
+  const graphs = workflows.flatMap(({ graph, isWhole }) => (isWhole ? [graph] : []));
+  const declared = new Map([...byName].map(([name, { linked }]) => [name, linked]));
+  const contradictions = contradictedHints(graphs, declared).map((found) =>
+    diagnostic('SW4040', placeOf(byName.get(found.tool), found.hint, [found.named]), { ...found }),
+  );
+  return [...faults, ...contradictions];
+}
+
+type Declared = { readonly tool: ToolDeclaration; readonly linked: LinkedHints };
+
+/** Where a tool names one of others in a hint, or else the tool itself. */
+function placeOf(
+  declared: Declared | undefined,
+  hint: 'next' | 'requires',
+  named: readonly string[],
+): SourceLocation | undefined {
+  const written = declared?.tool.hints?.[hint] ?? [];
+  const linked = declared?.linked[hint] ?? [];
+  const index = linked.findIndex((name) => named.includes(name));
+  // A class that could not be resolved has no name among the linked ones.
+  const found = written.length === linked.length ? written[index] : undefined;
+  return found?.place ?? declared?.tool.place;
+}

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { describeTool } from './describe-tool.js';
+import { FLIGHTS } from './flights.fixture.js';
+
+test('the hints of a tool are a box below its description', () => {
+  const [, check] = FLIGHTS;
+  expect(describeTool('Check seat availability.', check?.hints)).toBe(
+    [
+      'Check seat availability.',
+      '  ├─ Category: validation',
+      '  ├─ Requires: search_flights',
+      '  ├─ Outputs: seats_available, cabin_class',
+      '  ├─ Next: create_booking, add_to_waitlist',
+      '  └─ Hint: Requires flight_id from search_flights. Must confirm availability before booking.',
+    ].join('\n'),
+  );
+});
+
+test('a tool without hints keeps its description', () => {
+  expect(describeTool('Searches', undefined)).toBe('Searches');
+  expect(describeTool('Searches', {})).toBe('Searches');
+});
+
+describe('a box', () => {
+  const hints = fc.record(
+    {
+      category: fc.string(),
+      next: fc.array(fc.string()),
+      hint: fc.string({ unit: 'grapheme', maxLength: 900 }),
+      examples: fc.array(fc.json().map((text) => JSON.parse(text))),
+    },
+    { requiredKeys: [] },
+  );
+
+  test('is written once', () => {
+    fc.assert(
+      fc.property(fc.string(), hints, hints, (text, first, second) => {
+        const bare = describeTool(text, undefined);
+        expect(describeTool(describeTool(bare, first), second)).toBe(describeTool(bare, second));
+      }),
+    );
+  });
+
+  test('has at most 600 characters, and a line for each hint', () => {
+    fc.assert(
+      fc.property(hints, (given) => {
+        const box = describeTool('', given);
+        expect(box.length).toBeLessThanOrEqual(601);
+        expect(box.split('\n').length).toBeLessThanOrEqual(1 + Object.keys(given).length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { instructionsFor } from './instructions.js';
+
+const tool = (name: string, hints?: object) => ({
+  name,
+  description: '',
+  inputSchema: {},
+  ...(hints === undefined ? {} : { _meta: { 'stepwright/hints': { ...hints } } }),
+});
+const workflow = tool('w_book');
+const plain = tool('search');
+const hinted = tool('search', { category: 'search' });
+
+test('workflows come first, then hinted sequences, then single tools', () => {
+  expect(instructionsFor(undefined, [workflow, tool('submit_result')], [hinted], 'w_')).toBe(
+    [
+      'For each request, take the first of these that fits:',
+      '1. A tool that runs a whole workflow: its name begins with `w_`. Choose it by its description and give the parameters; the order of the steps, retries and undoing are done for you.',
+      '2. Several tools, in the order of their descriptions: call all tools of "Requires" before, and one of "Next" after. Pass on the values that a later tool takes.',
+      '3. A single tool.',
+    ].join('\n'),
+  );
+});
+
+test("the author's own instructions come before them", () => {
+  expect(instructionsFor('Flights.', [workflow], [], '')).toMatch(/^Flights\.\n\nFor each request/);
+});
+
+test('a server without workflows and hints adds nothing', () => {
+  expect(instructionsFor(undefined, [tool('submit_result')], [plain], 'w_')).toBeUndefined();
+  expect(instructionsFor('Own.', [], [plain], 'w_')).toBe('Own.');
+});
