@@ -126,7 +126,7 @@ function stepsFor(tools: readonly ToolDescription[], score: Score): PlannedCall[
     if (value >= best * ALSO_FITS && !rivals(name).some((each) => targets.includes(each))) targets.push(name);
   }
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const needs = needsOf(targets, byName, sure, circular);
+  const needs = needsOf(targets, { tools: byName, edges, choices, circular });
   const order = orderOf(needs, tools, sure);
   return order.flatMap((name) => {
     const tool = byName.get(name);

@@ -1,24 +1,43 @@
 import { ENOUGH, type ValueLink } from './evidence.js';
+import type { Choice } from './hints.js';
 import type { Edge } from './infer.js';
 import { isUndoing, rankOf } from './lifecycle.js';
+import { ancestorsOf } from './order.js';
 import type { ToolDescription } from './tool.js';
 
 /** The edges that each of some tools needs, and each of those that they lead to, by tool. */
 export type Needs = ReadonlyMap<string, readonly Edge[]>;
 
-/** What has to be called before the targets. A tool of a cycle has no needs: they have no order. */
-export function needsOf(
-  targets: readonly string[],
-  tools: ReadonlyMap<string, ToolDescription>,
-  edges: readonly Edge[],
-  circular: ReadonlySet<string>,
-): Needs {
+/** What is known of the order of some tools. */
+export interface KnownOrder {
+  readonly tools: ReadonlyMap<string, ToolDescription>;
+  readonly edges: readonly Edge[];
+  readonly choices: readonly Choice[];
+  /** The tools of cycles, which have no order. */
+  readonly circular: ReadonlySet<string>;
+}
+
+/**
+ * What has to be called before the targets. No value comes from an alternative to one of them, or from what only follows
+ * that.
+ */
+export function needsOf(targets: readonly string[], known: KnownOrder): Needs {
+  const { tools, edges, choices, circular } = known;
+  const sure = edges.filter(({ confidence }) => confidence >= ENOUGH);
+  const rivals = choices.flatMap(({ oneOf }) =>
+    oneOf.some((tool) => targets.includes(tool)) ? oneOf.filter((tool) => !targets.includes(tool)) : [],
+  );
+  const usable = sure.filter((edge) => {
+    if (rivals.length === 0 || isRequired(edge)) return true;
+    const before = ancestorsOf([edge.from], sure);
+    return !rivals.some((rival) => before.has(rival));
+  });
   const needs = new Map<string, readonly Edge[]>();
   const left = [...targets];
   for (let name = left.pop(); name !== undefined; name = left.pop()) {
     const tool = tools.get(name);
     if (tool === undefined || needs.has(name)) continue;
-    const own = circular.has(name) ? [] : ownNeeds(tool, edges, tools);
+    const own = circular.has(name) ? [] : ownNeeds(tool, usable, tools);
     needs.set(name, own);
     left.push(...own.map(({ from }) => from));
   }
@@ -38,8 +57,8 @@ function ownNeeds(
     const source = tools.get(from);
     return (source && rankOf(source)) ?? 2;
   };
-  const into = edges.filter(({ to, confidence }) => to === tool.name && confidence >= ENOUGH);
-  const required = into.filter(({ evidence }) => evidence.some(({ kind }) => kind === 'requires'));
+  const into = edges.filter(({ to }) => to === tool.name);
+  const required = into.filter(isRequired);
   const chosen = new Set(required);
   const fed = new Set(required.flatMap((edge) => linksOf(edge).map(({ parameter }) => parameter)));
   const others = into
@@ -54,6 +73,10 @@ function ownNeeds(
     for (const { parameter } of links) fed.add(parameter);
   }
   return [...chosen];
+}
+
+function isRequired({ evidence }: Edge): boolean {
+  return evidence.some(({ kind }) => kind === 'requires');
 }
 
 /** The values that an edge is sure of. */

@@ -30,7 +30,7 @@ export function sequencesOf(
   const all = names
     .filter((name) => !followed.has(name) && !circular.has(name))
     .flatMap((name) => {
-      const needs = needsOf([name], byName, arcs, circular);
+      const needs = needsOf([name], { tools: byName, edges: arcs, choices, circular });
       if ([...needs.keys()].some((each) => circular.has(each))) return [];
       const order = orderOf(needs, tools, arcs);
       const own = arcs.filter(({ from, to }) => needs.has(from) && needs.has(to));

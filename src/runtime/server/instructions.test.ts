@@ -9,10 +9,13 @@ const tool = (name: string, hints?: object) => ({
 });
 const workflow = tool('w_book');
 const plain = tool('search');
+const PARTS = { own: undefined, workflowTools: [], tools: [], prefix: 'w_', canPlan: false };
 const hinted = tool('search', { category: 'search' });
 
 test('workflows come first, then hinted sequences, then single tools', () => {
-  expect(instructionsFor(undefined, [workflow, tool('submit_result')], [hinted], 'w_')).toBe(
+  expect(
+    instructionsFor({ ...PARTS, workflowTools: [workflow, tool('submit_result')], tools: [hinted] }),
+  ).toBe(
     [
       'For each request, take the first of these that fits:',
       '1. A tool that runs a whole workflow: its name begins with `w_`. Choose it by its description and give the parameters; the order of the steps, retries and undoing are done for you.',
@@ -23,10 +26,20 @@ test('workflows come first, then hinted sequences, then single tools', () => {
 });
 
 test("the author's own instructions come before them", () => {
-  expect(instructionsFor('Flights.', [workflow], [], '')).toMatch(/^Flights\.\n\nFor each request/);
+  expect(instructionsFor({ ...PARTS, own: 'Flights.', workflowTools: [workflow], prefix: '' })).toMatch(
+    /^Flights\.\n\nFor each request/,
+  );
 });
 
 test('a server without workflows and hints adds nothing', () => {
-  expect(instructionsFor(undefined, [tool('submit_result')], [plain], 'w_')).toBeUndefined();
-  expect(instructionsFor('Own.', [], [plain], 'w_')).toBe('Own.');
+  expect(
+    instructionsFor({ ...PARTS, workflowTools: [tool('submit_result')], tools: [plain] }),
+  ).toBeUndefined();
+  expect(instructionsFor({ ...PARTS, own: 'Own.', tools: [plain] })).toBe('Own.');
+});
+
+test('a server that plans says so', () => {
+  expect(instructionsFor({ ...PARTS, tools: [plain], canPlan: true })).toMatch(
+    /\n1\. A single tool\.\nIf you are not sure, `_plan` suggests one of these for a goal\.$/,
+  );
 });

@@ -49,6 +49,7 @@ describe('resolveSettings', () => {
       drainTimeoutMs: 8_000,
       describe: 'short',
       hints: true,
+      planTool: false,
       outputSchemas: true,
       workflowPrefix: 'w_',
       runs: {

@@ -53,6 +53,10 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
    */
   readonly hints?: boolean;
   /**
+   * Whether clients get the tool `_plan`, which suggests workflows or a sequence of tools for a goal. Default: false.
+   */
+  readonly planTool?: boolean;
+  /**
    * What the names of workflows' tools begin with: at most 32 letters, digits, `_` and `-`, or nothing. Default: `w_`.
    */
   readonly workflowPrefix?: string;
@@ -191,6 +195,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     describe: oneOf('describe', settings.describe ?? 'short', ['short', 'full']),
     outputSchemas: settings.outputSchemas ?? true,
     hints: settings.hints ?? true,
+    planTool: settings.planTool ?? false,
     workflowPrefix: prefixOf(settings),
     middleware: settings.middleware ?? [],
     workflows: settings.workflows ?? [],

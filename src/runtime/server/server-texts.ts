@@ -31,6 +31,13 @@ export const serverTexts = {
     `${kind} \`${clip(holder)}\`: the schema of argument \`${clip(argument)}\`${inPlace(pointer)} ${oneLine(problem)}`,
   argumentDefault: (kind: string, holder: string, argument: string, problem: string) =>
     `${kind} \`${clip(holder)}\`: the default of argument \`${clip(argument)}\` does not fit: ${problem}`,
+  planTool: {
+    description:
+      'Suggests how to reach a goal: the workflows that fit with the parameters that they need, or else a sequence of tool calls, inferred from their hints and schemas. It calls nothing.',
+    goal: 'What to reach, in words of the descriptions of tools',
+    taken: 'planTool needs the name `_plan`, which a tool of the registry has',
+    badInput: '`goal` has to be a text, and nothing else is taken',
+  },
   /** What a client is told to choose first. */
   decisions: {
     head: 'For each request, take the first of these that fits:',
@@ -39,6 +46,7 @@ export const serverTexts = {
     sequence:
       'Several tools, in the order of their descriptions: call all tools of "Requires" before, and one of "Next" after. Pass on the values that a later tool takes.',
     single: 'A single tool.',
+    plan: 'If you are not sure, `_plan` suggests one of these for a goal.',
   },
   kinds: {
     workflow: 'a workflow of the registry',

@@ -34,6 +34,7 @@ import {
   type ServerOptions,
   type ServerSettings,
 } from './options.js';
+import { PLAN_TOOL, planResult } from './plan-tool.js';
 import {
   type CompletionRequest,
   completeArgument,
@@ -96,6 +97,7 @@ export function createServer(
 ): StepwrightServer {
   verifyCurrent(registry);
   const settings = resolveSettings(options);
+  if (settings.planTool && PLAN_TOOL.name in registry.tools) throw new RangeError(serverTexts.planTool.taken);
   const schemas = new SchemaCompiler();
   const { workflows, functions, warnings } = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions };
@@ -172,16 +174,18 @@ class RegistryServer implements StepwrightServer {
       prompts,
       settings.hints ? [...Object.values(registry.workflows), ...built] : [],
     );
-    const tools = [...this.#listings.tools, ...this.#workflowTools.listings];
+    const own = settings.planTool ? [PLAN_TOOL] : [];
+    const tools = [...this.#listings.tools, ...this.#workflowTools.listings, ...own];
     this.#tools = settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
     this.#allTools = this.#tools.map((tool) => shownTool(tool, () => true, settings.hints));
     const instructions = settings.hints
-      ? instructionsFor(
-          settings.instructions,
-          this.#workflowTools.listings,
-          this.#listings.tools,
-          settings.workflowPrefix,
-        )
+      ? instructionsFor({
+          own: settings.instructions,
+          workflowTools: this.#workflowTools.listings,
+          tools: this.#listings.tools,
+          prefix: settings.workflowPrefix,
+          canPlan: settings.planTool,
+        })
       : settings.instructions;
     if (instructions !== undefined) this.instructions = instructions;
     this.#hasToolScopes = tools.some(({ name }) => (this.#toolScopes(name)?.length ?? 0) > 0);
@@ -202,14 +206,17 @@ class RegistryServer implements StepwrightServer {
 
   listTools(cursor?: string, caller: ScopedCaller = { local: true }) {
     const { pageSize } = this.settings;
-    if (!this.#hasToolScopes) {
-      const { items, ...next } = pageOf('tools', this.#allTools, cursor, pageSize);
-      return { tools: items, ...next };
-    }
+    const { items, ...next } = pageOf('tools', this.#shownTools(caller), cursor, pageSize);
+    return { tools: items, ...next };
+  }
+
+  /** The tools as a caller sees them. */
+  #shownTools(caller: ScopedCaller): readonly ToolListing[] {
+    if (!this.#hasToolScopes) return this.#allTools;
     const isShown = (name: string): boolean => this.lackingScopes('tool', name, caller).length === 0;
-    const tools = this.#tools.filter(({ name }) => isShown(name));
-    const { items, ...next } = pageOf('tools', tools, cursor, pageSize);
-    return { tools: items.map((tool) => shownTool(tool, isShown, this.settings.hints)), ...next };
+    return this.#tools
+      .filter(({ name }) => isShown(name))
+      .map((tool) => shownTool(tool, isShown, this.settings.hints));
   }
 
   listPrompts(cursor?: string, caller: ScopedCaller = { local: true }) {
@@ -250,6 +257,9 @@ class RegistryServer implements StepwrightServer {
     const missing = this.lackingScopes('tool', name, request);
     if (missing.length > 0) return failureResult(scopeFailure(missing));
     if (this.#workflowTools.has(name)) return this.#workflowTools.call(name, input, request);
+    if (this.settings.planTool && name === PLAN_TOOL.name) {
+      return planResult(input, this.#shownTools(request), this.#workflows.values());
+    }
     if (!this.#clientTools.has(name)) {
       const near = nearestName(name, [...this.#clientTools, ...this.#workflowTools.names]);
       throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTool(name, near));

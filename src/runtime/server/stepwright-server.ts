@@ -249,10 +249,14 @@ type ClientTools<Tools> = {
 }[keyof Tools] &
   string;
 
-/** What `tools/call` knows: tools, the tools of workflows, and those that look after runs. */
+/** What `tools/call` knows: tools, the tools of workflows, those that look after runs, and the one that plans. */
 type ToolNameOf<R extends Registry, Prefix extends string> = string extends keyof R['tools']
   ? string
-  : ClientTools<R['tools']> | `${Prefix}${Exposed<R['workflows'], 'tool'>}` | (typeof RUN_TOOLS)[number];
+  :
+      | ClientTools<R['tools']>
+      | `${Prefix}${Exposed<R['workflows'], 'tool'>}`
+      | (typeof RUN_TOOLS)[number]
+      | '_plan';
 
 /** Arguments that nothing is known of. */
 type AnyInput = Readonly<Record<string, unknown>>;
