@@ -196,6 +196,8 @@ const resourceRules: Rules<ResourceOptions> = {
   ...listedRules,
 };
 
+const EXPOSURES: ReadonlySet<unknown> = new Set(['prompt', 'tool', 'resource']);
+
 const workflowRules: Rules<WorkflowOptions> = {
   name: requiredText,
   title: text,
@@ -205,8 +207,8 @@ const workflowRules: Rules<WorkflowOptions> = {
   instructions: resourceClasses,
   needsState: states,
   expose: {
-    accepts: (value) => Array.isArray(value) && value.every((item) => item === 'prompt' || item === 'tool'),
-    expected: "a list of `'prompt'` and `'tool'`",
+    accepts: (value) => Array.isArray(value) && value.every((item) => EXPOSURES.has(item)),
+    expected: "a list of `'prompt'`, `'tool'` and `'resource'`",
   },
   scopes,
   ...listedRules,

@@ -31,6 +31,12 @@ export const serverTexts = {
     `${kind} \`${clip(holder)}\`: the schema of argument \`${clip(argument)}\`${inPlace(pointer)} ${oneLine(problem)}`,
   argumentDefault: (kind: string, holder: string, argument: string, problem: string) =>
     `${kind} \`${clip(holder)}\`: the default of argument \`${clip(argument)}\` does not fit: ${problem}`,
+  workflowResources: {
+    overview: (domain: string) =>
+      `The workflows of ${domain}, their steps and rules: read it before you plan`,
+    template: 'A workflow: its parameters, and its steps with the tools that they call',
+    privateTool: 'internal-step',
+  },
   planTool: {
     description:
       'Suggests how to reach a goal: the workflows that fit with the parameters that they need, or else a sequence of tool calls, inferred from their hints and schemas. It calls nothing.',

@@ -70,6 +70,7 @@ import {
   type ToolListing,
   type ToolResult,
 } from './wire.js';
+import { WorkflowResources } from './workflow-resources.js';
 
 /**
  * Makes a server of a generated registry. Its schemas are compiled on first use: the call of a tool whose schema cannot
@@ -133,6 +134,7 @@ class RegistryServer implements StepwrightServer {
   readonly #workflows: ServedWorkflows['workflows'];
   readonly #runs: RunStore;
   readonly #workflowTools: WorkflowTools;
+  readonly #workflowResources: WorkflowResources;
   readonly #gate = new RequestGate();
   readonly #lifecycle: Lifecycle;
   #hasAuthentication = false;
@@ -174,6 +176,7 @@ class RegistryServer implements StepwrightServer {
       prompts,
       settings.hints ? [...Object.values(registry.workflows), ...built] : [],
     );
+    this.#workflowResources = new WorkflowResources(workflows.values(), this.#listings.tools, registry);
     const own = settings.planTool ? [PLAN_TOOL] : [];
     const tools = [...this.#listings.tools, ...this.#workflowTools.listings, ...own];
     this.#tools = settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
@@ -228,12 +231,22 @@ class RegistryServer implements StepwrightServer {
   }
 
   listResources(cursor?: string) {
-    const { items, ...next } = pageOf('resources', this.#listings.resources, cursor, this.settings.pageSize);
+    const { items, ...next } = pageOf(
+      'resources',
+      [...this.#listings.resources, ...this.#workflowResources.listings],
+      cursor,
+      this.settings.pageSize,
+    );
     return { resources: items, ...next };
   }
 
   listResourceTemplates(cursor?: string) {
-    const { items, ...next } = pageOf('templates', this.#listings.templates, cursor, this.settings.pageSize);
+    const { items, ...next } = pageOf(
+      'templates',
+      [...this.#listings.templates, ...this.#workflowResources.templates],
+      cursor,
+      this.settings.pageSize,
+    );
     return { resourceTemplates: items, ...next };
   }
 
@@ -404,6 +417,10 @@ class RegistryServer implements StepwrightServer {
     const result = await this.#resultAt(uri, request);
     if (result !== undefined) return { contents: [result] };
     const name = this.toolset.resourceAt(uri);
+    const missing = lackingScopes(this.#workflowResources.scopesOf(uri), request);
+    const described =
+      name === undefined && missing.length === 0 ? await this.#workflowResources.read(uri) : undefined;
+    if (described !== undefined) return { contents: [described] };
     if (name === undefined) {
       throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
     }
@@ -433,7 +450,11 @@ class RegistryServer implements StepwrightServer {
   }
 
   hasResource(uri: string): boolean {
-    return runOfResult(uri) !== undefined || this.toolset.resourceAt(uri) !== undefined;
+    return (
+      runOfResult(uri) !== undefined ||
+      this.toolset.resourceAt(uri) !== undefined ||
+      this.#workflowResources.has(uri)
+    );
   }
 
   resourceUpdated(uri: string): void {
@@ -462,7 +483,8 @@ class RegistryServer implements StepwrightServer {
     const { toolTimeoutMs } = this.settings;
     if (of.kind === 'prompt')
       return completeArgument(this.#permittedPrompt(of.name, request), asked, request, toolTimeoutMs);
-    const template = this.toolset.template(of.uriTemplate, request);
+    const template =
+      this.toolset.template(of.uriTemplate, request) ?? this.#workflowResources.template(of.uriTemplate);
     if (template === undefined) {
       throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTemplate(of.uriTemplate));
     }

@@ -1,0 +1,132 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { registry as travel } from '../../../generated/travel.registry.js';
+import { registryChecksum } from '../../../src/decorators/metadata.js';
+import type { Graph } from '../../../src/graph/model.js';
+import { createServer, type StepwrightServer } from '../../../src/runtime/index.js';
+import type { Registry } from '../../../src/runtime/tools/registry.js';
+import { expectGolden } from '../../golden/golden.js';
+
+const GOLDEN = fileURLToPath(new URL('../../golden/workflow-resources/', import.meta.url));
+
+/** The travel agency, whose workflows are resources as well. Nothing is called: its tools cannot be made. */
+function serverWith(changes: Readonly<Record<string, Partial<Graph>>> = {}, privateTool?: string) {
+  const { tools, resources, workflows, functions = {}, ...others }: Registry = travel;
+  const changed = Object.entries(workflows).map(([name, entry]) => {
+    const graph: Graph = { ...entry.graph, domain: 'travel', expose: ['tool', 'resource'], ...changes[name] };
+    return [name, { ...entry, graph }] as const;
+  });
+  const hidden = Object.entries(tools).map(
+    ([name, tool]) =>
+      [name, name === privateTool ? { ...tool, visibility: 'workflow' as const } : tool] as const,
+  );
+  const tables = {
+    tools: Object.fromEntries(hidden),
+    resources,
+    workflows: Object.fromEntries(changed),
+    prompts: {},
+    functions,
+  };
+  const factory = () => {
+    throw new Error('a tool was called');
+  };
+  const factories = { tools: Object.fromEntries(Object.keys(tools).map((name) => [name, factory])) };
+  const registry = { ...others, ...tables, checksum: registryChecksum(tables) };
+  return createServer(registry as never, factories as never) as StepwrightServer;
+}
+
+const requestWith = (...scopes: readonly string[]) =>
+  ({
+    signal: new AbortController().signal,
+    ...(scopes.length === 0 ? {} : { auth: { token: 't', clientId: 'app', scopes } }),
+  }) as never;
+
+async function read(server: StepwrightServer, uri: string) {
+  const { contents } = await server.readResource(uri, requestWith());
+  const [content] = contents;
+  if (content === undefined || !('text' in content)) throw new Error('no text');
+  return content;
+}
+
+const urisOf = (server: StepwrightServer) =>
+  server
+    .listResources()
+    .resources.map(({ uri }) => uri)
+    .filter((uri) => uri.startsWith('workflow:'));
+
+describe('workflows as resources', () => {
+  test('are listed with an overview of their domain', () => {
+    const server = serverWith();
+    expect(urisOf(server)).toEqual([
+      'workflow://travel/overview',
+      'workflow://travel/book_flight',
+      'workflow://travel/book_trip',
+      'workflow://travel/cancel_booking',
+      'workflow://travel/checkout',
+    ]);
+    expect(server.listResourceTemplates().resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      'workflow://{domain}/{name}',
+      'workflow://{domain}/{name}.yaml',
+      'workflow://{domain}/{name}.mmd',
+    ]);
+  });
+
+  test.each([
+    ['overview', 'workflow://travel/overview', 'text/markdown'],
+    ['book_flight-json', 'workflow://travel/book_flight', 'application/json'],
+    ['book_trip-yaml', 'workflow://travel/book_trip.yaml', 'application/yaml'],
+    ['book_flight-mmd', 'workflow://travel/book_flight.mmd', 'text/vnd.mermaid'],
+  ])('%s', async (name, uri, mimeType) => {
+    const content = await read(serverWith(), uri);
+    expect(content).toMatchObject({ uri, mimeType });
+    expectGolden(`${GOLDEN}${name}.txt`, content.text);
+  });
+
+  test('complete their templates', async () => {
+    const complete = (argument: string, value: string) =>
+      serverWith().complete(
+        { kind: 'template', uriTemplate: 'workflow://{domain}/{name}.yaml' },
+        { argument, value, given: {} },
+        requestWith(),
+      );
+    expect(await complete('domain', 't')).toMatchObject({ completion: { values: ['travel'] } });
+    expect(await complete('name', 'book')).toMatchObject({
+      completion: { values: ['book_flight', 'book_trip'] },
+    });
+  });
+
+  test('are not there without `expose`', async () => {
+    const server = serverWith({ checkout: { expose: ['tool'] } });
+    expect(urisOf(server)).not.toContain('workflow://travel/checkout');
+    await expect(read(server, 'workflow://travel/checkout')).rejects.toThrow();
+    expect((await read(server, 'workflow://travel/overview')).text).not.toContain('w_checkout');
+  });
+
+  test('with scopes are listed nowhere, and read with them only', async () => {
+    const server = serverWith({ checkout: { scopes: ['shop:buy'] } });
+    expect(urisOf(server)).not.toContain('workflow://travel/checkout');
+    expect((await read(server, 'workflow://travel/overview')).text).not.toContain('w_checkout');
+    const uri = 'workflow://travel/checkout';
+    await expect(read(server, uri)).rejects.toThrow();
+    const { contents } = await server.readResource(uri, requestWith('shop:buy'));
+    expect(contents).toMatchObject([{ uri, mimeType: 'application/json' }]);
+  });
+
+  test('do not name private tools', async () => {
+    const server = serverWith({}, 'charge_cart');
+    for (const uri of ['overview', 'checkout', 'checkout.yaml', 'checkout.mmd']) {
+      const { text } = await read(server, `workflow://travel/${uri}`);
+      expect(text).not.toContain('charge_cart');
+      expect(text).toContain('internal-step');
+    }
+  });
+
+  test.each(['workflow://travel/none', 'workflow://other/book_flight', 'workflow://travel/book_flight.xml'])(
+    '%s is not a resource',
+    async (uri) => {
+      const server = serverWith();
+      expect(server.hasResource(uri)).toBe(false);
+      await expect(read(server, uri)).rejects.toThrow();
+    },
+  );
+});
