@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonSchema } from '../graph/json.js';
 import { singleLine } from '../graph/printable-text.js';
-import { ENOUGH } from './evidence.js';
+import { type Edge, ENOUGH } from './evidence.js';
 import { type Parameter, parametersOf } from './fields.js';
 import type { Choice } from './hints.js';
-import type { Edge, Inference } from './infer.js';
+import type { Inference } from './infer.js';
 import { ancestorsOf } from './order.js';
 import type { ToolDescription } from './tool.js';
 import { wordsOf } from './words.js';

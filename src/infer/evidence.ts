@@ -1,3 +1,5 @@
+import type { Arc } from './order.js';
+
 /** Why one tool may have to come before another. */
 export interface Evidence {
   readonly kind: EvidenceKind;
@@ -54,3 +56,11 @@ export const CONFIDENCE = {
 
 /** The least confidence of an edge that orders tools. Edges below it are shown only. */
 export const ENOUGH = 0.5;
+
+/** One tool before another. */
+export interface Edge extends Arc {
+  /** That of the best evidence, or less where the opposite is as likely. */
+  readonly confidence: number;
+  /** The best first. */
+  readonly evidence: readonly Evidence[];
+}

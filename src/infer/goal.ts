@@ -1,8 +1,8 @@
 import type { Input } from '../graph/model.js';
 import { compareText } from '../graph/names.js';
-import { ENOUGH, type Evidence } from './evidence.js';
+import { type Edge, ENOUGH, type Evidence } from './evidence.js';
 import { parametersOf } from './fields.js';
-import { type Edge, inferOrder } from './infer.js';
+import { inferOrder } from './infer.js';
 import { linksOf, needsOf } from './needs.js';
 import { orderOf } from './sequences.js';
 import type { ToolDescription } from './tool.js';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import type { Edge } from './evidence.js';
 import { FLIGHTS, toolOf } from './flights.fixture.js';
-import { type Edge, inferOrder } from './infer.js';
+import { inferOrder } from './infer.js';
 import type { ToolDescription } from './tool.js';
 
 function edge(tools: readonly ToolDescription[], from: string, to: string): Edge | undefined {

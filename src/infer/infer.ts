@@ -1,5 +1,5 @@
 import { compareText } from '../graph/names.js';
-import { CONFIDENCE, ENOUGH, type Evidence } from './evidence.js';
+import { CONFIDENCE, type Edge, ENOUGH, type Evidence } from './evidence.js';
 import { factsOf, type ToolFacts } from './facts.js';
 import { fieldEdges } from './field-evidence.js';
 import { type Choice, type HintFault, readHints } from './hints.js';
@@ -10,14 +10,6 @@ import { isFinal, orderingPhrases } from './phrases.js';
 import { sequencesOf } from './sequences.js';
 import { sourceEdges } from './sources.js';
 import type { ToolDescription } from './tool.js';
-
-/** One tool before another. */
-export interface Edge extends Arc {
-  /** That of the best evidence, or less where the opposite is as likely. */
-  readonly confidence: number;
-  /** The best first. */
-  readonly evidence: readonly Evidence[];
-}
 
 /** What a list of tools says about the order of calls. */
 export interface Inference {

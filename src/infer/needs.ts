@@ -1,8 +1,7 @@
-import { ENOUGH, type ValueLink } from './evidence.js';
+import { type Edge, ENOUGH, type ValueLink } from './evidence.js';
 import type { Choice } from './hints.js';
-import type { Edge } from './infer.js';
 import { isUndoing, rankOf } from './lifecycle.js';
-import { ancestorsOf } from './order.js';
+import { descendantsOf } from './order.js';
 import type { ToolDescription } from './tool.js';
 
 /** The edges that each of some tools needs, and each of those that they lead to, by tool. */
@@ -27,17 +26,20 @@ export function needsOf(targets: readonly string[], known: KnownOrder): Needs {
   const rivals = choices.flatMap(({ oneOf }) =>
     oneOf.some((tool) => targets.includes(tool)) ? oneOf.filter((tool) => !targets.includes(tool)) : [],
   );
-  const usable = sure.filter((edge) => {
-    if (rivals.length === 0 || isRequired(edge)) return true;
-    const before = ancestorsOf([edge.from], sure);
-    return !rivals.some((rival) => before.has(rival));
-  });
+  const unusable = descendantsOf(rivals, sure);
+  const into = new Map<string, Edge[]>();
+  for (const edge of sure) {
+    if (!isRequired(edge) && unusable.has(edge.from)) continue;
+    const found = into.get(edge.to);
+    if (found === undefined) into.set(edge.to, [edge]);
+    else found.push(edge);
+  }
   const needs = new Map<string, readonly Edge[]>();
   const left = [...targets];
   for (let name = left.pop(); name !== undefined; name = left.pop()) {
     const tool = tools.get(name);
     if (tool === undefined || needs.has(name)) continue;
-    const own = circular.has(name) ? [] : ownNeeds(tool, usable, tools);
+    const own = circular.has(name) ? [] : ownNeeds(tool, into.get(name) ?? [], tools);
     needs.set(name, own);
     left.push(...own.map(({ from }) => from));
   }
@@ -47,17 +49,18 @@ export function needsOf(targets: readonly string[], known: KnownOrder): Needs {
 /**
  * The edges that a tool needs: what it requires, and for each required parameter the best source. A tool that undoes
  * something needs what was done before the plan, and not that the plan does it.
+ *
+ * @param into the edges that lead to it.
  */
 function ownNeeds(
   tool: ToolDescription,
-  edges: readonly Edge[],
+  into: readonly Edge[],
   tools: ReadonlyMap<string, ToolDescription>,
 ): Edge[] {
   const rank = ({ from }: Edge): number => {
     const source = tools.get(from);
     return (source && rankOf(source)) ?? 2;
   };
-  const into = edges.filter(({ to }) => to === tool.name);
   const required = into.filter(isRequired);
   const chosen = new Set(required);
   const fed = new Set(required.flatMap((edge) => linksOf(edge).map(({ parameter }) => parameter)));

@@ -55,17 +55,18 @@ export function topologicalOrder(
   const next = successorsOf(arcs);
   const open = new Map(names.map((name) => [name, 0]));
   for (const { to } of arcs) open.set(to, (open.get(to) ?? 0) + 1);
-  const ready = names.filter((name) => open.get(name) === 0);
+  const ready = names.filter((name) => open.get(name) === 0).sort(compare);
   const order: string[] = [];
   for (;;) {
-    ready.sort(compare);
     const name = ready.shift();
     if (name === undefined) break;
     order.push(name);
     for (const to of next.get(name) ?? []) {
       const left = (open.get(to) ?? 0) - 1;
       open.set(to, left);
-      if (left === 0) ready.push(to);
+      if (left > 0) continue;
+      const place = ready.findIndex((other) => compare(to, other) < 0);
+      ready.splice(place < 0 ? ready.length : place, 0, to);
     }
   }
   return order.length === names.length ? order : undefined;
@@ -73,9 +74,18 @@ export function topologicalOrder(
 
 /** All names with a path to one of `targets`, which belong to them. */
 export function ancestorsOf(targets: Iterable<string>, arcs: readonly Arc[]): Set<string> {
-  const found = new Set(targets);
+  return descendantsOf(
+    targets,
+    arcs.map(({ from, to }) => ({ from: to, to: from })),
+  );
+}
+
+/** All names with a path from one of `sources`, which belong to them. */
+export function descendantsOf(sources: Iterable<string>, arcs: readonly Arc[]): Set<string> {
+  const next = successorsOf(arcs);
+  const found = new Set(sources);
   // Grows while it is read: a set visits what is added.
-  for (const name of found) for (const { from, to } of arcs) if (to === name) found.add(from);
+  for (const name of found) for (const to of next.get(name) ?? []) found.add(to);
   return found;
 }
 

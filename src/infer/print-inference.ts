@@ -1,9 +1,9 @@
 import { inlineText } from '../graph/printable-text.js';
 import { label } from '../print/mermaid.js';
-import { ENOUGH } from './evidence.js';
+import { type Edge, ENOUGH } from './evidence.js';
 import type { Plan, PlannedParameter } from './goal.js';
 import type { HintFault } from './hints.js';
-import type { Edge, Inference } from './infer.js';
+import type { Inference } from './infer.js';
 import { CATEGORIES } from './lifecycle.js';
 
 /** What was inferred of a list of tools, as an outline. The text ends with a line break. */

@@ -1,7 +1,6 @@
 import { compareText } from '../graph/names.js';
-import { ENOUGH } from './evidence.js';
+import { type Edge, ENOUGH } from './evidence.js';
 import type { Choice, ReadHints } from './hints.js';
-import type { Edge } from './infer.js';
 import { isUndoing, rankOf } from './lifecycle.js';
 import { type Needs, needsOf } from './needs.js';
 import { type Arc, ancestorsOf, cyclesIn, topologicalOrder } from './order.js';
@@ -24,9 +23,8 @@ export function sequencesOf(
   const arcs = edges.filter(({ confidence }) => confidence >= ENOUGH);
   const circular = new Set(cyclesIn(names, arcs).flat());
   const hard = hinted.filter(({ evidence }) => evidence.kind === 'requires');
-  const followed = new Set(
-    arcs.filter(({ to }) => !isAside(byName.get(to), arcs, byName)).map(({ from }) => from),
-  );
+  const aside = asideIn(arcs, byName);
+  const followed = new Set(arcs.filter(({ to }) => !aside.has(to)).map(({ from }) => from));
   const all = names
     .filter((name) => !followed.has(name) && !circular.has(name))
     .flatMap((name) => {
@@ -42,14 +40,14 @@ export function sequencesOf(
   return distinct(all).filter(({ length }) => length > 1);
 }
 
-/** True for a tool that undoes what the tools before it do, and so ends no process of theirs. */
-function isAside(
-  tool: ToolDescription | undefined,
-  arcs: readonly Edge[],
-  tools: ReadonlyMap<string, ToolDescription>,
-): boolean {
-  if (tool === undefined || !isUndoing(tool)) return false;
-  return arcs.some(({ from, to }) => to === tool.name && (rankOf(tools.get(from) ?? tool) ?? 2) >= 2);
+/** The tools that undo what the tools before them do, and so end no process of theirs. */
+function asideIn(arcs: readonly Arc[], tools: ReadonlyMap<string, ToolDescription>): Set<string> {
+  const isActing = (name: string): boolean => {
+    const tool = tools.get(name);
+    return tool !== undefined && (rankOf(tool) ?? 2) >= 2;
+  };
+  const undoing = new Set([...tools.values()].filter(isUndoing).map(({ name }) => name));
+  return new Set(arcs.filter(({ from, to }) => undoing.has(to) && isActing(from)).map(({ to }) => to));
 }
 
 /** The tools of a plan in an order that no edge contradicts. */
@@ -90,6 +88,7 @@ function remains(
   hard: readonly Arc[],
   excluded: ReadonlySet<string>,
 ): (name: string) => boolean {
+  if (excluded.size === 0) return () => true;
   const gone = new Set(excluded);
   for (let before = -1; before !== gone.size; ) {
     before = gone.size;

@@ -9,7 +9,14 @@ const tool = (name: string, hints?: object) => ({
 });
 const workflow = tool('w_book');
 const plain = tool('search');
-const PARTS = { own: undefined, workflowTools: [], tools: [], prefix: 'w_', canPlan: false };
+const PARTS = {
+  own: undefined,
+  workflowTools: [],
+  tools: [],
+  hasSequences: false,
+  prefix: 'w_',
+  canPlan: false,
+};
 const hinted = tool('search', { category: 'search' });
 
 test('workflows come first, then hinted sequences, then single tools', () => {

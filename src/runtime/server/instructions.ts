@@ -1,3 +1,5 @@
+import type { Graph } from '../../graph/model.js';
+import { nodesOf } from '../../graph/nodes.js';
 import { HINTS_META } from '../../infer/read-tools.js';
 import { runTools } from './composite/run-tools.js';
 import { serverTexts } from './server-texts.js';
@@ -10,10 +12,18 @@ export interface InstructionParts {
   /** The tools of workflows, and those that look after their runs. */
   readonly workflowTools: readonly ToolListing[];
   readonly tools: readonly ToolListing[];
+  /** Whether hints follow from the workflows. */
+  readonly hasSequences: boolean;
   /** What the names of workflows' tools begin with. */
   readonly prefix: string;
   /** Whether the server has a tool that plans. */
   readonly canPlan: boolean;
+}
+
+/** Whether a workflow calls more than one tool. */
+export function callsSeveralTools(graph: Graph): boolean {
+  const tools = nodesOf(graph).flatMap((node) => (node.kind === 'call' ? [node.tool] : []));
+  return new Set(tools).size > 1;
 }
 
 /**
@@ -25,11 +35,12 @@ export function instructionsFor({
   own,
   workflowTools,
   tools,
+  hasSequences,
   prefix,
   canPlan,
 }: InstructionParts): string | undefined {
   const hasWorkflows = workflowTools.some(({ name }) => !Object.hasOwn(runTools, name));
-  const hasHints = tools.some(({ _meta }) => _meta?.[HINTS_META] !== undefined);
+  const hasHints = hasSequences || tools.some(({ _meta }) => _meta?.[HINTS_META] !== undefined);
   if (!hasWorkflows && !hasHints && !canPlan) return own;
   const { decisions } = serverTexts;
   const choices = [

@@ -3,7 +3,7 @@ import { readMetadata } from '../../decorators/metadata.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
-import { type ToolUse, toolUses, withUse } from '../../infer/derived-hints.js';
+import { toolUses, withUse } from '../../infer/derived-hints.js';
 import { describeTool } from '../../infer/describe-tool.js';
 import { HINTS_META, hintsFrom } from '../../infer/read-tools.js';
 import {
@@ -125,16 +125,8 @@ export interface Listings {
   readonly templates: readonly ResourceTemplateListing[];
 }
 
-/**
- * Makes the lists, once: they never change while a server runs.
- *
- * @param workflows the workflows whose calls say how tools are used; none if that is not told.
- */
-export function listingsOf(
-  registry: Registry,
-  prompts: readonly ServedPrompt[],
-  workflows: readonly RunnableWorkflow[] = [],
-): Listings {
+/** Makes the lists, once: they never change while a server runs. */
+export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[]): Listings {
   const resources = byName(Object.entries(registry.resources)).map(([name, entry]) => {
     const { uri, description, mimeType } = entry;
     const listing = {
@@ -145,7 +137,7 @@ export function listingsOf(
     return { uri, listing };
   });
   return {
-    tools: toolListings(registry, workflows),
+    tools: toolListings(registry),
     prompts: byName(prompts.map((prompt) => [prompt.name, prompt] as const)).map(([name, prompt]) => ({
       ...headOf(name, prompt),
       ...(prompt.description === undefined ? {} : { description: prompt.description }),
@@ -159,12 +151,11 @@ export function listingsOf(
 }
 
 /** The tools that clients may call. */
-function toolListings({ tools }: Registry, workflows: readonly RunnableWorkflow[]): ToolListing[] {
+function toolListings({ tools }: Registry): ToolListing[] {
   const names = new Set(clientToolNames({ tools }));
-  const uses = toolUses(workflows.map(({ graph }) => graph));
   return byName(Object.entries(tools).filter(([name]) => names.has(name))).map(([name, entry]) => {
     const { description, inputSchema, outputSchema, annotations } = entry;
-    const hints = hintsOf(entry, uses.get(name), names);
+    const hints = hintsOf(entry, names);
     const meta = hints === undefined ? entry.meta : { ...entry.meta, [HINTS_META]: hints };
     return {
       ...headOf(name, { ...entry, meta }),
@@ -173,6 +164,19 @@ function toolListings({ tools }: Registry, workflows: readonly RunnableWorkflow[
       ...(outputSchema === undefined ? {} : { outputSchema }),
       ...(annotations === undefined ? {} : { annotations }),
     };
+  });
+}
+
+/** Adds to the hints of tools what follows from the workflows that call them. */
+export function withUses(tools: readonly ToolListing[], graphs: readonly Graph[]): readonly ToolListing[] {
+  const uses = toolUses(graphs);
+  if (uses.size === 0) return tools;
+  const names = new Set(tools.map(({ name }) => name));
+  return tools.map((tool) => {
+    const { [HINTS_META]: declared, ...others } = tool._meta ?? {};
+    const all = withUse(isJsonObject(declared) ? declared : undefined, uses.get(tool.name));
+    const hints = all && callableHints(all, (name) => names.has(name));
+    return hints === undefined ? tool : { ...tool, _meta: { ...others, [HINTS_META]: hints } };
   });
 }
 
@@ -200,14 +204,9 @@ function describedTool(listing: ToolListing, hints: JsonObject): ToolListing {
   return { ...listing, description: describeTool(listing.description, hintsFrom(hints)) };
 }
 
-/** The hints of a tool, and what follows from the use of it, without the tools that clients may not call. */
-function hintsOf(
-  { hints }: ToolEntry,
-  use: ToolUse | undefined,
-  names: ReadonlySet<string>,
-): JsonObject | undefined {
-  const all = withUse(hints, use);
-  return all && callableHints(all, (name) => names.has(name));
+/** The hints of a tool without the tools that clients may not call. */
+function hintsOf({ hints }: ToolEntry, names: ReadonlySet<string>): JsonObject | undefined {
+  return hints && callableHints(hints, (name) => names.has(name));
 }
 
 function callableHints(hints: JsonObject, isCallable: (tool: string) => boolean): JsonObject | undefined {

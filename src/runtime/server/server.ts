@@ -17,7 +17,7 @@ import type { PromptTrace } from '../trace/messages.js';
 import { resultContents, runOfResult } from './composite/long-results.js';
 import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/served-workflows.js';
 import { WorkflowTools } from './composite/workflow-tools.js';
-import { instructionsFor } from './instructions.js';
+import { callsSeveralTools, instructionsFor } from './instructions.js';
 import { Lifecycle } from './lifecycle.js';
 import {
   type Listings,
@@ -27,7 +27,9 @@ import {
   type ServedPrompt,
   servedPrompts,
   shownTool,
+  withUses,
 } from './listings.js';
+import { once } from './once.js';
 import {
   type ResolvedSettings,
   resolveSettings,
@@ -123,9 +125,11 @@ class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
   declare readonly instructions?: string;
   readonly #listings: Listings;
-  readonly #tools: readonly ToolListing[];
+  /** The tools of the registry with what follows from the workflows. The plans of all workflows are made for it. */
+  readonly #hintedTools: () => readonly ToolListing[];
+  readonly #tools: () => readonly ToolListing[];
   /** The tools as a caller sees them who lacks no scope. */
-  readonly #allTools: readonly ToolListing[];
+  readonly #allTools: () => readonly ToolListing[];
   readonly #hasToolScopes: boolean;
   readonly #clientTools: ReadonlySet<string>;
   readonly #prompts: ReadonlyMap<string, ServedPrompt>;
@@ -171,27 +175,31 @@ class RegistryServer implements StepwrightServer {
     const prompts = servedPrompts(registry, built, settings.prompts);
     this.#prompts = new Map(prompts.map((prompt) => [prompt.name, prompt]));
     this.#renderer = new PromptRenderer(registry, factories, settings);
-    this.#listings = listingsOf(
-      registry,
-      prompts,
-      settings.hints ? [...Object.values(registry.workflows), ...built] : [],
-    );
-    this.#workflowResources = new WorkflowResources(workflows.values(), this.#listings.tools, registry);
-    const own = settings.planTool ? [PLAN_TOOL] : [];
-    const tools = [...this.#listings.tools, ...this.#workflowTools.listings, ...own];
-    this.#tools = settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
-    this.#allTools = this.#tools.map((tool) => shownTool(tool, () => true, settings.hints));
+    this.#listings = listingsOf(registry, prompts);
+    const graphs = settings.hints
+      ? [...Object.values(registry.workflows), ...built].map(({ graph }) => graph)
+      : [];
+    this.#hintedTools = once(() => withUses(this.#listings.tools, graphs));
+    this.#tools = once(() => {
+      const own = settings.planTool ? [PLAN_TOOL] : [];
+      const tools = [...this.#hintedTools(), ...this.#workflowTools.listings, ...own];
+      return settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
+    });
+    this.#allTools = once(() => this.#tools().map((tool) => shownTool(tool, () => true, settings.hints)));
+    this.#workflowResources = new WorkflowResources(workflows.values(), this.#hintedTools, registry);
     const instructions = settings.hints
       ? instructionsFor({
           own: settings.instructions,
           workflowTools: this.#workflowTools.listings,
           tools: this.#listings.tools,
+          hasSequences: graphs.some(callsSeveralTools),
           prefix: settings.workflowPrefix,
           canPlan: settings.planTool,
         })
       : settings.instructions;
     if (instructions !== undefined) this.instructions = instructions;
-    this.#hasToolScopes = tools.some(({ name }) => (this.#toolScopes(name)?.length ?? 0) > 0);
+    const names = [...this.#clientTools, ...this.#workflowTools.names];
+    this.#hasToolScopes = names.some((name) => (this.#toolScopes(name)?.length ?? 0) > 0);
   }
 
   async #openRuns(): Promise<RunStore> {
@@ -215,9 +223,9 @@ class RegistryServer implements StepwrightServer {
 
   /** The tools as a caller sees them. */
   #shownTools(caller: ScopedCaller): readonly ToolListing[] {
-    if (!this.#hasToolScopes) return this.#allTools;
+    if (!this.#hasToolScopes) return this.#allTools();
     const isShown = (name: string): boolean => this.lackingScopes('tool', name, caller).length === 0;
-    return this.#tools
+    return this.#tools()
       .filter(({ name }) => isShown(name))
       .map((tool) => shownTool(tool, isShown, this.settings.hints));
   }

@@ -27,13 +27,13 @@ export class WorkflowResources {
   readonly templates: readonly ResourceTemplateListing[];
   readonly #workflows: readonly ServedWorkflow[];
   readonly #privateTools: ReadonlySet<string>;
-  readonly #tools: ReadonlyMap<string, ToolListing>;
+  readonly #tools: () => readonly ToolListing[];
   readonly #resources: Registry['resources'];
 
-  constructor(workflows: Iterable<ServedWorkflow>, tools: readonly ToolListing[], registry: Registry) {
+  constructor(workflows: Iterable<ServedWorkflow>, tools: () => readonly ToolListing[], registry: Registry) {
     this.#workflows = [...workflows].filter(({ graph }) => graph.expose?.includes('resource') === true);
     this.#resources = registry.resources;
-    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#tools = tools;
     this.#privateTools = new Set(
       Object.entries(registry.tools).flatMap(([name, tool]) => (isPrivateTool(tool) ? [name] : [])),
     );
@@ -122,7 +122,7 @@ export class WorkflowResources {
   }
 
   #described(name: string) {
-    const tool = this.#tools.get(name);
+    const tool = this.#tools().find((each) => each.name === name);
     const hints = tool?._meta?.[HINTS_META];
     if (tool === undefined) return undefined;
     const { requires = [] } = isJsonObject(hints) ? hintsFrom(hints) : {};
