@@ -17,6 +17,29 @@ test('the hints of a tool are a box below its description', () => {
   );
 });
 
+test.each([
+  [
+    'search_flights',
+    `Search available flights.
+  ├─ Category: search
+  ├─ Outputs: flight_id, airline, price, departure, arrival
+  ├─ Next: check_availability
+  └─ Hint: Always search before booking. Results contain flight_id needed by downstream tools.`,
+  ],
+  [
+    'create_booking',
+    `Reserve a flight.
+  ├─ Category: booking
+  ├─ Requires: check_availability
+  ├─ Outputs: booking_id, status, total_price
+  ├─ Next: process_payment
+  └─ Hint: Only call after check_availability confirms seats. Returns booking_id for payment.`,
+  ],
+])('the box of %s', (name, described) => {
+  const tool = FLIGHTS.find((each) => each.name === name);
+  expect(describeTool(tool?.description ?? '', tool?.hints)).toBe(described);
+});
+
 test('a tool without hints keeps its description', () => {
   expect(describeTool('Searches', undefined)).toBe('Searches');
   expect(describeTool('Searches', {})).toBe('Searches');
