@@ -73,6 +73,13 @@ describe('calls', () => {
     expect(callsFor('cancel it', [...FLIGHTS, cancel])).toEqual(['cancel_booking']);
   });
 
+  test('that undo are not meant by a goal without such a word', () => {
+    const cancel = toolOf('cancel_booking', ['booking_id'], {
+      description: 'Cancel the booking of a flight',
+    });
+    expect(callsFor('book a flight', [...FLIGHTS, cancel])).not.toContain('cancel_booking');
+  });
+
   test.each(['bake bread', 'how is the weather', ''])('are none for %j', (goal) => {
     expect(planFor(goal, FLIGHTS, [BOOK])).toEqual({ goal, workflows: [], steps: [] });
   });

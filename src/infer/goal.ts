@@ -3,6 +3,7 @@ import { compareText } from '../graph/names.js';
 import { type Edge, ENOUGH, type Evidence } from './evidence.js';
 import { parametersOf } from './fields.js';
 import { inferOrder } from './infer.js';
+import { isUndoing } from './lifecycle.js';
 import { linksOf, needsOf } from './needs.js';
 import { orderOf } from './sequences.js';
 import type { ToolDescription } from './tool.js';
@@ -78,7 +79,7 @@ export function planFor(
       score: Math.round(score * 100) / 100,
       parameters: inputs.map(({ name, description, required }) => parameterOf(name, description, required)),
     }));
-  return { goal, workflows: fitting, steps: fitting.length > 0 ? [] : stepsFor(tools, score) };
+  return { goal, workflows: fitting, steps: fitting.length > 0 ? [] : stepsFor(goal, tools, score) };
 }
 
 type Score = (text: Pick<ToolDescription, 'name' | 'description'>) => number;
@@ -112,8 +113,11 @@ function goalRoots(goal: string, isKnown: (root: string) => boolean): string[] {
   return [...new Set([...joined.filter((_, index) => isJoined(index)), ...rootsOf(apart.join(' '))])];
 }
 
-function stepsFor(tools: readonly ToolDescription[], score: Score): PlannedCall[] {
-  const scores = new Map(tools.map((tool) => [tool.name, score(tool)]));
+function stepsFor(goal: string, tools: readonly ToolDescription[], score: Score): PlannedCall[] {
+  // Who wants to book does not want to cancel a booking, though the words are the same.
+  const wantsUndoing = isUndoing({ name: goal });
+  const fitting = tools.filter((tool) => wantsUndoing || !isUndoing(tool));
+  const scores = new Map(fitting.map((tool) => [tool.name, score(tool)]));
   const best = Math.max(0, ...scores.values());
   if (best < FITS) return [];
   const { edges, choices, cycles } = inferOrder(tools);
@@ -130,7 +134,8 @@ function stepsFor(tools: readonly ToolDescription[], score: Score): PlannedCall[
   const order = orderOf(needs, tools, sure);
   return order.flatMap((name) => {
     const tool = byName.get(name);
-    return tool === undefined ? [] : [callOf(tool, needs.get(name) ?? [])];
+    const own = needs.get(name)?.filter(({ from }) => order.includes(from));
+    return tool === undefined ? [] : [callOf(tool, own ?? [])];
   });
 }
 

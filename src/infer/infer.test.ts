@@ -384,3 +384,12 @@ test('the same list gives the same result in any order', () => {
   const { edges } = inferOrder(FLIGHTS);
   expect(inferOrder([...FLIGHTS].reverse()).edges).toEqual(edges);
 });
+
+test('a sequence that undoes begins after what it undoes', () => {
+  const tools = [
+    toolOf('create_booking', [], { returns: ['booking_id'] }),
+    toolOf('get_booking', ['booking_id'], { returns: ['ticket_code'] }),
+    toolOf('cancel_booking', ['ticket_code']),
+  ];
+  expect(inferOrder(tools).sequences).toEqual([['get_booking', 'cancel_booking']]);
+});

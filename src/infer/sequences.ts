@@ -54,7 +54,17 @@ function asideIn(arcs: readonly Arc[], tools: ReadonlyMap<string, ToolDescriptio
 export function orderOf(needs: Needs, tools: readonly ToolDescription[], arcs: readonly Arc[]): string[] {
   const names = tools.map(({ name }) => name).filter((name) => needs.has(name));
   const inside = arcs.filter(({ from, to }) => needs.has(from) && needs.has(to));
-  return topologicalOrder(names, inside, comparison(tools)) ?? [];
+  return withoutDoing(topologicalOrder(names, inside, comparison(tools)) ?? [], tools);
+}
+
+/** An order that undoes something begins after it was done: a plan does not book and cancel. */
+function withoutDoing(order: readonly string[], tools: readonly ToolDescription[]): string[] {
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const inOrder = order.flatMap((name) => byName.get(name) ?? []);
+  const undo = inOrder.findIndex(isUndoing);
+  const before = inOrder.slice(0, Math.max(0, undo));
+  const isActing = before.map((tool) => (rankOf(tool) ?? 2) >= 2);
+  return order.slice(isActing.lastIndexOf(true) + 1);
 }
 
 function distinct(sequences: readonly (readonly string[])[]): string[][] {

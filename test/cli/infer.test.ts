@@ -49,6 +49,24 @@ describe('stepwright infer', { timeout: 120_000 }, () => {
     expect(steps.map(({ tool }) => tool)).toEqual(['search_flights', 'check_availability', 'create_booking']);
   });
 
+  test('takes the tools of workflows in a list as workflows', async () => {
+    const file = path.join(folder, 'served.json');
+    const workflow = {
+      name: 'w_book_flight',
+      description: 'Search, check, and book a flight',
+      inputSchema: { type: 'object', properties: { origin: { type: 'string' } }, required: ['origin'] },
+      outputSchema: { type: 'object', properties: { flight_id: { type: 'string' } } },
+    };
+    const status = { name: 'get_workflow_status', inputSchema: { type: 'object' } };
+    writeFileSync(file, JSON.stringify({ tools: [...FLIGHTS, workflow, status] }));
+    const { out } = await stepwright('infer', file, '--format', 'json');
+    expect((JSON.parse(out) as { tools: string[] }).tools).toEqual(FLIGHTS.map(({ name }) => name));
+    const plan = await stepwright('infer', file, '--goal', 'book a flight', '--format', 'json');
+    expect(JSON.parse(plan.out)).toMatchObject({
+      workflows: [{ workflow: 'book_flight', tool: 'w_book_flight', parameters: [{ name: 'origin' }] }],
+    });
+  });
+
   // In a process of its own: loading TypeScript registers a loader.
   test('reads the registries of a project, and finds the workflow of a goal', () => {
     const main = ['--conditions=@stepwright/source', '--import', './scripts/register.mjs', 'src/cli/main.ts'];

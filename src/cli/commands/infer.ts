@@ -6,6 +6,7 @@ import { inferOrder } from '../../infer/infer.js';
 import { inferenceMermaid, inferenceText, planText } from '../../infer/print-inference.js';
 import { hintsFrom, toolsFrom } from '../../infer/read-tools.js';
 import type { ToolDescription } from '../../infer/tool.js';
+import { separateWorkflows } from '../../infer/workflow-tools.js';
 import { toolNames } from '../../runtime/server/composite/served-workflows.js';
 import { clientToolNames, type Registry } from '../../runtime/tools/registry.js';
 import { misused, type Output, texts } from '../command-line.js';
@@ -36,8 +37,10 @@ export const inferCommand = registryCommand('infer', texts.inferHelp, OPTIONS, 1
       ),
     );
   }
-  const tools = await readTools(file, output);
-  return tools === undefined ? 1 : print(tools, []);
+  const list = await readTools(file, output);
+  if (list === undefined) return 1;
+  const { tools, workflows } = separateWorkflows(list);
+  return print(tools, workflows);
 });
 
 async function readTools(file: string, output: Output): Promise<readonly ToolDescription[] | undefined> {
