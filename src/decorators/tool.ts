@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Json } from '../graph/json.js';
+import type { Json, JsonSchema } from '../graph/json.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { Arg, SupplyOf, Unmark } from './arg.js';
 import type { ToolContext } from './context.js';
@@ -66,6 +66,13 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
    * that type if it is an object, else none.
    */
   readonly output?: StandardSchemaV1<unknown, Output>;
+  /**
+   * JSON Schema of the input, written out, in place of `input`: an object with `type: 'object'`. It is what clients see.
+   * TypeScript does not compare it with `execute`.
+   */
+  readonly inputSchema?: JsonSchema;
+  /** JSON Schema of the output, written out, in place of `output`. */
+  readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
   /**
    * The effect of another call with the same input, for retries and recovery. Default: `'idempotent'` with

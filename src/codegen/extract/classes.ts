@@ -55,6 +55,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     const params = { tool: name ?? syntax.name, safety: effects.retrySafety, ...contradicted };
     report(diagnostic('SW1032', placeOfOption(options, 'retrySafety', decorator.place), params));
   }
+  refuseTwoSchemas(options, report);
   const needsState = readClasses('Tool', 'needsState', options.syntax.needsState, report);
   return {
     ...handle,
@@ -69,7 +70,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...(hints === undefined ? {} : { hints }),
     ...secretsOf(options),
     ...(needsState === undefined ? {} : { needsState }),
-    hasInputSchema: 'input' in options.syntax,
+    hasInputSchema: 'input' in options.syntax || 'inputSchema' in options.syntax,
     ...literalOptionsOf(decorated, options),
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
     ...(executes.length < 2 ? {} : { overloads: executes.map(({ place }) => place) }),
@@ -78,6 +79,17 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
       : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
     ...(execute?.isUnread ? { isUnread: true } : {}),
   };
+}
+
+/** A side of a tool has one schema. */
+function refuseTwoSchemas({ syntax }: ReadOptions, report: DecoratedClass['report']): void {
+  for (const side of ['input', 'output'] as const) {
+    const other = syntax[`${side}Schema`];
+    if (syntax[side] === undefined || other === undefined) continue;
+    const params = { what: `the ${side} schema`, first: `\`${side}\``, second: `\`${side}Schema\`` };
+    const related = [{ message: 'the other one is here', place: syntax[side].place }];
+    report(diagnostic('SW1020', other.place, params, { related }));
+  }
 }
 
 /** Another decorator may change what this one has recorded. */

@@ -16,6 +16,7 @@ import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorator
 import { isJsonObject } from '../../graph/json.js';
 import { SCOPE } from '../../graph/names.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
+import { objectRoot } from '../schemas/json-schema.js';
 
 /** What an option may hold. */
 export interface OptionRule {
@@ -145,6 +146,10 @@ function isIcon(value: unknown): boolean {
 type Rules<Options> = { readonly [K in keyof Options]-?: OptionRule };
 
 const schema: OptionRule = { expected: 'a schema' };
+const jsonSchema: OptionRule = {
+  accepts: (value) => isJsonObject(value) && objectRoot(value) !== undefined,
+  expected: "the JSON Schema of an object, written out: `{ type: 'object', properties: { … } }`",
+};
 const states: OptionRule = { expected: 'a list of state classes' };
 const resourceClasses: OptionRule = { expected: 'a list of resource classes' };
 const toolReferences: OptionRule = { expected: 'a list of functions that name tools: `[() => SomeTool]`' };
@@ -170,6 +175,8 @@ const toolRules: Rules<ToolOptions> = {
   description: requiredText,
   input: schema,
   output: schema,
+  inputSchema: jsonSchema,
+  outputSchema: jsonSchema,
   annotations: object('an object of hints', annotationRules),
   retrySafety: oneOf(...RETRY_SAFETIES),
   visibility: oneOf('client', 'workflow'),

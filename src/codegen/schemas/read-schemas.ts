@@ -3,6 +3,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
 import { fingerprint } from '../../decorators/metadata.js';
+import type { ToolOptions } from '../../decorators/tool.js';
 import { readPattern } from '../../formats/json-schema/schema-compiler.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { compareText } from '../../graph/names.js';
@@ -22,6 +23,7 @@ import { unwrap } from '../verbs.js';
 import { sha256 } from './cache/cache-file.js';
 import { importCached } from './cache/schema-cache.js';
 import type { ClassReading, ModuleOutcome, ModuleRequest, UnreadReason } from './import-modules.js';
+import { writtenSchema } from './json-schema.js';
 import type { LoaderSettings } from './loader/settings.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-loader.js';
 import { texts } from './texts.js';
@@ -229,10 +231,21 @@ function isLiteral(handle: ReadDeclaration): handle is LiteralDeclaration {
   return handle.literalOptions !== undefined && handle.exportName !== undefined;
 }
 
+/** The rules of these options admit nothing else. */
+type WrittenSchemas = Pick<ToolOptions, 'inputSchema' | 'outputSchema'>;
+
 function literalReading(handle: LiteralDeclaration): ClassReading {
   const { exportName, literalOptions: options } = handle;
-  if (!isResource(handle))
-    return { kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }, sha256) };
+  if (!isResource(handle)) {
+    const { inputSchema, outputSchema } = options as WrittenSchemas;
+    return {
+      kind: 'tool',
+      exportName,
+      fingerprint: fingerprint({ kind: 'tool', options }, sha256),
+      ...(inputSchema === undefined ? {} : { input: writtenSchema(inputSchema) }),
+      ...(outputSchema === undefined ? {} : { output: writtenSchema(outputSchema) }),
+    };
+  }
   const address = handle.variables === undefined ? { uri: handle.uri } : { uriTemplate: handle.uri };
   return {
     kind: 'resource',
