@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import type { ListedOptions } from '../decorators/listed.js';
 import { fingerprint } from '../decorators/metadata.js';
-import type { ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
+import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
 import { canonicalGraph } from '../graph/canonical.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
@@ -94,6 +94,7 @@ interface ToolData extends ListedData {
   readonly visibility?: ToolVisibility | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly hints?: LinkedHints | undefined;
+  readonly upstream?: UpstreamOption | undefined;
   readonly secret?: readonly string[] | undefined;
   readonly fingerprint: string;
 }
@@ -110,6 +111,7 @@ function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHint
     scopes: tool.scopes,
     ...listedData(tool),
     hints,
+    upstream: tool.upstream,
     secret: tool.secret,
     fingerprint: reading.fingerprint,
   };

@@ -42,6 +42,14 @@ type PropertyNames<Input> = Input extends unknown ? keyof Input & string : never
 /** The names that `secret` may have by the schema. Without a schema any name, which is checked against the class. */
 type SecretNames<Input> = [Input] extends [never] ? string : PropertyNames<Input>;
 
+/** A tool of an upstream server. */
+export interface UpstreamOption {
+  /** The name of the server in the configuration. */
+  readonly server: string;
+  /** The name of the tool at the server. */
+  readonly tool: string;
+}
+
 /** Options of {@link Tool}. `Input` and `Output` are the output types of the schemas. */
 export interface ToolOptions<Input = unknown, Output = unknown, Secret extends string = string>
   extends ListedOptions {
@@ -99,6 +107,10 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
   readonly hints?: ToolHints;
   /** Fields of state that a workflow sets before it calls this tool. */
   readonly needsState?: readonly StateClass[];
+  /**
+   * The tool of an upstream server that `context.callUpstream` calls. `stepwright pull` writes classes with it.
+   */
+  readonly upstream?: UpstreamOption;
   /** Names of input properties whose values are masked in traces, logs and spans. */
   readonly secret?: readonly Secret[];
 }

@@ -34,6 +34,7 @@ export {
   type RunningHttpServer,
   serveHttp,
 } from './protocol/sdk1/serve-http.js';
+export { type UpstreamOptions, upstreamServers } from './protocol/sdk1/upstream.js';
 export type { BearerAuth, VerifiedToken } from './server/http/bearer-auth.js';
 export type { TrustProxy } from './server/http/client-address.js';
 export {
@@ -132,3 +133,13 @@ export {
   type WorkflowEntry,
 } from './tools/registry.js';
 export type { PromptMessage, PromptTrace, TraceMeta } from './trace/messages.js';
+export type { HttpUpstream, StdioUpstream, UpstreamConfig } from './upstream/config.js';
+export {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamListing,
+  type UpstreamPort,
+  type UpstreamReference,
+  type UpstreamResult,
+  type UpstreamTool,
+} from './upstream/port.js';

@@ -11,6 +11,7 @@ export const ROOMS = [
   'src/print',
   'src/decorators',
   'src/formats',
+  'src/runtime/upstream',
   'src/codegen',
   'src/runtime/engine',
   'src/runtime/tools',

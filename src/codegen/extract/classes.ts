@@ -1,5 +1,5 @@
 import type { ListedOptions } from '../../decorators/listed.js';
-import type { ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
+import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../decorators/tool.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
@@ -68,6 +68,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...('scopes' in options.values ? { scopes: options.values.scopes as readonly string[] } : {}),
     ...listedOf(options),
     ...(hints === undefined ? {} : { hints }),
+    ...('upstream' in options.values ? { upstream: options.values.upstream as UpstreamOption } : {}),
     ...secretsOf(options),
     ...(needsState === undefined ? {} : { needsState }),
     hasInputSchema: 'input' in options.syntax || 'inputSchema' in options.syntax,

@@ -10,7 +10,7 @@ import type {
 import type { Icon, ListedOptions } from '../../decorators/listed.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
-import type { ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
+import type { ToolAnnotations, ToolHints, ToolOptions, UpstreamOption } from '../../decorators/tool.js';
 import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
 import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
@@ -169,6 +169,8 @@ const hintRules: Rules<ToolHints> = {
   examples: { accepts: Array.isArray, expected: 'a list' },
 };
 
+const upstreamRules: Rules<UpstreamOption> = { server: requiredText, tool: requiredText };
+
 const toolRules: Rules<ToolOptions> = {
   name: requiredText,
   title: text,
@@ -184,6 +186,7 @@ const toolRules: Rules<ToolOptions> = {
   ...listedRules,
   hints: object('an object of hints', hintRules),
   needsState: states,
+  upstream: object('an object `{ server, tool }`', upstreamRules),
   secret: texts,
 };
 

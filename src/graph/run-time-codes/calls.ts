@@ -89,6 +89,32 @@ export const tools = {
   },
 } as const;
 
+/** Failures of calls of upstream servers. */
+export const upstream = {
+  E_UPSTREAM_CONFIG: {
+    meaning: 'The upstream server of the tool is not configured.',
+    cause:
+      'The program passes no `upstream` with this name, the tool has no option `upstream`, or an environment variable that the configuration names is not set.',
+    repair: 'Read the message. Configure the server, or set the variable.',
+  },
+  E_UPSTREAM_UNAVAILABLE: {
+    meaning: 'The upstream server cannot be reached; the tool was not called.',
+    cause: 'Its process did not start or ended at once, or nothing answers at its address.',
+    repair:
+      'Read the message and the log of the server. A retry of the step waits for the delay that the failure asks for.',
+  },
+  E_UPSTREAM_LOST: {
+    meaning: 'The connection to the upstream server ended during a call, which may have taken effect.',
+    cause: 'Its process ended, or its answer was cut off.',
+    repair: 'Check what the call did before it is made again. The next call connects again.',
+  },
+  E_UPSTREAM_REFUSED: {
+    meaning: 'The upstream server answered a call with a protocol error.',
+    cause: 'It does not have the tool any more, refuses the input, or refuses the caller.',
+    repair: 'Read the message; `npx stepwright pull NAME` records the tools of the server again.',
+  },
+} as const;
+
 /** Failures of reads of resources. */
 export const resources = {
   E_RESOURCE_READ: {

@@ -95,7 +95,10 @@ export async function runLocally({
     leavesValues: true,
     values: valuePort({ ...settings, schemas }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
-  }).finally(() => lifecycle.stop(settings.drainTimeoutMs));
+  }).finally(async () => {
+    await lifecycle.stop(settings.drainTimeoutMs);
+    await settings.upstream?.close();
+  });
   if (status === 'succeeded') {
     return result === undefined ? { status } : { status, result: mask.result(result, state.run.endedBy) };
   }

@@ -484,6 +484,7 @@ class RegistryServer implements StepwrightServer {
   async stop(): Promise<void> {
     await this.#lifecycle.stop(this.settings.drainTimeoutMs);
     await this.#runs.close?.();
+    await this.settings.upstream?.close();
   }
 
   endRuns(reason: string): void {

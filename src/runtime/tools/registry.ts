@@ -11,6 +11,7 @@ import type { ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';
+import type { UpstreamReference } from '../upstream/port.js';
 import { toolTexts } from './tool-texts.js';
 
 export { REGISTRY_VERSION, registryChecksum };
@@ -57,6 +58,8 @@ export interface ToolEntry extends Listed {
   readonly scopes?: readonly string[];
   /** What the author says about the use of the tool; classes by their names. Listed in `_meta`. */
   readonly hints?: JsonObject;
+  /** The tool of an upstream server that it calls. */
+  readonly upstream?: UpstreamReference;
   /** Inputs whose values are masked wherever the runtime shows them. */
   readonly secret?: readonly string[];
   /** Fingerprint of the decorator metadata codegen saw. */
