@@ -14,25 +14,26 @@ export interface OutputFile {
 /** How a file on disk compares with what codegen would write. `foreign`: codegen did not write it. */
 export type OutputState = 'current' | 'stale' | 'missing' | 'foreign';
 
-/** Compares a file with what should be in it. Line ends may have been changed by a checkout. */
+/** Compares a file with what should be in it; its own files begin with the same line. Line ends may have been changed by a checkout. */
 export async function outputState(root: string, { file, text }: OutputFile): Promise<OutputState> {
-  const present = await readPresent(root, file);
+  const present = await readPresent(root, file, text.slice(0, text.indexOf('\n')));
   if (present === 'missing' || present === 'foreign') return present;
   return present.text === text ? 'current' : 'stale';
 }
 
 /** Whether the path of an output holds something that codegen did not write. */
 export async function isForeign(root: string, file: string): Promise<boolean> {
-  return (await readPresent(root, file)) === 'foreign';
+  return (await readPresent(root, file, REGISTRY_HEADER)) === 'foreign';
 }
 
 async function readPresent(
   root: string,
   file: string,
+  header: string,
 ): Promise<{ readonly text: string } | 'missing' | 'foreign'> {
   try {
     const text = (await readFile(path.join(root, file), 'utf8')).replaceAll('\r\n', '\n');
-    const isOurs = text === '' || text.startsWith(`${REGISTRY_HEADER}\n`);
+    const isOurs = text === '' || text.startsWith(`${header}\n`);
     return isOurs ? { text } : 'foreign';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
