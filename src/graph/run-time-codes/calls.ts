@@ -113,6 +113,14 @@ export const upstream = {
     cause: 'It does not have the tool any more, refuses the input, or refuses the caller.',
     repair: 'Read the message; `npx stepwright pull NAME` records the tools of the server again.',
   },
+  E_UPSTREAM_DRIFT: {
+    meaning:
+      'The workflow is unavailable: an upstream server does not have what it needs any more; nothing was done.',
+    cause:
+      'When the server started, a tool that a step calls was gone, refused an input that the step passes, or had lost or changed something that the workflow reads. `details` lists each.',
+    repair:
+      'Run `npx stepwright pull NAME` and `npx stepwright codegen`, correct the workflow, and start the server again.',
+  },
 } as const;
 
 /** Failures of reads of resources. */

@@ -86,6 +86,15 @@ describe('a tool that calls an upstream server', () => {
       attempted: true,
       failure: { code: 'E_TOOL_ERROR', message: 'no such file' },
     });
+    const more = { content: [], structuredContent: { content: '', size: 1 }, isError: false };
+    const closed = { ...entry, outputSchema: { ...content, additionalProperties: false } };
+    expect(
+      await called(
+        port(() => more),
+        {},
+        closed,
+      ),
+    ).toMatchObject({ ok: true });
     const other = { content: [], structuredContent: { content: 1 }, isError: false };
     expect(await called(port(() => other))).toMatchObject({ failure: { code: 'E_OUTPUT_SCHEMA' } });
   });

@@ -311,7 +311,7 @@ class RegistryToolset implements Toolset {
     const callResult = result.callResult === undefined ? undefined : { callResult: result.callResult };
     if (!result.ok) return failed({ attempted: true, failure: result.failure, ...callResult });
     if (entry.outputSchema !== undefined) {
-      const checking = this.#outputFailure(name, entry.class, entry.outputSchema, result);
+      const checking = this.#outputFailure(name, entry, entry.outputSchema, result);
       const invalid = checking instanceof Promise ? await checking : checking;
       if (invalid !== undefined) {
         this.#logBrokenSchema(name, invalid);
@@ -323,7 +323,7 @@ class RegistryToolset implements Toolset {
 
   #outputFailure(
     name: string,
-    cls: AnyClass,
+    { class: cls, upstream }: ToolEntry,
     schema: JsonObject,
     result: Extract<NormalResult, { ok: true }>,
   ): Failure | undefined | Promise<Failure | undefined> {
@@ -332,7 +332,10 @@ class RegistryToolset implements Toolset {
     const standard = this.#standards.of(cls, 'output');
     try {
       const patterns = standard === undefined ? 'all' : 'usable';
-      const problems = schemaProblems(this.#schemas.check(schema, value, patterns), schema);
+      const faults = this.#schemas.check(schema, value, patterns);
+      // No step reads what an upstream server has added to its results since.
+      const counted = upstream === undefined ? faults : faults.filter(({ keyword }) => !isOfMore(keyword));
+      const problems = schemaProblems(counted, schema);
       if (problems.length > 0) return outputInvalid(problems.map((problem) => problem.message));
     } catch (error) {
       return failure('E_SCHEMA_INVALID', toolTexts.schemaBroken('output', name, thrownText(error)));
@@ -382,6 +385,10 @@ class StandardSchemas {
     this.#known.set(cls, read);
     return read[side];
   }
+}
+
+function isOfMore(keyword: string): boolean {
+  return keyword === 'additionalProperties' || keyword === 'unevaluatedProperties';
 }
 
 function outputInvalid(found: readonly string[]): Failure | undefined {

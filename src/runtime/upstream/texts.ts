@@ -14,7 +14,12 @@ export const upstreamTexts = {
     `The upstream server '${server}' refused the call of '${tool}': ${why}`,
   timedOut: (server: string, tool: string, limitMs: number) =>
     `The call of '${tool}' of the upstream server '${server}' timed out after ${limitMs} ms`,
-  closed: (server: string) => `The upstream server '${server}' was closed`,
+  unavailableWorkflow: (workflow: string, first: string, others: number, server: string) =>
+    `Workflow '${workflow}' is unavailable: ${first}${others === 0 ? '' : ` (and ${others} more)`}; run \`npx stepwright pull ${server}\`, and correct the workflow`,
+  compatibleDrift: (server: string, tool: string, what: string) =>
+    `Tool '${tool}' of the upstream server '${server}' ${what}, which no workflow depends on: run \`npx stepwright pull ${server}\``,
+  unchecked: (server: string, why: string) =>
+    `The tools of the upstream server '${server}' could not be compared with the recorded ones: ${why}`,
   ended: (server: string) => `upstream server '${server}': the connection ended`,
   said: (server: string, line: string) => `upstream server '${server}': ${line}`,
 } as const;
