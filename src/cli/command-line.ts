@@ -162,6 +162,7 @@ Connects to the upstream server NAME of the configuration, records its tools as 
 each of them beside it. Without a name it does so for all servers.
 
 Options:
+  --check          write nothing; fail where a server lacks what a workflow needs, and list its other changes
   --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
   --help           show this
@@ -261,6 +262,8 @@ Options:
   noServers:
     'stepwright: the configuration names no upstream servers: add `"upstream": { "NAME": { "command": "…" } }`',
   pullFailed: (message: string) => `stepwright: ${message}`,
+  pullChange: (server: string, change: string) => `${server}: ${change}; no workflow depends on it`,
+  pullUnchanged: (server: string) => `${server} is as recorded`,
   pullNote: (server: string, note: string) => `${server}: ${note}`,
   missingCode: 'stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`',
   unknownCode: (code: string, suggestion: string | undefined) =>

@@ -27,7 +27,7 @@ export interface PullResult {
 }
 
 /** The files of a server: its classes, and its snapshot beside them. */
-function upstreamFiles(name: string, { out }: UpstreamServer): Record<'classes' | 'snapshot', string> {
+export function upstreamFiles(name: string, { out }: UpstreamServer): Record<'classes' | 'snapshot', string> {
   const classes = path.posix.normalize(out ?? `src/upstream/${name}.ts`);
   return { classes, snapshot: classes.replace(/\.m?ts$/, '.json') };
 }

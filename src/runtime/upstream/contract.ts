@@ -2,6 +2,7 @@ import { childrenOf, dataPath } from '../../graph/expression/traversal.js';
 import type { DictExpr, Expr } from '../../graph/expression/tree.js';
 import type { Graph } from '../../graph/model.js';
 import { compensationsOf, expressionsOf } from '../../graph/nodes.js';
+import { locationOfNode, type SourceLocation } from '../../graph/source-location.js';
 import { planOf } from '../../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 
@@ -23,6 +24,8 @@ export interface ToolUse {
   readonly tool: string;
   readonly input: DictExpr;
   readonly reads: readonly OutputRead[];
+  /** The location of the step, if the front end recorded it. */
+  readonly source?: SourceLocation;
 }
 
 /**
@@ -63,8 +66,14 @@ class Contract {
         this.#read(scope.value, scope, new Map());
     }
     return plan.nodes.flatMap(({ node }) => {
+      const source = locationOfNode(node, plan.graph);
+      const common = {
+        workflow: plan.graph.name,
+        step: node.id,
+        ...(source === undefined ? {} : { source }),
+      };
       const use = (tool: string, input: DictExpr, reads: readonly OutputRead[]): ToolUse[] =>
-        isUsed(tool) ? [{ workflow: plan.graph.name, step: node.id, tool, input, reads }] : [];
+        isUsed(tool) ? [{ ...common, tool, input, reads }] : [];
       return [
         ...(node.kind === 'call' ? use(node.tool, node.input, this.#reads.get(node.id) ?? []) : []),
         ...compensationsOf(node).flatMap(({ tool, input }) => use(tool, input, [])),

@@ -236,7 +236,7 @@ test('a recursive schema is compared as far as it goes', () => {
   expect(broken({ output: [node('string'), node('number')], reads })).toHaveLength(1);
 });
 
-test('all changes are listed, whoever needs them', () => {
+test('all changes are listed, used or not', () => {
   const tool = (more: Partial<UpstreamTool>): UpstreamTool => ({ name: 't', inputSchema: anything, ...more });
   const changes = (was: Partial<UpstreamTool>, is: Partial<UpstreamTool>) =>
     changesOf([tool(was)], [tool(is)]).map(({ tool: name, what }) => `${name} ${what}`);

@@ -2,6 +2,7 @@ import { boundSchema } from '../../graph/bound-schema.js';
 import { canonicalJson } from '../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import { inputMisfit, type Misfit, readMisfit } from './compatibility.js';
 import { type Path, type ToolUse, usesOf } from './contract.js';
 import type { UpstreamReference, UpstreamTool } from './port.js';
@@ -27,6 +28,8 @@ export interface Break {
   readonly path: Path;
   /** The end of a sentence about the path. */
   readonly problem: string;
+  /** The location of the step, if it is known. */
+  readonly source?: SourceLocation;
 }
 
 /** A difference between two versions of a tool, whether a step needs it or not. */
@@ -54,7 +57,9 @@ export function breaksOf(graph: Graph, recorded: RecordedTools, live: LiveTools)
       tool,
       live.get(server)?.find((each) => each.name === name),
     );
-    return found.map((each) => ({ workflow: use.workflow, step: use.step, server, tool: name, ...each }));
+    const { workflow, step, source } = use;
+    const of = { workflow, step, server, tool: name, ...(source === undefined ? {} : { source }) };
+    return found.map((each) => ({ ...of, ...each }));
   });
 }
 
