@@ -195,6 +195,7 @@ shown on stderr.
 
 Options:
   --arg NAME=TEXT  an argument, as a prompt takes it; may be repeated
+  --record FILE    write the calls of upstream servers and their results to a cassette, for tests
   --json           print one JSON object: { status, result?, failure?, handOff?, calls? }
 ${REGISTRY_OPTIONS}`,
   serveHelp: `Usage: stepwright serve [options]
@@ -259,6 +260,7 @@ Options:
     `stepwright: there is no registry \`${name}\` with workflows in it${orKnown(nearestName(name, known), known)}`,
   unknownServer: (name: string, known: readonly string[]) =>
     `stepwright: the configuration has no upstream server \`${name}\`${orKnown(nearestName(name, known), known)}`,
+  nothingToRecord: 'stepwright: `--record` records calls of upstream servers, and the project has none',
   noServers:
     'stepwright: the configuration names no upstream servers: add `"upstream": { "NAME": { "command": "…" } }`',
   pullFailed: (message: string) => `stepwright: ${message}`,

@@ -64,7 +64,7 @@ export async function pullCommand(args: readonly string[], output: Output): Prom
 interface Pull {
   readonly project: string;
   readonly servers: UpstreamConfig;
-  readonly upstream: UpstreamPort;
+  readonly upstream: Required<UpstreamPort>;
   readonly said: readonly string[];
   readonly output: Output;
   readonly print: (diagnostics: readonly Diagnostic[]) => void;

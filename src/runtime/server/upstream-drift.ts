@@ -32,9 +32,11 @@ export async function findDrift({
   upstream,
   log,
 }: DriftCheck): Promise<ReadonlyMap<string, Failure>> {
+  const { list } = upstream;
+  if (list === undefined) return new Map();
   const all = [...graphs];
   const used = usedTools(all, tools);
-  const live = await listed(new Set(used.map(({ server }) => server)), upstream, log);
+  const live = await listed(new Set(used.map(({ server }) => server)), list.bind(upstream), log);
   const unavailable = new Map<string, Failure>();
   const broken = new Set<string>();
   for (const graph of all) {
@@ -86,12 +88,16 @@ function contractOf({ name, inputSchema, outputSchema, annotations }: UpstreamTo
   };
 }
 
-async function listed(servers: ReadonlySet<string>, upstream: UpstreamPort, log: Log): Promise<LiveTools> {
+async function listed(
+  servers: ReadonlySet<string>,
+  list: NonNullable<UpstreamPort['list']>,
+  log: Log,
+): Promise<LiveTools> {
   const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
   const found = await Promise.all(
     [...servers].sort().map(async (server) => {
       try {
-        const { tools } = await upstream.list(server, signal);
+        const { tools } = await list(server, signal);
         return [[server, tools] as const];
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);

@@ -34,7 +34,6 @@ const port = (answer: Answer): UpstreamPort => ({
     expect([server, tool]).toEqual(['files', 'read_file']);
     return answer(input, call);
   },
-  list: () => Promise.reject(new Error('no list is asked for')),
   close: async () => {},
 });
 

@@ -58,11 +58,11 @@ export interface UpstreamPort {
    */
   call(reference: UpstreamReference, input: JsonObject, call: UpstreamCall): Promise<UpstreamResult>;
   /**
-   * Lists all tools of a server.
+   * Lists all tools of a server. Missing: its tools are taken to be as recorded.
    *
    * @throws UpstreamError
    */
-  list(server: string, signal: AbortSignal): Promise<UpstreamListing>;
+  readonly list?: (server: string, signal: AbortSignal) => Promise<UpstreamListing>;
   /** Ends all connections. A later call opens a new one. */
   close(): Promise<void>;
 }

@@ -66,7 +66,7 @@ export class UpstreamServers implements UpstreamPort {
     return this.#link(server).use(call.signal, (connection) => connection.call(tool, input, call));
   }
 
-  async list(server: string, signal: AbortSignal) {
+  async list(server: string, signal: AbortSignal): Promise<UpstreamListing> {
     return this.#link(server).use(signal, (connection) => connection.list(signal));
   }
 

@@ -20,6 +20,14 @@ export const upstreamTexts = {
     `Tool '${tool}' of the upstream server '${server}' ${what}, which no workflow depends on: run \`npx stepwright pull ${server}\``,
   unchecked: (server: string, why: string) =>
     `The tools of the upstream server '${server}' could not be compared with the recorded ones: ${why}`,
+  notRecorded: (server: string, tool: string, input: string) =>
+    `The cassette has no call, or no further call, of '${tool}' of the upstream server '${server}' with the input ${input}: record it again with \`npx stepwright run --record FILE\``,
+  notCassette: () =>
+    'The file is not a cassette of this version: `npx stepwright run --record FILE` writes one',
+  noDouble: (server: string, tool: string) =>
+    `There is no double of '${tool}' of the upstream server '${server}': add one with \`double\``,
+  noUpstreamClass: (name: string) =>
+    `${name} is not a tool of an upstream server: pass a class that \`stepwright pull\` has written`,
   ended: (server: string) => `upstream server '${server}': the connection ended`,
   said: (server: string, line: string) => `upstream server '${server}': ${line}`,
 } as const;

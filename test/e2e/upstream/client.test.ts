@@ -43,10 +43,10 @@ const kinds = ['stdio', 'http'] as const;
 
 describe.each(kinds)('an upstream server over %s', { timeout: 120_000 }, (kind) => {
   let http: HttpFixture | undefined;
-  let upstream: UpstreamPort;
+  let upstream: Required<UpstreamPort>;
   const log: string[] = [];
 
-  function open(timeoutMs?: number): UpstreamPort {
+  function open(timeoutMs?: number): Required<UpstreamPort> {
     const limit = timeoutMs === undefined ? {} : { timeoutMs };
     const fixture =
       kind === 'http'

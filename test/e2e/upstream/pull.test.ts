@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { upstreamCassette } from 'stepwright/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProject, type Project, stepwright, tsc } from '../../codegen-back/project.fixture.js';
 import { publishedServer } from './servers.js';
@@ -81,6 +82,19 @@ describe('the tools of published servers', { timeout: 240_000 }, () => {
       result: { text: 'sunny', found: 'file' },
     });
     expect(await project.read('memory.jsonl')).toContain('sunny');
+  });
+
+  test('are recorded by a run, and answer a test without their servers', async () => {
+    const file = 'test/remember.cassette.json';
+    const path = `${project.root}/notes/today.txt`;
+    const { code, stderr } = await cli('run', 'remember', '--arg', `path=${path}`, '--record', file);
+    expect({ code, said: stderr.split('\n').at(-2) }).toEqual({ code: 0, said: `wrote ${file}` });
+    const upstream = upstreamCassette(`${project.root}/${file}`);
+    const call = { signal: new AbortController().signal, progress: () => {} };
+    const read = { server: 'files', tool: 'read_text_file' };
+    expect(await upstream.call(read, { path }, call)).toMatchObject({
+      structuredContent: { content: 'sunny' },
+    });
   });
 
   test('fail a run with the text of the server', async () => {

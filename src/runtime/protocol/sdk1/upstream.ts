@@ -22,7 +22,10 @@ export interface UpstreamOptions {
  * await serve(registry, { upstream: upstreamServers(config.upstream) });
  * ```
  */
-export function upstreamServers(servers: UpstreamConfig, options: UpstreamOptions = {}): UpstreamPort {
+export function upstreamServers(
+  servers: UpstreamConfig,
+  options: UpstreamOptions = {},
+): Required<UpstreamPort> {
   const { root = process.cwd(), log = (text) => void process.stderr.write(`${text}\n`) } = options;
   const parsed = upstreamSchema.safeParse(servers);
   if (!parsed.success) {
