@@ -25,7 +25,7 @@ class List {
   }
 }
 
-@Tool({ name: 'own', description: 'Is no upstream tool' })
+@Tool({ name: 'own', description: 'Calls no server' })
 class Own {
   async execute(_input: object): Promise<void> {}
 }

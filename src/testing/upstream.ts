@@ -71,7 +71,7 @@ export function upstreamDoubles(...doubles: readonly UpstreamDouble[]): Upstream
  * Upstream servers that answer as they did when `stepwright run --record` wrote the file.
  *
  * @param file the path of a cassette.
- * @throws TypeError for a file that is no cassette.
+ * @throws TypeError for another file than a cassette.
  */
 export function upstreamCassette(file: string): UpstreamPort {
   return new CassetteUpstream(parseCassette(readFileSync(file, 'utf8')));
