@@ -1,4 +1,4 @@
-import { functions, resources, tools, upstream } from './run-time-codes/calls.js';
+import { factories, functions, resources, tools, upstream } from './run-time-codes/calls.js';
 import { expressions, prompts, starts } from './run-time-codes/definitions.js';
 import { constructs, questions, runs, warnings } from './run-time-codes/runs.js';
 
@@ -13,6 +13,7 @@ interface RunTimeCodeEntry {
 export const runTimeCodeTopics = {
   Tools: tools,
   'Upstream servers': upstream,
+  'Requests and queries': factories,
   Resources: resources,
   Functions: functions,
   Runs: runs,
@@ -31,6 +32,7 @@ export const runTimeCodeTopics = {
 export const runTimeCodes = {
   ...tools,
   ...upstream,
+  ...factories,
   ...resources,
   ...functions,
   ...runs,

@@ -87,6 +87,8 @@ export type {
   StepwrightServer,
   WorkflowArguments,
 } from './server/stepwright-server.js';
+export { RestCall, type RestRequest, type RestService } from './server/tool-factories/rest-call.js';
+export { SqlQuery, type SqlQueryOptions } from './server/tool-factories/sql-query.js';
 export type {
   CompletionResult,
   ContentBlock,

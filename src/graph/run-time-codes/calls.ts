@@ -123,6 +123,22 @@ export const upstream = {
   },
 } as const;
 
+/** Failures of `RestCall` and `SqlQuery`. */
+export const factories = {
+  E_REST: {
+    meaning: 'A request of a service failed.',
+    cause:
+      'The service answered with a status that is not a success, or did not answer, or an input cannot be part of the path.',
+    repair: 'Read the message. A retry of the step waits as long as `Retry-After` of the response says.',
+  },
+  E_SQL: {
+    meaning: 'A query of a database failed.',
+    cause:
+      'The database cannot be opened, the statement is wrong or writes, or there are more rows than `maxRows`.',
+    repair: 'Read the message. The database is opened for reading only.',
+  },
+} as const;
+
 /** Failures of reads of resources. */
 export const resources = {
   E_RESOURCE_READ: {

@@ -72,6 +72,26 @@ export interface ResolvedServer {
 }
 
 /**
+ * Fills in `${NAME}` in a text.
+ *
+ * @param missing gets the names of variables that are not set.
+ * @param secrets gets the values.
+ */
+export function filledIn(
+  text: string,
+  env: Environment,
+  missing: Set<string>,
+  secrets = new Set<string>(),
+): string {
+  return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, variable: string) => {
+    const value = env[variable];
+    if (value === undefined) missing.add(variable);
+    else if (value !== '') secrets.add(value);
+    return value ?? '';
+  });
+}
+
+/**
  * Fills in `${NAME}` in all texts of a server.
  *
  * @throws UpstreamError (`E_UPSTREAM_CONFIG`) that names every missing variable.
@@ -79,13 +99,7 @@ export interface ResolvedServer {
 export function withEnvironment(name: string, server: UpstreamServer, env: Environment): ResolvedServer {
   const secrets = new Set<string>();
   const missing = new Set<string>();
-  const filled = (text: string): string =>
-    text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, variable: string) => {
-      const value = env[variable];
-      if (value === undefined) missing.add(variable);
-      else if (value !== '') secrets.add(value);
-      return value ?? '';
-    });
+  const filled = (text: string): string => filledIn(text, env, missing, secrets);
   const all = (values: Readonly<Record<string, string>> = {}): Record<string, string> =>
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, filled(value)]));
   const resolved: UpstreamServer =

@@ -70,8 +70,8 @@ export interface UpstreamPort {
 /** Why a call of an upstream server has no result. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
-  readonly retryAfterMs?: number;
-  readonly outcomeUnknown?: true;
+  declare readonly retryAfterMs?: number;
+  declare readonly outcomeUnknown?: true;
 
   constructor(
     readonly code: RunTimeCode,
