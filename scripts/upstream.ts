@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
-import { createServer, type StepwrightServer, upstreamServers } from 'stepwright/runtime';
+import { createServer, upstreamServers } from 'stepwright/runtime';
 import { registry } from '../generated/upstream.registry.js';
 import config from '../stepwright.config.json' with { type: 'json' };
 
@@ -12,7 +12,7 @@ import config from '../stepwright.config.json' with { type: 'json' };
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-upstream-'));
 process.env.UPSTREAM_MEMORY = join(folder, 'memory.jsonl');
 
-const server: StepwrightServer = createServer(registry, {
+const server = createServer(registry, {
   name: 'stepwright-upstream',
   upstream: upstreamServers(config.upstream, { log: () => {} }),
 });
