@@ -11,7 +11,12 @@ import {
 import { isJsonObject } from '../graph/json.js';
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
-import { UPSTREAM_SETTINGS, type UpstreamConfig, upstreamSchema } from '../runtime/upstream/config.js';
+import {
+  restSchema,
+  UPSTREAM_SETTINGS,
+  type UpstreamConfig,
+  upstreamSchema,
+} from '../runtime/upstream/config.js';
 import type { Phase } from './declarations.js';
 import type { Inputs } from './inputs.js';
 import type { LoaderSettings } from './schemas/loader/settings.js';
@@ -115,6 +120,7 @@ const configSchema = z.strictObject({
     .default({})
     .describe('Limits on the import of each file with tools or resources.'),
   upstream: upstreamSchema.exactOptional().describe('MCP servers whose tools steps call, by name.'),
+  rest: restSchema.exactOptional().describe('REST services that programs pass to `RestCall`, by name.'),
   server: insideRoot.exactOptional().describe('A module whose default export is the options of the server.'),
   registries: z
     .array(registrySchema)

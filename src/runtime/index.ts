@@ -87,7 +87,7 @@ export type {
   StepwrightServer,
   WorkflowArguments,
 } from './server/stepwright-server.js';
-export { RestCall, type RestRequest, type RestService } from './server/tool-factories/rest-call.js';
+export { RestCall, type RestRequest } from './server/tool-factories/rest-call.js';
 export { SqlQuery, type SqlQueryOptions } from './server/tool-factories/sql-query.js';
 export type {
   CompletionResult,
@@ -135,7 +135,7 @@ export {
   type WorkflowEntry,
 } from './tools/registry.js';
 export type { PromptMessage, PromptTrace, TraceMeta } from './trace/messages.js';
-export type { HttpUpstream, StdioUpstream, UpstreamConfig } from './upstream/config.js';
+export type { HttpUpstream, RestService, StdioUpstream, UpstreamConfig } from './upstream/config.js';
 export {
   type UpstreamCall,
   UpstreamError,

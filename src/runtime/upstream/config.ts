@@ -49,6 +49,18 @@ export const upstreamSchema = z.record(
   z.union([stdioSchema, httpSchema]),
 );
 
+/** The part of the configuration that names REST services. */
+export const restSchema = z.record(
+  z.string().min(1),
+  z.strictObject({
+    baseUrl: z.string().min(1).describe(`The address that paths are added to. ${SECRETS}`),
+    headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
+  }),
+);
+
+/** A service with a REST interface, as in the configuration. */
+export type RestService = z.input<typeof restSchema>[string];
+
 /** The settings of a server of either kind. */
 export const UPSTREAM_SETTINGS: readonly string[] = [
   ...new Set([...Object.keys(stdioSchema.shape), ...Object.keys(httpSchema.shape)]),

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../../decorators/context.js';
 import { CallMask } from '../../tools/call-mask.js';
 import { toolContextOf } from '../../tools/tool-context.js';
-import { RestCall, type RestRequest, type RestService } from './rest-call.js';
+import type { RestService } from '../../upstream/config.js';
+import { RestCall, type RestRequest } from './rest-call.js';
 
 process.env.REST_TEST_TOKEN = 'abc';
 

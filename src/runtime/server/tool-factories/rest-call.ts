@@ -1,16 +1,8 @@
 import type { ToolContext } from '../../../decorators/context.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
-import { filledIn } from '../../upstream/config.js';
+import { filledIn, type RestService } from '../../upstream/config.js';
 import { UpstreamError } from '../../upstream/port.js';
 import { factoryTexts } from './texts.js';
-
-/** A service with a REST interface. `${NAME}` in its texts is replaced by an environment variable. */
-export interface RestService {
-  /** The address that paths are added to, such as `https://api.example.com/v2`. */
-  readonly baseUrl: string;
-  /** Headers of every request, such as `Authorization`. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 /** A request of a service. */
 export interface RestRequest {
