@@ -31,8 +31,8 @@ export class RecordingUpstream implements UpstreamPort {
   readonly list?: NonNullable<UpstreamPort['list']>;
 
   constructor(readonly port: UpstreamPort) {
-    const { list } = port;
-    if (list !== undefined) this.list = (server, signal) => list.call(port, server, signal);
+    const list = port.list?.bind(port);
+    if (list !== undefined) this.list = list;
   }
 
   get cassette(): Cassette {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../../../graph/json.js';
-import { findDriver, type SqliteDatabase, type SqliteValue } from '../../host/durable/driver.js';
+import type { SqliteDatabase, SqliteValue } from '../../host/durable/driver.js';
 import { UpstreamError } from '../../upstream/port.js';
 import { factoryTexts } from './texts.js';
 
@@ -62,6 +62,8 @@ export class SqlQuery<Input extends object, Row extends object> {
   async #open(): Promise<SqliteDatabase> {
     const { database } = this.#options;
     try {
+      // Most servers query nothing.
+      const { findDriver } = await import('../../host/durable/driver.js');
       const { DatabaseSync } = await findDriver(database);
       return new DatabaseSync(database, { readOnly: true });
     } catch (error) {
