@@ -9,7 +9,7 @@ import {
   type UpstreamReference,
   type UpstreamResult,
 } from './port.js';
-import { upstreamTexts } from './texts.js';
+import { reasonOf, upstreamTexts } from './texts.js';
 
 /** An open connection to one server. Its methods throw `UpstreamError`. */
 export interface UpstreamConnection {
@@ -134,7 +134,7 @@ class Link {
       this.#connection = undefined;
       if (error instanceof UpstreamError) throw error;
       this.#failures += 1;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = reasonOf(error);
       const retryAfterMs = this.#delayMs();
       throw new UpstreamError('E_UPSTREAM_UNAVAILABLE', mask(upstreamTexts.unavailable(name, why)), {
         retryAfterMs,

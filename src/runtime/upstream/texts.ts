@@ -31,3 +31,10 @@ export const upstreamTexts = {
   ended: (server: string) => `upstream server '${server}': the connection ended`,
   said: (server: string, line: string) => `upstream server '${server}': ${line}`,
 } as const;
+
+/** What went wrong, with its cause: `fetch` says only in the cause why it failed. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { message, cause } = error;
+  return cause instanceof Error && cause.message !== '' ? `${message}: ${cause.message}` : message;
+}

@@ -23,7 +23,7 @@ import {
   type UpstreamTool,
 } from '../../upstream/port.js';
 import { SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
-import { upstreamTexts } from '../../upstream/texts.js';
+import { reasonOf, upstreamTexts } from '../../upstream/texts.js';
 
 /** How long a server may take to start and to introduce itself. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -144,7 +144,7 @@ class ClientConnection implements UpstreamConnection {
 
   #failure(error: unknown, tool: string): Error {
     const { name } = this.request;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = reasonOf(error);
     if (error instanceof StreamableHTTPError) {
       const { code = 0 } = error;
       if (code === 404) return new SessionLostError(why);
