@@ -19,7 +19,7 @@ export interface CheckRequest extends PullRequest {
 }
 
 export interface CheckResult {
-  /** What workflows need and the server does not have any more, where they need it (SW9018). */
+  /** What workflows need and the server does not have any more, where they need it (SW9020). */
   readonly diagnostics: readonly Diagnostic[];
   /** All other changes since the snapshot, a line each. */
   readonly changes: readonly string[];
@@ -31,7 +31,7 @@ export function checkServer({ root, name, server, listing, graphs }: CheckReques
   const at = path.join(root, file);
   const snapshot = existsSync(at) ? parseSnapshot(readFileSync(at, 'utf8')) : undefined;
   if (snapshot === undefined)
-    return { diagnostics: [diagnostic('SW9019', undefined, { file, server: name })], changes: [] };
+    return { diagnostics: [diagnostic('SW9021', undefined, { file, server: name })], changes: [] };
   const named = nameTools(name, snapshot.tools);
   const recorded: RecordedTools = Object.fromEntries(
     named.map(({ tool, toolName }) => [toolName, { ...tool, upstream: { server: name, tool: tool.name } }]),
@@ -57,7 +57,7 @@ function distinct(breaks: readonly Break[]): readonly Diagnostic[] {
   for (const each of breaks) {
     const { workflow, step, server, source } = each;
     const params = { workflow, step, server, problem: breakText(each) };
-    found.set(JSON.stringify([params, source]), diagnostic('SW9018', source, params));
+    found.set(JSON.stringify([params, source]), diagnostic('SW9020', source, params));
   }
   return [...found.values()];
 }

@@ -43,7 +43,7 @@ describe('stepwright pull --check', { timeout: 240_000 }, () => {
     expect((await cli('codegen')).stderr).toBe('');
     const snapshot = await project.read('src/upstream/fixture.json');
     await project.write({ 'src/upstream/fixture.json': '{}' });
-    expect((await cli('pull', '--check')).stderr).toMatch(/SW9019: there is no snapshot/);
+    expect((await cli('pull', '--check')).stderr).toMatch(/SW9021: there is no snapshot/);
     await project.write({ 'src/upstream/fixture.json': snapshot });
   });
 
@@ -85,7 +85,7 @@ describe('stepwright pull --check', { timeout: 240_000 }, () => {
     const { code, stderr } = await cli('pull', '--check');
     expect(code).toBe(1);
     const of = "of tool 'echo' of the upstream server 'fixture'";
-    const at = 'src/shout.workflow.ts:7:11 - error SW9018: step `said` of workflow `shout` cannot go on:';
+    const at = 'src/shout.workflow.ts:7:11 - error SW9020: step `said` of workflow `shout` cannot go on:';
     expect(stderr).toContain(`${at} 'twice' in the input ${of} is not accepted any more\n`);
     expect(stderr).toContain(`${at} 'text' in the output ${of} is a number, where it has to be a string\n`);
     expect(stderr).toContain('run `stepwright pull fixture` and `stepwright codegen`, and correct the step');

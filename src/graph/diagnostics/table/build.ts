@@ -164,12 +164,12 @@ export const outputFaults = {
       `script \`${p.script}\` runs \`${p.file}\` by Node.js alone, which does not compile decorators`,
     (p) => `run it with \`tsx ${p.file}\`, or compile it and run the JavaScript`,
   ),
-  SW9018: error(
+  SW9020: error(
     (p: { workflow: string; step: string; server: string; problem: string }) =>
       `step \`${p.step}\` of workflow \`${p.workflow}\` cannot go on: ${p.problem}`,
     (p) => `run \`stepwright pull ${p.server}\` and \`stepwright codegen\`, and correct the step`,
   ),
-  SW9019: error(
+  SW9021: error(
     (p: { file: string; server: string }) =>
       `there is no snapshot \`${p.file}\` of the upstream server \`${p.server}\``,
     (p) => `run \`stepwright pull ${p.server}\` and commit the result`,
