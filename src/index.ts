@@ -121,3 +121,4 @@ export {
   type WorkflowClass,
   type WorkflowOptions,
 } from './decorators/workflow.js';
+export type { Json } from './graph/json.js';

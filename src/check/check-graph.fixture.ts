@@ -104,6 +104,16 @@ export const environment: CheckEnvironment = {
         }),
       },
     ],
+    [
+      'find-pages',
+      {
+        inputSchema: closed({}),
+        outputSchema: {
+          ...closed({ result: { type: 'array', items: closed({ title: { type: 'string' } }) } }),
+          'x-fastmcp-wrap-result': true,
+        },
+      },
+    ],
     ['peek', { inputSchema: closed({}), annotations: { readOnlyHint: true } }],
     ['put', { inputSchema: closed({}), annotations: { idempotentHint: true } }],
     ['keyed', { inputSchema: closed({}), retrySafety: 'key' }],

@@ -241,6 +241,14 @@ describe('outputs', () => {
     ]);
   });
 
+  test('SW4005: of a wrapped result, whose value a step binds', () => {
+    const found = step(3, 'found', 'find-pages');
+    expect(check([found, returns(7, get(get(ref('steps', 'found'), 0), 'title'))])).toEqual([]);
+    expect(check([found, returns(7, get(at(5, get(ref('steps', 'found'), 0)), 'titel'))])).toEqual([
+      'SW4005 7:1 the output of `found` has no `[0].titel` | did you mean `title`?',
+    ]);
+  });
+
   test('SW3013: a path no argument has', () => {
     const input = {
       ...argument('page'),

@@ -1,3 +1,4 @@
+import { boundSchema } from '../graph/bound-schema.js';
 import type { Expr } from '../graph/expression/tree.js';
 import { type DerivedKind, hasDerivedValue, kindOf } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
@@ -109,7 +110,7 @@ type DeriveValue<N> = (node: N, context: ValueContext) => ValueType;
 const DERIVED_VALUES: { readonly [K in DerivedKind]: DeriveValue<Extract<Node, { kind: K }>> } = {
   call: (node, { environment }) => {
     const schema = environment.tools.get(node.tool)?.outputSchema;
-    return schema === undefined ? UNKNOWN : ofSchema(schema);
+    return schema === undefined ? UNKNOWN : ofSchema(boundSchema(schema));
   },
   compute: (node, { names }) => (node.function === undefined ? typeOf(node.value, names) : UNKNOWN),
   branch: (_node, { parts, bodyValue }) => unionOf(...parts.map(bodyValue), ABSENT),

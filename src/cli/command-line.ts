@@ -129,6 +129,7 @@ export const texts = {
 Commands:
   codegen     read the workflows, check them, and write the registries
   check       do the same, and write nothing
+  pull        record the tools of upstream MCP servers, and write classes of them
   graph       show a workflow as an outline or a chart
   list        list the tools, workflows, prompts and resources of the registries
   run         run a workflow in this process, and print its result
@@ -156,6 +157,17 @@ No registry is written.
 
 Options:
 ${COMMON_OPTIONS}`,
+  pullHelp: `Usage: stepwright pull [NAME] [options]
+
+Connects to the upstream server NAME of the configuration, records its tools as a snapshot, and writes a tool class for
+each of them beside it. Without a name it does so for all servers.
+
+Options:
+  --check          write nothing; fail where a server lacks what a workflow needs, and list its other changes
+  --root DIR       the project's folder (default: the working directory)
+  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+  --help           show this
+`,
   graphHelp: `Usage: stepwright graph WORKFLOW [options]
 
 Shows a workflow of the project, as it is in its sources: \`stepwright graph add-task --format mermaid\`.
@@ -184,6 +196,7 @@ shown on stderr.
 
 Options:
   --arg NAME=TEXT  an argument, as a prompt takes it; may be repeated
+  --record FILE    write the calls of upstream servers and their results to a cassette, for tests
   --json           print one JSON object: { status, result?, failure?, handOff?, calls? }
 ${REGISTRY_OPTIONS}`,
   serveHelp: `Usage: stepwright serve [options]
@@ -255,6 +268,15 @@ Options:
     `stepwright: workflow \`${name}\` is in ${and(registries)}; choose one with \`--registry\``,
   unknownRegistry: (name: string, known: readonly string[]) =>
     `stepwright: there is no registry \`${name}\` with workflows in it${orKnown(nearestName(name, known), known)}`,
+  unknownServer: (name: string, known: readonly string[]) =>
+    `stepwright: the configuration has no upstream server \`${name}\`${orKnown(nearestName(name, known), known)}`,
+  nothingToRecord: 'stepwright: `--record` records calls of upstream servers, and the project has none',
+  noServers:
+    'stepwright: the configuration names no upstream servers: add `"upstream": { "NAME": { "command": "…" } }`',
+  pullFailed: (message: string) => `stepwright: ${message}`,
+  pullChange: (server: string, change: string) => `${server}: ${change}; no workflow depends on it`,
+  pullUnchanged: (server: string) => `${server} is as recorded`,
+  pullNote: (server: string, note: string) => `${server}: ${note}`,
   missingCode: 'stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`',
   unknownCode: (code: string, suggestion: string | undefined) =>
     `stepwright: there is no code \`${code}\`${orKnown(suggestion)}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,

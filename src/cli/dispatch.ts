@@ -7,6 +7,7 @@ import { missingCompilers } from './compilers.js';
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   codegen: async () => (await import('./commands/codegen.js')).codegenCommand,
   check: async () => (await import('./commands/codegen.js')).checkCommand,
+  pull: async () => (await import('./commands/pull.js')).pullCommand,
   graph: async () => (await import('./commands/graph.js')).graphCommand,
   list: async () => (await import('./commands/list.js')).listCommand,
   run: async () => (await import('./commands/run.js')).runCommand,
@@ -17,7 +18,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /** Commands that read TypeScript. The compilers are optional peers: a server that only runs is installed without them. */
-const NEED_COMPILERS: ReadonlySet<string> = new Set(['codegen', 'check', 'graph']);
+const NEED_COMPILERS: ReadonlySet<string> = new Set(['codegen', 'check', 'graph', 'pull']);
 
 /**
  * Runs a command line.

@@ -6,6 +6,7 @@ import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { UntypedFactories } from '../runtime/tools/factories.js';
+import type { UpstreamConfig } from '../runtime/upstream/config.js';
 import { type Command, misused, type Output, parseOptions, texts } from './command-line.js';
 import { missingCompilers } from './compilers.js';
 import { isNamed, shortName } from './registry-names.js';
@@ -59,7 +60,7 @@ export async function withRegistries(
     registerLoader(found.loader);
   }
   try {
-    const open = await load(found);
+    const open = await withUpstream(await load(found), found, realpathSync(root));
     if (STARTS.includes(command)) await verify(open, realpathSync(root));
     return await work(open);
   } catch (error) {
@@ -68,6 +69,17 @@ export async function withRegistries(
     output.err(`${text}\n`);
     return 1;
   }
+}
+
+/** Options that name upstream servers win over the configuration. */
+async function withUpstream(
+  open: OpenRegistries,
+  { upstream }: Modules,
+  root: string,
+): Promise<OpenRegistries> {
+  if (upstream === undefined || open.options.upstream !== undefined) return open;
+  const { upstreamServers } = await import('../runtime/protocol/sdk1/upstream.js');
+  return { ...open, options: { ...open.options, upstream: upstreamServers(upstream, { root }) } };
 }
 
 /** The commands that run what a registry says. */
@@ -103,6 +115,8 @@ interface Modules {
   readonly options?: ModulePath;
   /** How they are loaded, where one is TypeScript. */
   readonly loader?: LoaderSettings;
+  /** The upstream servers of the configuration. */
+  readonly upstream?: UpstreamConfig;
 }
 
 const COMPILED = /\.[cm]?js$/;
@@ -130,7 +144,7 @@ async function findModules(
     output.err(formatDiagnostics(plan.diagnostics, () => undefined, { color: output.color }));
     return 1;
   }
-  const { registries, server, loader } = plan.value;
+  const { registries, server, loader, upstream } = plan.value;
   const outs = registries.map(({ out }) => out);
   const chosen = isCompiled
     ? [registry]
@@ -142,6 +156,7 @@ async function findModules(
   return {
     registries: chosen.map(inRoot),
     ...(module === undefined ? {} : { options: inRoot(module) }),
+    ...(upstream === undefined ? {} : { upstream }),
     loader,
   };
 }

@@ -111,6 +111,7 @@ function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHint
     scopes: tool.scopes,
     ...listedData(tool),
     hints,
+    upstream: tool.upstream,
     secret: tool.secret,
     fingerprint: reading.fingerprint,
   };

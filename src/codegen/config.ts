@@ -12,6 +12,12 @@ import {
 import { isJsonObject } from '../graph/json.js';
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
+import {
+  restSchema,
+  UPSTREAM_SETTINGS,
+  type UpstreamConfig,
+  upstreamSchema,
+} from '../runtime/upstream/config.js';
 import { archiveFaults } from './archived-packages.js';
 import type { Phase } from './declarations.js';
 import type { Inputs } from './inputs.js';
@@ -57,6 +63,8 @@ export interface CodegenPlan {
   readonly server?: string;
   /** The limits that the configuration sets. */
   readonly moduleLimits: Partial<ModuleLimits>;
+  /** The MCP servers whose tools steps call. */
+  readonly upstream?: UpstreamConfig;
 }
 
 export interface PlanOptions {
@@ -129,6 +137,8 @@ const configSchema = z.strictObject({
   moduleLimits: limitsSchema
     .default({})
     .describe('Limits on the import of each file with tools or resources.'),
+  upstream: upstreamSchema.exactOptional().describe('MCP servers whose tools steps call, by name.'),
+  rest: restSchema.exactOptional().describe('REST services that programs pass to `RestCall`, by name.'),
   server: insideRoot.exactOptional().describe('A module whose default export is the options of the server.'),
   registries: z
     .array(registrySchema)
@@ -210,6 +220,14 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   return { value: planOf(config.tsconfig, tsconfig, registries.value, config), diagnostics };
 }
 
+/** The upstream servers of the configuration, which may name no sources yet. */
+export function readUpstream({ root, configFile }: PlanOptions): Phase<UpstreamConfig | undefined> {
+  const file = configFile ?? configFileOf(root);
+  if (file === undefined) return { value: {}, diagnostics: [] };
+  const { value, diagnostics } = readConfig(root, file);
+  return { value: value && (value.config.upstream ?? {}), diagnostics };
+}
+
 /** The registries of a configuration, with what keeps them from being made. */
 async function namedRegistries(
   root: string,
@@ -284,7 +302,12 @@ function planOf(
   file: string,
   tsconfig: Tsconfig | undefined,
   registries: readonly RegistryPlan[],
-  { severity, moduleLimits, server }: Pick<Config, 'severity' | 'moduleLimits' | 'server'> = {
+  {
+    severity,
+    moduleLimits,
+    server,
+    upstream,
+  }: Pick<Config, 'severity' | 'moduleLimits' | 'server' | 'upstream'> = {
     severity: {},
     moduleLimits: {},
   },
@@ -298,6 +321,7 @@ function planOf(
     severity,
     moduleLimits,
     ...(server === undefined ? {} : { server }),
+    ...(upstream === undefined ? {} : { upstream }),
   };
 }
 
@@ -420,6 +444,13 @@ function issueFaults(
   document: ConfigDocument,
   fault: (problem: string, place: Diagnostic['place'], suggestion?: string) => Diagnostic,
 ): readonly Diagnostic[] {
+  if (issue.code === 'invalid_union') {
+    // The form that fits best says what is wrong.
+    const [best = []] = [...issue.errors].sort((a, b) => a.length - b.length || weightOf(a) - weightOf(b));
+    return best.flatMap((inner) =>
+      issueFaults({ ...inner, path: [...issue.path, ...inner.path] }, document, fault),
+    );
+  }
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const pointer = jsonPointer([...issue.path, key]);
@@ -438,6 +469,11 @@ function issueFaults(
   return [fault(`${named === '``' ? '`/`' : named}: ${issue.message}`, location)];
 }
 
+/** How many keys of a form are not its own. */
+function weightOf(issues: readonly z.core.$ZodIssue[]): number {
+  return issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 0), 0);
+}
+
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   const found = path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
   return path.length > 0 && found === undefined;
@@ -446,6 +482,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 /** The settings that are allowed at a path of the configuration. */
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
+  if (path[0] === 'upstream') return UPSTREAM_SETTINGS;
   if (path[0] === 'moduleLimits') return Object.keys(limitsSchema.in.shape);
   return path[0] === 'registries' && path.length === 2 ? Object.keys(registrySchema.shape) : [];
 }

@@ -1,5 +1,5 @@
 import type { ListedOptions } from '../decorators/listed.js';
-import type { ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
+import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
@@ -41,6 +41,8 @@ export interface ToolDeclaration extends ClassHandle, ListedOptions, LiteralOpti
   readonly visibility?: ToolVisibility;
   readonly scopes?: readonly string[];
   readonly hints?: HintsDeclaration;
+  /** The tool of an upstream server that it calls. */
+  readonly upstream?: UpstreamOption;
   /** Properties of the input that are masked. */
   readonly secret?: readonly string[];
   /** Where each of them is written. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ListedOptions } from '../decorators/listed.js';
-import type { ToolAnnotations, ToolVisibility } from '../decorators/tool.js';
+import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
 import { canonicalJson, sha256Hex } from '../graph/canonical.js';
 import type { Json, JsonObject, JsonSchema, Value } from '../graph/json.js';
 import { isValidName } from '../graph/names.js';
@@ -36,6 +36,7 @@ export interface ToolData extends ListedData {
   readonly visibility?: ToolVisibility | undefined;
   readonly scopes?: readonly string[] | undefined;
   readonly hints?: LinkedHints | undefined;
+  readonly upstream?: UpstreamOption | undefined;
   readonly secret?: readonly string[] | undefined;
   readonly fingerprint: string;
 }
@@ -116,6 +117,7 @@ const tool = z.strictObject({
       examples: z.array(z.unknown()).optional(),
     })
     .optional(),
+  upstream: z.strictObject({ server: text, tool: text }).optional(),
   secret: texts.optional(),
 });
 

@@ -16,9 +16,10 @@ export interface OutputFile {
 /** How a file on disk compares with what codegen would write. `foreign`: codegen did not write it. */
 export type OutputState = 'current' | 'stale' | 'missing' | 'foreign';
 
-/** Compares a file with what should be in it. Line ends may have been changed by a checkout. */
+/** Compares a file with what should be in it; its own files begin with the same line. Line ends may have been changed by a checkout. */
 export async function outputState(root: string, { file, text }: OutputFile): Promise<OutputState> {
-  const present = readPresent(root, file);
+  const isRegistry = HEADERS.some((header) => text.startsWith(header));
+  const present = readPresent(root, file, isRegistry ? HEADERS : [text.slice(0, text.indexOf('\n') + 1)]);
   if (present === 'missing' || present === 'foreign') return present;
   // Registries are large: bytes are compared without being decoded.
   const written = present.includes('\r') ? Buffer.from(withLineFeeds(present)) : present;
@@ -27,7 +28,7 @@ export async function outputState(root: string, { file, text }: OutputFile): Pro
 
 /** Whether the path of an output holds something that codegen did not write. */
 export async function isForeign(root: string, file: string): Promise<boolean> {
-  return readPresent(root, file) === 'foreign';
+  return readPresent(root, file, HEADERS) === 'foreign';
 }
 
 const HEADERS = [`${REGISTRY_HEADER}\n`, MANIFEST_HEADER];
@@ -35,11 +36,11 @@ const HEADERS = [`${REGISTRY_HEADER}\n`, MANIFEST_HEADER];
 /** No header is longer. */
 const HEADER_BYTES = 200;
 
-function readPresent(root: string, file: string): Buffer | 'missing' | 'foreign' {
+function readPresent(root: string, file: string, headers: readonly string[]): Buffer | 'missing' | 'foreign' {
   try {
     const bytes = readFileSync(path.join(root, file));
     const start = withLineFeeds(bytes.subarray(0, HEADER_BYTES));
-    const isOurs = bytes.length === 0 || HEADERS.some((header) => start.startsWith(header));
+    const isOurs = bytes.length === 0 || headers.some((header) => start.startsWith(header));
     return isOurs ? bytes : 'foreign';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

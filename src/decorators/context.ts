@@ -79,6 +79,14 @@ export interface ToolContext extends RequestContext {
   /** The folders that the client works on; errors as `sample`. The protocol retires this as well. */
   roots(): Promise<readonly Root[]>;
   /**
+   * Calls the tool of the option `upstream`. It returns the result in MCP's own form, for `execute` to return as it is:
+   * the caller then gets the value in it, or the failure. The signal cancels the call, and its progress is reported.
+   *
+   * @typeParam Output the type of the value.
+   * @throws Error with a code `E_UPSTREAM_…`.
+   */
+  callUpstream<Output = unknown>(input: object): Promise<Output>;
+  /**
    * Ends the stream of this request over HTTP while the call goes on: the client connects again, and gets the answer
    * then. No effect if the client cannot do that.
    */

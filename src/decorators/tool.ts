@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { Json } from '../graph/json.js';
+import type { Json, JsonSchema } from '../graph/json.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { Arg, SupplyOf, Unmark } from './arg.js';
 import type { ToolContext } from './context.js';
@@ -55,6 +55,14 @@ type PropertyNames<Input> = Input extends unknown ? keyof Input & string : never
 /** The names that `secret` may have by the schema. Without a schema any name, which is checked against the class. */
 type SecretNames<Input> = [Input] extends [never] ? string : PropertyNames<Input>;
 
+/** A tool of an upstream server. */
+export interface UpstreamOption {
+  /** The name of the server in the configuration. */
+  readonly server: string;
+  /** The name of the tool at the server. */
+  readonly tool: string;
+}
+
 /** Options of {@link Tool}. `Input` and `Output` are the output types of the schemas. */
 export interface ToolOptions<Input = unknown, Output = unknown, Secret extends string = string>
   extends ListedOptions {
@@ -79,6 +87,13 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
    * that type if it is an object, else none.
    */
   readonly output?: StandardSchemaV1<unknown, Output>;
+  /**
+   * JSON Schema of the input, written out, in place of `input`: an object with `type: 'object'`. It is what clients see.
+   * TypeScript does not compare it with `execute`.
+   */
+  readonly inputSchema?: JsonSchema;
+  /** JSON Schema of the output, written out, in place of `output`. */
+  readonly outputSchema?: JsonSchema;
   readonly annotations?: ToolAnnotations;
   /**
    * The effect of another call with the same input, for retries and recovery. Default: `'idempotent'` with
@@ -105,6 +120,10 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
   readonly hints?: ToolHints;
   /** Fields of state that a workflow sets before it calls this tool. */
   readonly needsState?: readonly StateClass[];
+  /**
+   * The tool of an upstream server that `context.callUpstream` calls. `stepwright pull` writes classes with it.
+   */
+  readonly upstream?: UpstreamOption;
   /** Names of input properties whose values are masked in traces, logs and spans. */
   readonly secret?: readonly Secret[];
 }

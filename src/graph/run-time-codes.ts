@@ -1,4 +1,4 @@
-import { functions, resources, tools } from './run-time-codes/calls.js';
+import { factories, functions, resources, tools, upstream } from './run-time-codes/calls.js';
 import { expressions, prompts, starts } from './run-time-codes/definitions.js';
 import { constructs, questions, runs, warnings } from './run-time-codes/runs.js';
 
@@ -12,6 +12,8 @@ interface RunTimeCodeEntry {
 /** The codes by topic, in the order of its page. */
 export const runTimeCodeTopics = {
   Tools: tools,
+  'Upstream servers': upstream,
+  'Requests and queries': factories,
   Resources: resources,
   Functions: functions,
   Runs: runs,
@@ -29,6 +31,8 @@ export const runTimeCodeTopics = {
  */
 export const runTimeCodes = {
   ...tools,
+  ...upstream,
+  ...factories,
   ...resources,
   ...functions,
   ...runs,

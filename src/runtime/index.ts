@@ -34,6 +34,7 @@ export {
   type RunningHttpServer,
   serveHttp,
 } from './protocol/sdk1/serve-http.js';
+export { type UpstreamOptions, upstreamServers } from './protocol/sdk1/upstream.js';
 export type { BearerAuth, VerifiedToken } from './server/http/bearer-auth.js';
 export type { TrustProxy } from './server/http/client-address.js';
 export {
@@ -86,6 +87,8 @@ export type {
   StepwrightServer,
   WorkflowArguments,
 } from './server/stepwright-server.js';
+export { RestCall, type RestRequest } from './server/tool-factories/rest-call.js';
+export { SqlQuery, type SqlQueryOptions } from './server/tool-factories/sql-query.js';
 export type {
   CompletionResult,
   ContentBlock,
@@ -132,3 +135,13 @@ export {
   type WorkflowEntry,
 } from './tools/registry.js';
 export type { PromptMessage, PromptTrace, TraceMeta } from './trace/messages.js';
+export type { HttpUpstream, RestService, StdioUpstream, UpstreamConfig } from './upstream/config.js';
+export {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamListing,
+  type UpstreamPort,
+  type UpstreamReference,
+  type UpstreamResult,
+  type UpstreamTool,
+} from './upstream/port.js';

@@ -2,6 +2,8 @@ import type { ToolContext } from '../decorators/context.js';
 import { CallMask } from '../runtime/tools/call-mask.js';
 import { toolContextOf } from '../runtime/tools/tool-context.js';
 
+export { double, type UpstreamDouble, upstreamCassette, upstreamDoubles } from './upstream.js';
+
 /**
  * A context for the test of a tool: the call is not cancelled, progress and logs go nowhere, and there is no client, so
  * that `elicit`, `sample` and `roots` fail with `E_CLIENT_UNSUPPORTED`.

@@ -29,6 +29,22 @@ export class Greet {
     return { text: input.name };
   }
 }
+@Tool({
+  name: 'count',
+  description: 'Counts',
+  inputSchema: {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    type: 'object',
+    properties: { from: { type: 'integer', minimum: -1, description: 'The first' } },
+    required: ['from'],
+  },
+  outputSchema: { type: 'object', properties: { last: { type: 'integer' } }, required: ['last'], title: 'Last' },
+})
+export class Count {
+  execute({ from }: { from: number }): { last: number } {
+    return { last: from };
+  }
+}
 @Resource({ name: 'guide', title: 'Guide', mimeType: 'text/plain', description: 'How to greet' })
 export class Guide {
   static readonly uri = 'text://guide';
@@ -66,7 +82,11 @@ describe('a class whose options are literals', { timeout: 240_000 }, () => {
         createServer(registry, { name: 'verified', version: '1' });`,
     });
     expect(await imported()).toEqual([]);
-    expect(await project.read('generated/registry.ts')).toContain('"required": ["name"]');
+    const registry = await project.read('generated/registry.ts');
+    expect(registry).toContain('"required": ["name"]');
+    expect(registry).toContain('"from": { "type": "integer", "minimum": -1, "description": "The first" }');
+    expect(registry).toContain('"$schema": "http://json-schema.org/draft-07/schema#"');
+    expect(registry).toContain('"title": "Last"');
     // A server compares the registry with the loaded classes.
     expect(await runModule(project, 'verify.ts')).toMatchObject({ code: 0, stderr: '' });
     expect(await project.read('imported.log')).toContain('literal.ts');

@@ -47,6 +47,7 @@ test('every code fence is of a kind that is tested', () => {
     'docs/recipes.md',
     'docs/several-servers.md',
     'docs/tutorial.md',
+    'docs/upstream-tools.md',
     'docs/reference/builder.md',
     'docs/reference/cli.md',
     'docs/reference/configuration.md',

@@ -112,6 +112,14 @@ test.each([
   diagnostic('SW9017', undefined, { script: 'start', file: 'src/main.ts' }),
   diagnostic('SW9018', undefined, { file: '.pnp.cjs' }),
   diagnostic('SW9019', undefined, { file: 'generated/registry.ts', version: '20.19.0' }),
+  diagnostic('SW9020', undefined, {
+    workflow: 'add-note',
+    step: 'file',
+    server: 'files',
+    problem:
+      "'content' in the output of tool 'read' of the upstream server 'files' is not in the output any more",
+  }),
+  diagnostic('SW9021', undefined, { file: 'src/upstream/files.json', server: 'files' }),
   diagnostic('SW9016', undefined, { limit: MAX_EXPRESSION_DEPTH }),
 ])('$code, which no source file causes, is shown as printed', (fault) => {
   const said = fencesOf(page(`docs/diagnostics/${fault.code}.md`)).map((fence) => fence.body.trimEnd());

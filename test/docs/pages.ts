@@ -67,7 +67,7 @@ export async function pageProject(...pages: string[]): Promise<PageProject> {
   const made = await tempProject();
   const samples = pages.flatMap(samplesOf);
   const files = samples.map((fence, index) => fence.file ?? `src/fence-${index}.ts`);
-  const registry = { include: ['src/*.ts'], out: 'generated/registry.ts' };
+  const registry = { include: ['src/**/*.ts'], out: 'generated/registry.ts' };
   await made.write('stepwright.config.json', JSON.stringify({ registries: [registry] }));
   if (!files.includes('src/tools.ts')) await made.write('src/tools.ts', sharedClasses());
   for (const [index, { body }] of samples.entries()) await made.write(files[index] ?? '', body);

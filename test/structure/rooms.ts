@@ -12,6 +12,7 @@ export const ROOMS = [
   'src/infer',
   'src/decorators',
   'src/formats',
+  'src/runtime/upstream',
   'src/codegen',
   'src/runtime/engine',
   'src/runtime/tools',

@@ -3,7 +3,10 @@ import { MAX_LINES, shapeFaults } from './shape.js';
 import { sourceFiles } from './source-files.js';
 
 test('every file keeps the house rules on its form', () => {
-  const sources = sourceFiles('src', 'examples', 'scripts', 'test');
+  // What `stepwright pull` writes is as long as a server has tools.
+  const sources = sourceFiles('src', 'examples', 'scripts', 'test').filter(
+    ({ file }) => !file.startsWith('examples/upstream/servers/'),
+  );
   expect(sources.length).toBeGreaterThan(20);
   expect(sources.flatMap(shapeFaults)).toEqual([]);
 });

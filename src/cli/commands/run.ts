@@ -1,5 +1,8 @@
 import { Console } from 'node:console';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
+import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
 import { misused, type Output, texts } from '../command-line.js';
 import { type OpenRegistries, REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
 
@@ -7,6 +10,7 @@ const OPTIONS = {
   ...REGISTRY_OPTIONS,
   arg: { type: 'string', isRepeatable: true },
   json: { type: 'boolean' },
+  record: { type: 'string' },
 } as const;
 
 /** `stepwright run WORKFLOW`: runs a workflow in this process. */
@@ -23,9 +27,14 @@ export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, asyn
     globalThis.console = new Console(process.stderr);
     const stop = new AbortController();
     process.once('SIGINT', () => stop.abort(new Error('interrupted')));
+    const { upstream } = open.options;
+    const { record } = values;
+    if (record !== undefined && upstream === undefined) return misused(texts.nothingToRecord, output);
+    const recording =
+      record === undefined || upstream === undefined ? undefined : new RecordingUpstream(upstream);
     const outcome = await runLocally({
       registry: found.registry,
-      options: open.options,
+      options: recording === undefined ? open.options : { ...open.options, upstream: recording },
       workflow: name,
       given: read.given,
       signal: stop.signal,
@@ -33,6 +42,12 @@ export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, asyn
         if (message !== undefined) output.err(`${message}\n`);
       },
     });
+    if (record !== undefined && recording !== undefined) {
+      const file = path.resolve(values.root ?? '.', record);
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeFile(file, cassetteText(recording.cassette));
+      output.err(`${texts.written(record)}\n`);
+    }
     return report(outcome, values.json ?? false, output);
   });
 });

@@ -1,5 +1,5 @@
 import type { ListedOptions } from '../../decorators/listed.js';
-import type { ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
+import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../decorators/tool.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
@@ -55,6 +55,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     const params = { tool: name ?? syntax.name, safety: effects.retrySafety, ...contradicted };
     report(diagnostic('SW1032', placeOfOption(options, 'retrySafety', decorator.place), params));
   }
+  refuseTwoSchemas(options, report);
   const needsState = readClasses('Tool', 'needsState', options.syntax.needsState, report);
   return {
     ...handle,
@@ -67,9 +68,10 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...('scopes' in options.values ? { scopes: options.values.scopes as readonly string[] } : {}),
     ...listedOf(options),
     ...(hints === undefined ? {} : { hints }),
+    ...('upstream' in options.values ? { upstream: options.values.upstream as UpstreamOption } : {}),
     ...secretsOf(options),
     ...(needsState === undefined ? {} : { needsState }),
-    hasInputSchema: 'input' in options.syntax,
+    hasInputSchema: 'input' in options.syntax || 'inputSchema' in options.syntax,
     ...(decorator.schemas === undefined ? {} : { writtenSchemas: decorator.schemas }),
     ...literalOptionsOf(decorated, options),
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
@@ -79,6 +81,17 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
       : { outputType: execute.returns, outputPlace: execute.returnsPlace }),
     ...(execute?.isUnread ? { isUnread: true } : {}),
   };
+}
+
+/** A side of a tool has one schema. */
+function refuseTwoSchemas({ syntax }: ReadOptions, report: DecoratedClass['report']): void {
+  for (const side of ['input', 'output'] as const) {
+    const other = syntax[`${side}Schema`];
+    if (syntax[side] === undefined || other === undefined) continue;
+    const params = { what: `the ${side} schema`, first: `\`${side}\``, second: `\`${side}Schema\`` };
+    const related = [{ message: 'the other one is here', place: syntax[side].place }];
+    report(diagnostic('SW1020', other.place, params, { related }));
+  }
 }
 
 /** Another decorator may change what this one has recorded. */

@@ -11,12 +11,13 @@ import type { Icon, ListedOptions } from '../../decorators/listed.js';
 import type { OrderOptions } from '../../decorators/order.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
-import type { ToolAnnotations, ToolHints, ToolOptions } from '../../decorators/tool.js';
+import type { ToolAnnotations, ToolHints, ToolOptions, UpstreamOption } from '../../decorators/tool.js';
 import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
 import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
 import { SCOPE } from '../../graph/names.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
+import { objectRoot } from '../schemas/json-schema.js';
 import type { VerbWithOptions } from '../verbs.js';
 
 /** What an option may hold. */
@@ -149,6 +150,10 @@ function isIcon(value: unknown): boolean {
 type Rules<Options> = { readonly [K in keyof Options]-?: OptionRule };
 
 const schema: OptionRule = { expected: 'a schema' };
+const jsonSchema: OptionRule = {
+  accepts: (value) => isJsonObject(value) && objectRoot(value) !== undefined,
+  expected: "the JSON Schema of an object, written out: `{ type: 'object', properties: { … } }`",
+};
 const states: OptionRule = { expected: 'a list of state classes' };
 const resourceClasses: OptionRule = { expected: 'a list of resource classes' };
 const toolReferences: OptionRule = { expected: 'a list of functions that name tools: `[() => SomeTool]`' };
@@ -170,12 +175,16 @@ const hintRules: Rules<ToolHints> = {
   examples: { accepts: Array.isArray, expected: 'a list' },
 };
 
+const upstreamRules: Rules<UpstreamOption> = { server: requiredText, tool: requiredText };
+
 const toolRules: Rules<ToolOptions> = {
   name: requiredText,
   title: text,
   description: requiredText,
   input: schema,
   output: schema,
+  inputSchema: jsonSchema,
+  outputSchema: jsonSchema,
   annotations: object('an object of hints', annotationRules),
   retrySafety: oneOf(...RETRY_SAFETIES),
   visibility: oneOf('client', 'workflow'),
@@ -183,6 +192,7 @@ const toolRules: Rules<ToolOptions> = {
   ...listedRules,
   hints: object('an object of hints', hintRules),
   needsState: states,
+  upstream: object('an object `{ server, tool }`', upstreamRules),
   secret: texts,
 };
 

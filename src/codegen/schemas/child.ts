@@ -10,7 +10,7 @@ import type {
   ModuleRequest,
   ReadRequest,
 } from './import-modules.js';
-import { readJsonSchema } from './json-schema.js';
+import { readJsonSchema, type SchemaReading, type SchemaSide, writtenSchema } from './json-schema.js';
 import { loadModule, registerLoader } from './loader/register.js';
 import { importFailure, startWatchdog } from './module-loader.js';
 import { texts } from './texts.js';
@@ -103,13 +103,19 @@ function readClass(
     const recorded = fingerprint(fromMetadata(metadata));
     switch (metadata.kind) {
       case 'tool': {
-        const { input, output } = metadata.options;
+        const { options } = metadata;
+        const schemaOf = (side: SchemaSide): SchemaReading | undefined => {
+          const { [side]: schema, [`${side}Schema` as const]: written } = options;
+          if (schema !== undefined) return readJsonSchema(schema, side, file);
+          return written === undefined ? undefined : writtenSchema(written);
+        };
+        const [input, output] = [schemaOf('input'), schemaOf('output')];
         return {
           kind: 'tool',
           exportName,
           fingerprint: recorded,
-          ...(input === undefined ? {} : { input: readJsonSchema(input, 'input', file) }),
-          ...(output === undefined ? {} : { output: readJsonSchema(output, 'output', file) }),
+          ...(input === undefined ? {} : { input }),
+          ...(output === undefined ? {} : { output }),
         };
       }
       case 'resource':

@@ -77,6 +77,12 @@ export function readJsonSchema(schema: unknown, side: SchemaSide, file: string):
   return rooted === undefined ? { kind: 'notAnObject' } : { kind: 'schema', schema: rooted };
 }
 
+/** A JSON Schema that an author wrote out. */
+export function writtenSchema(schema: JsonSchema): SchemaReading {
+  const rooted = objectRoot(schema);
+  return rooted === undefined ? { kind: 'notAnObject' } : { kind: 'schema', schema: rooted };
+}
+
 const unrepresentable = (reason: string): SchemaReading => ({ kind: 'unrepresentable', reason });
 
 function standardProps(schema: unknown): StandardProps | undefined {

@@ -3,13 +3,14 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import * as zod from 'zod';
 import { fingerprint } from '../../decorators/metadata.js';
+import type { ToolOptions } from '../../decorators/tool.js';
 import type { JsonSchema } from '../../graph/json.js';
 import type { ResourceDeclaration, ToolDeclaration } from '../declarations.js';
 import type { Inputs } from '../inputs.js';
 import type { SchemaSyntax, WrittenSchemas } from '../syntax.js';
 import { cacheFolder, readEntry, sha256, writeEntry } from './cache/cache-file.js';
 import type { ClassReading } from './import-modules.js';
-import { readJsonSchema, type SchemaReading, type SchemaSide } from './json-schema.js';
+import { readJsonSchema, type SchemaReading, type SchemaSide, writtenSchema } from './json-schema.js';
 
 export type ReadDeclaration = ToolDeclaration | ResourceDeclaration;
 
@@ -53,7 +54,13 @@ function readLiteral(handle: ReadDeclaration, schemas: Schemas): ClassReading | 
   }
   const given = schemas.of(handle.file, handle.writtenSchemas ?? {});
   if (given === undefined) return undefined;
-  return { kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }, sha256), ...given };
+  // The rules of these options admit nothing else.
+  const { inputSchema, outputSchema } = options as Pick<ToolOptions, 'inputSchema' | 'outputSchema'>;
+  return {
+    ...{ kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }, sha256), ...given },
+    ...(inputSchema === undefined ? {} : { input: writtenSchema(inputSchema) }),
+    ...(outputSchema === undefined ? {} : { output: writtenSchema(outputSchema) }),
+  };
 }
 
 /** Identifies a class by its file and the name it is exported by. */

@@ -89,6 +89,56 @@ export const tools = {
   },
 } as const;
 
+/** Failures of calls of upstream servers. */
+export const upstream = {
+  E_UPSTREAM_CONFIG: {
+    meaning: 'The upstream server of the tool is not configured.',
+    cause:
+      'The program passes no `upstream` with this name, the tool has no option `upstream`, or an environment variable that the configuration names is not set.',
+    repair: 'Read the message. Configure the server, or set the variable.',
+  },
+  E_UPSTREAM_UNAVAILABLE: {
+    meaning: 'The upstream server cannot be reached; the tool was not called.',
+    cause: 'Its process did not start or ended at once, or nothing answers at its address.',
+    repair:
+      'Read the message and the log of the server. A retry of the step waits for the delay that the failure asks for.',
+  },
+  E_UPSTREAM_LOST: {
+    meaning: 'The connection to the upstream server ended during a call, which may have taken effect.',
+    cause: 'Its process ended, or its answer was cut off.',
+    repair: 'Check what the call did before it is made again. The next call connects again.',
+  },
+  E_UPSTREAM_REFUSED: {
+    meaning: 'The upstream server answered a call with a protocol error.',
+    cause: 'It does not have the tool any more, refuses the input, or refuses the caller.',
+    repair: 'Read the message; `npx stepwright pull NAME` records the tools of the server again.',
+  },
+  E_UPSTREAM_DRIFT: {
+    meaning:
+      'The workflow is unavailable: an upstream server does not have what it needs any more; nothing was done.',
+    cause:
+      'When the server started, a tool that a step calls was gone, refused an input that the step passes, or had lost or changed something that the workflow reads. `details` lists each.',
+    repair:
+      'Run `npx stepwright pull NAME` and `npx stepwright codegen`, correct the workflow, and start the server again.',
+  },
+} as const;
+
+/** Failures of `RestCall` and `SqlQuery`. */
+export const factories = {
+  E_REST: {
+    meaning: 'A request of a service failed.',
+    cause:
+      'The service answered with a status that is not a success, or did not answer, or an input cannot be part of the path.',
+    repair: 'Read the message. A retry of the step waits as long as `Retry-After` of the response says.',
+  },
+  E_SQL: {
+    meaning: 'A query of a database failed.',
+    cause:
+      'The database cannot be opened, the statement is wrong or writes, or there are more rows than `maxRows`.',
+    repair: 'Read the message. The database is opened for reading only.',
+  },
+} as const;
+
 /** Failures of reads of resources. */
 export const resources = {
   E_RESOURCE_READ: {

@@ -1,5 +1,6 @@
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Json } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
 import type { Failure } from '../engine/contract.js';
 import { runInProcess } from '../host/in-process/run-in-process.js';
 import { RunMask } from '../host/run-mask.js';
@@ -12,7 +13,7 @@ import type { ReportProgress } from '../trace/report-progress.js';
 import { createTrace } from '../trace/trace.js';
 import { servedWorkflows } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
-import { resolveSettings, type ServerSettings } from './options.js';
+import { type ResolvedSettings, resolveSettings, type ServerSettings } from './options.js';
 import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
 import { valuePort } from './runs/model-values.js';
 import { verifyCurrent } from './verify-sources.js';
@@ -78,7 +79,16 @@ export async function runLocally({
     instructions: [],
   });
   const lifecycle = new Lifecycle(settings.hooks, settings.log);
+  const stop = async (): Promise<void> => {
+    await lifecycle.stop(settings.drainTimeoutMs);
+    await settings.upstream?.close();
+  };
   await lifecycle.start();
+  const drift = await driftOf(graph, registry, settings);
+  if (drift !== undefined) {
+    await stop();
+    return { status: 'failed', failure: drift };
+  }
   const { status, result, failure, state } = await runInProcess({
     graph,
     input,
@@ -95,7 +105,7 @@ export async function runLocally({
     leavesValues: true,
     values: valuePort({ ...settings, schemas }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
-  }).finally(() => lifecycle.stop(settings.drainTimeoutMs));
+  }).finally(stop);
   if (status === 'succeeded') {
     return result === undefined ? { status } : { status, result: mask.result(result, state.run.endedBy) };
   }
@@ -105,6 +115,17 @@ export async function runLocally({
     status: status === 'cancelled' ? 'cancelled' : 'failed',
     failure: { code, message: mask.text(message) },
   };
+}
+
+/** Why upstream servers keep a workflow from running, if they do. */
+async function driftOf(
+  graph: Graph,
+  registry: Registry,
+  { upstream, log }: ResolvedSettings,
+): Promise<Failure | undefined> {
+  if (upstream === undefined) return undefined;
+  const { findDrift } = await import('./upstream-drift.js');
+  return (await findDrift({ registry, graphs: [graph], upstream, log })).get(graph.name);
 }
 
 /** The last message of a conversation that its reader continues. */

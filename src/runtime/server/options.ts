@@ -7,6 +7,7 @@ import type { WithFactories } from '../tools/factories.js';
 import { encodedLog, type Log, type LogFunction, RECORD_LEVELS, type RecordLevel } from '../tools/log.js';
 import type { Middleware } from '../tools/middleware.js';
 import type { Registry } from '../tools/registry.js';
+import type { UpstreamPort } from '../upstream/port.js';
 import { DEFAULT_PREFIX } from './composite/served-workflows.js';
 import type { LifecycleHooks } from './lifecycle.js';
 import type { BuiltWorkflow } from './registration.js';
@@ -106,6 +107,11 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
    * Runs around every tool call, of clients and of workflow steps alike; the first one outermost. Default: none.
    */
   readonly middleware?: readonly Middleware[];
+  /**
+   * Reaches the tools of upstream servers: `upstreamServers(config.upstream)`. The server closes it when it stops.
+   * Default: calls of such tools fail with `E_UPSTREAM_CONFIG`.
+   */
+  readonly upstream?: UpstreamPort;
   /** Workflows a program has built, offered beside those of the registry. Default: none. */
   readonly workflows?: readonly BuiltWorkflow[];
   /** Prompts without a class, offered beside those of the registry. Default: none. */
@@ -131,6 +137,7 @@ export interface ResolvedSettings
       | 'journal'
       | 'store'
       | 'model'
+      | 'upstream'
       | 'log'
       | 'logLevel'
       | keyof OwnerRule
@@ -146,6 +153,7 @@ export interface ResolvedSettings
   /** The file of the store; missing for one in memory. */
   readonly storePath?: string;
   readonly model?: ModelFunction;
+  readonly upstream?: UpstreamPort;
   readonly instructions?: string;
 }
 
@@ -204,6 +212,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     allowSampling: settings.allowSampling ?? false,
     localRoles: localRolesOf(settings),
     ...(settings.model === undefined ? {} : { model: settings.model }),
+    ...(settings.upstream === undefined ? {} : { upstream: settings.upstream }),
     ...(storePath === undefined ? {} : { storePath }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),

@@ -142,6 +142,9 @@ class RegistryServer implements StepwrightServer {
   readonly #gate = new RequestGate();
   readonly #lifecycle: Lifecycle;
   #hasAuthentication = false;
+  /** Why workflows are unavailable, by their names. */
+  #unavailable: ReadonlyMap<string, Failure> = new Map();
+  #isCompared = false;
   #runPrompt: Promise<typeof import('./prompt-run.js').runPrompt> | undefined;
   readonly #listeners = new Set<(change: ServerChange) => void>();
 
@@ -277,6 +280,8 @@ class RegistryServer implements StepwrightServer {
     const request = this.#identified(context);
     const missing = this.lackingScopes('tool', name, request);
     if (missing.length > 0) return failureResult(scopeFailure(missing));
+    const drift = this.#unavailable.get(this.#workflowTools.workflowOf(name) ?? '');
+    if (drift !== undefined) return failureResult(drift);
     if (this.#workflowTools.has(name)) return this.#workflowTools.call(name, input, request);
     if (this.settings.planTool && name === PLAN_TOOL.name) {
       return planResult(input, this.#shownTools(request), this.#workflows.values());
@@ -337,6 +342,8 @@ class RegistryServer implements StepwrightServer {
   ): Promise<PromptTrace | PromptResult> {
     const request = this.#identified(context);
     const prompt = this.#permittedPrompt(name, request);
+    const drift = this.#unavailable.get(name);
+    if (drift !== undefined) throw new ProtocolFault(faultCodes.refused, drift.message, { ...drift });
     const read = readArguments(prompt.inputs, given, this.#schemas);
     if (!read.ok) {
       const problems = read.problems.map(({ argument, message }) => ({ argument, message }));
@@ -526,7 +533,18 @@ class RegistryServer implements StepwrightServer {
   async start(): Promise<void> {
     await this.#runs.open?.();
     await this.#lifecycle.start();
+    await this.#compareUpstream();
     await this.#runs.resumeAll?.();
+  }
+
+  /** Once: servers are listed again when this one starts again. */
+  async #compareUpstream(): Promise<void> {
+    const { upstream, log } = this.settings;
+    if (upstream === undefined || this.#isCompared) return;
+    this.#isCompared = true;
+    const { findDrift } = await import('./upstream-drift.js');
+    const graphs = [...this.#workflows.values()].map(({ graph }) => graph);
+    this.#unavailable = await findDrift({ registry: this.registry, graphs, upstream, log });
   }
 
   async drain(): Promise<void> {
@@ -537,6 +555,7 @@ class RegistryServer implements StepwrightServer {
   async stop(): Promise<void> {
     await this.#lifecycle.stop(this.settings.drainTimeoutMs);
     await this.#runs.close?.();
+    await this.settings.upstream?.close();
   }
 
   endRuns(reason: string): void {

@@ -278,13 +278,15 @@ type PromptInput<R extends Registry, N extends string> =
         ? AsText<ArgumentsOf<PromptsOf<R>[N]>>
         : AnyInput;
 
-type Executed<E> =
-  InstanceOf<E> extends { execute: (...args: infer Args) => infer Output }
+/** For each entry by itself: the inputs of a union of tools are a union, not what all of them accept. */
+type Executed<E> = E extends unknown
+  ? InstanceOf<E> extends { execute: (...args: infer Args) => infer Output }
     ? {
         readonly input: Args extends readonly [infer Input, ...unknown[]] ? Input : AnyInput;
         readonly output: Awaited<Output>;
       }
-    : { readonly input: AnyInput; readonly output: unknown };
+    : { readonly input: AnyInput; readonly output: unknown }
+  : never;
 
 /** The input of the tool of this name. */
 type ToolInput<R extends Registry, N extends string, Prefix extends string> =

@@ -1,3 +1,4 @@
+import { isWrapped } from '../../graph/bound-schema.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import { isWithin, jsonSize, toJson } from './to-json.js';
@@ -116,9 +117,10 @@ export function keptJson(raw: unknown, limit: number = RESULT_LIMIT_BYTES): Kept
 function boundValue(result: CallResult, outputSchema: JsonSchema | undefined): Json {
   const structured = result.structuredContent;
   if (structured !== undefined) {
-    const wrapped = outputSchema?.['x-fastmcp-wrap-result'] === true;
     const keys = Object.keys(structured);
-    return wrapped && keys.length === 1 && keys[0] === 'result' ? (structured.result ?? null) : structured;
+    return isWrapped(outputSchema) && keys.length === 1 && keys[0] === 'result'
+      ? (structured.result ?? null)
+      : structured;
   }
   const [only, ...others] = result.content;
   if (only === undefined || others.length > 0 || only.type !== 'text') return result.content;

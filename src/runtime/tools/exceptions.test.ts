@@ -17,6 +17,12 @@ describe('thrownFailure', () => {
       message: 'x',
       retryAfterMs: 250,
     });
+    expect(failure(Object.assign(new Error('x'), { outcomeUnknown: true }))).toMatchObject({
+      outcomeUnknown: true,
+    });
+    expect(failure(Object.assign(new Error('x'), { outcomeUnknown: 1 }))).not.toHaveProperty(
+      'outcomeUnknown',
+    );
     for (const retryAfterMs of [-1, Number.NaN, Number.POSITIVE_INFINITY, '5', null]) {
       expect(failure(Object.assign(new Error('x'), { retryAfterMs }))).not.toHaveProperty('retryAfterMs');
     }

@@ -7,7 +7,7 @@ const CODE = /^[A-Z][A-Z0-9_]*$/;
 
 /**
  * What a tool threw, as a failure: `code` from the error where it has one of the form `E_NAME`, else `fallback`;
- * `retryAfterMs` where that is a number of ms; the message on one line, never a stack. Anything may be thrown, even
+ * `retryAfterMs` where that is a number of ms; `outcomeUnknown` where that is true; the message on one line, never a stack. Anything may be thrown, even
  * things whose members throw.
  */
 export function thrownFailure(thrown: unknown, fallback: RunTimeCode): Failure {
@@ -18,6 +18,7 @@ export function thrownFailure(thrown: unknown, fallback: RunTimeCode): Failure {
     code: typeof code === 'string' && code.length <= 64 && CODE.test(code) ? code : fallback,
     message: thrownText(thrown),
     ...(isDelay ? { retryAfterMs } : {}),
+    ...(member(thrown, 'outcomeUnknown') === true ? { outcomeUnknown: true } : {}),
   };
 }
 

@@ -18,6 +18,7 @@ export type LogEvent =
   | 'store.not_looked_after'
   | 'store.failed'
   | 'model.failed'
+  | `upstream.${'drift' | 'unreachable'}`
   | `run.${'started' | 'resumed' | 'not_resumed' | 'ended' | 'fault' | 'not_forgotten'}`
   | `server.${'listening' | 'draining' | 'drained' | 'unanswered' | 'stop'}`
   | `process.${'stray_error' | 'fatal_error' | 'stray_output' | 'exit_in_call'}`

@@ -289,6 +289,7 @@ describe('what middleware sees', () => {
     });
     expect(Object.keys(seen.context).sort()).toEqual([
       'auth',
+      'callUpstream',
       'closeStream',
       'elicit',
       'idempotencyKey',

@@ -12,6 +12,7 @@ import { isPlugAndPlay } from '../../formats/plug-n-play.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';
+import type { UpstreamReference } from '../upstream/port.js';
 import { toolTexts } from './tool-texts.js';
 
 export { REGISTRY_VERSION, registryChecksum };
@@ -58,6 +59,8 @@ export interface ToolEntry extends Listed {
   readonly scopes?: readonly string[];
   /** What the author says about the use of the tool; classes by their names. Listed in `_meta`. */
   readonly hints?: JsonObject;
+  /** The tool of an upstream server that it calls. */
+  readonly upstream?: UpstreamReference;
   /** Inputs whose values are masked wherever the runtime shows them. */
   readonly secret?: readonly string[];
   /** The package that the class comes from, whose manifest codegen has read. Default: the project itself. */

@@ -39,9 +39,10 @@ test('a copy of the context has all of its members', () => {
   const { progress, ...copied } = {
     ...toolContextOf({ ...context, progress() {}, auth, principal, signal }, maskOf),
   };
-  const { elicit, log, sample, roots, closeStream, ...data } = copied;
+  const { elicit, log, sample, roots, closeStream, callUpstream, ...data } = copied;
   expect(data).toEqual({ requestId: '7', signal, auth, principal });
-  for (const method of [elicit, log, sample, roots, closeStream]) expect(method).toBeTypeOf('function');
+  for (const method of [elicit, log, sample, roots, closeStream, callUpstream])
+    expect(method).toBeTypeOf('function');
   expect({ ...toolContextOf(context, maskOf) }).toMatchObject({ signal, idempotencyKey: 'key' });
   expect(progress).toBeTypeOf('function');
 });

@@ -1,5 +1,8 @@
 import type { ClientInfo, Form } from '../../decorators/client.js';
 import type { AuthInfo, Owner, RequestContext, ToolContext } from '../../decorators/context.js';
+import type { JsonObject } from '../../graph/json.js';
+import { type UpstreamCall, UpstreamError } from '../upstream/port.js';
+import { upstreamTexts } from '../upstream/texts.js';
 import type { CallMask } from './call-mask.js';
 import { clientError, elicitForm } from './elicit-form.js';
 import type { CallContext, Peer } from './port.js';
@@ -9,9 +12,16 @@ import { toolTexts } from './tool-texts.js';
  * What a tool sees of the context of its call. What it reports of its progress holds no secrets: it is shown as it
  * comes. Few tools look at the signal or the key, which are dear: they are made when they are read.
  */
-export function toolContextOf(context: CallContext, maskOf: () => CallMask): ToolContext {
-  return new ToolCallContext(context, maskOf);
+export function toolContextOf(
+  context: CallContext,
+  maskOf: () => CallMask,
+  upstream?: CallUpstream,
+): ToolContext {
+  return new ToolCallContext(context, maskOf, upstream);
 }
+
+/** Calls the upstream tool that belongs to a tool. */
+export type CallUpstream = (input: JsonObject, call: UpstreamCall) => Promise<unknown>;
 
 class ToolCallContext implements ToolContext {
   declare readonly signal: AbortSignal;
@@ -28,11 +38,14 @@ class ToolCallContext implements ToolContext {
   declare readonly sample: ToolContext['sample'];
   declare readonly roots: ToolContext['roots'];
   declare readonly closeStream: ToolContext['closeStream'];
+  declare readonly callUpstream: ToolContext['callUpstream'];
   readonly #context: CallContext;
   readonly #maskOf: () => CallMask;
+  readonly #upstream: CallUpstream | undefined;
 
-  constructor(context: CallContext, maskOf: () => CallMask) {
+  constructor(context: CallContext, maskOf: () => CallMask, upstream: CallUpstream | undefined) {
     this.#context = context;
+    this.#upstream = upstream;
     this.#maskOf = maskOf;
     Object.defineProperty(this, 'signal', ToolCallContext.#signal);
     this.requestId = context.requestId;
@@ -52,6 +65,7 @@ class ToolCallContext implements ToolContext {
     if (peer?.session !== undefined) this.session = peer.session;
     if (peer?.client !== undefined) this.client = peer.client;
     Object.defineProperties(this, ToolCallContext.#ofPeer);
+    Object.defineProperty(this, 'callUpstream', ToolCallContext.#callUpstream);
   }
 
   // Members of the object itself, since tools copy contexts; one function for all of them, or each object would have a
@@ -74,6 +88,17 @@ class ToolCallContext implements ToolContext {
       },
     ]),
   );
+  static readonly #callUpstream: PropertyDescriptor & ThisType<ToolCallContext> = {
+    enumerable: true,
+    get() {
+      const upstream = this.#upstream;
+      return async (input: object): Promise<unknown> => {
+        if (upstream === undefined) throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.notUpstream());
+        const { signal, idempotencyKey } = this.#context;
+        return upstream(input as JsonObject, { signal, idempotencyKey, progress: this.progress });
+      };
+    },
+  };
   static readonly #idempotencyKey: PropertyDescriptor & ThisType<ToolCallContext> = {
     enumerable: true,
     get() {

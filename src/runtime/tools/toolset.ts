@@ -7,6 +7,13 @@ import { nearestName } from '../../graph/names.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { type ToolSafety, toolSafetyOf } from '../../graph/tool-safety.js';
 import type { Failure } from '../engine/contract.js';
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamPort,
+  type UpstreamReference,
+} from '../upstream/port.js';
+import { upstreamTexts } from '../upstream/texts.js';
 import { CallMask } from './call-mask.js';
 import { keptJson, type NormalResult, normalizeResult } from './call-result.js';
 import { type CheckedInput, checkInput, issueProblems, schemaProblems } from './check-input.js';
@@ -51,6 +58,8 @@ export interface ToolsetSettings {
   readonly middleware?: readonly Middleware[];
   /** Receives what tools, resources, functions and middleware threw, with stacks. Default: writes to stderr. */
   readonly log?: LogFunction;
+  /** Reaches the tools of upstream servers. Default: calls of them fail with `E_UPSTREAM_CONFIG`. */
+  readonly upstream?: UpstreamPort;
   /** Compiles the schemas of the tools. Default: one of its own. */
   readonly schemas?: SchemaCompiler;
 }
@@ -114,6 +123,7 @@ class RegistryToolset implements Toolset {
   readonly #schemas: SchemaCompiler;
   readonly #standards = new StandardSchemas();
   readonly #log: Log;
+  readonly #upstream: UpstreamPort | undefined;
   readonly #inCall = new Map<OpenCall, string>();
 
   constructor(
@@ -121,7 +131,8 @@ class RegistryToolset implements Toolset {
     readonly resources: Resources,
     settings: UntypedFactories & ToolsetSettings & { readonly log: Log },
   ) {
-    const { tools = {}, middleware = [], log, schemas } = settings;
+    const { tools = {}, middleware = [], log, schemas, upstream } = settings;
+    this.#upstream = upstream;
     this.#tools = new Instances('tool', 'execute', tools, settings);
     this.#log = log;
     this.middleware = new MiddlewareChain(middleware, log);
@@ -180,7 +191,12 @@ class RegistryToolset implements Toolset {
       mask ??= context.mask ?? new CallMask();
       return mask;
     };
-    const toolContext = toolContextOf(context, maskOf);
+    const { upstream } = entry;
+    const toolContext = toolContextOf(
+      context,
+      maskOf,
+      upstream && ((given, call) => this.#callUpstream(upstream, given, call)),
+    );
     // What needs no waiting for takes no turn of its own: there is one promise for each call.
     const work: Work = (given, onThrown) => {
       if (secret.length > 0) maskOf().giveMembers(given, secret);
@@ -242,6 +258,12 @@ class RegistryToolset implements Toolset {
     return evaluateFunction(this.registry, reference, args, context, this.#log);
   }
 
+  async #callUpstream(reference: UpstreamReference, input: JsonObject, call: UpstreamCall): Promise<unknown> {
+    if (this.#upstream !== undefined) return this.#upstream.call(reference, input, call);
+    const text = upstreamTexts.unknownServer(reference.server, undefined);
+    throw new UpstreamError('E_UPSTREAM_CONFIG', text);
+  }
+
   /** Logs a schema that cannot be used: schemas are compiled on first use, so the start did not report it. */
   #logBrokenSchema(tool: string, { code, message }: Failure): void {
     if (code === 'E_SCHEMA_INVALID')
@@ -289,7 +311,7 @@ class RegistryToolset implements Toolset {
     const callResult = result.callResult === undefined ? undefined : { callResult: result.callResult };
     if (!result.ok) return failed({ attempted: true, failure: result.failure, ...callResult });
     if (entry.outputSchema !== undefined) {
-      const checking = this.#outputFailure(name, entry.class, entry.outputSchema, result);
+      const checking = this.#outputFailure(name, entry, entry.outputSchema, result);
       const invalid = checking instanceof Promise ? await checking : checking;
       if (invalid !== undefined) {
         this.#logBrokenSchema(name, invalid);
@@ -301,7 +323,7 @@ class RegistryToolset implements Toolset {
 
   #outputFailure(
     name: string,
-    cls: AnyClass,
+    { class: cls, upstream }: ToolEntry,
     schema: JsonObject,
     result: Extract<NormalResult, { ok: true }>,
   ): Failure | undefined | Promise<Failure | undefined> {
@@ -310,7 +332,10 @@ class RegistryToolset implements Toolset {
     const standard = this.#standards.of(cls, 'output');
     try {
       const patterns = standard === undefined ? 'all' : 'usable';
-      const problems = schemaProblems(this.#schemas.check(schema, value, patterns), schema);
+      const faults = this.#schemas.check(schema, value, patterns);
+      // No step reads what an upstream server has added to its results since.
+      const counted = upstream === undefined ? faults : faults.filter(({ keyword }) => !isOfMore(keyword));
+      const problems = schemaProblems(counted, schema);
       if (problems.length > 0) return outputInvalid(problems.map((problem) => problem.message));
     } catch (error) {
       return failure('E_SCHEMA_INVALID', toolTexts.schemaBroken('output', name, thrownText(error)));
@@ -360,6 +385,10 @@ class StandardSchemas {
     this.#known.set(cls, read);
     return read[side];
   }
+}
+
+function isOfMore(keyword: string): boolean {
+  return keyword === 'additionalProperties' || keyword === 'unevaluatedProperties';
 }
 
 function outputInvalid(found: readonly string[]): Failure | undefined {

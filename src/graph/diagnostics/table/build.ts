@@ -215,4 +215,14 @@ export const outputFaults = {
     () =>
       'set `"type": "module"` in package.json, use Node.js 22 or later, or set `nodeLinker: node-modules` in `.yarnrc.yml`',
   ),
+  SW9020: error(
+    (p: { workflow: string; step: string; server: string; problem: string }) =>
+      `step \`${p.step}\` of workflow \`${p.workflow}\` cannot go on: ${p.problem}`,
+    (p) => `run \`stepwright pull ${p.server}\` and \`stepwright codegen\`, and correct the step`,
+  ),
+  SW9021: error(
+    (p: { file: string; server: string }) =>
+      `there is no snapshot \`${p.file}\` of the upstream server \`${p.server}\``,
+    (p) => `run \`stepwright pull ${p.server}\` and commit the result`,
+  ),
 } as const;

@@ -3,10 +3,13 @@ import { OLDEST_SQLITE, StoreError } from './store-error.js';
 /** What SQLite stores here. */
 export type SqliteValue = string | number | null | Uint8Array;
 
+/** Values of named parameters. */
+export type SqliteValues = Readonly<Record<string, SqliteValue>>;
+
 export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
   get(...values: SqliteValue[]): unknown;
-  all(...values: SqliteValue[]): unknown[];
+  all(...values: (SqliteValue | SqliteValues)[]): unknown[];
 }
 
 export interface SqliteDatabase {

@@ -47,6 +47,11 @@ export class WorkflowTools {
     return this.#names.has(name);
   }
 
+  /** The workflow that one of {@link names} runs; nothing for a tool that manages runs. */
+  workflowOf(name: string): string | undefined {
+    return this.#byTool.get(name)?.graph.name;
+  }
+
   /** What a client needs to call one of {@link names}. */
   scopesOf(name: string): readonly string[] | undefined {
     return this.#byTool.get(name)?.graph.scopes;

@@ -1,0 +1,119 @@
+import { boundSchema } from '../../graph/bound-schema.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { type NamedTool, nameTools } from '../../runtime/upstream/names.js';
+import type { UpstreamTool } from '../../runtime/upstream/port.js';
+import type { UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';
+import { Identifier, type Literal, type LiteralObject, printLiteral, printString } from '../emit/literals.js';
+import { objectRoot } from '../schemas/json-schema.js';
+import { docComment, typeText } from './type-text.js';
+
+/** What classes are made of. */
+export interface ClassesRequest {
+  /** The name of the server in the configuration. */
+  readonly server: string;
+  readonly snapshot: UpstreamSnapshot;
+  readonly visibility: 'client' | 'workflow';
+}
+
+export interface ClassesText {
+  readonly text: string;
+  /** What authors should know: tools that were left out, and names that differ from those of the server. */
+  readonly notes: readonly string[];
+}
+
+/** The first line of the classes of a server; a file without it is never overwritten. */
+function classesHeader(server: string): string {
+  return `// Written by \`stepwright pull ${server}\`: run it again instead of editing this file.`;
+}
+
+/** Prints a module with a tool class for each tool of a snapshot: the same text for the same snapshot. */
+export function classesText({ server, snapshot, visibility }: ClassesRequest): ClassesText {
+  const notes: string[] = [];
+  const usable = snapshot.tools.filter((tool) => {
+    const problem = unusable(tool);
+    if (problem !== undefined) notes.push(`tool ${printString(tool.name)} is left out: ${problem}`);
+    return problem === undefined;
+  });
+  const named = nameTools(server, usable);
+  for (const { tool, toolName } of named) {
+    if (toolName !== `${server}_${tool.name}`)
+      notes.push(`tool ${printString(tool.name)} is named ${printString(toolName)}`);
+  }
+  const classes = named.map((each) => classText(each, server, visibility));
+  const isUntyped = named.some(({ tool }) => tool.outputSchema === undefined);
+  const imports = [...(isUntyped ? ['type Json'] : []), 'Tool', 'type ToolContext'];
+  const lines = [
+    classesHeader(server),
+    ...(named.length === 0 ? ['export {};'] : [`import { ${imports.join(', ')} } from 'stepwright';`]),
+    ...classes.map((text) => `\n${text}`),
+    '',
+  ];
+  return { text: lines.join('\n'), notes };
+}
+
+/** Why a tool can have no class; nothing for one that can. */
+function unusable({ inputSchema, outputSchema }: UpstreamTool): string | undefined {
+  if (objectRoot(inputSchema) === undefined) return 'its input is not an object';
+  if (outputSchema !== undefined && objectRoot(outputSchema) === undefined)
+    return 'its output is not an object';
+  return [inputSchema, outputSchema ?? null].some(hasPrototypeKey)
+    ? 'its schema has the key `__proto__`, which no object literal can have'
+    : undefined;
+}
+
+function hasPrototypeKey(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(hasPrototypeKey);
+  if (!isJsonObject(value)) return false;
+  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasPrototypeKey);
+}
+
+function classText({ tool, toolName, className }: NamedTool, server: string, visibility: string): string {
+  const { title, description, inputSchema, outputSchema, annotations } = tool;
+  const options: LiteralObject = {
+    name: toolName,
+    title,
+    description: description ?? tool.name,
+    inputSchema,
+    outputSchema,
+    annotations: knownAnnotations(annotations),
+    visibility: visibility === 'client' ? undefined : visibility,
+    upstream: { server, tool: tool.name },
+  };
+  const output = outputSchema === undefined ? 'Json' : `${className}Output`;
+  const comment = docComment(description);
+  return [
+    declaration(`${className}Input`, inputSchema),
+    ...(outputSchema === undefined ? [] : [declaration(`${className}Output`, boundSchema(outputSchema))]),
+    ...(comment === undefined ? [] : [comment]),
+    `@Tool(${printLiteral(onOneLine(options))})`,
+    `export class ${className} {`,
+    `  execute(input: ${className}Input, context: ToolContext): Promise<${output}> {`,
+    '    return context.callUpstream(input);',
+    '  }',
+    '}',
+  ].join('\n');
+}
+
+function declaration(name: string, schema: JsonSchema): string {
+  const type = typeText(schema);
+  return type.startsWith('{\n') && type.endsWith('\n}') && !type.includes('\n} ')
+    ? `export interface ${name} ${type}\n`
+    : `export type ${name} = ${type};\n`;
+}
+
+/** A server may send more than MCP defines. */
+function knownAnnotations(annotations: UpstreamTool['annotations']): LiteralObject | undefined {
+  if (annotations === undefined) return undefined;
+  const { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
+  const known = { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint };
+  return Object.values(known).some((value) => value !== undefined) ? known : undefined;
+}
+
+/** Codegen reads literals alone: a long text is one of them, not a sum of lines. */
+function onOneLine(value: Literal | JsonObject): Literal {
+  if (typeof value === 'string') return new Identifier(printString(value));
+  if (Array.isArray(value)) return value.map((item: Literal) => onOneLine(item));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value as LiteralObject).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.map(([key, member]) => [key, onOneLine(member as Literal)]));
+}

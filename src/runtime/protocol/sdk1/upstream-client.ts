@@ -1,0 +1,198 @@
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  CallToolResultSchema,
+  ListToolsResultSchema,
+  type Progress,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { JsonObject } from '../../../graph/json.js';
+import type { UpstreamServer } from '../../upstream/config.js';
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamListing,
+  type UpstreamResult,
+  type UpstreamTool,
+} from '../../upstream/port.js';
+import { SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
+import { reasonOf, upstreamTexts } from '../../upstream/texts.js';
+
+/** How long a server may take to start and to introduce itself. */
+const CONNECT_TIMEOUT_MS = 30_000;
+
+/** The longest timer: calls end by their signal. */
+const NO_TIMEOUT_MS = 0x7fffffff;
+
+/** So many pages of a list are read. */
+const MOST_PAGES = 1_000;
+
+export interface OpenRequest {
+  readonly name: string;
+  /** Its variables are filled in. */
+  readonly server: UpstreamServer;
+  /** The folder that its `cwd` is relative to. */
+  readonly root: string;
+  readonly say: (line: string) => void;
+}
+
+/** Connects to an upstream server by the client of the SDK. */
+export async function openUpstream(request: OpenRequest): Promise<UpstreamConnection> {
+  const client = new Client({ name: 'stepwright', version: '0.0.0' });
+  const closed = new Promise<void>((resolve) => {
+    client.onclose = resolve;
+  });
+  const transport = transportOf(request);
+  try {
+    await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS });
+  } catch (error) {
+    await client.close().catch(() => {});
+    throw error;
+  }
+  return new ClientConnection(client, closed, request);
+}
+
+function transportOf({ server, root, say }: OpenRequest): Transport {
+  if ('url' in server) {
+    const headers = { ...server.headers };
+    // The members of the SDK's class are optional where those of its interface are not.
+    return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } }) as Transport;
+  }
+  const { command, args = [], env = {}, cwd = '.' } = server;
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...getDefaultEnvironment(), ...env },
+    cwd: path.resolve(root, cwd),
+    stderr: 'pipe',
+  });
+  const { stderr } = transport;
+  if (stderr !== null) createInterface({ input: stderr as Readable }).on('line', say);
+  return transport;
+}
+
+class ClientConnection implements UpstreamConnection {
+  #isClosed = false;
+
+  constructor(
+    readonly client: Client,
+    readonly closed: Promise<void>,
+    readonly request: OpenRequest,
+  ) {
+    void closed.then(() => {
+      this.#isClosed = true;
+    });
+  }
+
+  close(): Promise<void> {
+    return this.client.close();
+  }
+
+  async call(tool: string, input: JsonObject, call: UpstreamCall): Promise<UpstreamResult> {
+    const { idempotencyKey } = call;
+    const { timeoutMs } = this.request.server;
+    const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+    const signal = limit === undefined ? call.signal : AbortSignal.any([call.signal, limit]);
+    const params = {
+      name: tool,
+      arguments: { ...input },
+      ...(idempotencyKey === undefined ? {} : { _meta: { 'stepwright/idempotencyKey': idempotencyKey } }),
+    };
+    try {
+      const result = await this.client.request({ method: 'tools/call', params }, CallToolResultSchema, {
+        signal,
+        timeout: NO_TIMEOUT_MS,
+        onprogress: ({ progress, total, message }: Progress) => call.progress(progress, total, message),
+      });
+      return plainResult(result as unknown as Loose<UpstreamResult>);
+    } catch (error) {
+      if (call.signal.aborted) throw call.signal.reason;
+      if (limit?.aborted === true && timeoutMs !== undefined) {
+        const text = upstreamTexts.timedOut(this.request.name, tool, timeoutMs);
+        throw new UpstreamError('E_TIMEOUT', text, { outcomeUnknown: true });
+      }
+      throw this.#failure(error, tool);
+    }
+  }
+
+  async list(signal: AbortSignal): Promise<UpstreamListing> {
+    const tools: UpstreamTool[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const params = cursor === undefined ? {} : { cursor };
+      const options = { signal, timeout: CONNECT_TIMEOUT_MS };
+      const found = await this.client
+        .request({ method: 'tools/list', params }, ListToolsResultSchema, options)
+        .catch((error: unknown) => {
+          if (signal.aborted) throw signal.reason;
+          throw this.#failure(error, 'tools/list');
+        });
+      tools.push(...found.tools.map((tool) => plainTool(tool as unknown as Loose<UpstreamTool>)));
+      cursor = found.nextCursor;
+      if (cursor === undefined) break;
+    }
+    const { name = this.request.name, version = '' } = this.client.getServerVersion() ?? {};
+    return { server: { name, version }, tools };
+  }
+
+  #failure(error: unknown, tool: string): Error {
+    const { name } = this.request;
+    const why = reasonOf(error);
+    if (error instanceof StreamableHTTPError) {
+      const { code = 0 } = error;
+      if (code === 404) return new SessionLostError(why);
+      if (code >= 400 && code < 500)
+        return new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
+    } else if (!this.#isClosed && isAnswer(error)) {
+      return new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
+    }
+    if (isUnsent(error))
+      return new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, why));
+    return new UpstreamError('E_UPSTREAM_LOST', upstreamTexts.lost(name, tool), { outcomeUnknown: true });
+  }
+}
+
+/** An error that the server answered with has a code of JSON-RPC. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'number';
+}
+
+/** Whether no byte of a request has been sent. */
+function isUnsent(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
+  return (
+    ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'].includes(String(cause?.code)) ||
+    (error instanceof Error && error.message === 'Not connected')
+  );
+}
+
+/** What a parser of the SDK returns: members may be `undefined`. */
+type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+function plainResult({ content, structuredContent, isError, _meta }: Loose<UpstreamResult>): UpstreamResult {
+  return {
+    content: content ?? [],
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    isError: isError === true,
+    ...(_meta === undefined ? {} : { _meta }),
+  };
+}
+
+function plainTool(tool: Loose<UpstreamTool>): UpstreamTool {
+  const { name = '', title, description, inputSchema = {}, outputSchema, annotations } = tool;
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    inputSchema,
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}

@@ -1,0 +1,43 @@
+import { type UpstreamConfig, upstreamSchema } from '../../upstream/config.js';
+import type { UpstreamPort } from '../../upstream/port.js';
+import { UpstreamServers } from '../../upstream/servers.js';
+
+/** How upstream servers of a program are reached. */
+export interface UpstreamOptions {
+  /** The folder that `cwd` of a server is relative to. Default: the working directory. */
+  readonly root?: string;
+  /** Receives what servers over stdio write to stderr, and ends of connections, a line at a time. Default: stderr. */
+  readonly log?: (text: string) => void;
+}
+
+/**
+ * The upstream servers of a configuration, for the option `upstream` of a server. Each is connected when a call needs
+ * it. `${NAME}` in the configuration is replaced by an environment variable.
+ *
+ * @throws RangeError for a malformed configuration.
+ * @example
+ * ```ts
+ * import config from '../stepwright.config.json' with { type: 'json' };
+ *
+ * await serve(registry, { upstream: upstreamServers(config.upstream) });
+ * ```
+ */
+export function upstreamServers(
+  servers: UpstreamConfig,
+  options: UpstreamOptions = {},
+): Required<UpstreamPort> {
+  const { root = process.cwd(), log = (text) => void process.stderr.write(`${text}\n`) } = options;
+  const parsed = upstreamSchema.safeParse(servers);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new RangeError(`upstream.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is malformed'}`);
+  }
+  return new UpstreamServers(parsed.data, {
+    env: process.env,
+    log,
+    open: async (name, server, say) => {
+      const { openUpstream } = await import('./upstream-client.js');
+      return openUpstream({ name, server, root, say });
+    },
+  });
+}

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { upstreamSchema, withEnvironment } from './config.js';
+import { UpstreamError } from './port.js';
+
+/** As a configuration has it. */
+const variable = (name: string): string => `$\{${name}}`;
+
+describe('the configuration of upstream servers', () => {
+  test.each([
+    ['over stdio', { files: { command: 'node', args: ['server.js'], env: { TOKEN: 't' }, cwd: 'tools' } }],
+    ['over HTTP', { tracker: { url: 'https://example.com/mcp', headers: { a: 'b' }, timeoutMs: 5_000 } }],
+    ['with a file and a visibility', { a: { command: 'a', out: 'src/a.mts', visibility: 'client' } }],
+  ])('takes a server %s', (_, config) => {
+    expect(upstreamSchema.parse(config)).toEqual(config);
+  });
+
+  test.each([
+    ['a name that begins no identifier', { '1st': { command: 'a' } }],
+    ['a server of both kinds', { a: { command: 'a', url: 'https://example.com' } }],
+    ['a server of no kind', { a: {} }],
+    ['a limit of no time', { a: { command: 'a', timeoutMs: 0 } }],
+    ['classes in JavaScript', { a: { command: 'a', out: 'src/a.js' } }],
+  ])('refuses %s', (_, config) => {
+    expect(upstreamSchema.safeParse(config).success).toBe(false);
+  });
+});
+
+describe('variables', () => {
+  const env = { TOKEN: 'abc', HOST: 'example.com', EMPTY: '' };
+
+  test('are filled in everywhere, and their values are secrets', () => {
+    const http = { url: `https://${variable('HOST')}/mcp`, headers: { auth: `Bearer ${variable('TOKEN')}` } };
+    expect(withEnvironment('a', http, env)).toEqual({
+      server: { url: 'https://example.com/mcp', headers: { auth: 'Bearer abc' } },
+      secrets: ['example.com', 'abc'],
+    });
+    const stdio = {
+      command: variable('TOKEN'),
+      args: ['-t', variable('TOKEN')],
+      env: { T: variable('TOKEN') },
+      cwd: variable('HOST'),
+    };
+    expect(withEnvironment('a', stdio, env)).toEqual({
+      server: { command: 'abc', args: ['-t', 'abc'], env: { T: 'abc' }, cwd: 'example.com' },
+      secrets: ['abc', 'example.com'],
+    });
+  });
+
+  test('may be empty, and are then no secret', () => {
+    const { secrets } = withEnvironment('a', { command: `a${variable('EMPTY')}` }, env);
+    expect(secrets).toEqual([]);
+  });
+
+  test('that are missing are named, all of them', () => {
+    const server = { command: 'a', args: [variable('ONE')], env: { t: variable('TWO') } };
+    expect(() => withEnvironment('a', server, env)).toThrow(
+      new UpstreamError(
+        'E_UPSTREAM_CONFIG',
+        "The upstream server 'a' needs the environment variables ONE, TWO, which are not set",
+      ),
+    );
+  });
+});

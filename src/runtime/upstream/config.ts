@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { UpstreamError } from './port.js';
+import { upstreamTexts } from './texts.js';
+
+/** What names of upstream servers match: they begin the names of classes and tools. */
+const SERVER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
+
+const texts = z.record(z.string(), z.string());
+
+const SECRETS = `\`\${NAME}\` is replaced by the environment variable NAME.`;
+
+/** Settings of every upstream server. */
+const common = {
+  timeoutMs: z
+    .number()
+    .int()
+    .positive()
+    .max(0x7fffffff)
+    .exactOptional()
+    .describe('How long a call may take, in ms. Default: the limit of the step.'),
+  out: z
+    .string()
+    .regex(/\.m?ts$/, 'must end in .ts or .mts')
+    .exactOptional()
+    .describe('The file of the classes. The snapshot is beside it. Default: `src/upstream/NAME.ts`.'),
+  visibility: z
+    .enum(['client', 'workflow'])
+    .exactOptional()
+    .describe('Who may call the tools: steps of workflows, or clients as well. Default: `workflow`.'),
+};
+
+const stdioSchema = z.strictObject({
+  command: z.string().min(1).describe('The program of a server over stdio.'),
+  args: z.array(z.string()).exactOptional().describe(`Its arguments. ${SECRETS}`),
+  env: texts.exactOptional().describe(`Environment variables that it gets beside the usual. ${SECRETS}`),
+  cwd: z.string().min(1).exactOptional().describe('Its working directory, relative to the project.'),
+  ...common,
+});
+
+const httpSchema = z.strictObject({
+  url: z.string().min(1).describe(`The address of a server over streamable HTTP. ${SECRETS}`),
+  headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
+  ...common,
+});
+
+/** The part of the configuration that names upstream servers. */
+export const upstreamSchema = z.record(
+  z.string().regex(SERVER_NAME, 'a name is at most 32 of a-z, 0-9, _ and -, and begins with a letter'),
+  z.union([stdioSchema, httpSchema]),
+);
+
+/** The part of the configuration that names REST services. */
+export const restSchema = z.record(
+  z.string().min(1),
+  z.strictObject({
+    baseUrl: z.string().min(1).describe(`The address that paths are added to. ${SECRETS}`),
+    headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
+  }),
+);
+
+/** A service with a REST interface, as in the configuration. */
+export type RestService = z.input<typeof restSchema>[string];
+
+/** The settings of a server of either kind. */
+export const UPSTREAM_SETTINGS: readonly string[] = [
+  ...new Set([...Object.keys(stdioSchema.shape), ...Object.keys(httpSchema.shape)]),
+];
+
+/** An upstream server that is started as a process. */
+export type StdioUpstream = z.input<typeof stdioSchema>;
+/** An upstream server over streamable HTTP. */
+export type HttpUpstream = z.input<typeof httpSchema>;
+/** Upstream servers by name, as in the configuration. */
+export type UpstreamConfig = z.input<typeof upstreamSchema>;
+export type UpstreamServer = UpstreamConfig[string];
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A server whose variables are filled in, with the values that must not be shown. */
+export interface ResolvedServer {
+  readonly server: UpstreamServer;
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Fills in `${NAME}` in a text.
+ *
+ * @param missing gets the names of variables that are not set.
+ * @param secrets gets the values.
+ */
+export function filledIn(
+  text: string,
+  env: Environment,
+  missing: Set<string>,
+  secrets = new Set<string>(),
+): string {
+  return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, variable: string) => {
+    const value = env[variable];
+    if (value === undefined) missing.add(variable);
+    else if (value !== '') secrets.add(value);
+    return value ?? '';
+  });
+}
+
+/**
+ * Fills in `${NAME}` in all texts of a server.
+ *
+ * @throws UpstreamError (`E_UPSTREAM_CONFIG`) that names every missing variable.
+ */
+export function withEnvironment(name: string, server: UpstreamServer, env: Environment): ResolvedServer {
+  const secrets = new Set<string>();
+  const missing = new Set<string>();
+  const filled = (text: string): string => filledIn(text, env, missing, secrets);
+  const all = (values: Readonly<Record<string, string>> = {}): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, filled(value)]));
+  const resolved: UpstreamServer =
+    'url' in server
+      ? { ...server, url: filled(server.url), headers: all(server.headers) }
+      : {
+          ...server,
+          command: filled(server.command),
+          args: (server.args ?? []).map(filled),
+          env: all(server.env),
+          ...(server.cwd === undefined ? {} : { cwd: filled(server.cwd) }),
+        };
+  if (missing.size > 0)
+    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.missingVariables(name, [...missing]));
+  return { server: resolved, secrets: [...secrets] };
+}

@@ -1,0 +1,169 @@
+import { boundSchema } from '../../graph/bound-schema.js';
+import { canonicalJson } from '../../graph/canonical.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import type { SourceLocation } from '../../graph/source-location.js';
+import { inputMisfit, type Misfit, readMisfit } from './compatibility.js';
+import { type Path, type ToolUse, usesOf } from './contract.js';
+import type { UpstreamReference, UpstreamTool } from './port.js';
+
+/** A tool of a registry, as far as it matters here. */
+export interface RecordedTool {
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly upstream?: UpstreamReference;
+}
+
+/** The tools of a registry by name. */
+export type RecordedTools = Readonly<Record<string, RecordedTool>>;
+
+/** Something that a step needs and that the server does not have any more. */
+export interface Break {
+  readonly workflow: string;
+  readonly step: string;
+  readonly server: string;
+  /** The name of the tool at the server. */
+  readonly tool: string;
+  readonly part: 'tool' | 'input' | 'output';
+  readonly path: Path;
+  /** The end of a sentence about the path. */
+  readonly problem: string;
+  /** The location of the step, if it is known. */
+  readonly source?: SourceLocation;
+}
+
+/** A difference between two versions of a tool, whether a step needs it or not. */
+export interface Change {
+  readonly tool: string;
+  /** As a sentence without its subject, the tool. */
+  readonly what: string;
+}
+
+/** The tools that a server lists, by its name. A server that was not asked is missing. */
+export type LiveTools = ReadonlyMap<string, readonly UpstreamTool[]>;
+
+/** What a graph needs of the servers that were asked, and does not get. */
+export function breaksOf(graph: Graph, recorded: RecordedTools, live: LiveTools): readonly Break[] {
+  const isUsed = (tool: string): boolean => {
+    const upstream = ownProperty(recorded, tool)?.upstream;
+    return upstream !== undefined && live.has(upstream.server);
+  };
+  return usesOf(graph, isUsed).flatMap((use) => {
+    const tool = ownProperty(recorded, use.tool);
+    if (tool?.upstream === undefined) return [];
+    const { server, tool: name } = tool.upstream;
+    const found = breakOf(
+      use,
+      tool,
+      live.get(server)?.find((each) => each.name === name),
+    );
+    const { workflow, step, source } = use;
+    const of = { workflow, step, server, tool: name, ...(source === undefined ? {} : { source }) };
+    return found.map((each) => ({ ...of, ...each }));
+  });
+}
+
+type Found = Misfit & Pick<Break, 'part'>;
+
+function breakOf(
+  { input, reads }: ToolUse,
+  recorded: RecordedTool,
+  live: UpstreamTool | undefined,
+): readonly Found[] {
+  if (live === undefined) return [{ part: 'tool', path: [], problem: 'is not offered any more' }];
+  const ofInput = inputMisfit(input, recorded.inputSchema, live.inputSchema);
+  const found: Found[] = ofInput === undefined ? [] : [{ part: 'input', ...ofInput }];
+  if (reads.length === 0) return found;
+  const [was, is] = [recorded.outputSchema, live.outputSchema];
+  if (was === undefined || is === undefined) {
+    if (was === is) return found;
+    const problem =
+      is === undefined ? 'has no schema any more' : 'has a schema now, and with it another form';
+    return [...found, { part: 'output', path: [], problem }];
+  }
+  const seen = new Set<string>();
+  for (const read of reads) {
+    const misfit = readMisfit(read, boundSchema(was), boundSchema(is));
+    const key = canonicalJson([...(misfit?.path ?? [])]);
+    if (misfit === undefined || seen.has(key)) continue;
+    seen.add(key);
+    found.push({ part: 'output', ...misfit });
+  }
+  return found;
+}
+
+/** All differences between the recorded tools of a server and those that it lists now. */
+export function changesOf(
+  recorded: readonly UpstreamTool[],
+  live: readonly UpstreamTool[],
+): readonly Change[] {
+  const before = new Map(recorded.map((tool) => [tool.name, tool]));
+  const now = new Map(live.map((tool) => [tool.name, tool]));
+  const names = [...new Set([...before.keys(), ...now.keys()])].sort();
+  return names.flatMap((tool) => {
+    const [was, is] = [before.get(tool), now.get(tool)];
+    if (was === undefined) return [{ tool, what: 'is new' }];
+    if (is === undefined) return [{ tool, what: 'is not offered any more' }];
+    return toolChanges(was, is).map((what) => ({ tool, what }));
+  });
+}
+
+function toolChanges(was: UpstreamTool, is: UpstreamTool): readonly string[] {
+  return [
+    ...(same(was.title, is.title) ? [] : ['has another title']),
+    ...(same(was.description, is.description) ? [] : ['has another description']),
+    ...(same({ ...was.annotations }, { ...is.annotations }) ? [] : ['has other annotations']),
+    ...schemaChanges('input', was.inputSchema, is.inputSchema),
+    ...schemaChanges('output', was.outputSchema, is.outputSchema),
+  ];
+}
+
+function schemaChanges(
+  side: 'input' | 'output',
+  was: JsonSchema | undefined,
+  is: JsonSchema | undefined,
+): readonly string[] {
+  if (same(was, is)) return [];
+  if (was === undefined) return [`has a schema of its ${side}`];
+  if (is === undefined) return [`has no schema of its ${side} any more`];
+  const [before, now] = [propertiesOf(was), propertiesOf(is)];
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
+  const found = names.flatMap((name) => {
+    const path = `\`${name}\` of its ${side}`;
+    if (!Object.hasOwn(before, name)) return [`has ${path}`];
+    if (!Object.hasOwn(now, name)) return [`has no ${path} any more`];
+    const isSame = same(before[name], now[name]) && isRequired(was, name) === isRequired(is, name);
+    return isSame ? [] : [`has changed ${path}`];
+  });
+  return found.length > 0 ? found : [`has changed the schema of its ${side}`];
+}
+
+function propertiesOf({ properties }: JsonSchema): Readonly<Record<string, Json>> {
+  return isJsonObject(properties) ? properties : {};
+}
+
+function isRequired({ required }: JsonSchema, name: string): boolean {
+  return Array.isArray(required) && required.includes(name);
+}
+
+function same(one: Json | object | undefined, other: Json | object | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return canonicalJson(one as Json) === canonicalJson(other as Json);
+}
+
+/** The sentence that describes a break, without the workflow and the step. */
+export function breakText({ server, tool, part, path, problem }: Break): string {
+  const of = `tool '${tool}' of the upstream server '${server}'`;
+  if (part === 'tool') return `${of} ${problem}`;
+  return path.length === 0
+    ? `the ${part} of ${of} ${problem}`
+    : `'${pathText(path)}' in the ${part} of ${of} ${problem}`;
+}
+
+/** `entities[].name` */
+function pathText(path: Path): string {
+  return path.reduce<string>(
+    (text, key) => (typeof key === 'number' ? `${text}[]` : `${text}${text === '' ? '' : '.'}${key}`),
+    '',
+  );
+}

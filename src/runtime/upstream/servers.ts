@@ -1,0 +1,195 @@
+import type { JsonObject } from '../../graph/json.js';
+import { nearestName } from '../../graph/names.js';
+import { type Environment, type UpstreamConfig, type UpstreamServer, withEnvironment } from './config.js';
+import {
+  type UpstreamCall,
+  UpstreamError,
+  type UpstreamListing,
+  type UpstreamPort,
+  type UpstreamReference,
+  type UpstreamResult,
+} from './port.js';
+import { reasonOf, upstreamTexts } from './texts.js';
+
+/** An open connection to one server. Its methods throw `UpstreamError`. */
+export interface UpstreamConnection {
+  call(tool: string, input: JsonObject, call: UpstreamCall): Promise<UpstreamResult>;
+  list(signal: AbortSignal): Promise<UpstreamListing>;
+  /** Settles when the connection has ended, for whatever reason. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a connection to a server whose variables are filled in. What it throws becomes `E_UPSTREAM_UNAVAILABLE`.
+ *
+ * @param say receives what the server writes to its log, a line at a time.
+ */
+export type OpenUpstream = (
+  name: string,
+  server: UpstreamServer,
+  say: (line: string) => void,
+) => Promise<UpstreamConnection>;
+
+/** How upstream servers are reached. */
+export interface UpstreamSettings {
+  readonly open: OpenUpstream;
+  readonly env: Environment;
+  /** Receives what servers log, and ends of connections. */
+  readonly log: (text: string) => void;
+  /** Waits. Default: by the clock. */
+  readonly wait?: (ms: number) => Promise<void>;
+}
+
+/** The delay before the first connection after a failure, in ms; it doubles with each further failure. */
+const FIRST_DELAY_MS = 100;
+const LONGEST_DELAY_MS = 30_000;
+
+/** Thrown by a connection whose session the server has forgotten: the request was not handled. */
+export class SessionLostError extends Error {
+  override readonly name = 'SessionLostError';
+}
+
+/**
+ * The upstream servers of a configuration. Each is connected on first use, and again after its connection has ended:
+ * then with a delay that doubles until a call succeeds.
+ */
+export class UpstreamServers implements UpstreamPort {
+  readonly #links: ReadonlyMap<string, Link>;
+
+  constructor(servers: UpstreamConfig, settings: UpstreamSettings) {
+    const entries = Object.entries(servers);
+    this.#links = new Map(entries.map(([name, server]) => [name, new Link(name, server, settings)]));
+  }
+
+  async call({ server, tool }: UpstreamReference, input: JsonObject, call: UpstreamCall) {
+    return this.#link(server).use(call.signal, (connection) => connection.call(tool, input, call));
+  }
+
+  async list(server: string, signal: AbortSignal): Promise<UpstreamListing> {
+    return this.#link(server).use(signal, (connection) => connection.list(signal));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#links.values()].map((link) => link.close()));
+  }
+
+  #link(server: string): Link {
+    const link = this.#links.get(server);
+    if (link !== undefined) return link;
+    const near = nearestName(server, [...this.#links.keys()]);
+    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.unknownServer(server, near));
+  }
+}
+
+/** The connection to one server, while there is one. */
+class Link {
+  #connection: Promise<UpstreamConnection> | undefined;
+  /** Failures and lost connections since the last success. */
+  #failures = 0;
+
+  constructor(
+    readonly name: string,
+    readonly server: UpstreamServer,
+    readonly settings: UpstreamSettings,
+  ) {}
+
+  async use<T>(signal: AbortSignal, work: (connection: UpstreamConnection) => Promise<T>): Promise<T> {
+    try {
+      return await this.#attempt(signal, work);
+    } catch (error) {
+      if (!(error instanceof SessionLostError)) throw error;
+      this.#connection = undefined;
+      return this.#attempt(signal, work);
+    }
+  }
+
+  async close(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.then((open) => open.close()).catch(() => {});
+  }
+
+  async #attempt<T>(signal: AbortSignal, work: (connection: UpstreamConnection) => Promise<T>): Promise<T> {
+    this.#connection ??= this.#connect();
+    const connection = await abortable(this.#connection, signal);
+    const result = await work(connection);
+    this.#failures = 0;
+    return result;
+  }
+
+  async #connect(): Promise<UpstreamConnection> {
+    const { open, env, log, wait = delay } = this.settings;
+    const { name } = this;
+    let mask = (text: string): string => text;
+    try {
+      const { server, secrets } = withEnvironment(name, this.server, env);
+      mask = (text) => withoutSecrets(text, secrets);
+      if (this.#failures > 0) await wait(this.#delayMs());
+      const connection = await open(name, server, (line) => log(mask(upstreamTexts.said(name, line))));
+      const masked = maskedConnection(connection, mask);
+      void connection.closed.then(() => this.#lost(masked));
+      return masked;
+    } catch (error) {
+      this.#connection = undefined;
+      if (error instanceof UpstreamError) throw error;
+      this.#failures += 1;
+      const why = reasonOf(error);
+      const retryAfterMs = this.#delayMs();
+      throw new UpstreamError('E_UPSTREAM_UNAVAILABLE', mask(upstreamTexts.unavailable(name, why)), {
+        retryAfterMs,
+      });
+    }
+  }
+
+  #delayMs(): number {
+    return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#failures - 1));
+  }
+
+  async #lost(connection: UpstreamConnection): Promise<void> {
+    // A connection that was closed here has been replaced already.
+    if ((await this.#connection?.catch(() => undefined)) !== connection) return;
+    this.#connection = undefined;
+    this.#failures += 1;
+    this.settings.log(upstreamTexts.ended(this.name));
+  }
+}
+
+function delay(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Waits for a shared promise as long as one caller wants to. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
+}
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '••••'), text);
+}
+
+/** A connection whose errors repeat no secret of the configuration. */
+function maskedConnection(
+  connection: UpstreamConnection,
+  mask: (text: string) => string,
+): UpstreamConnection {
+  const masked = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      throw new UpstreamError(error.code, mask(error.message), error);
+    }
+  };
+  return {
+    call: (tool, input, call) => masked(connection.call(tool, input, call)),
+    list: (signal) => masked(connection.list(signal)),
+    closed: connection.closed,
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,245 @@
+import { type UpstreamCall, type UpstreamPort, upstreamServers } from 'stepwright/runtime';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { programWithPackage } from '../../built-package.js';
+import { type HttpFixture, httpFixture } from './http.fixture.js';
+import { FIXTURE_TOOLS } from './server.fixture.js';
+import { publishedServer } from './servers.js';
+
+const SECRET = 'a-token-that-is-not-shown';
+process.env.UPSTREAM_TEST_TOKEN = SECRET;
+const VARIABLE = `$\{UPSTREAM_TEST_TOKEN}`;
+
+const call = (more: Partial<UpstreamCall> = {}): UpstreamCall => ({
+  signal: new AbortController().signal,
+  progress: () => {},
+  ...more,
+});
+const tool = (name: string) => ({ server: 'fixture', tool: name });
+
+interface State {
+  readonly pid: number;
+  readonly cancelled: number;
+  readonly secret: string;
+}
+
+async function stateOf(upstream: UpstreamPort): Promise<State> {
+  const { content } = await upstream.call(tool('state'), {}, call());
+  return JSON.parse(String(content[0]?.text)) as State;
+}
+
+/** Settles once the server has heard of so many cancellations: over HTTP they are requests of their own. */
+async function untilCancelled(upstream: UpstreamPort, count: number): Promise<number> {
+  for (;;) {
+    const { cancelled } = await stateOf(upstream);
+    if (cancelled >= count) return cancelled;
+  }
+}
+
+/** Settles with the first report of progress. */
+function started(): {
+  readonly progress: UpstreamCall['progress'];
+  readonly report: Promise<readonly unknown[]>;
+} {
+  let progress: UpstreamCall['progress'] = () => {};
+  const report = new Promise<readonly unknown[]>((resolve) => {
+    progress = (...report) => resolve(report);
+  });
+  return { progress, report };
+}
+
+const kinds = ['stdio', 'http'] as const;
+
+describe.each(kinds)('an upstream server over %s', { timeout: 120_000 }, (kind) => {
+  let http: HttpFixture | undefined;
+  let upstream: Required<UpstreamPort>;
+  const log: string[] = [];
+
+  function open(timeoutMs?: number): Required<UpstreamPort> {
+    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    const fixture =
+      kind === 'http'
+        ? { url: http?.url ?? '', headers: { Authorization: `Bearer ${VARIABLE}` }, ...limit }
+        : {
+            command: process.execPath,
+            args: [programWithPackage('test/e2e/upstream/server.fixture.ts')],
+            env: { FIXTURE_SECRET: VARIABLE },
+            ...limit,
+          };
+    const opened = upstreamServers({ fixture }, { log: (text) => log.push(text) });
+    onTestFinished(() => opened.close());
+    return opened;
+  }
+
+  beforeEach(async () => {
+    log.length = 0;
+    if (kind === 'http') http = await httpFixture(SECRET);
+    upstream = open();
+  });
+  afterEach(async () => {
+    await upstream.close();
+    await http?.close();
+  });
+
+  test('lists the tools of all pages', async () => {
+    const { server, tools } = await upstream.list('fixture', call().signal);
+    expect(server).toEqual({ name: 'fixture', version: '1.0.0' });
+    expect(tools).toEqual(FIXTURE_TOOLS);
+  });
+
+  test('gets the input and the idempotency key, and gives structured content', async () => {
+    const result = await upstream.call(
+      tool('echo'),
+      { text: 'hi', twice: true },
+      call({ idempotencyKey: 'k1' }),
+    );
+    expect(result).toMatchObject({ structuredContent: { text: 'hi hi', key: 'k1' }, isError: false });
+    const without = await upstream.call(tool('echo'), { text: 'hi' }, call());
+    expect(without.structuredContent).toEqual({ text: 'hi' });
+  });
+
+  test('gives a result that is an error', async () => {
+    expect(await upstream.call(tool('fail'), {}, call())).toEqual({
+      content: [{ type: 'text', text: 'nothing to fail' }],
+      isError: true,
+    });
+  });
+
+  test('refuses what it does not have', async () => {
+    await expect(upstream.call(tool('nothing'), {}, call())).rejects.toMatchObject({
+      code: 'E_UPSTREAM_REFUSED',
+      message: expect.stringContaining('no tool nothing'),
+    });
+  });
+
+  test('reports progress, and hears that a call is cancelled', async () => {
+    const stop = new AbortController();
+    const { progress, report } = started();
+    const slow = upstream.call(tool('slow'), {}, call({ signal: stop.signal, progress }));
+    expect(await report).toEqual([1, 2, 'half way']);
+    const { cancelled } = await stateOf(upstream);
+    stop.abort(new Error('no longer needed'));
+    await expect(slow).rejects.toThrow('no longer needed');
+    expect(await untilCancelled(upstream, cancelled + 1)).toBe(cancelled + 1);
+  });
+
+  test('hears that a call has timed out', async () => {
+    const { cancelled } = await stateOf(upstream);
+    const limited = open(1_500);
+    await expect(limited.call(tool('slow'), {}, call())).rejects.toMatchObject({
+      code: 'E_TIMEOUT',
+      message: "The call of 'slow' of the upstream server 'fixture' timed out after 1500 ms",
+      outcomeUnknown: true,
+    });
+    // Over stdio the other connection has a process of its own.
+    const count = kind === 'http' ? cancelled + 1 : 1;
+    expect(await untilCancelled(kind === 'http' ? upstream : limited, count)).toBe(count);
+  });
+});
+
+describe('an upstream server over stdio', { timeout: 120_000 }, () => {
+  const open = (log: string[] = []) => {
+    const program = programWithPackage('test/e2e/upstream/server.fixture.ts');
+    const fixture = { command: process.execPath, args: [program], env: { FIXTURE_SECRET: VARIABLE } };
+    const upstream = upstreamServers({ fixture }, { log: (text) => log.push(text) });
+    onTestFinished(() => upstream.close());
+    return upstream;
+  };
+
+  test('is one process, with the secrets of the environment', async () => {
+    const upstream = open();
+    const states = await Promise.all([stateOf(upstream), stateOf(upstream), stateOf(upstream)]);
+    expect(new Set(states.map(({ pid }) => pid)).size).toBe(1);
+    expect(states[0]?.secret).toBe(SECRET);
+  });
+
+  test('that ends during a call leaves the outcome unknown, and is started again by the next call', async () => {
+    const log: string[] = [];
+    const upstream = open(log);
+    const { pid } = await stateOf(upstream);
+    await expect(upstream.call(tool('crash'), {}, call())).rejects.toMatchObject({
+      code: 'E_UPSTREAM_LOST',
+      outcomeUnknown: true,
+    });
+    expect((await stateOf(upstream)).pid).not.toBe(pid);
+    expect(log).toContain("upstream server 'fixture': going down with ••••");
+    expect(log).toContain("upstream server 'fixture': the connection ended");
+  });
+
+  test('is found from the root of the project', async () => {
+    const server = publishedServer('filesystem', '.');
+    const upstream = upstreamServers(
+      { files: { ...server, cwd: 'upstream' } },
+      { root: `${import.meta.dirname}/..`, log: () => {} },
+    );
+    onTestFinished(() => upstream.close());
+    const listed = await upstream.call(
+      { server: 'files', tool: 'list_directory' },
+      { path: import.meta.dirname },
+      call(),
+    );
+    expect(JSON.stringify(listed)).toContain('client.test.ts');
+  });
+
+  test('cannot be reached where there is no such program', async () => {
+    const upstream = upstreamServers({ fixture: { command: `${import.meta.dirname}/nothing` } });
+    await expect(upstream.list('fixture', call().signal)).rejects.toMatchObject({
+      code: 'E_UPSTREAM_UNAVAILABLE',
+      message: expect.stringContaining('ENOENT'),
+      retryAfterMs: 100,
+    });
+  });
+});
+
+describe('an upstream server over HTTP', { timeout: 120_000 }, () => {
+  test('that forgot the session gets a new one, for the same call', async () => {
+    const http = await httpFixture(SECRET);
+    onTestFinished(() => http.close());
+    const headers = { Authorization: `Bearer ${SECRET}` };
+    const upstream = upstreamServers({ fixture: { url: http.url, headers } });
+    onTestFinished(() => upstream.close());
+    await stateOf(upstream);
+    http.forget();
+    expect(await stateOf(upstream)).toMatchObject({ pid: process.pid });
+  });
+
+  test('that refuses the caller cannot be reached; the failure has no secret', async () => {
+    const http = await httpFixture('another');
+    onTestFinished(() => http.close());
+    const headers = { Authorization: `Bearer ${VARIABLE}` };
+    const upstream = upstreamServers({ fixture: { url: http.url, headers } });
+    const failure = await stateOf(upstream).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'E_UPSTREAM_UNAVAILABLE',
+      message: expect.stringContaining('••••'),
+    });
+    expect(String((failure as Error).stack)).not.toContain(SECRET);
+  });
+
+  test('is not there', async () => {
+    const http = await httpFixture(SECRET);
+    await http.close();
+    const upstream = upstreamServers({ fixture: { url: http.url } });
+    await expect(stateOf(upstream)).rejects.toMatchObject({
+      code: 'E_UPSTREAM_UNAVAILABLE',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+
+  test('that goes down between two calls cannot be reached', async () => {
+    const http = await httpFixture(SECRET);
+    const upstream = upstreamServers({
+      fixture: { url: http.url, headers: { Authorization: `Bearer ${SECRET}` } },
+    });
+    await stateOf(upstream);
+    await http.close();
+    // The connection that was open may still have taken the request.
+    await expect(stateOf(upstream)).rejects.toMatchObject({
+      code: expect.stringMatching(/^E_UPSTREAM_(LOST|UNAVAILABLE)$/),
+    });
+    await expect(stateOf(upstream)).rejects.toMatchObject({ code: 'E_UPSTREAM_UNAVAILABLE' });
+  });
+});
+
+test('a malformed configuration of a program is refused', () => {
+  expect(() => upstreamServers({ '1': { command: 'a' } })).toThrow(RangeError);
+});

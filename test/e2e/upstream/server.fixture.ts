@@ -1,0 +1,90 @@
+// An MCP server with tools for tests of upstream calls: over stdio, or for an HTTP server of the test. Lists have pages
+// of two tools. The file that `FIXTURE_TOOLS` names replaces the list.
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { CallToolRequestSchema, ListToolsRequestSchema, type Tool } from '@modelcontextprotocol/sdk/types.js';
+
+const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false } as const;
+
+export const FIXTURE_TOOLS: readonly Tool[] = [
+  {
+    name: 'echo',
+    description: 'Repeats a text.\nTwice if asked.',
+    inputSchema: {
+      type: 'object',
+      properties: { text: { type: 'string', minLength: 1 }, twice: { type: 'boolean', default: false } },
+      required: ['text'],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: { text: { type: 'string' }, key: { type: 'string' } },
+      required: ['text'],
+    },
+    annotations: { readOnlyHint: true },
+  },
+  { name: 'fail', description: 'Fails', inputSchema: NO_INPUT },
+  { name: 'slow', description: 'Reports progress, and waits until it is cancelled', inputSchema: NO_INPUT },
+  { name: 'state', description: 'Says how the process is', inputSchema: NO_INPUT },
+  { name: 'crash', description: 'Ends the process', inputSchema: NO_INPUT },
+];
+
+const PAGE = 2;
+let cancelled = 0;
+
+function listed(): readonly Tool[] {
+  const file = process.env.FIXTURE_TOOLS;
+  return file === undefined ? FIXTURE_TOOLS : (JSON.parse(readFileSync(file, 'utf8')) as Tool[]);
+}
+
+export function fixtureServer(): Server {
+  const server = new Server({ name: 'fixture', version: '1.0.0' }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+    const from = Number(params?.cursor ?? 0);
+    const tools = listed();
+    const next = from + PAGE < tools.length ? { nextCursor: String(from + PAGE) } : {};
+    return { tools: tools.slice(from, from + PAGE), ...next };
+  });
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
+    switch (params.name) {
+      case 'echo': {
+        const { text = '', twice } = (params.arguments ?? {}) as { text?: string; twice?: boolean };
+        const key = params._meta?.['stepwright/idempotencyKey'];
+        const structuredContent = {
+          text: twice ? `${text} ${text}` : text,
+          ...(key === undefined ? {} : { key }),
+        };
+        return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+      }
+      case 'fail':
+        return { content: [{ type: 'text', text: 'nothing to fail' }], isError: true };
+      case 'slow': {
+        const progressToken = params._meta?.progressToken;
+        if (progressToken !== undefined) {
+          const report = { progressToken, progress: 1, total: 2, message: 'half way' };
+          await sendNotification({ method: 'notifications/progress', params: report });
+        }
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        cancelled += 1;
+        return { content: [] };
+      }
+      case 'state': {
+        const state = { pid: process.pid, cancelled, secret: process.env.FIXTURE_SECRET ?? '' };
+        return { content: [{ type: 'text', text: JSON.stringify(state) }] };
+      }
+      case 'crash':
+        process.stderr.write(`going down with ${process.env.FIXTURE_SECRET}\n`);
+        process.exit(3);
+        break;
+      default:
+        throw new Error(`no tool ${params.name}`);
+    }
+  });
+  return server;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  await fixtureServer().connect(new StdioServerTransport());
+}
