@@ -100,6 +100,8 @@ describe('functions of spec files', () => {
     ['soleEntry', [{ a: 1, b: 2 }], { a: 1, b: 2 }],
     ['soleEntry', [{}], null],
     ['isPresent', [null], true],
+    ['toJson', [{ a: ['x'] }], '{"a":["x"]}'],
+    ['toJson', ['x'], '"x"'],
   ] as const)('%s(%j) is %j', (fn, args, value) => {
     expect(run(call(fn, ...args.map((arg) => literal(arg))))).toEqual(value);
   });

@@ -4,7 +4,7 @@ import type { Allocations } from './allocations.js';
 import type { Budget } from './error.js';
 import { deeplyEqual } from './operators.js';
 import type { CallExpr } from './tree.js';
-import { argumentType, isComposite, isNullish, toText } from './value.js';
+import { argumentType, chargeWhole, isComposite, isNullish, toText } from './value.js';
 
 /**
  * The functions an expression may call. An arrow never is an argument: functions over the items of a list (`map`,
@@ -315,6 +315,20 @@ const specFunctions: readonly EagerFunction[] = [
       const count = Object.values(value as object).filter((part) => part !== undefined).length;
       call.budget.charge(1 + count, call.at);
       return count;
+    },
+  },
+
+  /** A value as compact JSON. */
+  {
+    name: 'toJson',
+    arity: { min: 1, max: 1 },
+    result: 'text',
+    lazy: false,
+    takes: ['any'],
+    apply: ([value], { budget, at }) => {
+      if (value === undefined) throw argumentType('toJson', 'a value', value, at);
+      chargeWhole(value, budget, at);
+      return JSON.stringify(value);
     },
   },
 
