@@ -19,9 +19,14 @@ export interface LocatedText extends LocatedBase {
 }
 
 /** A number, a boolean or null. */
-export interface LocatedScalar extends LocatedBase {
-  readonly kind: 'number' | 'boolean' | 'null';
-  readonly value: number | boolean | null;
+export type LocatedScalar =
+  | WrittenValue<'number', number>
+  | WrittenValue<'boolean', boolean>
+  | WrittenValue<'null', null>;
+
+interface WrittenValue<K, V> extends LocatedBase {
+  readonly kind: K;
+  readonly value: V;
   /** As it is written: `1.0` and `1` are one number. */
   readonly written: string;
 }

@@ -1,15 +1,19 @@
 import { FILE_LIMITS, overLimit, type Refusal, refused, type TextLimits, XML_LIMITS } from './limits.js';
 import { SourceText } from './located.js';
+import type { XmlMapping } from './read-xml.js';
 import { type Reader, type ReadText, Reports } from './reading.js';
 
 /** The formats of spec files. */
 export type TextFormat = 'yaml' | 'json' | 'xml';
 
 /** The readers, loaded when a file of their format is read. */
-const readers: Readonly<Record<TextFormat, () => Promise<Reader>>> = {
+const readers: Readonly<Record<TextFormat, (xml: XmlMapping) => Promise<Reader>>> = {
   yaml: async () => (await import('./read-yaml.js')).readYaml,
   json: async () => (await import('./read-json.js')).readJson,
-  xml: async () => (await import('./read-json.js')).readJson,
+  xml: async (mapping) => {
+    const { readXml } = await import('./read-xml.js');
+    return (source, limits) => readXml(source, limits, mapping);
+  },
 };
 
 const EXTENSIONS: Readonly<Record<string, TextFormat>> = {
@@ -30,6 +34,8 @@ export interface ReadOptions {
   readonly format: TextFormat;
   /** Default: those of files of the project. XML has a smaller size in any case. */
   readonly limits?: TextLimits;
+  /** What the elements of XML mean. */
+  readonly xml: XmlMapping;
 }
 
 /** A text that was read, with what its places are made of. */
@@ -43,7 +49,7 @@ export interface ReadSource extends ReadText {
  */
 export async function readText(
   text: string,
-  { file, format, limits = FILE_LIMITS }: ReadOptions,
+  { file, format, limits = FILE_LIMITS, xml }: ReadOptions,
 ): Promise<ReadSource> {
   // What is too long is not looked at.
   const source = new SourceText(file, text.length > limits.length ? '' : text.replace(/^\ufeff/, ''));
@@ -54,7 +60,7 @@ export async function readText(
     reports.refuse(refusal);
     return { source, diagnostics: reports.diagnostics };
   }
-  const read = await readers[format]();
+  const read = await readers[format](xml);
   return { source, ...read(source, own) };
 }
 

@@ -5,6 +5,7 @@ import {
   type DiagnosticParams,
   diagnostic,
 } from '../../graph/diagnostics/diagnostic.js';
+import type { Span } from '../../graph/source-location.js';
 import type { Refusal, TextLimits } from './limits.js';
 import type { Located, LocatedEntry, LocatedText, SourceText } from './located.js';
 
@@ -45,6 +46,16 @@ export class Reports {
     details?: DiagnosticDetails,
   ): void {
     this.#found.push(diagnostic(code, this.source.place(at.start, at.end, at.pointer), params, details));
+  }
+
+  /** Reports a fault at a span. */
+  reportAt<C extends DiagnosticCode>(code: C, span: Span, params: DiagnosticParams<C>): void {
+    this.#found.push(diagnostic(code, { file: this.source.file, span }, params));
+  }
+
+  /** Adds diagnostics that another part of the product has found. */
+  add(diagnostics: readonly Diagnostic[]): void {
+    this.#found.push(...diagnostics);
   }
 
   refuse({ offset, why }: Refusal): void {
