@@ -333,10 +333,11 @@ class XmlDocument {
   #json(text: LocatedText): Located {
     try {
       return locatedJson(JSON.parse(text.value) as Json, text);
-    } catch {
+    } catch (error) {
+      if (!(error instanceof SyntaxError) && !(error instanceof DeepJsonError)) throw error;
       this.#reports.report('SW5006', text, {
         what: '`json` of `<arg>`',
-        expected: 'JSON',
+        expected: `JSON of at most ${MAX_JSON_DEPTH} levels`,
         found: `\`${text.value}\``,
       });
       return text;
@@ -438,13 +439,19 @@ function nothing({ start, end }: XmlElement): Located {
   return { kind: 'null', value: null, written: '', start, end, pointer: '' };
 }
 
-/** A value of JSON at the place of the text that holds it. */
-function locatedJson(value: Json, text: LocatedText): Located {
+/** How deep values of `json` may be nested. */
+const MAX_JSON_DEPTH = 32;
+
+class DeepJsonError extends Error {}
+
+/** A value of JSON at the place of the text that holds it. @throws DeepJsonError for one that is nested too deep. */
+function locatedJson(value: Json, text: LocatedText, depth = 0): Located {
+  if (depth > MAX_JSON_DEPTH) throw new DeepJsonError();
   const { start, end, pointer } = text;
   const at = { start, end, pointer };
   if (value === null) return { kind: 'null', value, written: 'null', ...at };
   if (Array.isArray(value))
-    return { kind: 'list', items: value.map((item: Json) => locatedJson(item, text)), ...at };
+    return { kind: 'list', items: value.map((item: Json) => locatedJson(item, text, depth + 1)), ...at };
   switch (typeof value) {
     case 'string':
       return { kind: 'text', value, offsetAt: () => start, ...at };
@@ -456,7 +463,7 @@ function locatedJson(value: Json, text: LocatedText): Located {
       return {
         kind: 'map',
         entries: Object.entries(value).map(([key, part]) =>
-          entry({ ...text, value: key }, locatedJson(part as Json, text)),
+          entry({ ...text, value: key }, locatedJson(part as Json, text, depth + 1)),
         ),
         ...at,
       };
