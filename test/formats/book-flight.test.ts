@@ -13,8 +13,8 @@ const TOOLS = {
 };
 
 async function graphOf(file: string) {
-  const { graphs, diagnostics } = await specFile(file);
-  const [graph] = graphs;
+  const { workflows, diagnostics } = await specFile(file);
+  const graph = workflows[0]?.graph;
   if (graph === undefined) throw new Error(said(diagnostics).join('\n'));
   return graph;
 }
@@ -27,7 +27,7 @@ describe('book_flight of the specification', () => {
   });
 
   test('has warnings for its retry and for what no registry is asked about', async () => {
-    const { diagnostics, domain } = await specFile('book-flight.yaml');
+    const { diagnostics, domains } = await specFile('book-flight.yaml');
     expect(said(diagnostics).map((line) => line.replace(/ \(.*/, ''))).toEqual([
       'book-flight.yaml:14:7 SW5034 it is not known whether there is a tool `search_flights`',
       'book-flight.yaml:22:7 SW5034 it is not known whether there is a tool `check_availability`',
@@ -35,7 +35,7 @@ describe('book_flight of the specification', () => {
       'book-flight.yaml:38:7 SW5034 it is not known whether there is a tool `create_booking`',
       'book-flight.yaml:49:7 SW5034 it is not known whether there is a tool `add_to_waitlist`',
     ]);
-    expect(domain).toEqual({ name: 'travel_booking', rules: [] });
+    expect(domains).toEqual([{ name: 'travel_booking', rules: [] }]);
   });
 
   test.each(['book-flight.yaml', 'book-flight.xml'])('%s books where there are seats', async (file) => {

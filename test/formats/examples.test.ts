@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseWorkflows } from '../../src/formats/spec-files.js';
+import { parseWorkflows } from '../../src/formats/index.js';
 import type { JsonObject } from '../../src/graph/json.js';
 import { failing, runSpec, said, specFile, specText, toolsOf } from './spec-file.fixture.js';
 
@@ -12,8 +12,8 @@ describe('checkout of the specification', () => {
   const tools = { rest_call: rest, sql_query: { total: 12.5 } };
 
   async function checkout(input: JsonObject, others: Readonly<Record<string, unknown>> = {}) {
-    const { graphs, diagnostics } = await specFile('checkout.yaml');
-    const [graph] = graphs;
+    const { workflows, diagnostics } = await specFile('checkout.yaml');
+    const graph = workflows[0]?.graph;
     if (graph === undefined) throw new Error(said(diagnostics).join('\n'));
     return runSpec(graph, { cart_id: 'c1', payment_method: 'card', ...input }, { ...tools, ...others });
   }
@@ -86,10 +86,10 @@ describe('book_trip of the specification', () => {
     const registered = {
       tools: new Map(Object.keys(tools).map((name) => [name, { inputSchema: {} }])),
       resources: new Map(),
-      workflows: new Map(flight.graphs.map((graph) => [graph.name, graph])),
+      workflows: new Map(flight.workflows.map(({ graph }) => [graph.name, graph])),
     };
-    const { graphs, diagnostics } = await specFile('book-trip.yaml', registered);
-    const [graph] = graphs;
+    const { workflows, diagnostics } = await specFile('book-trip.yaml', registered);
+    const graph = workflows[0]?.graph;
     if (graph === undefined) throw new Error(said(diagnostics).join('\n'));
     return runSpec(graph, INPUT, { ...tools, ...others });
   }
@@ -139,8 +139,8 @@ describe('book_trip of the specification', () => {
 
   test('is found in one file with the workflow that it runs', async () => {
     const text = specText('book-flight.yaml') + specText('book-trip.yaml').replace('workflows:\n', '');
-    const { graphs } = await parseWorkflows(text, { file: 'f.yaml', format: 'yaml' });
-    expect(graphs.map(({ name, tasks }) => [name, tasks?.map((task) => task.name)])).toEqual([
+    const { workflows } = await parseWorkflows(text, { file: 'f.yaml', format: 'yaml' });
+    expect(workflows.map(({ graph: { name, tasks } }) => [name, tasks?.map((task) => task.name)])).toEqual([
       ['book_flight', undefined],
       ['book_trip', ['book_flight']],
     ]);

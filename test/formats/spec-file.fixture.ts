@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { CheckEnvironment } from '../../src/check/check-graph.js';
-import { type ParsedWorkflows, parseWorkflows, type TextFormat } from '../../src/formats/spec-files.js';
+import { parseWorkflows, type SpecWorkflows, type TextFormat } from '../../src/formats/index.js';
 import type { Diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
 import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
@@ -16,7 +16,7 @@ export function specText(file: string): string {
 }
 
 /** Reads a file of `spec-files`. */
-export function specFile(file: string, registered?: CheckEnvironment): Promise<ParsedWorkflows> {
+export function specFile(file: string, registered?: CheckEnvironment): Promise<SpecWorkflows> {
   const format = path.extname(file).slice(1) as TextFormat;
   return parseWorkflows(specText(file), {
     file,
@@ -27,9 +27,9 @@ export function specFile(file: string, registered?: CheckEnvironment): Promise<P
 
 /** The only workflow of a text, which has no error. */
 export async function onlyGraph(text: string, format: TextFormat = 'yaml'): Promise<Graph> {
-  const { graphs, diagnostics } = await parseWorkflows(text, { file: `f.${format}`, format });
-  const [graph] = graphs;
-  if (graph === undefined || graphs.length > 1) throw new Error(said(diagnostics).join('\n'));
+  const { workflows, diagnostics } = await parseWorkflows(text, { file: `f.${format}`, format });
+  const graph = workflows[0]?.graph;
+  if (graph === undefined || workflows.length > 1) throw new Error(said(diagnostics).join('\n'));
   return graph;
 }
 

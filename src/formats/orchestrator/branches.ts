@@ -4,8 +4,8 @@ import type { BranchNode } from '../../graph/model.js';
 import { lowerCondition } from '../references/condition.js';
 import type { Located, LocatedText } from '../text/located.js';
 import { expectMap, Fields } from './fields.js';
-import type { NodeContext } from './lower-nodes.js';
 import { checkLiteral, unknownNode } from './names.js';
+import type { NodeContext } from './node-context.js';
 import { textIn } from './routes.js';
 
 /** A case, or what is taken where none holds. */

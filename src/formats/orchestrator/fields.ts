@@ -37,7 +37,7 @@ export class Fields {
     return this.#byName.get(name);
   }
 
-  /** The value of a key; nothing is no value. */
+  /** The value of a key. */
   value(name: string): Located | undefined {
     return this.#byName.get(name)?.value;
   }

@@ -48,7 +48,7 @@ const FORMATS: readonly ForeignFormat[] = [
   },
 ];
 
-/** The format of a document that is none of ours; nothing where it is not known. */
+/** The format of a document that is not one of the product; nothing where it is not known. */
 export function foreignFormatOf(root: LocatedMap): string | undefined {
   if (valueIn(root, 'workflows')?.kind === 'map') return undefined;
   return FORMATS.find(({ matches }) => matches(root))?.name;

@@ -22,7 +22,7 @@ const RISKS: readonly {
   { keys: /^command$/, what: 'a command', instead: () => 'give it to the tool as an argument of its own' },
 ];
 
-/** Reports references inside the texts of addresses, queries and commands. A value that is the whole text is no part. */
+/** Reports references inside the texts of addresses, queries and commands. A value may be the whole text. */
 export function reportInterpolations(reports: Reports, args: LocatedMap): void {
   for (const { key, value } of args.entries) {
     const risk = RISKS.find(({ keys }) => keys.test(key.value));

@@ -5,19 +5,18 @@ import { failureCodeFault } from '../../graph/names.js';
 import { lowerCondition } from '../references/condition.js';
 import { ReferenceLowering } from '../references/lower-references.js';
 import type { Located, LocatedMap, LocatedText } from '../text/located.js';
-import type { Reports } from '../text/reading.js';
 import { lowerBranch } from './branches.js';
 import { durationOf } from './durations.js';
 import { expectMap, Fields } from './fields.js';
 import { reportInterpolations } from './interpolations.js';
 import { checkLiteral, checkName, unknownNode } from './names.js';
-import { indexNameOf, itemNameOf, type Namespace } from './namespace.js';
+import { indexNameOf, itemNameOf } from './namespace.js';
+import type { LoweringContext, NodeContext } from './node-context.js';
 import { HANDLERS, hasResult } from './node-kinds.js';
-import type { NodeSpec, ScopeSpec } from './node-specs.js';
+import type { ScopeSpec } from './node-specs.js';
 import { lowerOnError } from './on-error.js';
 import { dependenciesOf, implicitEdges, inOrder } from './order.js';
 import { lowerExpected } from './parameters.js';
-import type { WrittenRoutes } from './routes.js';
 
 const JOINS: readonly JoinRule[] = [
   'all_success',
@@ -26,23 +25,6 @@ const JOINS: readonly JoinRule[] = [
   'one_success',
   'all_done',
 ];
-
-/** What the nodes of a workflow share while they are lowered. */
-export interface LoweringContext {
-  readonly reports: Reports;
-  readonly names: Namespace;
-  readonly routesOf: (scope: ScopeSpec) => WrittenRoutes;
-  /** Every node of the workflow. */
-  readonly nodes: readonly NodeSpec[];
-}
-
-/** What one node is lowered with. */
-export interface NodeContext extends LoweringContext {
-  readonly spec: NodeSpec;
-  readonly references: ReferenceLowering;
-  /** The nodes of its list that it may select, by id. */
-  readonly siblings: readonly string[];
-}
 
 /** Lowers a list of nodes, those in them included, and puts them into an order that the checker accepts. */
 export function lowerScope(scope: ScopeSpec, context: LoweringContext): readonly Node[] {
@@ -178,7 +160,7 @@ function afterOf(context: NodeContext): readonly string[] {
         ? `a node of type \`${target.kind}\`, which runs only when it is selected`
         : elsewhere === undefined
           ? undefined
-          : `which is inside of \`${elsewhere.id}\`: name \`${elsewhere.id}\``;
+          : `which is in \`${elsewhere.id}\`: name \`${elsewhere.id}\``;
     unknownNode(reports, name, { key: 'depends_on', node: id, known: why === undefined ? known : [] }, why);
     return [];
   });

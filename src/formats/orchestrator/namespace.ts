@@ -56,7 +56,7 @@ export class Namespace {
       const first = this.#names.get(name);
       const isShared = first?.kind === 'nodes' && first.nodes.every((each) => areExclusive(each, node));
       if (isShared && node.output !== undefined) first.nodes.push(node);
-      // A number that was derived is no name.
+      // A derived id is not a name.
       else if (node.output !== undefined || node.at.value !== '')
         this.#add(name, { what: `the result of node \`${node.id}\``, at, kind: 'nodes', nodes: [node] });
     }

@@ -30,7 +30,7 @@ const KEYS: Readonly<
   error: { marks: [], others: ['message', 'code'] },
 };
 
-export const SPEC_KINDS = Object.keys(KEYS) as readonly SpecKind[];
+const SPEC_KINDS = Object.keys(KEYS) as readonly SpecKind[];
 
 /** What nodes of all kinds have. */
 const COMMON = ['type', 'title', 'depends_on', 'join', 'when', 'condition', 'output', 'timeout'];

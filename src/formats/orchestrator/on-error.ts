@@ -2,8 +2,8 @@ import type { Node, OnError, Retry } from '../../graph/kinds/node.js';
 import { retryOfWritten } from '../../graph/limits.js';
 import { durationOf } from './durations.js';
 import { Fields } from './fields.js';
-import type { NodeContext } from './lower-nodes.js';
 import { checkLiteral, unknownNode } from './names.js';
+import type { NodeContext } from './node-context.js';
 
 const BACKOFFS: readonly Retry['backoff'][] = ['constant', 'linear', 'exponential'];
 

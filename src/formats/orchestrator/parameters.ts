@@ -140,7 +140,7 @@ function typeOf(reports: Reports, type: LocatedText | undefined, where: string):
 }
 
 /** A value as JSON, without references. */
-export function jsonOf(located: Located): Json {
+function jsonOf(located: Located): Json {
   switch (located.kind) {
     case 'list':
       return located.items.map(jsonOf);

@@ -54,7 +54,7 @@ function sinksIn(scope: ScopeSpec, nodes: readonly Node[]): NodeSpec[] {
   const { data } = dependenciesOf(nodes);
   const used = new Set(nodes.flatMap(({ after }) => after));
   for (const [index, edges] of data.entries()) {
-    // What undoes a node is no use of its result.
+    // What undoes a node does not use its result.
     if (nodes[index]?.kind === 'compensate') continue;
     for (const { source } of edges) used.add(nodes[source]?.id ?? '');
   }

@@ -388,7 +388,7 @@ function childOf(element: XmlElement, name: string): XmlElement | undefined {
   return element.children.find((child) => child.name === name);
 }
 
-/** What is no number or boolean stays text, for the reader of the key to report. */
+/** Other text than numbers and booleans stays text, for the reader of the key to report. */
 function valueOfAttribute(text: LocatedText, type: AttributeType): Located {
   const { value, start, end, pointer } = text;
   switch (type) {

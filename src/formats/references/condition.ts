@@ -211,7 +211,7 @@ class ConditionParser {
       const near = nearestName(token.text, Object.keys(FUNCTIONS));
       const instead =
         near === undefined ? `write \`$${token.text}\` or \`'${token.text}'\`` : `did you mean \`${near}\`?`;
-      throw new ConditionFault(token.start, token.end, `\`${token.text}\` is no value (${instead})`);
+      throw new ConditionFault(token.start, token.end, `\`${token.text}\` is not a value (${instead})`);
     }
     return this.#call(token, known);
   }

@@ -8,7 +8,7 @@ import type { ReferenceScope } from './reference-scope.js';
 /** What finds nothing: an error, or absent. */
 type Find = NonNullable<RefExpr['find']>;
 
-/** Makes expression trees of values with `$references` in them. Faults are reported, and stand for absent values. */
+/** Makes expression trees of values with `$references` in them. A fault is reported, and its value is absent. */
 export class ReferenceLowering {
   readonly #reports: Reports;
   readonly #scope: ReferenceScope;

@@ -35,7 +35,7 @@ export function pathAt(
   return { name, keys, end: index + all.length };
 }
 
-/** An index that a number cannot hold is no index of any list. */
+/** An index that a number cannot hold stays text: no list has it. */
 function indexOrText(key: string): string | number {
   const value = Number(key);
   return Number.isSafeInteger(value) ? value : key;

@@ -1,6 +1,6 @@
 import type { RefRoot } from '../../graph/expression/tree.js';
 
-/** What a name behind `$` stands for. */
+/** The meaning of a name behind `$`. */
 export type Resolution =
   /** A value of the graph. `taken` counts the keys behind the name that the reference has used already. */
   | {

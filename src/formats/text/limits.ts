@@ -8,7 +8,7 @@ export interface TextLimits {
   readonly tokens: number;
   /** Aliases of YAML. */
   readonly aliases: number;
-  /** Values that aliases stand for, counted each time. */
+  /** Values behind aliases, counted each time. */
   readonly expanded: number;
   /** Attributes of one element of XML. */
   readonly attributes: number;

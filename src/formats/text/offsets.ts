@@ -7,9 +7,9 @@ export function plainOffsets(start: number): Offsets {
 }
 
 /**
- * For a value that is written in pieces, some of which stand for other characters.
+ * For a value that is written in pieces, such as escapes, that differ from the characters of the value.
  *
- * @param pieces a list of the written form, in order: how long each is, and how many characters it stands for.
+ * @param pieces a list of the written form, in order: the length of each, and how many characters of the value it makes.
  */
 export function pieceOffsets(
   start: number,

@@ -78,7 +78,10 @@ class YamlReading {
       this.#reports.report(
         'SW5003',
         { start, end, pointer },
-        { what: `the tag \`${node.tag}\``, instead: 'remove it; quote what is to be text' },
+        {
+          what: `the tag \`${node.tag.replace('tag:yaml.org,2002:', '!!')}\``,
+          instead: 'remove it; quote what is to be text',
+        },
       );
     }
     if (isScalar(node)) return this.#scalar(node, start, end, pointer);

@@ -49,8 +49,13 @@ export class Reports {
   }
 
   /** Reports a fault at a span. */
-  reportAt<C extends DiagnosticCode>(code: C, span: Span, params: DiagnosticParams<C>): void {
-    this.#found.push(diagnostic(code, { file: this.source.file, span }, params));
+  reportAt<C extends DiagnosticCode>(
+    code: C,
+    span: Span,
+    params: DiagnosticParams<C>,
+    details?: DiagnosticDetails,
+  ): void {
+    this.#found.push(diagnostic(code, { file: this.source.file, span }, params, details));
   }
 
   /** Adds diagnostics that another part of the product has found. */

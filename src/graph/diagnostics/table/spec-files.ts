@@ -70,17 +70,13 @@ export const specFileFaults = {
     (p: { key: string; kind: string; instead: string }) => `${p.kind} takes no \`${p.key}\``,
     (p) => p.instead,
   ),
-  SW5019: error(
-    (p: { node: string }) => `\`${p.node}\` rolls back, and nothing says how its branches are undone`,
-    () => 'add a node of `type: compensate`, or `compensate` to the calls',
-  ),
+  SW5019: error((p: { file: string; reason: string }) => `\`${p.file}\` cannot be read: ${p.reason}`),
   SW5020: error((p: { ref: string; why: string }) => `\`${p.ref}\` has no value here: ${p.why}`),
   SW5021: error(
     (p: { what: string; value: string; known: readonly string[]; suggestion?: string | undefined }) =>
       `${p.what} cannot be \`${p.value}\``,
     (p) => nearest(p) ?? `use one of ${listed(p.known)}`,
   ),
-  SW5022: error((p: { file: string; reason: string }) => `\`${p.file}\` cannot be read: ${p.reason}`),
   SW5030: warning(
     (p: { node: string; source: string }) =>
       `node \`${p.node}\` uses the result of \`${p.source}\`, which it does not name in \`depends_on\``,
