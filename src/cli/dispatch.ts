@@ -10,6 +10,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   graph: async () => (await import('./commands/graph.js')).graphCommand,
   list: async () => (await import('./commands/list.js')).listCommand,
   run: async () => (await import('./commands/run.js')).runCommand,
+  validate: async () => (await import('./commands/validate.js')).validateCommand,
   serve: async () => (await import('./commands/serve.js')).serveCommand,
   runs: async () => (await import('./commands/runs.js')).runsCommand,
   explain: async () => (await import('./commands/explain.js')).explainCommand,
