@@ -15,3 +15,4 @@ export {
   type SpecWorkflows,
 } from './spec-files.js';
 export type { TextFormat } from './text/read-text.js';
+export { parseUntrustedWorkflows } from './untrusted/parse-untrusted.js';
