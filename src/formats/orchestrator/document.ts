@@ -124,17 +124,18 @@ function lowerGraph(
   const areExclusive = (one: NodeSpec, other: NodeSpec) => routesOf(one.scope).areExclusive(one, other);
   const params = (parts.params?.entries ?? []).map(({ key }) => key);
   const names = new Namespace(reports, parts.inputs, params, reader.nodes, areExclusive);
-  const nodes = lowerScope(scope, { reports, names, routesOf, nodes: reader.nodes });
+  const lowered = lowerScope(scope, { reports, names, routesOf, nodes: reader.nodes });
   const references = new ReferenceLowering(reports, names.scopeOf(scope));
   const returns = lowerResult(reports, {
     returns: parts.fields.value('returns'),
     references,
     scope,
-    nodes,
+    lowered,
     routes: routesOf(scope),
     name: parts.name,
     at: parts.fields.map.entries.find(({ key }) => key.value === 'graph')?.key ?? parts.fields.map,
   });
+  const { nodes } = lowered;
   return { nodes, ...(returns === undefined ? {} : { returns }) };
 }
 

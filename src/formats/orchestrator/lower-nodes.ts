@@ -15,7 +15,7 @@ import type { LoweringContext, NodeContext } from './node-context.js';
 import { HANDLERS, hasResult } from './node-kinds.js';
 import type { ScopeSpec } from './node-specs.js';
 import { lowerOnError } from './on-error.js';
-import { dependenciesOf, implicitEdges, inOrder } from './order.js';
+import { type Dependencies, dependenciesOf, implicitEdges, inOrder } from './order.js';
 import { lowerExpected } from './parameters.js';
 
 const JOINS: readonly JoinRule[] = [
@@ -26,18 +26,27 @@ const JOINS: readonly JoinRule[] = [
   'all_done',
 ];
 
-/** Lowers a list of nodes, those in them included, and puts them into an order that the checker accepts. */
-export function lowerScope(scope: ScopeSpec, context: LoweringContext): readonly Node[] {
+/** The nodes of a list. */
+export interface LoweredScope {
+  /** In an order that the checker accepts. */
+  readonly nodes: readonly Node[];
+  /** In the order of writing, with how they depend on each other. */
+  readonly written: readonly Node[];
+  readonly dependencies: Dependencies;
+}
+
+/** Lowers a list of nodes, those in them included. */
+export function lowerScope(scope: ScopeSpec, context: LoweringContext): LoweredScope {
   const siblings = scope.nodes.map(({ id }) => id);
   const references = new ReferenceLowering(context.reports, context.names.scopeOf(scope));
-  const nodes = scope.nodes.flatMap((spec) => lowerNode({ ...context, spec, references, siblings }) ?? []);
-  const dependencies = dependenciesOf(nodes);
+  const written = scope.nodes.flatMap((spec) => lowerNode({ ...context, spec, references, siblings }) ?? []);
+  const dependencies = dependenciesOf(written);
   for (const { reference, reader } of implicitEdges(dependencies)) {
     const { at, path } = reference.ref;
     if (at !== undefined)
       context.reports.reportAt('SW5030', at, { node: reader.id, source: String(path[0]) });
   }
-  return inOrder(nodes, dependencies);
+  return { nodes: inOrder(written, dependencies), written, dependencies };
 }
 
 function lowerNode(context: NodeContext): Node | undefined {
@@ -151,9 +160,8 @@ function afterOf(context: NodeContext): readonly string[] {
   if (spec.dependsOn.length === 0) return sequenceBefore(context);
   return spec.dependsOn.flatMap((name) => {
     if (!checkLiteral(reports, name, 'depends_on')) return [];
-    const target = scope.nodes.find((node) => node.id === name.value);
+    const target = scope.byId.get(name.value);
     if (target !== undefined && !HANDLERS.has(target.kind)) return [name.value];
-    const known = siblings.filter((each) => each !== id);
     const elsewhere = nodes.find((node) => node.id === name.value)?.scope.container;
     const why =
       target !== undefined
@@ -161,7 +169,8 @@ function afterOf(context: NodeContext): readonly string[] {
         : elsewhere === undefined
           ? undefined
           : `which is in \`${elsewhere.id}\`: name \`${elsewhere.id}\``;
-    unknownNode(reports, name, { key: 'depends_on', node: id, known: why === undefined ? known : [] }, why);
+    const known = why === undefined ? siblings.filter((each) => each !== id) : [];
+    unknownNode(reports, name, { key: 'depends_on', node: id, known }, why);
     return [];
   });
 }
@@ -275,7 +284,7 @@ function itemsOf(references: ReferenceLowering, items: Located, fields: Fields):
 /** A body has the result of its last node. */
 function lowerBody(body: ScopeSpec, context: LoweringContext): Scope {
   const last = body.nodes.at(-1);
-  const nodes = lowerScope(body, context);
+  const { nodes } = lowerScope(body, context);
   if (last === undefined || !hasResult(last.kind)) return { nodes };
   return { nodes, value: { kind: 'ref', root: 'steps', path: [last.id] } };
 }

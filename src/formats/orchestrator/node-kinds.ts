@@ -63,16 +63,28 @@ const MISPLACED: readonly {
   { key: 'timeout', kinds: ['branch', 'error', 'compensate'], instead: 'remove it' },
 ];
 
-/** The keys that a node of a kind takes; of a `list` item `id` as well. */
+const misplacedByKind = new Map(
+  SPEC_KINDS.map((kind) => {
+    const found = MISPLACED.filter(({ kinds }) => kinds.includes(kind));
+    return [kind, new Map(found.map(({ key, instead }) => [key, instead]))];
+  }),
+);
+
+const keysByKind = new Map(
+  SPEC_KINDS.map((kind) => {
+    const { marks, others } = KEYS[kind];
+    return [kind, [...new Set([...marks, ...others, ...COMMON, 'id', ...misplacedKeys(kind).keys()])]];
+  }),
+);
+
+/** The keys that a node of a kind may have, and those that are reported in another way than unknown ones. */
 export function keysOf(kind: SpecKind): readonly string[] {
-  const { marks, others } = KEYS[kind];
-  return [...marks, ...others, ...COMMON, 'id'];
+  return keysByKind.get(kind) ?? [];
 }
 
-/** Reports keys that another kind of node has, and returns their names. */
+/** The keys of other kinds, with what to write instead. */
 export function misplacedKeys(kind: SpecKind): ReadonlyMap<string, string> {
-  const found = MISPLACED.filter(({ kinds }) => kinds.includes(kind));
-  return new Map(found.map(({ key, instead }) => [key, instead]));
+  return misplacedByKind.get(kind) ?? new Map();
 }
 
 /**

@@ -25,6 +25,8 @@ export interface NodeSpec {
 /** A list of nodes: the graph, a branch of a parallel node, or the body of a loop. */
 export interface ScopeSpec {
   readonly nodes: NodeSpec[];
+  /** By id; the first of duplicates. */
+  readonly byId: Map<string, NodeSpec>;
   readonly container?: NodeSpec;
   /** The branch that it is. */
   readonly arm?: string;
@@ -46,7 +48,7 @@ export class NodeReader {
   }
 
   graph(map: LocatedMap): ScopeSpec {
-    const scope: ScopeSpec = { nodes: [], isSequence: false };
+    const scope: ScopeSpec = { nodes: [], byId: new Map(), isSequence: false };
     for (const { key, value } of map.entries) {
       if (!this.#checkId(key)) continue;
       this.#node(key.value, key, value, scope);
@@ -84,7 +86,7 @@ export class NodeReader {
 
   #add(id: string, at: LocatedText, kind: SpecKind, map: LocatedMap, scope: ScopeSpec): void {
     const misplaced = misplacedKeys(kind);
-    const fields = new Fields(this.#reports, map, `node \`${id}\``, [...keysOf(kind), ...misplaced.keys()]);
+    const fields = new Fields(this.#reports, map, `node \`${id}\``, keysOf(kind));
     for (const { key } of map.entries) {
       const instead = misplaced.get(key.value);
       if (instead !== undefined)
@@ -97,6 +99,7 @@ export class NodeReader {
     const dependsOn = this.#dependsOn(fields, kind);
     const spec: NodeSpec = { id, at, kind, fields, scope, index, ...named, dependsOn, bodies };
     scope.nodes.push(spec);
+    if (!scope.byId.has(id)) scope.byId.set(id, spec);
     this.nodes.push(spec);
     if (kind === 'parallel') bodies.push(...this.#branches(spec));
     if (kind === 'foreach') bodies.push(...this.#loopBody(spec));
@@ -146,7 +149,7 @@ export class NodeReader {
     if (map === undefined) return undefined;
     const steps = map.entries.find(({ key }) => key.value === 'steps');
     const isSequence = steps !== undefined && !map.entries.some(({ key }) => key.value === 'type');
-    const scope: ScopeSpec = { nodes: [], container, arm: name.value, isSequence };
+    const scope: ScopeSpec = { nodes: [], byId: new Map(), container, arm: name.value, isSequence };
     if (!isSequence) {
       this.#node(name.value, name, map, scope);
       return scope;
@@ -159,7 +162,7 @@ export class NodeReader {
   #loopBody(container: NodeSpec): ScopeSpec[] {
     const { fields, id } = container;
     const step = fields.value('step');
-    const scope: ScopeSpec = { nodes: [], container, isSequence: true };
+    const scope: ScopeSpec = { nodes: [], byId: new Map(), container, isSequence: true };
     if (step !== undefined && fields.has('steps')) {
       const problem = 'has `step` and `steps`: write the nodes of an item in one of them';
       this.#reports.report('SW5011', container.at, { node: id, problem });

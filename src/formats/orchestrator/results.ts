@@ -1,11 +1,10 @@
 import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
-import type { Node } from '../../graph/kinds/node.js';
 import type { ReferenceLowering } from '../references/lower-references.js';
 import type { Located } from '../text/located.js';
 import type { Reports } from '../text/reading.js';
+import type { LoweredScope } from './lower-nodes.js';
 import { hasResult } from './node-kinds.js';
 import type { NodeSpec, ScopeSpec } from './node-specs.js';
-import { dependenciesOf } from './order.js';
 import type { WrittenRoutes } from './routes.js';
 
 /** What a workflow returns. */
@@ -14,7 +13,7 @@ export interface WrittenResult {
   readonly returns: Located | undefined;
   readonly references: ReferenceLowering;
   readonly scope: ScopeSpec;
-  readonly nodes: readonly Node[];
+  readonly lowered: LoweredScope;
   readonly routes: WrittenRoutes;
   /** The workflow. */
   readonly name: string;
@@ -27,10 +26,10 @@ export interface WrittenResult {
  */
 export function lowerResult(
   reports: Reports,
-  { returns, references, scope, nodes, routes, name, at }: WrittenResult,
+  { returns, references, scope, lowered, routes, name, at }: WrittenResult,
 ): Expr | undefined {
   if (returns !== undefined) return references.value(returns);
-  const sinks = sinksIn(scope, nodes);
+  const sinks = sinksIn(scope, lowered);
   const [first, ...others] = sinks;
   if (first === undefined) return undefined;
   if (others.length === 0) {
@@ -50,14 +49,13 @@ function resultOf({ id }: NodeSpec): RefExpr {
 }
 
 /** The nodes with a result that no other node waits for. */
-function sinksIn(scope: ScopeSpec, nodes: readonly Node[]): NodeSpec[] {
-  const { data } = dependenciesOf(nodes);
-  const used = new Set(nodes.flatMap(({ after }) => after));
-  for (const [index, edges] of data.entries()) {
+function sinksIn(scope: ScopeSpec, { written, dependencies }: LoweredScope): NodeSpec[] {
+  const used = new Set(written.flatMap(({ after }) => after));
+  for (const [index, edges] of dependencies.data.entries()) {
     // What undoes a node does not use its result.
-    if (nodes[index]?.kind === 'compensate') continue;
-    for (const { source } of edges) used.add(nodes[source]?.id ?? '');
+    if (written[index]?.kind === 'compensate') continue;
+    for (const { source } of edges) used.add(written[source]?.id ?? '');
   }
-  const lowered = new Set(nodes.map(({ id }) => id));
+  const lowered = new Set(written.map(({ id }) => id));
   return scope.nodes.filter(({ id, kind }) => hasResult(kind) && lowered.has(id) && !used.has(id));
 }

@@ -17,6 +17,10 @@ const [ANCHOR, ALIAS, TAG, LITERAL, FOLDED, PERCENT] = [
   CHAR('%'),
 ];
 
+/** Characters that may end a plain text, outside of brackets and within. They are searched: most of a file is text. */
+const PLAIN_END = /:(?=[ \t\r\n]|$)|[ \t]#|\n/g;
+const PLAIN_END_IN_FLOW = /:(?=[ \t\r\n,[\]{}]|$)|[ \t]#|[,[\]{}\n]/g;
+
 /**
  * Bounds a YAML text in one pass over its characters: nesting, tokens and aliases. The parser of `yaml` is recursive, and
  * its errors grow with what is wrong. Where it is in doubt whether a bracket is within a text, it counts the bracket;
@@ -30,6 +34,7 @@ class YamlScan {
   readonly #text: string;
   readonly #limits: TextLimits;
   #index = 0;
+  #lineStart = 0;
   #refusal: Refusal | undefined;
   #tokens = 0;
   #aliases = 0;
@@ -39,14 +44,23 @@ class YamlScan {
   #doubtful = 0;
   /** Columns of the block collections that are open. */
   readonly #blocks: number[] = [];
-  /** Whether a plain text may go on in the next line. */
+  /** Whether a plain text may go on in the next line, and the column that its lines are behind. */
   #isPlain = false;
+  #plainColumn = -1;
+  /** The column of the last `-`, `?` or `:` that a collection of this line begins with; -1 without one. */
+  #indicator = -1;
+  /** The column of one that is behind something else, which is a fault. */
+  #lateIndicator = -1;
   /** Whether the text before may still go on here, so that a quote may be a character of it. */
   #isDoubtful = false;
+  /** Whether that text is outside of brackets, so that they may be characters of it as well. */
+  #isBlockDoubt = false;
   /** Whether a `:` here belongs to the key before it, blank or not. */
   #isFlowKey = false;
   /** The column that the content of the outermost bracket is behind. */
   #flowColumn = -1;
+  /** Whether a key or an indicator of this line holds the token. Without one a block text has no sure indentation. */
+  #isHeld = false;
   /** Whether the parser may see other texts than this pass. */
   #isLost = false;
 
@@ -63,6 +77,7 @@ class YamlScan {
 
   #line(): void {
     const start = this.#index;
+    this.#lineStart = start;
     const column = this.#spaces();
     const code = this.#code(this.#index);
     if (this.#isLineEnd(this.#index) || code === HASH) {
@@ -73,7 +88,8 @@ class YamlScan {
       this.#refusal = refused(start, 'a directive (`%`)', 'remove it: files are YAML 1.2');
       return;
     }
-    this.#isDoubtful = this.#isPlain;
+    this.#isDoubtful = this.#isPlain && (this.#flow > 0 || column > this.#plainColumn);
+    this.#isBlockDoubt = this.#isDoubtful && this.#flow === 0;
     const isClosing = code === CLOSE_LIST || code === CLOSE_MAP;
     if (this.#flow > 0 && !isClosing && column <= this.#flowColumn) this.#isLost = true;
     if (this.#isLost) {
@@ -102,9 +118,11 @@ class YamlScan {
     while ((this.#blocks.at(-1) ?? -1) >= column) this.#blocks.pop();
     this.#open(column);
     let innermost = column;
+    this.#indicator = -1;
     while (this.#isIndicator(this.#index)) {
       this.#count();
       const before = this.#index;
+      this.#indicator = innermost;
       this.#index += 1;
       this.#blanks();
       if (this.#isLineEnd(this.#index)) break;
@@ -133,17 +151,19 @@ class YamlScan {
 
   #tokensOfLine(block: number): void {
     let keys = 0;
+    this.#lateIndicator = -1;
     this.#isPlain = false;
     while (this.#refusal === undefined) {
       this.#blanks();
       if (this.#isLineEnd(this.#index)) return;
       const code = this.#code(this.#index);
-      if (code === HASH && this.#isBlankBefore(this.#index)) {
+      // Between tokens the parser takes it for a comment without a blank as well.
+      if (code === HASH && (!this.#isPlain || this.#isBlankBefore(this.#index))) {
         this.#skipLine();
         return;
       }
       if (this.#isPlain && !this.#endsPlain(code)) {
-        this.#index += 1;
+        this.#passPlain();
         continue;
       }
       this.#isPlain = false;
@@ -151,25 +171,34 @@ class YamlScan {
         keys += 1;
         this.#index += 1;
         this.#isDoubtful = false;
+        this.#isBlockDoubt = false;
         this.#isFlowKey = false;
         // The value of a key on one line may be another key.
         if (this.#flow === 0) this.#checkDepth(keys - 1);
         continue;
       }
       this.#count();
-      if (this.#token(code, block, keys > 0)) return;
+      const parent = keys > 0 ? block : this.#parent();
+      this.#isHeld = keys > 0 || this.#indicator >= 0;
+      this.#plainColumn = parent;
+      if (this.#token(code, parent)) return;
     }
   }
 
+  /** The column of what a value at the start of this line is in; -1 at the top of the file. */
+  #parent(): number {
+    return this.#indicator >= 0 ? this.#indicator : (this.#blocks.at(-2) ?? -1);
+  }
+
   /** Reads a token. True if the line is over. */
-  #token(code: number, block: number, isValue: boolean): boolean {
+  #token(code: number, parent: number): boolean {
     switch (code) {
       case OPEN_LIST:
       case OPEN_MAP:
         this.#index += 1;
-        if (this.#flow === 0) this.#flowColumn = isValue || block > 0 ? block : -1;
+        if (this.#flow === 0) this.#flowColumn = Math.max(parent, 0);
         this.#flow += 1;
-        this.#isDoubtful = false;
+        this.#isDoubtful = this.#isBlockDoubt;
         this.#isFlowKey = false;
         this.#checkDepth();
         return false;
@@ -177,18 +206,18 @@ class YamlScan {
       case CLOSE_MAP:
         this.#index += 1;
         this.#flow = Math.max(0, this.#flow - 1);
-        this.#isDoubtful = false;
+        this.#isDoubtful = this.#isBlockDoubt;
         this.#isFlowKey = true;
         return false;
       case COMMA:
         this.#index += 1;
         if (this.#flow === 0) this.#isPlain = true;
-        else this.#isDoubtful = false;
+        else this.#isDoubtful = this.#isBlockDoubt;
         this.#isFlowKey = false;
         return false;
       case QUOTE:
       case APOSTROPHE:
-        this.#quoted(code, block);
+        this.#quoted(code, parent);
         this.#isFlowKey = true;
         return false;
       case ALIAS:
@@ -198,20 +227,25 @@ class YamlScan {
         this.#word();
         return false;
       case ANCHOR:
+        this.#word();
+        return false;
       case TAG:
         this.#word();
+        // A tag may end earlier, and a text begin.
+        this.#isDoubtful = true;
         return false;
       case LITERAL:
       case FOLDED:
-        if (this.#flow > 0) {
+        if (this.#flow > 0 || this.#isDoubtful || !this.#isHeld) {
           this.#isPlain = true;
           return false;
         }
-        this.#blockText(block);
+        this.#blockText(Math.max(parent, this.#lateIndicator));
         return true;
       case DASH:
       case QUESTION:
         if (this.#isIndicator(this.#index)) {
+          this.#lateIndicator = this.#index - this.#lineStart;
           this.#index += 1;
           return false;
         }
@@ -223,6 +257,13 @@ class YamlScan {
         this.#index += 1;
         return false;
     }
+  }
+
+  /** Goes to where a plain text may end in this line. */
+  #passPlain(): void {
+    const end = this.#flow > 0 ? PLAIN_END_IN_FLOW : PLAIN_END;
+    end.lastIndex = this.#index + 1;
+    this.#index = end.exec(this.#text)?.index ?? this.#text.length;
   }
 
   #endsPlain(code: number): boolean {
@@ -237,7 +278,7 @@ class YamlScan {
   }
 
   /** Passes a quoted text. Brackets count in one that may be none, and behind its first line. */
-  #quoted(quote: number, block: number): void {
+  #quoted(quote: number, parent: number): void {
     let counts = this.#isDoubtful;
     let index = this.#index + 1;
     const { length } = this.#text;
@@ -248,7 +289,7 @@ class YamlScan {
         index += 1;
       } else if (code === NEWLINE) {
         counts = true;
-        this.#isLost ||= this.#isOutdented(index + 1, block);
+        this.#isLost ||= this.#isOutdented(index + 1, parent);
       } else if (code === BACKSLASH && quote === QUOTE && this.#code(index + 1) !== NEWLINE) index += 1;
       else if (counts && (code === OPEN_LIST || code === OPEN_MAP)) {
         this.#doubtful += 1;
@@ -260,29 +301,31 @@ class YamlScan {
   }
 
   /** Whether a line that goes on with a text is indented too little for it. */
-  #isOutdented(start: number, block: number): boolean {
+  #isOutdented(start: number, parent: number): boolean {
     let index = start;
     while (this.#code(index) === SPACE) index += 1;
-    return !this.#isLineEnd(index) && index - start <= block;
+    return !this.#isLineEnd(index) && index - start <= parent;
   }
 
-  /** Passes a block text: the lines that are indented more than what holds it. */
+  /** Passes a block text: the lines that are indented more than what holds it, and as much as the first one. */
   #blockText(holder: number): void {
     this.#skipLine();
-    while (this.#index < this.#text.length) {
+    let indent = holder + 1;
+    for (let isFirst = true; this.#index < this.#text.length; this.#skipLine()) {
       const start = this.#index;
       const column = this.#spaces();
-      if (!this.#isLineEnd(this.#index) && column <= holder) {
+      if (this.#isLineEnd(this.#index)) continue;
+      if (column < indent) {
         this.#index = start;
         return;
       }
-      this.#skipLine();
+      if (isFirst) indent = column;
+      isFirst = false;
     }
   }
 
   #word(): void {
-    while (!this.#isBlank(this.#index) && !(this.#flow > 0 && isFlowIndicator(this.#code(this.#index))))
-      this.#index += 1;
+    while (!this.#isBlank(this.#index) && !isFlowIndicator(this.#code(this.#index))) this.#index += 1;
   }
 
   /** `-`, `?` or `:` before a blank. */
