@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { LoweredDocument } from '../orchestrator/document.js';
 import { isFromSource, packageFile, programFile } from '../own-files.js';
+import { pnpFlags } from '../plug-n-play.js';
 import { checkSpecs, type ParseOptions, type SpecWorkflows } from '../spec-files.js';
 import { UNTRUSTED_LIMITS } from '../text/limits.js';
 import { SourceText } from '../text/located.js';
@@ -81,7 +82,12 @@ function launch(): ChildProcess {
   // Without the environment: it has secrets, and the child needs none of it.
   return spawn(
     process.execPath,
-    [...own, `--max-old-space-size=${MEMORY_MB}`, programFile('formats/untrusted/child')],
+    [
+      ...pnpFlags(process.cwd()),
+      ...own,
+      `--max-old-space-size=${MEMORY_MB}`,
+      programFile('formats/untrusted/child'),
+    ],
     { env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
   );
 }
