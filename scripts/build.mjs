@@ -23,6 +23,7 @@ const ENTRIES = [
   './src/codegen/schemas/child.ts',
   './src/codegen/schemas/loader/hooks.ts',
   './src/eslint/worker.ts',
+  './src/formats/untrusted/child.ts',
   ...innerModules,
 ].map((file) => normalizePath(resolve(ROOT, file)));
 

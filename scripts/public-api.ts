@@ -21,6 +21,7 @@ export const ENTRY_POINTS: Readonly<Record<string, string>> = {
   stepwright: 'index.d.ts',
   runtime: 'runtime/index.d.ts',
   builder: 'formats/builder/index.d.ts',
+  formats: 'formats/index.d.ts',
   codegen: 'codegen/index.d.ts',
   vite: 'bundlers/vite.d.ts',
   esbuild: 'bundlers/esbuild.d.ts',

@@ -223,7 +223,8 @@ function namedSteps(expr: Expr): ReadonlySet<string> {
 function collect(expr: Expr, isNeeded: boolean, given: readonly Expr[], found: RequiredReference[]): void {
   switch (expr.kind) {
     case 'ref': {
-      const isRead = isNeeded || expr.path.length > 1;
+      if (expr.find === 'optional') return;
+      const isRead = isNeeded || expr.path.length > 1 || expr.find === 'strict';
       if (expr.root === 'steps' && isRead) found.push({ ref: expr, given });
       return;
     }

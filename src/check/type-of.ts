@@ -180,7 +180,9 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
 }
 
 const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument'>, ValueType>> = {
+  any: UNKNOWN,
   boolean: ofTypes('boolean'),
+  number: ofTypes('number'),
   text: ofTypes('string'),
   'list of texts': { kind: 'list', item: ofTypes('string') },
 };

@@ -133,6 +133,7 @@ Commands:
   graph       show a workflow as an outline or a chart
   list        list the tools, workflows, prompts and resources of the registries
   run         run a workflow in this process, and print its result
+  validate    check workflows in files of YAML, JSON or XML
   serve       serve a registry over stdio or HTTP
   runs        show and keep the runs of a store
   infer       infer the order of tools from their hints, schemas and descriptions
@@ -187,9 +188,20 @@ Lists the tools, workflows with their arguments, prompts and resources of the pr
 Options:
   --json           print one JSON value
 ${REGISTRY_OPTIONS}`,
-  runHelp: `Usage: stepwright run WORKFLOW [options]
+  validateHelp: `Usage: stepwright validate FILE… [options]
 
-Runs a workflow of a registry in this process: \`stepwright run greet-all --arg name=Ada\`. Its steps are shown on
+Checks workflows in files (.yaml, .yml, .json, .xml): \`stepwright validate flights.yaml\`. The files may run each
+other's workflows. Calls are checked against the tools of the registries of the configuration, if there is one; else
+each tool is a warning. Fails with any error.
+
+Options:
+  --strict         warnings are errors
+  --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
+${REGISTRY_OPTIONS}`,
+  runHelp: `Usage: stepwright run WORKFLOW|FILE [options]
+
+Runs a workflow of a registry, or of a file of YAML, JSON or XML with the tools of a registry, in this process:
+\`stepwright run greet-all --arg name=Ada\`, \`stepwright run flights.yaml --arg origin=NYC\`. Its steps are shown on
 stderr, its result on stdout. The exit code is 1 for a run that does not succeed. A question fails the run. A value of
 \`ask.model\` comes from \`model\` of the server's options; without it the run ends there, and the calls that remain are
 shown on stderr.
@@ -197,6 +209,7 @@ shown on stderr.
 Options:
   --arg NAME=TEXT  an argument, as a prompt takes it; may be repeated
   --record FILE    write the calls of upstream servers and their results to a cassette, for tests
+  --workflow NAME  the workflow of the file, where it has several
   --json           print one JSON object: { status, result?, failure?, handOff?, calls? }
 ${REGISTRY_OPTIONS}`,
   serveHelp: `Usage: stepwright serve [options]
@@ -245,6 +258,13 @@ Options:
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
   missingPackages: (command: string, names: readonly string[]) =>
     `stepwright: \`stepwright ${command}\` needs ${names.map((name) => `\`${name}\``).join(' and ')}, which ${names.length === 1 ? 'is' : 'are'} not installed: run \`npm install --save-dev ts-morph@28 esbuild@0\``,
+  missingFile: (command: string) => `stepwright: \`${command}\` needs a file, such as \`flights.yaml\``,
+  validated: (names: readonly string[]) =>
+    `${names.length} ${names.length === 1 ? 'workflow' : 'workflows'} without errors: ${names.join(', ')}`,
+  chooseWorkflow: (file: string, known: readonly string[]) =>
+    `stepwright: \`${file}\` has the workflows ${and(known.map((name) => `\`${name}\``))}; choose one with \`--workflow\``,
+  needlessWorkflow:
+    'stepwright: `--workflow` is for the workflows of a file: `stepwright run flights.yaml --workflow book`',
   missingWorkflow: (command: string) => `stepwright: \`${command}\` needs the name of a workflow`,
   noModule: (file: string, why: string) => `stepwright: cannot load \`${file}\`: ${why}`,
   noRegistryFile: 'there is no such file; `stepwright codegen` writes the registries',

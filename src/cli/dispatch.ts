@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   graph: async () => (await import('./commands/graph.js')).graphCommand,
   list: async () => (await import('./commands/list.js')).listCommand,
   run: async () => (await import('./commands/run.js')).runCommand,
+  validate: async () => (await import('./commands/validate.js')).validateCommand,
   serve: async () => (await import('./commands/serve.js')).serveCommand,
   runs: async () => (await import('./commands/runs.js')).runsCommand,
   infer: async () => (await import('./commands/infer.js')).inferCommand,
@@ -109,7 +110,7 @@ export function reportInternal(error: unknown, { err }: Output): void {
 
 async function packageVersion(): Promise<string> {
   const { readFile } = await import('node:fs/promises');
-  const { packageFile } = await import('../codegen/own-files.js');
+  const { packageFile } = await import('../formats/own-files.js');
   const text = await readFile(packageFile('package.json'), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }

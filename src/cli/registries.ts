@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { CheckEnvironment } from '../check/check-graph.js';
 import type { LoaderSettings } from '../codegen/schemas/loader/settings.js';
 import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { Registry } from '../runtime/index.js';
@@ -101,6 +102,20 @@ async function faultOf(error: unknown): Promise<string | undefined> {
   const isOfProject =
     error instanceof StaleRegistryError || error instanceof RegistrationError || error instanceof RangeError;
   return isOfProject ? `stepwright: ${error.message}` : undefined;
+}
+
+/** What the registries have for the workflows of spec files. */
+export function environmentOf(registries: readonly OpenRegistry[]): CheckEnvironment {
+  const all = registries.map(({ registry }) => registry);
+  return {
+    tools: new Map(all.flatMap(({ tools }) => Object.entries(tools))),
+    resources: new Map(all.flatMap(({ resources }) => Object.entries(resources))),
+    workflows: new Map(
+      all.flatMap(({ workflows }) =>
+        Object.values(workflows).map(({ graph }) => [graph.name, graph] as const),
+      ),
+    ),
+  };
 }
 
 interface ModulePath {

@@ -1,5 +1,5 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { programFile } from '../codegen/own-files.js';
+import { programFile } from '../formats/own-files.js';
 import type { Answer, Request } from './contract.js';
 
 /** How long an answer may take, in milliseconds: a thread that has ended does not say so while this one waits. */

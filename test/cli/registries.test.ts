@@ -57,6 +57,20 @@ const WITH_MODEL = `import options from './options.js';
 export default { ...options, model: ({ errors }) => (errors.length === 0 ? 'two' : 2) };
 `;
 
+const COUNTING = `workflows:
+  more:
+    description: Counts up by two
+    params: { from: { type: num, required: true } }
+    graph:
+      up: { call: count, args: { from: $from, steps: 2 } }
+  from-file:
+    description: Counts up twice
+    params: { from: { type: num, required: true } }
+    graph:
+      first: { workflow: more, args: { from: $from } }
+      second: { call: count, depends_on: [first], args: { from: $first.end, steps: 1 } }
+`;
+
 describe('a command that uses registries', { timeout: 120_000 }, () => {
   let root = '';
   let main = '';
@@ -127,6 +141,23 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     expect(err).toBe('Step 1/2: first\ncounting\nStep 2/2: second\ncounting\nWorkflow execution complete\n');
     const json = stepwright('run', 'count-twice', '--arg', 'from=3', '--json');
     expect(JSON.parse(json.out)).toEqual({ status: 'succeeded', result: { end: 5 } });
+  });
+
+  test('validates and runs a workflow of a file with the tools of the registry', () => {
+    write('counting.yaml', COUNTING);
+    expect(stepwright('validate', 'counting.yaml')).toEqual({
+      code: 0,
+      err: '',
+      out: '2 workflows without errors: more, from-file\n',
+    });
+    const { code, out } = stepwright('run', 'counting.yaml', '--workflow', 'from-file', '--arg', 'from=3');
+    expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: { end: 6 } });
+    expect(stepwright('run', 'counting.yaml').err).toContain('choose one with `--workflow`');
+    write('counting.yaml', COUNTING.replace('call: count', 'call: cuont'));
+    const broken = stepwright('run', 'counting.yaml', '--workflow', 'more', '--arg', 'from=3');
+    expect(broken).toMatchObject({ code: 1, out: '' });
+    expect(broken.err).toContain('counting.yaml:6:7 - error SW4001: ');
+    expect(broken.err).toContain('did you mean `count`?');
   });
 
   test('asks the model of the options for a value', () => {

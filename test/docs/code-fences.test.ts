@@ -1,6 +1,7 @@
 import * as authors from 'stepwright';
 import * as builder from 'stepwright/builder';
 import * as codegen from 'stepwright/codegen';
+import * as formats from 'stepwright/formats';
 import * as runtime from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { dispatch } from '../../src/cli/dispatch.js';
@@ -46,6 +47,7 @@ test('every code fence is of a kind that is tested', () => {
     'docs/migration.md',
     'docs/recipes.md',
     'docs/several-servers.md',
+    'docs/spec-files.md',
     'docs/tutorial.md',
     'docs/upstream-tools.md',
     'docs/reference/builder.md',
@@ -113,7 +115,7 @@ test('the README shows the diagnostic of a broken reference', { timeout: 300_000
 
 describe('the reference', () => {
   test('names everything that the entry points export', () => {
-    const exported = [authors, runtime, codegen, builder].flatMap((entry) => Object.keys(entry));
+    const exported = [authors, runtime, codegen, builder, formats].flatMap((entry) => Object.keys(entry));
     const words = new Set(REFERENCE.flatMap((file) => page(file).match(/[\w$]+/g) ?? []));
     expect(exported.filter((name) => !words.has(name))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { packageFile } from '../../codegen/own-files.js';
+import { packageFile } from '../../formats/own-files.js';
 import { diagnosticTable } from '../../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../../graph/names.js';
 import { type RunTimeCode, runTimeCodes, runTimeCodeText } from '../../graph/run-time-codes.js';

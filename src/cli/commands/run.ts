@@ -1,19 +1,31 @@
 import { Console } from 'node:console';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { loadWorkflowFiles } from '../../formats/load-workflow-files.js';
+import type { SpecWorkflow } from '../../formats/spec-files.js';
+import { formatOf } from '../../formats/text/read-text.js';
+import { formatDiagnostics } from '../../graph/diagnostics/format.js';
+import type { Registry } from '../../runtime/index.js';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
 import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
 import { misused, type Output, texts } from '../command-line.js';
-import { type OpenRegistries, REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
+import {
+  environmentOf,
+  type OpenRegistries,
+  REGISTRY_OPTIONS,
+  registryCommand,
+  withRegistries,
+} from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
   arg: { type: 'string', isRepeatable: true },
+  workflow: { type: 'string' },
   json: { type: 'boolean' },
   record: { type: 'string' },
 } as const;
 
-/** `stepwright run WORKFLOW`: runs a workflow in this process. */
+/** `stepwright run WORKFLOW|FILE`: runs a workflow of a registry or of a file in this process. */
 export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, async (parsed, output) => {
   const { values, args } = parsed;
   const [name] = args;
@@ -21,7 +33,8 @@ export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, asyn
   const read = readPairs(values.arg ?? []);
   if ('fault' in read) return misused(read.fault, output);
   return withRegistries('run', values, output, async (open) => {
-    const found = find(open, name);
+    const found = await find(open, name, values, output);
+    if (typeof found === 'number') return found;
     if ('fault' in found) return misused(found.fault, output);
     // Stdout has the result alone.
     globalThis.console = new Console(process.stderr);
@@ -35,7 +48,8 @@ export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, asyn
     const outcome = await runLocally({
       registry: found.registry,
       options: recording === undefined ? open.options : { ...open.options, upstream: recording },
-      workflow: name,
+      workflow: found.workflow,
+      workflows: found.workflows,
       given: read.given,
       signal: stop.signal,
       progress: (_done, _total, message) => {
@@ -66,19 +80,61 @@ function readPairs(pairs: readonly string[]): Given {
   return { given: Object.fromEntries(given) };
 }
 
-function find({ registries }: OpenRegistries, name: string) {
+/** A workflow that can be run, and the workflows of its file. */
+interface Found {
+  readonly registry: Registry;
+  readonly workflow: string;
+  readonly workflows: readonly SpecWorkflow[];
+}
+
+/** Finds a workflow by its name, or by its file. Faults of a file are printed; the result is then the exit code. */
+function find(
+  open: OpenRegistries,
+  name: string,
+  { root = '.', workflow }: { readonly root?: string; readonly workflow?: string },
+  output: Output,
+): Promise<Found | { readonly fault: string } | number> {
+  if (formatOf(name) !== undefined) return findInFile(open, { file: name, root, workflow }, output);
+  if (workflow !== undefined) return Promise.resolve({ fault: texts.needlessWorkflow });
+  return Promise.resolve(findRegistered(open, name));
+}
+
+function findRegistered({ registries }: OpenRegistries, name: string): Found | { readonly fault: string } {
   const [first, ...others] = registries.filter(({ registry }) => Object.hasOwn(registry.workflows, name));
   if (first === undefined) {
     const known = registries.flatMap(({ registry }) => Object.keys(registry.workflows));
     return { fault: texts.unknownWorkflow(name, known) };
   }
-  if (others.length === 0) return first;
+  if (others.length === 0) return { registry: first.registry, workflow: name, workflows: [] };
   return {
     fault: texts.severalWorkflows(
       name,
       [first, ...others].map(({ file }) => file),
     ),
   };
+}
+
+async function findInFile(
+  { registries }: OpenRegistries,
+  {
+    file,
+    root,
+    workflow,
+  }: { readonly file: string; readonly root: string; readonly workflow: string | undefined },
+  output: Output,
+): Promise<Found | { readonly fault: string } | number> {
+  const [{ registry }, ...others] = registries;
+  if (others.length > 0) return { fault: texts.chooseRegistry(registries.map((each) => each.file)) };
+  const registered = environmentOf(registries);
+  const { workflows, diagnostics, readSource } = await loadWorkflowFiles([file], { root, registered });
+  if (diagnostics.length > 0) output.err(formatDiagnostics(diagnostics, readSource, { color: output.color }));
+  const names = workflows.map(({ graph }) => graph.name);
+  const [first] = names;
+  if (first === undefined) return 1;
+  if (workflow === undefined && names.length > 1) return { fault: texts.chooseWorkflow(file, names) };
+  const chosen = workflow ?? first;
+  if (!names.includes(chosen)) return { fault: texts.unknownWorkflow(chosen, names) };
+  return { registry, workflow: chosen, workflows };
 }
 
 function report(outcome: LocalOutcome, json: boolean, output: Output): number {

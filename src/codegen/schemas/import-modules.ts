@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isFromSource, packageFile, programFile } from '../../formats/own-files.js';
 import { pnpFlags } from '../../formats/plug-n-play.js';
-import { isFromSource, packageFile, programFile } from '../own-files.js';
 import type { Reads } from './cache/dependencies.js';
 import type { SchemaReading } from './json-schema.js';
 import type { LoaderSettings } from './loader/settings.js';

@@ -3,6 +3,7 @@ import type { SourceLocation } from '../source-location.js';
 import { moduleFaults, outputFaults } from './table/build.js';
 import { expressionFaults, referenceFaults } from './table/expressions.js';
 import { graphFaults } from './table/graph.js';
+import { specFileFaults } from './table/spec-files.js';
 import { structureFaults } from './table/structure.js';
 
 /**
@@ -15,6 +16,7 @@ export const diagnosticTable = {
   ...expressionFaults,
   ...referenceFaults,
   ...graphFaults,
+  ...specFileFaults,
   ...moduleFaults,
   ...outputFaults,
 } as const;

@@ -30,7 +30,7 @@ export function call(fn: string, ...args: Expr[]): Expr {
   return { kind: 'call', fn, args };
 }
 
-export function text(style: 'js' | 'display', ...parts: (string | Expr)[]): Expr {
+export function text(style: 'js' | 'display' | 'strict', ...parts: (string | Expr)[]): Expr {
   return { kind: 'text', style, parts };
 }
 

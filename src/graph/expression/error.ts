@@ -31,6 +31,13 @@ const messages = {
   E_UNKNOWN_FUNCTION: (p: { fn: string }) => `there is no function \`${p.fn}\``,
   E_ARITY: (p: { fn: string; takes: string; given: number }) =>
     `\`${p.fn}\` takes ${p.takes}, and ${p.given} were given`,
+  /** A strict reference found nothing. */
+  E_REF_MISSING: (p: { ref: string; key?: string; of?: string; found?: string }) =>
+    p.key === undefined
+      ? `${p.ref} has no value`
+      : `${p.ref} finds nothing: ${p.of} is ${p.found}, and has no \`${p.key}\``,
+  /** A strict text met null or absent. */
+  E_REF_NULL: (p: { of: string; found: string }) => `${p.of} is ${p.found}, and cannot be part of a text`,
   /** Part of the language's design, and not of this version's evaluator. */
   E_UNSUPPORTED: (p: { what: string }) => `this version cannot evaluate ${p.what}`,
   E_DEPTH: (p: { what: string; limit: number }) => `${p.what} is nested deeper than ${p.limit} levels`,

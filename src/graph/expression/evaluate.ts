@@ -32,6 +32,7 @@ import {
   isNullish,
   isTrue,
   isUnknown,
+  readPart,
   readProperty,
   toText,
   type Unknown,
@@ -130,7 +131,13 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
         if (isUnknown(value)) {
           before = [...(before ?? []), text, value];
           text = '';
-        } else text += toText(value, expr.style, budget, expr.at);
+          continue;
+        }
+        if (expr.style === 'strict' && typeof part !== 'string' && isNullish(value)) {
+          const details = { of: describeSource(part), found: describeKind(value) };
+          throw expressionError('E_REF_NULL', details, part.at ?? expr.at);
+        }
+        text += toText(value, expr.style, budget, expr.at);
       }
       return before === undefined ? text : unknownText([...before, text]);
     }
@@ -161,9 +168,33 @@ function reference(expr: RefExpr, evaluation: Evaluation): Value {
   if (name === undefined) throw expressionError('E_UNSUPPORTED', { what: `\`${root}\` as a whole` }, at);
   evaluation.budget.charge(path.length - 1, at);
   let value = root === 'local' ? local(name, expr, evaluation) : evaluation.scope.lookup(root, name);
+  if (expr.find !== undefined) return found(expr, value);
   for (let place = 1; place < path.length; place += 1) {
     value = readProperty(value, path[place] ?? '', () => describePath(root, path.slice(0, place)), at);
   }
+  return value;
+}
+
+/** Reads what a strict or an optional reference names, from the value of its first segment. */
+function found({ root, path, find, at }: RefExpr, start: Value): Value {
+  let value = start;
+  for (let place = 1; place < path.length; place += 1) {
+    const key = path[place] ?? '';
+    const of = value;
+    value = readPart(of, key);
+    if (value !== undefined) continue;
+    if (find === 'optional') return undefined;
+    const details = {
+      ref: describePath(root, path),
+      key: String(key),
+      of: describePath(root, path.slice(0, place)),
+      found: Array.isArray(of) ? `a list of ${of.length}` : describeKind(of),
+    };
+    throw expressionError('E_REF_MISSING', details, at);
+  }
+  // An input that the caller left out is absent, and its key is left out as well.
+  if (value === undefined && find === 'strict' && root !== 'inputs')
+    throw expressionError('E_REF_MISSING', { ref: describePath(root, path) }, at);
   return value;
 }
 

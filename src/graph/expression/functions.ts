@@ -1,9 +1,10 @@
-import { unreachable, type Value } from '../json.js';
+import { isJsonObject, unreachable, type Value } from '../json.js';
 import type { Span } from '../source-location.js';
 import type { Allocations } from './allocations.js';
 import type { Budget } from './error.js';
+import { deeplyEqual } from './operators.js';
 import type { CallExpr } from './tree.js';
-import { argumentType, isComposite, isNullish, toText } from './value.js';
+import { argumentType, chargeWhole, isComposite, isNullish, toText } from './value.js';
 
 /**
  * The functions an expression may call. An arrow never is an argument: functions over the items of a list (`map`,
@@ -12,7 +13,7 @@ import { argumentType, isComposite, isNullish, toText } from './value.js';
  */
 
 /** What a function gives: the first of its arguments that is there, or always a value of one kind. */
-export type ResultKind = 'first argument' | 'boolean' | 'text' | 'list of texts';
+export type ResultKind = 'first argument' | 'boolean' | 'number' | 'text' | 'list of texts' | 'any';
 
 /** All there is to say about a function: codegen, the checker and the evaluator have no list of their own. */
 interface FunctionBase {
@@ -50,7 +51,15 @@ export interface FunctionCall {
 export type ExpressionFunction = LazyFunction | EagerFunction;
 
 /** What an argument of a function may be. With a `?` it may be absent as well, given as absent or left out. */
-export type ArgumentKind = 'any' | 'text' | 'list' | 'text or list' | 'text?' | 'number?';
+export type ArgumentKind =
+  | 'any'
+  | 'text'
+  | 'list'
+  | 'object'
+  | 'text or list'
+  | 'text, list or object'
+  | 'text?'
+  | 'number?';
 
 /** Whether a value may be given where this kind is taken. */
 export function isOfKind(value: Value, kind: ArgumentKind): boolean {
@@ -61,8 +70,12 @@ export function isOfKind(value: Value, kind: ArgumentKind): boolean {
       return typeof value === 'string';
     case 'list':
       return Array.isArray(value);
+    case 'object':
+      return isJsonObject(value);
     case 'text or list':
       return typeof value === 'string' || Array.isArray(value);
+    case 'text, list or object':
+      return typeof value === 'string' || isComposite(value);
     case 'text?':
       return value === undefined || typeof value === 'string';
     case 'number?':
@@ -79,8 +92,12 @@ export function describeArgument(kind: ArgumentKind): string {
       return 'a value';
     case 'list':
       return 'a list';
+    case 'object':
+      return 'an object';
     case 'text or list':
       return 'text or a list';
+    case 'text, list or object':
+      return 'text, a list or an object';
     case 'text':
     case 'text?':
       return 'text';
@@ -268,9 +285,87 @@ const isNullishFunction: EagerFunction = {
   },
 };
 
+/** What conditions of spec files ask, and the result of a workflow that names none. */
+const specFunctions: readonly EagerFunction[] = [
+  /** Whether a text has another one in it, or a list an item of the same content. */
+  {
+    name: 'contains',
+    arity: { min: 2, max: 2 },
+    result: 'boolean',
+    lazy: false,
+    takes: ['text or list', 'any'],
+    apply: ([subject, item], call) => {
+      if (typeof subject === 'string') {
+        if (typeof item !== 'string') throw argumentType('contains', 'text', item, call.at);
+        return indexOf(chargedText(subject, call), chargedText(item, call)) !== -1;
+      }
+      return listOf(subject).some((each) => deeplyEqual(each, item, call.budget, call.at));
+    },
+  },
+
+  /** How many characters (code points) a text has, items a list, keys an object. */
+  {
+    name: 'length',
+    arity: { min: 1, max: 1 },
+    result: 'number',
+    lazy: false,
+    takes: ['text, list or object'],
+    apply: ([value], call) => {
+      if (typeof value === 'string') return [...chargedText(value, call)].length;
+      const count = Object.values(value as object).filter((part) => part !== undefined).length;
+      call.budget.charge(1 + count, call.at);
+      return count;
+    },
+  },
+
+  /** A value as compact JSON. */
+  {
+    name: 'toJson',
+    arity: { min: 1, max: 1 },
+    result: 'text',
+    lazy: false,
+    takes: ['any'],
+    apply: ([value], { budget, at }) => {
+      if (value === undefined) throw argumentType('toJson', 'a value', value, at);
+      chargeWhole(value, budget, at);
+      return JSON.stringify(value);
+    },
+  },
+
+  /** Whether there is a value; null is one. */
+  {
+    name: 'isPresent',
+    arity: { min: 1, max: 1 },
+    result: 'boolean',
+    lazy: false,
+    takes: ['any'],
+    apply: ([value], { budget, at }) => {
+      budget.charge(1, at);
+      return value !== undefined;
+    },
+  },
+
+  /** The value of an object with one entry; the object itself where it has several, null where it has none. */
+  {
+    name: 'soleEntry',
+    arity: { min: 1, max: 1 },
+    result: 'any',
+    lazy: false,
+    takes: ['object'],
+    apply: ([value], { budget, at }) => {
+      const present = Object.values(value as Readonly<Record<string, Value>>).filter(
+        (part) => part !== undefined,
+      );
+      budget.charge(1 + present.length, at);
+      if (present.length === 0) return null;
+      return present.length === 1 ? present[0] : value;
+    },
+  },
+];
+
 /** Every function an expression may call, by name. Closed: a graph cannot add to it. */
 export const expressionFunctions: ReadonlyMap<string, ExpressionFunction> = new Map(
-  [coalesce, isNullishFunction, ...javascriptMethods, ...uriFunctions].map(
+  [coalesce, isNullishFunction, ...javascriptMethods, ...uriFunctions, ...specFunctions].map(
     (fn): [string, ExpressionFunction] => [fn.name, fn],
   ),
 );

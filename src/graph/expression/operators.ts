@@ -1,8 +1,8 @@
-import { unreachable, type Value } from '../json.js';
+import { isJsonObject, type JsonObject, ownProperty, unreachable, type Value } from '../json.js';
 import type { Span } from '../source-location.js';
 import { type Budget, expressionError } from './error.js';
 import type { ArithmeticOp, CompareOp } from './tree.js';
-import { describeKind, isComposite } from './value.js';
+import { chargeWhole, describeKind, isComposite } from './value.js';
 
 /**
  * Calculates with two values.
@@ -96,7 +96,9 @@ export function compare(op: CompareOp, left: Value, right: Value, budget: Budget
     case 'ge.js':
       return order(op, left, right, budget, at) >= 0;
     case 'eq.deep':
+      return deeplyEqual(left, right, budget, at);
     case 'ne.deep':
+      return !deeplyEqual(left, right, budget, at);
     case 'eq.py':
     case 'ne.py':
     case 'lt.py':
@@ -117,6 +119,28 @@ function strictlyEqual(op: CompareOp, left: Value, right: Value, budget: Budget,
     budget.charge(left.length, at);
   }
   return left === right;
+}
+
+/** Whether two values have the same content. Values of different kinds never have; absent equals absent alone. */
+export function deeplyEqual(left: Value, right: Value, budget: Budget, at?: Span): boolean {
+  chargeWhole(left, budget, at);
+  chargeWhole(right, budget, at);
+  return haveSameContent(left, right);
+}
+
+function haveSameContent(left: Value, right: Value): boolean {
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((item, index) => haveSameContent(item, right[index]));
+  if (!isJsonObject(left) || !isJsonObject(right)) return left === right;
+  const keys = presentKeys(left);
+  return (
+    keys.length === presentKeys(right).length &&
+    keys.every((key) => haveSameContent(left[key], ownProperty(right, key)))
+  );
+}
+
+function presentKeys(object: JsonObject): string[] {
+  return Object.keys(object).filter((key) => object[key] !== undefined);
 }
 
 /** Negative, zero or positive. Text is ordered by UTF-16 code units, as JavaScript does. */

@@ -188,7 +188,7 @@ function collectUnbound(expr: Expr, known: ReadonlySet<string>, found: RefExpr[]
 function collect(expr: Expr, guarded: boolean, found: Reference[]): void {
   if (expr.kind === 'literal') return;
   if (expr.kind === 'ref') {
-    found.push({ ref: expr, guarded });
+    found.push({ ref: expr, guarded: guarded || expr.find === 'optional' });
     return;
   }
   if (expr.kind === 'dict') {

@@ -41,11 +41,17 @@ export type RefRoot = 'inputs' | 'state' | 'steps' | 'item' | 'index' | 'error' 
  * A name and a path from it: `inputs.task`, `steps.list.pages.0`. The first path segment names the input, the
  * step or the state field; the rest is read as `get` reads, one segment after another. A `get` of a reference by a
  * written key is not a second spelling of it, but refused; see `readKey`.
+ *
+ * With `find` the path goes through items of lists and own keys of objects alone, and a reference may find nothing: a
+ * name that has no value, an index beyond a list, a key that is not there, a key of null or of text. `strict` is then
+ * the error E_REF_MISSING, except for an input that the caller left out, which is absent. `optional` is absent, and only
+ * orders. Null is a value to both.
  */
 export interface RefExpr extends ExprBase {
   readonly kind: 'ref';
   readonly root: RefRoot;
   readonly path: readonly (string | number)[];
+  readonly find?: 'strict' | 'optional';
 }
 
 /**
@@ -80,7 +86,10 @@ export interface SliceExpr extends LinkBase {
   readonly step?: Expr;
 }
 
-/** `eq.strict` is `===` on JSON scalars; `lt.js` and its like compare two numbers or two strings. */
+/**
+ * `eq.strict` is `===` on JSON scalars, `eq.deep` compares values of any kind by their content; `lt.js` and its like
+ * compare two numbers or two strings.
+ */
 export type CompareOp =
   | 'eq.strict'
   | 'ne.strict'
@@ -186,11 +195,12 @@ export interface CallExpr extends LinkBase {
 
 /**
  * Text with values in it. `js` converts as a template literal does; `display` prints absent as nothing, text as it
- * is and everything else as compact JSON.
+ * is and everything else as compact JSON; `strict` prints as `display` does, and null and absent are the error
+ * E_REF_NULL.
  */
 export interface TextExpr extends ExprBase {
   readonly kind: 'text';
-  readonly style: 'js' | 'display';
+  readonly style: 'js' | 'display' | 'strict';
   readonly parts: readonly (string | Expr)[];
 }
 

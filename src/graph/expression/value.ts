@@ -71,6 +71,16 @@ export function readProperty(value: Value, key: string | number, of: () => strin
   throw expressionError('E_NOT_AN_OBJECT', { key: String(key), of: of(), found: describeKind(value) }, at);
 }
 
+/** Reads an item of a list by its index, or an own property of an object; nothing else has parts. */
+export function readPart(value: Value, key: string | number): Value {
+  if (isUnknown(value)) return value.at(key);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const isItem = !Array.isArray(value) || typeof key === 'number' || /^(?:0|[1-9][0-9]*)$/.test(key);
+  return isItem && Object.hasOwn(value, key)
+    ? (value as Readonly<Record<string | number, Value>>)[key]
+    : undefined;
+}
+
 /** The error of a function that was given a value of another kind. */
 export function argumentType(fn: string, takes: string, value: Value, at?: Span): Error {
   return expressionError('E_ARGUMENT_TYPE', { fn, takes, found: describeKind(value) }, at);
@@ -202,6 +212,7 @@ export function toText(value: Value, style: TextExpr['style'], budget: Budget, a
     case 'js':
       return templateText(value, budget, at, 0);
     case 'display':
+    case 'strict':
       return displayText(value, budget, at);
     default:
       return unreachable(style);

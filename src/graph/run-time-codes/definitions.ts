@@ -5,6 +5,17 @@ export const expressions = {
     cause: 'The value is null, absent, a number or a boolean at run time.',
     repair: 'Read it with `?.`, or give a default with `??`.',
   },
+  E_REF_MISSING: {
+    meaning: 'A reference of a spec file found nothing.',
+    cause:
+      'The step it names was skipped or has no value, a list has no item at the index, or a key is not there.',
+    repair: 'Write `?` behind the reference if its value may be missing: `$search.0.id?`.',
+  },
+  E_REF_NULL: {
+    meaning: 'A reference in a text of a spec file is null or absent.',
+    cause: 'The value is null, or an optional argument was not given.',
+    repair: 'Write `?` behind the reference for an empty text: `/carts/$cart_id?`.',
+  },
   E_KEY_TYPE: {
     meaning: 'A computed key is neither text nor a number.',
     cause: '`value[key]` was evaluated with another type.',

@@ -92,7 +92,16 @@ function makeDictSchema({ expr, at }: Pick<ExprParts, 'expr' | 'at'>) {
 
 function makeExprSchema({ expr: child, json, at }: ExprParts) {
   // The operators and truths of this version; the names of the others are reserved.
-  const compareOp = z.enum(['eq.strict', 'ne.strict', 'lt.js', 'le.js', 'gt.js', 'ge.js']);
+  const compareOp = z.enum([
+    'eq.strict',
+    'ne.strict',
+    'lt.js',
+    'le.js',
+    'gt.js',
+    'ge.js',
+    'eq.deep',
+    'ne.deep',
+  ]);
   const truth = z.enum(['truthy.js', 'boolean']);
   const root = z.enum(['inputs', 'steps', 'state', 'item', 'index', 'error', 'local']);
   const arithmeticOp = z.enum(['add.js', 'sub', 'mul', 'div', 'mod.js', 'pow']);
@@ -120,6 +129,7 @@ function makeExprSchema({ expr: child, json, at }: ExprParts) {
       kind: z.literal('ref'),
       root,
       path: z.array(z.union([z.string(), z.int().nonnegative()])).min(1),
+      find: z.enum(['strict', 'optional']).exactOptional(),
       ...at,
     }),
     z
@@ -169,7 +179,7 @@ function makeExprSchema({ expr: child, json, at }: ExprParts) {
     callSchema,
     z.strictObject({
       kind: z.literal('text'),
-      style: z.enum(['js', 'display']),
+      style: z.enum(['js', 'display', 'strict']),
       parts: z.array(z.union([z.string(), child])),
       ...at,
     }),

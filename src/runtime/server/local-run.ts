@@ -1,4 +1,5 @@
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { hashGraph } from '../../graph/canonical.js';
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { Failure } from '../engine/contract.js';
@@ -15,6 +16,7 @@ import { servedWorkflows } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
 import { type ResolvedSettings, resolveSettings, type ServerSettings } from './options.js';
 import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
+import { RegistrationError } from './registration.js';
 import { valuePort } from './runs/model-values.js';
 import { verifyCurrent } from './verify-sources.js';
 
@@ -31,8 +33,10 @@ export type LocalOutcome =
 export interface LocalRun {
   readonly registry: Registry;
   readonly options: ServerSettings & UntypedFactories;
-  /** A workflow of the registry. */
+  /** A workflow of the registry, or of `workflows`. */
   readonly workflow: string;
+  /** Workflows besides those of the registry. */
+  readonly workflows?: readonly { readonly graph: Graph }[];
   /** The arguments as texts, as a prompt takes them. */
   readonly given: Readonly<Record<string, string>>;
   readonly progress: ReportProgress;
@@ -46,6 +50,7 @@ export interface LocalRun {
  * there, with the hand-off of a prompt. Secrets are masked.
  *
  * @throws StaleRegistryError, FactoriesError as `createServer` does.
+ * @throws RegistrationError where the names of workflows' tools are not unique.
  * @throws ServerStartError when `onStart` throws.
  * @throws Error for a workflow that the registry does not have.
  */
@@ -53,6 +58,7 @@ export async function runLocally({
   registry,
   options,
   workflow,
+  workflows: built = [],
   given,
   progress: report,
   signal,
@@ -61,7 +67,10 @@ export async function runLocally({
   const settings = resolveSettings(options);
   const schemas = new SchemaCompiler();
   const toolset = createToolset<Registry>(registry, { ...options, ...settings, schemas });
-  const served = servedWorkflows(registry, [], settings.workflowPrefix).workflows.get(workflow);
+  const runnable = built.map(({ graph }) => ({ graph, hash: hashGraph(graph) }));
+  const { workflows, problems } = servedWorkflows(registry, runnable, settings.workflowPrefix);
+  if (problems.length > 0) throw new RegistrationError(problems);
+  const served = workflows.get(workflow);
   if (served === undefined) throw new Error(`the registry has no workflow ${workflow}`);
   const { graph } = served;
   const read = readArguments(graph.inputs, given, schemas);

@@ -1,5 +1,5 @@
 import { join, sep } from 'node:path';
-import { packageFile } from '../../own-files.js';
+import { packageFile } from '../../../formats/own-files.js';
 import {
   type ClassReading,
   childConditions,

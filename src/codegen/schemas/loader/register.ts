@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Module, { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { programFile } from '../../own-files.js';
+import { programFile } from '../../../formats/own-files.js';
 import { compileFault, isCommonJs, moduleFile, TYPESCRIPT, transformOptions } from './compile.js';
 import type { LoaderSettings } from './settings.js';
 

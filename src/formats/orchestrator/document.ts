@@ -1,0 +1,149 @@
+import { GRAPH_VERSION, type Graph } from '../../graph/model.js';
+import { ReferenceLowering } from '../references/lower-references.js';
+import type { Located, LocatedEntry, LocatedMap } from '../text/located.js';
+import type { Reports } from '../text/reading.js';
+import { expectMap, Fields, textsOf } from './fields.js';
+import { foreignFormatOf } from './foreign.js';
+import { lowerScope } from './lower-nodes.js';
+import { Namespace } from './namespace.js';
+import { NodeReader, type NodeSpec, type ScopeSpec } from './node-specs.js';
+import { lowerParameters } from './parameters.js';
+import { lowerResult } from './results.js';
+import { WrittenRoutes } from './routes.js';
+
+/** What is said about the workflows of a domain as a whole. */
+export interface Domain {
+  readonly name: string;
+  /** What holds for all of them, a sentence each. */
+  readonly rules: readonly string[];
+  /** What their users should know, as Markdown. */
+  readonly docs?: string;
+}
+
+/** A document of the orchestrator dialect. */
+export interface LoweredDocument {
+  readonly domain: Domain;
+  /** In the order of writing. Faulty parts are left out. */
+  readonly graphs: readonly Graph[];
+}
+
+const DOCUMENT_KEYS = ['domain', 'version', 'description', 'rules', 'docs', 'workflows'];
+const WORKFLOW_KEYS = ['title', 'description', 'params', 'graph', 'returns', 'fail_fast', 'max_concurrency'];
+
+/** Lowers a document of the orchestrator dialect to graphs. The checker finds faults in their meaning. */
+export function lowerDocument(reports: Reports, root: Located): LoweredDocument | undefined {
+  const map = expectMap(reports, root, 'a spec file');
+  if (map === undefined) return undefined;
+  const foreign = foreignFormatOf(map);
+  if (foreign !== undefined) {
+    const [first] = map.entries;
+    reports.report('SW5008', first?.key ?? map, { format: foreign });
+    return undefined;
+  }
+  const fields = new Fields(reports, map, 'the file', DOCUMENT_KEYS);
+  if (!fields.require('workflows')) return undefined;
+  const domain = domainOf(reports, fields);
+  const version = versionOf(reports, fields);
+  const workflows = fields.object('workflows');
+  if (workflows?.entries.length === 0)
+    fields.mismatch('workflows', workflows, 'an object with one or more workflows');
+  const graphs = (workflows?.entries ?? []).flatMap(
+    (entry) => lowerWorkflow(reports, entry, { domain: domain.name, version }) ?? [],
+  );
+  return { domain, graphs };
+}
+
+function domainOf(reports: Reports, fields: Fields): Domain {
+  const rules = fields.value('rules');
+  const docs = fields.text('docs')?.value;
+  return {
+    name: fields.text('domain')?.value ?? 'default',
+    rules:
+      rules === undefined ? [] : textsOf(reports, rules, '`rules` of the file').map(({ value }) => value),
+    ...(docs === undefined ? {} : { docs }),
+  };
+}
+
+function versionOf(reports: Reports, fields: Fields): string {
+  const version = fields.value('version');
+  if (version?.kind === 'number') {
+    reports.report('SW5009', version, { written: version.written });
+    return '0.0.0';
+  }
+  return fields.text('version')?.value ?? '0.0.0';
+}
+
+function lowerWorkflow(
+  reports: Reports,
+  { key, value }: LocatedEntry,
+  document: { readonly domain: string; readonly version: string },
+): Graph | undefined {
+  const name = key.value;
+  const map = expectMap(reports, value, `workflow \`${name}\``);
+  if (map === undefined) return undefined;
+  const fields = new Fields(reports, map, `workflow \`${name}\``, WORKFLOW_KEYS);
+  fields.require('description');
+  if (!fields.require('graph')) return undefined;
+  const params = fields.object('params');
+  const inputs = params === undefined ? [] : lowerParameters(reports, params);
+  const written = fields.object('graph');
+  if (written === undefined) return undefined;
+  if (written.entries.length === 0) fields.mismatch('graph', written, 'an object with one or more nodes');
+  const parts = lowerGraph(reports, { name, fields, inputs, params, written });
+  const title = fields.text('title')?.value;
+  const failFast = fields.boolean('fail_fast');
+  const maxConcurrency = fields.number('max_concurrency');
+  return {
+    graphVersion: GRAPH_VERSION,
+    name,
+    ...(title === undefined ? {} : { title }),
+    description: fields.text('description')?.value ?? '',
+    ...document,
+    inputs,
+    instructions: [],
+    ...parts,
+    ...(failFast === undefined ? {} : { failFast }),
+    ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
+    source: reports.source.placeOf(key),
+  };
+}
+
+function lowerGraph(
+  reports: Reports,
+  parts: {
+    readonly name: string;
+    readonly fields: Fields;
+    readonly inputs: Graph['inputs'];
+    readonly params: LocatedMap | undefined;
+    readonly written: LocatedMap;
+  },
+): Pick<Graph, 'nodes' | 'returns'> {
+  const reader = new NodeReader(reports);
+  const scope = reader.graph(parts.written);
+  const routesOf = routesByScope();
+  const areExclusive = (one: NodeSpec, other: NodeSpec) => routesOf(one.scope).areExclusive(one, other);
+  const params = (parts.params?.entries ?? []).map(({ key }) => key);
+  const names = new Namespace(reports, parts.inputs, params, reader.nodes, areExclusive);
+  const lowered = lowerScope(scope, { reports, names, routesOf, nodes: reader.nodes });
+  const references = new ReferenceLowering(reports, names.scopeOf(scope));
+  const returns = lowerResult(reports, {
+    returns: parts.fields.value('returns'),
+    references,
+    scope,
+    lowered,
+    routes: routesOf(scope),
+    name: parts.name,
+    at: parts.fields.map.entries.find(({ key }) => key.value === 'graph')?.key ?? parts.fields.map,
+  });
+  const { nodes } = lowered;
+  return { nodes, ...(returns === undefined ? {} : { returns }) };
+}
+
+function routesByScope(): (scope: ScopeSpec) => WrittenRoutes {
+  const known = new Map<ScopeSpec, WrittenRoutes>();
+  return (scope) => {
+    const routes = known.get(scope) ?? new WrittenRoutes(scope);
+    known.set(scope, routes);
+    return routes;
+  };
+}

@@ -1,0 +1,45 @@
+import { rangeIn } from '../references/lower-references.js';
+import { parseReferences } from '../references/parse-references.js';
+import type { LocatedMap } from '../text/located.js';
+import type { Reports } from '../text/reading.js';
+
+/** Arguments in which a value may become more than a value, and what to write instead. */
+const RISKS: readonly {
+  readonly keys: RegExp;
+  readonly what: string;
+  readonly instead: (path: string) => string;
+}[] = [
+  {
+    keys: /^(?:path|url|endpoint)$/,
+    what: 'an address',
+    instead: (path) => `write \`\${${path}|uri}\`, so that it stays one part of the address`,
+  },
+  {
+    keys: /^(?:sql|query)$/,
+    what: 'a query',
+    instead: () => 'give it to the tool as a parameter of the query',
+  },
+  { keys: /^command$/, what: 'a command', instead: () => 'give it to the tool as an argument of its own' },
+];
+
+/** Reports references inside the texts of addresses, queries and commands. A value may be the whole text. */
+export function reportInterpolations(reports: Reports, args: LocatedMap): void {
+  for (const { key, value } of args.entries) {
+    const risk = RISKS.find(({ keys }) => keys.test(key.value));
+    if (value.kind === 'map') reportInterpolations(reports, value);
+    if (risk === undefined || value.kind !== 'text') continue;
+    const parts = parseReferences(value.value);
+    if (parts.length < 2) continue;
+    for (const part of parts) {
+      if (typeof part === 'string' || 'problem' in part || part.filter === 'uri') continue;
+      const ref = value.value.slice(part.start, part.end);
+      const path = [part.name, ...part.keys].join('.');
+      reports.report('SW5033', rangeIn(value, part.start, part.end), {
+        ref,
+        key: key.value,
+        what: risk.what,
+        instead: risk.instead(path),
+      });
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import type { Node, OnError, Retry } from '../../graph/kinds/node.js';
+import { retryOfWritten } from '../../graph/limits.js';
+import { durationOf } from './durations.js';
+import { Fields } from './fields.js';
+import { checkLiteral, unknownNode } from './names.js';
+import type { NodeContext } from './node-context.js';
+
+const BACKOFFS: readonly Retry['backoff'][] = ['constant', 'linear', 'exponential'];
+
+/** What `on_error` says: more attempts, and the node that takes over. `retry` counts attempts after the first one. */
+export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onError'> {
+  const { spec, reports } = context;
+  const map = spec.fields.object('on_error');
+  if (map === undefined) return {};
+  const where = `\`on_error\` of node \`${spec.id}\``;
+  const fields = new Fields(reports, map, where, ['retry', 'delay', 'backoff', 'jitter', 'fallback']);
+  const extra = fields.number('retry');
+  const delay = fields.value('delay');
+  const delayMs = delay === undefined ? undefined : durationOf(reports, delay, `\`delay\` of ${where}`);
+  const backoff = fields.oneOf('backoff', BACKOFFS);
+  const jitter = fields.number('jitter');
+  const fallback = fallbackOf(context, fields);
+  if (extra !== undefined && (!Number.isInteger(extra) || extra < 0)) {
+    const value = fields.value('retry');
+    if (value !== undefined) reportRange(context, value, extra);
+    return fallback;
+  }
+  if (extra === undefined || extra === 0) return fallback;
+  const retry = retryOfWritten({
+    attempts: extra + 1,
+    ...(delayMs === undefined ? {} : { delayMs }),
+    ...(backoff === undefined ? {} : { backoff }),
+    ...(jitter === undefined ? {} : { jitter }),
+  });
+  return { retry, ...fallback };
+}
+
+function reportRange(
+  { reports, spec }: NodeContext,
+  at: { start: number; end: number },
+  value: number,
+): void {
+  reports.report('SW5006', at, {
+    what: `\`retry\` of node \`${spec.id}\``,
+    expected: 'a whole number of further attempts',
+    found: String(value),
+  });
+}
+
+function fallbackOf(context: NodeContext, fields: Fields): { readonly onError?: OnError } {
+  const { spec, reports, siblings } = context;
+  const fallback = fields.text('fallback');
+  if (fallback === undefined || !checkLiteral(reports, fallback, 'fallback')) return {};
+  const known = siblings.filter((id) => id !== spec.id);
+  if (known.includes(fallback.value)) return { onError: { fallbackNode: fallback.value } };
+  unknownNode(reports, fallback, { key: 'fallback', node: spec.id, known });
+  return {};
+}

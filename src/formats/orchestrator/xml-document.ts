@@ -1,0 +1,471 @@
+import type { Json } from '../../graph/json.js';
+import { nearestName } from '../../graph/names.js';
+import type { Located, LocatedEntry, LocatedMap, LocatedText } from '../text/located.js';
+import type { XmlAttribute, XmlElement } from '../text/read-xml.js';
+import type { Reports } from '../text/reading.js';
+
+/** How the text of an attribute is read. */
+type AttributeType = 'text' | 'number' | 'boolean' | 'names';
+
+interface ElementRule {
+  readonly attributes: Readonly<Record<string, AttributeType>>;
+  readonly children: readonly string[];
+}
+
+const NODE = { id: 'text', depends_on: 'names', join: 'text', when: 'text', title: 'text' } as const;
+const NODES = ['step', 'branch', 'error', 'parallel', 'foreach', 'yield', 'compensate'];
+const PARAMETER = {
+  name: 'text',
+  type: 'text',
+  required: 'boolean',
+  default: 'text',
+  format: 'text',
+  description: 'text',
+  title: 'text',
+  secret: 'boolean',
+  pattern: 'text',
+  minimum: 'number',
+  maximum: 'number',
+  min_length: 'number',
+  max_length: 'number',
+} as const;
+
+/** Every element, with its attributes and the elements in it. */
+const ELEMENTS: Readonly<Record<string, ElementRule>> = {
+  workflows: { attributes: { domain: 'text', version: 'text' }, children: ['workflow'] },
+  workflow: {
+    attributes: {
+      id: 'text',
+      description: 'text',
+      title: 'text',
+      fail_fast: 'boolean',
+      max_concurrency: 'number',
+    },
+    children: ['params', 'graph', 'returns'],
+  },
+  params: { attributes: {}, children: ['param'] },
+  param: { attributes: PARAMETER, children: [] },
+  graph: { attributes: {}, children: NODES },
+  step: {
+    attributes: { ...NODE, timeout: 'number', ignore_error: 'boolean' },
+    children: ['call', 'subworkflow', 'args', 'output', 'on_error', 'compensate'],
+  },
+  call: { attributes: { tool: 'text' }, children: [] },
+  subworkflow: { attributes: { ref: 'text' }, children: [] },
+  args: { attributes: {}, children: ['arg'] },
+  arg: { attributes: { name: 'text', value: 'text', json: 'text' }, children: ['arg'] },
+  output: { attributes: { name: 'text' }, children: [] },
+  on_error: {
+    attributes: { retry: 'number', delay: 'number', backoff: 'text', jitter: 'number', fallback: 'text' },
+    children: [],
+  },
+  branch: { attributes: NODE, children: ['condition', 'default'] },
+  condition: { attributes: { when: 'text', goto: 'text' }, children: [] },
+  default: { attributes: { goto: 'text' }, children: [] },
+  error: {
+    attributes: { id: 'text', message: 'text', code: 'text', when: 'text', title: 'text' },
+    children: [],
+  },
+  parallel: {
+    attributes: { ...NODE, on_partial_failure: 'text', concurrency: 'number', timeout: 'number' },
+    children: ['branch_of', 'output'],
+  },
+  branch_of: { attributes: { name: 'text' }, children: NODES },
+  foreach: {
+    attributes: {
+      ...NODE,
+      items: 'text',
+      as: 'text',
+      max_iterations: 'number',
+      concurrency: 'number',
+      on_item_error: 'text',
+      timeout: 'number',
+    },
+    children: [...NODES, 'output', 'on_error'],
+  },
+  yield: { attributes: { ...NODE, message: 'text', timeout: 'number' }, children: ['expects', 'output'] },
+  expects: { attributes: {}, children: ['param'] },
+  compensate: { attributes: { id: 'text', when: 'text', title: 'text' }, children: ['step', 'call', 'args'] },
+  returns: { attributes: {}, children: ['arg'] },
+};
+
+/** Makes the document that the other formats write of the elements of XML. */
+export function documentOfXml(reports: Reports, root: XmlElement): Located | undefined {
+  return new XmlDocument(reports).document(root);
+}
+
+class XmlDocument {
+  readonly #reports: Reports;
+
+  constructor(reports: Reports) {
+    this.#reports = reports;
+  }
+
+  document(root: XmlElement): Located | undefined {
+    if (!this.#check(root)) return undefined;
+    const workflows = root.children.flatMap((child) => {
+      const id = this.#required(child, 'id');
+      return id === undefined ? [] : [entry(id, this.#workflow(child))];
+    });
+    return mapOf(root, [...this.#attributes(root), entry('workflows', this.#unique(root, workflows))]);
+  }
+
+  /** Reports elements and attributes that are unknown. Without an error the elements are those of the table. */
+  #check(element: XmlElement, parent?: XmlElement): boolean {
+    const { name } = element;
+    const prefixed = [name, ...element.attributes.map((each) => each.name.value)].find(
+      (each) => each.includes(':') || each === 'xmlns',
+    );
+    if (prefixed !== undefined) {
+      const isBpmn = [name, ...element.attributes.map(({ value }) => value.value)].some((text) =>
+        /bpmn/i.test(text),
+      );
+      const what = isBpmn ? 'BPMN' : `the namespace of \`${prefixed}\``;
+      const instead = isBpmn
+        ? 'write the simplified elements of this format: it is a subset for workflows, not BPMN'
+        : 'remove it: elements have no namespaces';
+      this.#reports.report('SW5003', element, { what, instead });
+      return false;
+    }
+    const expected = parent === undefined ? ['workflows'] : (ELEMENTS[parent.name]?.children ?? []);
+    if (!expected.includes(name)) {
+      const where = parent === undefined ? 'a spec file' : `\`<${parent.name}>\``;
+      const suggestion = nearestName(name, expected);
+      this.#reports.report('SW5005', element, {
+        key: `<${name}>`,
+        where,
+        known: expected.map((each) => `<${each}>`),
+        suggestion: suggestion && `<${suggestion}>`,
+      });
+      return false;
+    }
+    const known = Object.keys(ELEMENTS[name]?.attributes ?? {});
+    for (const attribute of element.attributes) this.#checkAttribute(element, attribute, known);
+    // Every child is checked, so that all faults are reported.
+    return element.children.map((child) => this.#check(child, element)).every((isKnown) => isKnown);
+  }
+
+  #checkAttribute(element: XmlElement, { name }: XmlAttribute, known: readonly string[]): void {
+    const key = name.value;
+    if (known.includes(key) || key.startsWith('x-')) return;
+    const where = `\`<${element.name}>\``;
+    this.#reports.report('SW5005', name, { key, where, known, suggestion: nearestName(key, known) });
+  }
+
+  #workflow(element: XmlElement): LocatedMap {
+    const entries = this.#attributes(element, ['id']);
+    const params = childOf(element, 'params');
+    if (params !== undefined) entries.push(entry('params', this.#parameters(params)));
+    const graph = childOf(element, 'graph');
+    if (graph !== undefined) {
+      const nodes = graph.children.flatMap((child) => {
+        const id = this.#required(child, 'id');
+        return id === undefined ? [] : [entry(id, this.#node(child))];
+      });
+      entries.push(entry('graph', this.#unique(graph, nodes)));
+    }
+    const returns = childOf(element, 'returns');
+    if (returns !== undefined) entries.push(entry('returns', this.#args(returns)));
+    return mapOf(element, entries);
+  }
+
+  #parameters(element: XmlElement): LocatedMap {
+    const entries = element.children.flatMap((child) => {
+      const name = this.#required(child, 'name');
+      return name === undefined ? [] : [entry(name, this.#parameter(child))];
+    });
+    return this.#unique(element, entries);
+  }
+
+  /** The default of a number or a boolean is one as well. */
+  #parameter(element: XmlElement): LocatedMap {
+    const type = attributeOf(element, 'type')?.value ?? '';
+    const entries = this.#attributes(element, ['name', 'default']);
+    const fallback = attributeOf(element, 'default');
+    if (fallback !== undefined) {
+      const isNumber = /^(?:int|integer|float|num|number)$/.test(type);
+      const as = isNumber ? 'number' : /^bool/.test(type) ? 'boolean' : 'text';
+      entries.push(entry('default', valueOfAttribute(fallback, as)));
+    }
+    return mapOf(element, entries);
+  }
+
+  /** A node without its id. */
+  #node(element: XmlElement): LocatedMap {
+    const entries = this.#attributes(element, ['id']);
+    const { name, children } = element;
+    switch (name) {
+      case 'step':
+        entries.push(...this.#step(children));
+        break;
+      case 'branch':
+        entries.push(
+          typed(element, 'branch'),
+          entry(
+            'on',
+            listOf(
+              element,
+              children.map((child) => this.#case(child)),
+            ),
+          ),
+        );
+        break;
+      case 'parallel':
+        entries.push(
+          typed(element, 'parallel'),
+          entry('branches', this.#branches(element)),
+          ...this.#output(children),
+        );
+        break;
+      case 'foreach':
+        entries.push(typed(element, 'foreach'), ...this.#body(element), ...this.#output(children));
+        for (const child of children)
+          if (child.name === 'on_error')
+            entries.push(entry('on_error', mapOf(child, this.#attributes(child))));
+        break;
+      case 'yield': {
+        const expects = childOf(element, 'expects');
+        entries.push(typed(element, 'yield'), ...this.#output(children));
+        if (expects !== undefined) entries.push(entry('expects', this.#parameters(expects)));
+        break;
+      }
+      case 'compensate': {
+        const steps = children.map((child) =>
+          mapOf(child, [...this.#attributes(child), ...this.#step(child.children)]),
+        );
+        entries.push(typed(element, 'compensate'), entry('steps', listOf(element, steps)));
+        break;
+      }
+      default:
+        entries.push(typed(element, 'error'));
+    }
+    return mapOf(element, entries);
+  }
+
+  #step(children: readonly XmlElement[]): LocatedEntry[] {
+    return children.flatMap((child) => {
+      switch (child.name) {
+        case 'call':
+          return this.#renamed(child, 'tool', 'call');
+        case 'subworkflow':
+          return this.#renamed(child, 'ref', 'workflow');
+        case 'args':
+          return [entry('args', this.#args(child))];
+        case 'output':
+          return this.#renamed(child, 'name', 'output');
+        case 'compensate':
+          return [entry('compensate', mapOf(child, this.#step(child.children)))];
+        default:
+          return [entry(child.name, mapOf(child, this.#attributes(child)))];
+      }
+    });
+  }
+
+  #case(element: XmlElement): LocatedMap {
+    const entries = this.#attributes(element);
+    if (element.name !== 'default') return mapOf(element, entries);
+    return mapOf(element, [entry('default', nothing(element)), ...entries]);
+  }
+
+  #branches(element: XmlElement): LocatedMap {
+    const entries = element.children.flatMap((child) => {
+      if (child.name !== 'branch_of') return [];
+      const name = this.#required(child, 'name');
+      if (name === undefined) return [];
+      const [only, ...others] = child.children;
+      if (only === undefined || others.length > 0)
+        return [entry(name, mapOf(child, [entry('steps', this.#list(child, child.children))]))];
+      const id = attributeOf(only, 'id');
+      if (id !== undefined && id.value !== name.value) {
+        const instead = `remove \`id\`: the node is \`${name.value}\`, as its branch`;
+        this.#reports.report('SW5018', id, { key: 'id', kind: 'the node of a branch', instead });
+      }
+      return [entry(name, this.#node(only))];
+    });
+    return this.#unique(element, entries);
+  }
+
+  #body(element: XmlElement): LocatedEntry[] {
+    const nodes = element.children.filter(({ name }) => name !== 'output' && name !== 'on_error');
+    const [only, ...others] = nodes;
+    if (only === undefined) return [];
+    if (others.length === 0) return [entry('step', this.#node(only))];
+    return [entry('steps', this.#list(element, nodes))];
+  }
+
+  #list(element: XmlElement, nodes: readonly XmlElement[]): Located {
+    const items = nodes.map((node) => {
+      const map = this.#node(node);
+      const id = attributeOf(node, 'id');
+      return id === undefined ? map : mapOf(node, [entry('id', id), ...map.entries]);
+    });
+    return listOf(element, items);
+  }
+
+  #output(children: readonly XmlElement[]): LocatedEntry[] {
+    return children.flatMap((child) =>
+      child.name === 'output' ? this.#renamed(child, 'name', 'output') : [],
+    );
+  }
+
+  #args(element: XmlElement): LocatedMap {
+    const entries = element.children.flatMap((child) => {
+      const name = this.#required(child, 'name');
+      return name === undefined ? [] : [entry(name, this.#argument(child))];
+    });
+    return this.#unique(element, entries);
+  }
+
+  #argument(element: XmlElement): Located {
+    const value = attributeOf(element, 'value');
+    const json = attributeOf(element, 'json');
+    const given = [value, json, ...element.children.slice(0, 1)].filter((each) => each !== undefined);
+    if (given.length > 1) {
+      const expected = 'one of `value`, `json` and nested `<arg>`';
+      const found = 'several of them';
+      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, found });
+    }
+    if (value !== undefined) return value;
+    if (json !== undefined) return this.#json(json);
+    return this.#args(element);
+  }
+
+  #json(text: LocatedText): Located {
+    try {
+      return locatedJson(JSON.parse(text.value) as Json, text);
+    } catch (error) {
+      if (!(error instanceof SyntaxError) && !(error instanceof DeepJsonError)) throw error;
+      this.#reports.report('SW5006', text, {
+        what: '`json` of `<arg>`',
+        expected: `JSON of at most ${MAX_JSON_DEPTH} levels`,
+        found: `\`${text.value}\``,
+      });
+      return text;
+    }
+  }
+
+  #renamed(element: XmlElement, attribute: string, key: string): LocatedEntry[] {
+    const value = this.#required(element, attribute);
+    return value === undefined ? [] : [entry(key, value)];
+  }
+
+  #required(element: XmlElement, name: string): LocatedText | undefined {
+    const value = attributeOf(element, name);
+    if (value === undefined)
+      this.#reports.report('SW5007', element, { what: `\`<${element.name}>\``, key: name });
+    return value;
+  }
+
+  #attributes(element: XmlElement, without: readonly string[] = []): LocatedEntry[] {
+    const types = ELEMENTS[element.name]?.attributes ?? {};
+    return element.attributes.flatMap(({ name, value }) => {
+      const type = types[name.value];
+      if (type === undefined || without.includes(name.value)) return [];
+      return [entry(name, valueOfAttribute(value, type))];
+    });
+  }
+
+  /** Reports what has one name twice. */
+  #unique(element: XmlElement, entries: readonly LocatedEntry[]): LocatedMap {
+    const known = new Map<string, LocatedText>();
+    const once = entries.filter(({ key }) => {
+      const first = known.get(key.value);
+      known.set(key.value, first ?? key);
+      if (first === undefined) return true;
+      const related = [{ message: 'first written here', place: this.#reports.source.placeOf(first) }];
+      this.#reports.report('SW5004', key, { key: key.value }, { related });
+      return false;
+    });
+    return mapOf(element, once);
+  }
+}
+
+function attributeOf(element: XmlElement, name: string): LocatedText | undefined {
+  return element.attributes.find((attribute) => attribute.name.value === name)?.value;
+}
+
+function childOf(element: XmlElement, name: string): XmlElement | undefined {
+  return element.children.find((child) => child.name === name);
+}
+
+/** Other text than numbers and booleans stays text, for the reader of the key to report. */
+function valueOfAttribute(text: LocatedText, type: AttributeType): Located {
+  const { value, start, end, pointer } = text;
+  switch (type) {
+    case 'number':
+      if (!/^-?[0-9]+(?:\.[0-9]+)?$/.test(value)) return text;
+      return { kind: 'number', value: Number(value), written: value, start, end, pointer };
+    case 'boolean':
+      if (value !== 'true' && value !== 'false') return text;
+      return { kind: 'boolean', value: value === 'true', written: value, start, end, pointer };
+    case 'names':
+      return { kind: 'list', items: namesIn(text), start, end, pointer };
+    case 'text':
+      return text;
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Names between spaces or commas. */
+function namesIn(text: LocatedText): Located[] {
+  return [...text.value.matchAll(/[^\s,]+/g)].map(({ 0: value, index }) => {
+    const start = text.offsetAt(index);
+    const offsetAt = (at: number): number => text.offsetAt(index + at);
+    return { kind: 'text', value, start, end: text.offsetAt(index + value.length), pointer: '', offsetAt };
+  });
+}
+
+function entry(key: string | LocatedText, value: Located): LocatedEntry {
+  if (typeof key !== 'string') return { key, value };
+  const { start, end, pointer } = value;
+  return { key: { kind: 'text', value: key, start, end, pointer, offsetAt: () => start }, value };
+}
+
+function typed(element: XmlElement, kind: string): LocatedEntry {
+  const { start, end } = element;
+  return entry('type', { kind: 'text', value: kind, start, end, pointer: '', offsetAt: () => start });
+}
+
+function mapOf({ start, end }: XmlElement, entries: readonly LocatedEntry[]): LocatedMap {
+  return { kind: 'map', entries, start, end, pointer: '' };
+}
+
+function listOf({ start, end }: XmlElement, items: readonly Located[]): Located {
+  return { kind: 'list', items, start, end, pointer: '' };
+}
+
+function nothing({ start, end }: XmlElement): Located {
+  return { kind: 'null', value: null, written: '', start, end, pointer: '' };
+}
+
+/** How deep values of `json` may be nested. */
+const MAX_JSON_DEPTH = 32;
+
+class DeepJsonError extends Error {}
+
+/** A value of JSON at the place of the text that holds it. @throws DeepJsonError for one that is nested too deep. */
+function locatedJson(value: Json, text: LocatedText, depth = 0): Located {
+  if (depth > MAX_JSON_DEPTH) throw new DeepJsonError();
+  const { start, end, pointer } = text;
+  const at = { start, end, pointer };
+  if (value === null) return { kind: 'null', value, written: 'null', ...at };
+  if (Array.isArray(value))
+    return { kind: 'list', items: value.map((item: Json) => locatedJson(item, text, depth + 1)), ...at };
+  switch (typeof value) {
+    case 'string':
+      return { kind: 'text', value, offsetAt: () => start, ...at };
+    case 'number':
+      return { kind: 'number', value, written: String(value), ...at };
+    case 'boolean':
+      return { kind: 'boolean', value, written: String(value), ...at };
+    default:
+      return {
+        kind: 'map',
+        entries: Object.entries(value).map(([key, part]) =>
+          entry({ ...text, value: key }, locatedJson(part as Json, text, depth + 1)),
+        ),
+        ...at,
+      };
+  }
+}

@@ -1,0 +1,180 @@
+import type { DictEntry, DictExpr, Expr, RefExpr } from '../../graph/expression/tree.js';
+import { nearestName } from '../../graph/names.js';
+import type { Located, LocatedText } from '../text/located.js';
+import type { Reports } from '../text/reading.js';
+import { parseReferences, type ReferenceToken, type TextPart } from './parse-references.js';
+import type { ReferenceScope } from './reference-scope.js';
+
+/** What finds nothing: an error, or absent. */
+type Find = NonNullable<RefExpr['find']>;
+
+/** Makes expression trees of values with `$references` in them. A fault is reported, and its value is absent. */
+export class ReferenceLowering {
+  readonly #reports: Reports;
+  readonly #scope: ReferenceScope;
+
+  constructor(reports: Reports, scope: ReferenceScope) {
+    this.#reports = reports;
+    this.#scope = scope;
+  }
+
+  /** A value with references at any depth; keys have none. */
+  value(located: Located): Expr {
+    switch (located.kind) {
+      case 'text':
+        return this.#whole(located);
+      case 'list': {
+        const items = located.items.map((item) => ({ value: this.value(item) }));
+        return { kind: 'list', items, at: this.#span(located) };
+      }
+      case 'map':
+        return this.dict(located);
+      default:
+        return { kind: 'literal', value: located.value, at: this.#span(located) };
+    }
+  }
+
+  /** An object, whose values may have references. */
+  dict(located: Located & { readonly kind: 'map' }): DictExpr {
+    const entries = located.entries.map(
+      ({ key, value }): DictEntry => ({
+        key: key.value,
+        value: this.value(value),
+      }),
+    );
+    return { kind: 'dict', entries, at: this.#span(located) };
+  }
+
+  /** A text, also where it is one reference alone. */
+  text(located: LocatedText): Expr {
+    const parts = parseReferences(located.value);
+    if (parts.every((part) => typeof part === 'string')) return this.#literal(located, parts);
+    return this.#template(located, parts);
+  }
+
+  /** The reference of a token of a text. */
+  reference(located: LocatedText, token: ReferenceToken, find: Find): Expr {
+    const at = this.#spanIn(located, token);
+    const { name, keys } = token;
+    const resolved = this.#scope.resolve(name, keys);
+    switch (resolved.kind) {
+      case 'value': {
+        const path = [...resolved.path, ...keys.slice(resolved.taken)];
+        return { kind: 'ref', root: resolved.root, path, find, at };
+      }
+      case 'either':
+        return either(resolved.nodes, name, keys, find, at);
+      case 'unknown':
+        this.#reports.report('SW5013', this.#range(located, token), {
+          name,
+          suggestion: resolved.suggestion,
+        });
+        return { kind: 'literal', at };
+      case 'withoutValue': {
+        const ref = located.value.slice(token.start, token.end);
+        this.#reports.report('SW5020', this.#range(located, token), { ref, why: resolved.why });
+        return { kind: 'literal', at };
+      }
+      default:
+        return resolved satisfies never;
+    }
+  }
+
+  #whole(located: LocatedText): Expr {
+    const parts = parseReferences(located.value);
+    const [only] = parts;
+    if (parts.length > 1) return this.#template(located, parts);
+    if (only === undefined || typeof only === 'string') return this.#literal(located, parts);
+    if ('problem' in only || only.filter !== undefined) return this.#template(located, parts);
+    return this.reference(located, only, only.isOptional ? 'optional' : 'strict');
+  }
+
+  #literal(located: LocatedText, parts: readonly TextPart[]): Expr {
+    return { kind: 'literal', value: parts.join(''), at: this.#span(located) };
+  }
+
+  #template(located: LocatedText, parts: readonly TextPart[]): Expr {
+    const lowered = parts.map((part) => (typeof part === 'string' ? part : this.#part(located, part)));
+    return { kind: 'text', style: 'strict', parts: lowered, at: this.#span(located) };
+  }
+
+  #part(located: LocatedText, part: Exclude<TextPart, string>): Expr {
+    if ('problem' in part) {
+      const ref = located.value.slice(part.start, part.end);
+      this.#reports.report('SW5020', this.#range(located, part), { ref, why: part.problem });
+      return { kind: 'literal' };
+    }
+    const { isOptional, filter } = part;
+    const at = this.#spanIn(located, part);
+    const value = this.reference(located, part, isOptional ? 'optional' : 'strict');
+    const empty: Expr = { kind: 'literal', value: '' };
+    const shown: Expr = isOptional ? { kind: 'call', fn: 'coalesce', args: [value, empty], at } : value;
+    if (filter === undefined) return shown;
+    const fn = FILTERS.get(filter);
+    if (fn === undefined) {
+      const known = [...FILTERS.keys()];
+      const start = part.filterStart ?? part.start;
+      this.#reports.report('SW5021', this.#range(located, { start, end: start + filter.length }), {
+        what: 'a filter',
+        value: filter,
+        known,
+        suggestion: nearestName(filter, known),
+      });
+      return shown;
+    }
+    if (fn === 'toJson') return { kind: 'call', fn, args: [value], at };
+    return { kind: 'call', fn, args: [{ kind: 'text', style: 'strict', parts: [shown], at }], at };
+  }
+
+  #span(located: Located) {
+    return this.#reports.source.span(located.start, located.end);
+  }
+
+  #spanIn(located: LocatedText, token: { readonly start: number; readonly end: number }) {
+    const { start, end } = this.#range(located, token);
+    return this.#reports.source.span(start, end);
+  }
+
+  #range(located: LocatedText, { start, end }: { readonly start: number; readonly end: number }) {
+    return rangeIn(located, start, end);
+  }
+}
+
+/** Filters behind `|` in braces, and the functions that they are. */
+const FILTERS: ReadonlyMap<string, string> = new Map([
+  ['uri', 'uriComponent'],
+  ['json', 'toJson'],
+]);
+
+/** The offsets of a part of a text. */
+export function rangeIn(located: LocatedText, start: number, end: number) {
+  const from = located.offsetAt(start);
+  return { start: from, end: Math.max(located.offsetAt(end), from), pointer: located.pointer };
+}
+
+/** The result of whichever of several nodes has run, as a local value from which the keys are read. */
+function either(
+  nodes: readonly string[],
+  name: string,
+  keys: readonly (string | number)[],
+  find: Find,
+  at: Expr['at'],
+): Expr {
+  const where = at === undefined ? {} : { at };
+  const refs = nodes.map(
+    (id): Expr => ({ kind: 'ref', root: 'steps', path: [id], find: 'optional', ...where }),
+  );
+  const value = refs.reduceRight(
+    (rest, ref): Expr => ({
+      kind: 'conditional',
+      truth: 'boolean',
+      test: { kind: 'call', fn: 'isPresent', args: [ref], ...where },
+      // biome-ignore lint/suspicious/noThenProperty: the name is the model's, and no such object is awaited
+      then: ref,
+      else: rest,
+      ...where,
+    }),
+  );
+  const body: Expr = { kind: 'ref', root: 'local', path: [name, ...keys], find, ...where };
+  return { kind: 'let', name, value, body, ...where };
+}

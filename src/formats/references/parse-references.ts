@@ -1,0 +1,101 @@
+/** A reference in a text: `$flight.0.id`, `${cart_id?|uri}`. Indexes are those of the text. */
+export interface ReferenceToken {
+  readonly start: number;
+  readonly end: number;
+  readonly name: string;
+  readonly keys: readonly (string | number)[];
+  /** Whether it may find nothing. */
+  readonly isOptional: boolean;
+  readonly filter?: string;
+  readonly filterStart?: number;
+}
+
+/** A part of a text that looks like a reference, and is none. */
+export interface MalformedReference {
+  readonly start: number;
+  readonly end: number;
+  readonly problem: string;
+}
+
+export type TextPart = string | ReferenceToken | MalformedReference;
+
+const PATH = /([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*|\.[0-9]+|\[[0-9]+\])*)/y;
+const KEY = /[A-Za-z_][A-Za-z0-9_]*|[0-9]+/g;
+const FILTER = /\|([A-Za-z_]*)/y;
+
+/** Reads the path at an index of a text, without its `$`. */
+export function pathAt(
+  text: string,
+  index: number,
+): { readonly name: string; readonly keys: readonly (string | number)[]; readonly end: number } | undefined {
+  PATH.lastIndex = index;
+  const [all, name = '', rest = ''] = PATH.exec(text) ?? [];
+  if (all === undefined) return undefined;
+  const keys = [...rest.matchAll(KEY)].map(([key]) => (/^[0-9]/.test(key) ? indexOrText(key) : key));
+  return { name, keys, end: index + all.length };
+}
+
+/** An index that a number cannot hold stays text: no list has it. */
+function indexOrText(key: string): string | number {
+  const value = Number(key);
+  return Number.isSafeInteger(value) ? value : key;
+}
+
+/**
+ * Splits a text at its references. `$$` is a dollar sign, and so is a `$` that no name follows. A text that is one
+ * reference alone may have a `?` behind it without braces.
+ */
+export function parseReferences(text: string): readonly TextPart[] {
+  const parts: TextPart[] = [];
+  let literal = '';
+  let index = 0;
+  const add = (part: ReferenceToken | MalformedReference): void => {
+    if (literal !== '') parts.push(literal);
+    literal = '';
+    parts.push(part);
+    index = part.end;
+  };
+  while (index < text.length) {
+    const next = text.indexOf('$', index);
+    if (next === -1) break;
+    literal += text.slice(index, next);
+    index = next;
+    const token = text[next + 1] === '{' ? bracedAt(text, next) : bareAt(text, next);
+    if (token !== undefined) {
+      add(token);
+      continue;
+    }
+    literal += '$';
+    index += text[next + 1] === '$' ? 2 : 1;
+  }
+  literal += text.slice(index);
+  if (literal !== '') parts.push(literal);
+  return parts;
+}
+
+function bareAt(text: string, start: number): ReferenceToken | undefined {
+  const path = pathAt(text, start + 1);
+  if (path === undefined) return undefined;
+  const isWhole = start === 0 && path.end === text.length - 1 && text.endsWith('?');
+  const { name, keys } = path;
+  return { start, end: isWhole ? text.length : path.end, name, keys, isOptional: isWhole };
+}
+
+function bracedAt(text: string, start: number): ReferenceToken | MalformedReference | undefined {
+  const path = pathAt(text, start + 2);
+  if (path === undefined) return undefined;
+  const { name, keys } = path;
+  const isOptional = text[path.end] === '?';
+  let end = path.end + (isOptional ? 1 : 0);
+  FILTER.lastIndex = end;
+  const [all, filter] = FILTER.exec(text) ?? [];
+  const filterStart = end + 1;
+  end += all?.length ?? 0;
+  if (text[end] !== '}') {
+    const close = text.indexOf('}', end);
+    const problem = close === -1 ? 'it has no `}`' : 'between its braces is more than a path';
+    return { start, end: close === -1 ? end : close + 1, problem };
+  }
+  const filtered = filter === undefined ? {} : { filter, filterStart };
+  return { start, end: end + 1, name, keys, isOptional, ...filtered };
+}

@@ -1,0 +1,153 @@
+import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
+import {
+  type Diagnostic,
+  type DiagnosticCode,
+  hasErrors,
+  sortDiagnostics,
+} from '../graph/diagnostics/diagnostic.js';
+import type { Graph } from '../graph/model.js';
+import { bundle, compensationsOf, nodesOf } from '../graph/nodes.js';
+import { type Domain, type LoweredDocument, lowerDocument } from './orchestrator/document.js';
+import { withSpecHint } from './orchestrator/hints.js';
+import { documentOfXml } from './orchestrator/xml-document.js';
+import type { TextLimits } from './text/limits.js';
+import { readText, type TextFormat } from './text/read-text.js';
+import { Reports } from './text/reading.js';
+
+export type { Domain } from './orchestrator/document.js';
+
+/** How the text of a spec file is read. */
+export interface ParseOptions {
+  /** The name of the file, for diagnostics. */
+  readonly file: string;
+  readonly format: TextFormat;
+  /** The tools, resources and workflows that its workflows may use. Without it calls are not checked. */
+  readonly registered?: CheckEnvironment;
+}
+
+/** A workflow of a spec file, as a server takes it. */
+export interface SpecWorkflow {
+  /** With the workflows that it runs. */
+  readonly graph: Graph;
+}
+
+/** The workflows of spec files. */
+export interface SpecWorkflows {
+  /** What the files say about their domains, each domain once. */
+  readonly domains: readonly Domain[];
+  /** In the order of writing. Empty if there is an error. */
+  readonly workflows: readonly SpecWorkflow[];
+  /** Sorted by place. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads the workflows of the text of a spec file. All faults are reported at once; with an error there is no workflow.
+ * Never throws for a text.
+ */
+export async function parseWorkflows(
+  text: string,
+  { file, format, registered }: ParseOptions,
+): Promise<SpecWorkflows> {
+  return checkSpecs([await lowerSpec(text, { file, format })], registered);
+}
+
+/** A spec file that was read, and not checked yet. */
+export interface LoweredSpec {
+  readonly reports: Reports;
+  /** Missing where the text has a fault that leaves nothing to lower. */
+  readonly document?: LoweredDocument;
+}
+
+/** Reads a text and lowers it to graphs. */
+export async function lowerSpec(
+  text: string,
+  { file, format, limits }: Pick<ParseOptions, 'file' | 'format'> & { readonly limits?: TextLimits },
+): Promise<LoweredSpec> {
+  const own = limits === undefined ? {} : { limits };
+  const { source, root, diagnostics } = await readText(text, { file, format, xml: documentOfXml, ...own });
+  const reports = new Reports(source);
+  reports.add(diagnostics);
+  const document = root === undefined ? undefined : lowerDocument(reports, root);
+  return { reports, ...(document === undefined ? {} : { document }) };
+}
+
+/** Checks the graphs of files that may use each other's workflows. */
+export function checkSpecs(
+  specs: readonly LoweredSpec[],
+  registered: CheckEnvironment | undefined,
+): SpecWorkflows {
+  const byName = new Map(registered?.workflows);
+  const own = new Map<string, Graph>();
+  const graphs = specs.flatMap(({ reports, document }) =>
+    (document?.graphs ?? []).filter((graph) => {
+      const first = own.get(graph.name);
+      own.set(graph.name, first ?? graph);
+      byName.set(graph.name, first ?? graph);
+      if (first === undefined) return true;
+      const related =
+        first.source === undefined ? [] : [{ message: 'first written here', place: first.source }];
+      if (graph.source !== undefined)
+        reports.reportAt('SW5004', graph.source.span, { key: graph.name }, { related });
+      return false;
+    }),
+  );
+  const tools = registered?.tools ?? unknownTools(specs);
+  const environment = { tools, resources: registered?.resources ?? new Map(), workflows: byName };
+  const found = specs.flatMap(({ reports, document }) => {
+    const isWhole = !reports.hasErrors;
+    for (const graph of document?.graphs ?? [])
+      reports.add(checkGraph(graph, environment, { isWhole }).map(withSpecHint));
+    return reports.diagnostics.filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
+  });
+  const diagnostics = sortDiagnostics(unique(found));
+  const domains = domainsOf(specs);
+  if (hasErrors(diagnostics)) return { domains, workflows: [], diagnostics };
+  const workflows = graphs.map((graph) => ({ graph: bundle(graph, (name) => byName.get(name)) }));
+  return { domains, workflows, diagnostics };
+}
+
+/** Warnings that a faulty part may be the reason of. */
+const CONSEQUENCES: ReadonlySet<DiagnosticCode> = new Set(['SW5030', 'SW5032']);
+
+/** Tools of which only the names are known, each of which is reported where it is called first. */
+function unknownTools(specs: readonly LoweredSpec[]): Map<string, ToolSignature> {
+  const tools = new Map<string, ToolSignature>();
+  for (const { reports, document } of specs) {
+    for (const node of (document?.graphs ?? []).flatMap((graph) => nodesOf(graph))) {
+      const called = node.kind === 'call' ? [node.tool] : [];
+      for (const tool of [...called, ...compensationsOf(node).map((each) => each.tool)]) {
+        if (tools.has(tool)) continue;
+        tools.set(tool, { inputSchema: { type: 'object' } });
+        if (node.source !== undefined) reports.reportAt('SW5034', node.source.span, { tool });
+      }
+    }
+  }
+  return tools;
+}
+
+/** Several files may say something about one domain. */
+function domainsOf(specs: readonly LoweredSpec[]): Domain[] {
+  const domains = new Map<string, Domain>();
+  for (const { document } of specs) {
+    if (document === undefined) continue;
+    const { name, rules, docs } = document.domain;
+    const first = domains.get(name);
+    const texts = [first?.docs, docs].filter((each) => each !== undefined);
+    domains.set(name, {
+      name,
+      rules: [...new Set([...(first?.rules ?? []), ...rules])],
+      ...(texts.length === 0 ? {} : { docs: texts.join('\n\n') }),
+    });
+  }
+  return [...domains.values()];
+}
+
+/** A part that is lowered twice, as the default of a branch, is reported once. */
+function unique(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const seen = new Set<string>();
+  return diagnostics.filter(({ code, message, place }) => {
+    const key = JSON.stringify([code, message, place]);
+    return !seen.has(key) && seen.add(key);
+  });
+}

@@ -1,0 +1,128 @@
+import type { SourceLocation, Span } from '../../graph/source-location.js';
+
+/** A value of a spec file, and where it is written. YAML, JSON and XML are read into this one form. */
+export type Located = LocatedText | LocatedScalar | LocatedList | LocatedMap;
+
+interface LocatedBase {
+  /** UTF-16 offsets in the text of the file; the end is exclusive. */
+  readonly start: number;
+  readonly end: number;
+  /** The JSON pointer of the value. */
+  readonly pointer: string;
+}
+
+export interface LocatedText extends LocatedBase {
+  readonly kind: 'text';
+  readonly value: string;
+  /** The offset in the file of a character of the value; the start of the value where that is not known. */
+  readonly offsetAt: (index: number) => number;
+}
+
+/** A number, a boolean or null. */
+export type LocatedScalar =
+  | WrittenValue<'number', number>
+  | WrittenValue<'boolean', boolean>
+  | WrittenValue<'null', null>;
+
+interface WrittenValue<K, V> extends LocatedBase {
+  readonly kind: K;
+  readonly value: V;
+  /** As it is written: `1.0` and `1` are one number. */
+  readonly written: string;
+}
+
+export interface LocatedList extends LocatedBase {
+  readonly kind: 'list';
+  readonly items: readonly Located[];
+}
+
+/** An object, in the order of writing. Its keys are unique. */
+export interface LocatedMap extends LocatedBase {
+  readonly kind: 'map';
+  readonly entries: readonly LocatedEntry[];
+}
+
+export interface LocatedEntry {
+  readonly key: LocatedText;
+  readonly value: Located;
+}
+
+/** Finds an entry of a map. */
+export function entryOf(map: LocatedMap, name: string): LocatedEntry | undefined {
+  return map.entries.find(({ key }) => key.value === name);
+}
+
+/** What a value is, for messages: `a list`, `null`. */
+export function describeLocated({ kind }: Located): string {
+  switch (kind) {
+    case 'text':
+      return 'text';
+    case 'number':
+      return 'a number';
+    case 'boolean':
+      return 'a boolean';
+    case 'null':
+      return 'nothing';
+    case 'list':
+      return 'a list';
+    case 'map':
+      return 'an object';
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** A segment of a JSON pointer (RFC 6901). */
+export function pointerTo(parent: string, key: string | number): string {
+  return typeof key === 'number'
+    ? `${parent}/${key}`
+    : `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** The text of a file, by lines. */
+export class SourceText {
+  readonly file: string;
+  readonly text: string;
+  #lineStarts: readonly number[] | undefined;
+
+  /** @param text without a byte order mark. */
+  constructor(file: string, text: string) {
+    this.file = file;
+    this.text = text;
+  }
+
+  /** The location of a range of offsets. */
+  place(start: number, end: number = start, pointer?: string): SourceLocation {
+    return { file: this.file, span: this.span(start, end), ...(pointer === undefined ? {} : { pointer }) };
+  }
+
+  /** The location of a value. */
+  placeOf({ start, end, pointer }: LocatedBase): SourceLocation {
+    return this.place(start, end, pointer);
+  }
+
+  span(start: number, end: number = start): Span {
+    const [line, column] = this.#position(start);
+    const [endLine, endColumn] = this.#position(Math.max(start, end));
+    return [line, column, endLine, endColumn];
+  }
+
+  #position(offset: number): readonly [number, number] {
+    this.#lineStarts ??= lineStartsOf(this.text);
+    let low = 0;
+    let high = this.#lineStarts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return [low + 1, offset - (this.#lineStarts[low] ?? 0) + 1];
+  }
+}
+
+function lineStartsOf(text: string): number[] {
+  const starts = [0];
+  for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1))
+    starts.push(index + 1);
+  return starts;
+}

@@ -1,0 +1,145 @@
+import { SaxesParser } from 'saxes';
+import type { TextLimits } from './limits.js';
+import type { Located, LocatedText, SourceText } from './located.js';
+import { pieceOffsets, piecesOf, plainOffsets } from './offsets.js';
+import { type ReadText, Reports } from './reading.js';
+import { scanXml } from './scan-xml.js';
+
+/** An element of XML. Text beside elements is white space. */
+export interface XmlElement {
+  readonly name: string;
+  /** The name in the start tag, as a range of offsets. */
+  readonly start: number;
+  readonly end: number;
+  readonly attributes: readonly XmlAttribute[];
+  readonly children: readonly XmlElement[];
+}
+
+export interface XmlAttribute {
+  /** The range of the name. */
+  readonly name: LocatedText;
+  readonly value: LocatedText;
+}
+
+/** Makes the values of a document out of its elements, and reports what it does not know. */
+export type XmlMapping = (reports: Reports, root: XmlElement) => Located | undefined;
+
+/** How many faults of syntax are reported: later ones mostly follow from the first. */
+const MOST_SYNTAX_FAULTS = 10;
+
+/** Reads XML 1.0 without document types, processing instructions and namespaces. */
+export function readXml(source: SourceText, limits: TextLimits, mapping: XmlMapping): ReadText {
+  const reports = new Reports(source);
+  const refusal = scanXml(source.text, limits);
+  if (refusal !== undefined) {
+    reports.refuse(refusal);
+    return { diagnostics: reports.diagnostics };
+  }
+  const root = new XmlReading(reports).read();
+  const located = root === undefined || reports.hasErrors ? undefined : mapping(reports, root);
+  return {
+    diagnostics: reports.diagnostics,
+    ...(located === undefined || reports.hasErrors ? {} : { root: located }),
+  };
+}
+
+type Mutable = XmlElement & { readonly children: XmlElement[]; readonly attributes: XmlAttribute[] };
+
+class XmlReading {
+  readonly #reports: Reports;
+  readonly #text: string;
+  readonly #open: Mutable[] = [];
+  #root: XmlElement | undefined;
+  #next: Mutable | undefined;
+  #faults = 0;
+
+  constructor(reports: Reports) {
+    this.#reports = reports;
+    this.#text = reports.source.text;
+  }
+
+  read(): XmlElement | undefined {
+    const parser = new SaxesParser();
+    parser.on('error', ({ message }) => this.#fault(parser.position, message));
+    parser.on('xmldecl', ({ encoding }) => {
+      if (encoding === undefined || /^utf-?8$/i.test(encoding)) return;
+      const start = this.#text.indexOf(encoding);
+      const what = `the encoding ${encoding}`;
+      this.#reports.report(
+        'SW5003',
+        { start, end: start + encoding.length },
+        { what, instead: 'write UTF-8' },
+      );
+    });
+    parser.on('opentagstart', ({ name }) => {
+      const start = this.#text.lastIndexOf('<', parser.position - 1) + 1;
+      this.#next = { name, start, end: start + name.length, attributes: [], children: [] };
+    });
+    parser.on('attribute', ({ name, value }) => {
+      this.#next?.attributes.push(this.#attribute(name, value, parser.position));
+    });
+    parser.on('opentag', () => this.#enter());
+    parser.on('closetag', () => void this.#open.pop());
+    parser.on('text', (text) => this.#beside(text, parser.position));
+    parser.on('cdata', (text) => this.#beside(text, parser.position));
+    try {
+      parser.write(this.#text).close();
+    } catch (error) {
+      this.#fault(parser.position, error instanceof Error ? error.message : String(error));
+    }
+    if (this.#root === undefined && this.#faults === 0) this.#fault(0, 'there is no element');
+    return this.#root;
+  }
+
+  #enter(): void {
+    const element = this.#next;
+    if (element === undefined) return;
+    this.#open.at(-1)?.children.push(element);
+    this.#root ??= element;
+    this.#open.push(element);
+  }
+
+  #attribute(name: string, value: string, position: number): XmlAttribute {
+    const end = position - 1;
+    const start = this.#text.lastIndexOf(this.#text[end] ?? '', end - 1) + 1;
+    const nameStart = Math.max(this.#text.lastIndexOf(name, start - 1), 0);
+    const written = this.#text.slice(start, end);
+    const offsetAt = written.includes('&')
+      ? pieceOffsets(start, () => piecesOf(written, ENTITY, unitsOf))
+      : plainOffsets(start);
+    return {
+      name: named(name, nameStart),
+      value: { kind: 'text', value, start, end, pointer: '', offsetAt },
+    };
+  }
+
+  #beside(text: string, position: number): void {
+    const found = text.trim();
+    if (found === '' || this.#faults > 0) return;
+    const start = Math.max(this.#text.lastIndexOf(found.slice(0, 1), position - 1), 0);
+    const what = 'text between elements';
+    const instead = 'write values as attributes, such as `<arg name="x" value="…"/>`';
+    this.#reports.report('SW5003', { start, end: start + 1 }, { what, instead });
+  }
+
+  #fault(position: number, message: string): void {
+    this.#faults += 1;
+    if (this.#faults > MOST_SYNTAX_FAULTS) return;
+    const at = Math.max(0, position - 1);
+    const problem = message.replace(/^(?:\d+:\d+: )/, '').replace(/\.$/, '');
+    this.#reports.report('SW5002', { start: at, end: at + 1 }, { format: 'XML', problem });
+  }
+}
+
+const ENTITY = /&(?:#[0-9]+|#x[0-9A-Fa-f]+|[A-Za-z]+);/g;
+
+function unitsOf(entity: string): number {
+  const [, hex, digits] = /^&#(x?)([0-9A-Fa-f]+);$/.exec(entity) ?? [];
+  if (digits === undefined) return 1;
+  return Number.parseInt(digits, hex === 'x' ? 16 : 10) > 0xffff ? 2 : 1;
+}
+
+function named(value: string, start: number): LocatedText {
+  const end = start + value.length;
+  return { kind: 'text', value, start, end, pointer: '', offsetAt: plainOffsets(start) };
+}

@@ -1,0 +1,96 @@
+import {
+  type Diagnostic,
+  type DiagnosticCode,
+  type DiagnosticDetails,
+  type DiagnosticParams,
+  diagnostic,
+} from '../../graph/diagnostics/diagnostic.js';
+import type { Span } from '../../graph/source-location.js';
+import type { Refusal, TextLimits } from './limits.js';
+import type { Located, LocatedEntry, LocatedText, SourceText } from './located.js';
+
+/** What a reader makes of a text. Without a root there is an error among the diagnostics. */
+export interface ReadText {
+  readonly root?: Located;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads a text of one format. */
+export type Reader = (source: SourceText, limits: TextLimits) => ReadText;
+
+/** Keys that mean something else in an object of JavaScript, or in YAML. */
+const REFUSED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);
+
+/** Collects the diagnostics of a file. */
+export class Reports {
+  readonly source: SourceText;
+  readonly #found: Diagnostic[] = [];
+
+  constructor(source: SourceText) {
+    this.source = source;
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#found;
+  }
+
+  get hasErrors(): boolean {
+    return this.#found.some(({ severity }) => severity === 'error');
+  }
+
+  /** Reports a fault at a value, or at a range of offsets. */
+  report<C extends DiagnosticCode>(
+    code: C,
+    at: Pick<Located, 'start' | 'end'> & { readonly pointer?: string },
+    params: DiagnosticParams<C>,
+    details?: DiagnosticDetails,
+  ): void {
+    this.#found.push(diagnostic(code, this.source.place(at.start, at.end, at.pointer), params, details));
+  }
+
+  /** Reports a fault at a span. */
+  reportAt<C extends DiagnosticCode>(
+    code: C,
+    span: Span,
+    params: DiagnosticParams<C>,
+    details?: DiagnosticDetails,
+  ): void {
+    this.#found.push(diagnostic(code, { file: this.source.file, span }, params, details));
+  }
+
+  /** Adds diagnostics that another part of the product has found. */
+  add(diagnostics: readonly Diagnostic[]): void {
+    this.#found.push(...diagnostics);
+  }
+
+  refuse({ offset, why }: Refusal): void {
+    const at = { start: offset, end: offset + 1 };
+    if (why.kind === 'limit') this.report('SW5001', at, { what: why.what, limit: why.limit });
+    else this.report('SW5003', at, { what: why.what, instead: why.instead });
+  }
+}
+
+/** Collects the entries of a map, and reports keys that are written twice or mean something else. */
+export class MapEntries {
+  readonly #reports: Reports;
+  readonly #byName = new Map<string, LocatedText>();
+  readonly entries: LocatedEntry[] = [];
+
+  constructor(reports: Reports) {
+    this.#reports = reports;
+  }
+
+  add(key: LocatedText, value: Located): void {
+    const first = this.#byName.get(key.value);
+    if (first !== undefined) {
+      const related = [{ message: 'first written here', place: this.#reports.source.placeOf(first) }];
+      this.#reports.report('SW5004', key, { key: key.value }, { related });
+      return;
+    }
+    this.#byName.set(key.value, key);
+    if (REFUSED_KEYS.has(key.value)) {
+      const instead = key.value === '<<' ? 'write the keys out' : 'use another name';
+      this.#reports.report('SW5003', key, { what: `the key \`${key.value}\``, instead });
+    } else this.entries.push({ key, value });
+  }
+}

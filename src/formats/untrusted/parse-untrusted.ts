@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { LoweredDocument } from '../orchestrator/document.js';
+import { isFromSource, packageFile, programFile } from '../own-files.js';
+import { pnpFlags } from '../plug-n-play.js';
+import { checkSpecs, type ParseOptions, type SpecWorkflows } from '../spec-files.js';
+import { UNTRUSTED_LIMITS } from '../text/limits.js';
+import { SourceText } from '../text/located.js';
+import { Reports } from '../text/reading.js';
+
+/** What the child is asked to read. */
+export interface ChildRequest extends Pick<ParseOptions, 'file' | 'format'> {
+  readonly text: string;
+}
+
+/** What it has read. */
+export interface ChildResponse {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly document?: LoweredDocument;
+}
+
+/** How long one text may take. */
+const LIMIT_MS = 2_000;
+
+/** How long the child may take to start. */
+const START_MS = 30_000;
+
+/** What the child may use. */
+const MEMORY_MB = 256;
+
+/**
+ * Reads the workflows of a text that others wrote, as `parseWorkflows` does, in a process of its own: a text that makes a
+ * parser hang or crash does not affect this one. The text may have 262,144 characters, and takes 2 s at most.
+ */
+export async function parseUntrustedWorkflows(
+  text: string,
+  { file, format, registered }: ParseOptions,
+): Promise<SpecWorkflows> {
+  const reports = new Reports(new SourceText(file, ''));
+  if (text.length > UNTRUSTED_LIMITS.length) {
+    // Nothing of it is sent.
+    const limit = { what: 'characters', limit: UNTRUSTED_LIMITS.length };
+    reports.report('SW5001', { start: 0, end: 0 }, limit);
+    return checkSpecs([{ reports }], registered);
+  }
+  const { diagnostics, document } = await readInChild({ text, file, format });
+  reports.add(diagnostics);
+  return checkSpecs([{ reports, ...(document === undefined ? {} : { document }) }], registered);
+}
+
+function readInChild(request: ChildRequest): Promise<ChildResponse> {
+  const { file } = request;
+  const child = launch();
+  return new Promise((resolve) => {
+    const end = (response: ChildResponse): void => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      resolve(response);
+    };
+    const stop = (reason: string): void =>
+      end({ diagnostics: [diagnostic('SW5019', { file, span: [1, 1, 1, 1] }, { file, reason })] });
+    let timer = setTimeout(() => stop('the process that reads it does not start'), START_MS);
+    child.on('error', ({ message }) => stop(`the process that reads it does not start: ${message}`));
+    child.on('exit', (code, signal) => stop(`the process that reads it ended with ${signal ?? code}`));
+    child.on('message', (message) => {
+      if (message !== 'ready') {
+        end(message as ChildResponse);
+        return;
+      }
+      clearTimeout(timer);
+      timer = setTimeout(() => stop(`reading it takes more than ${LIMIT_MS} ms`), LIMIT_MS);
+      child.send(request);
+    });
+  });
+}
+
+function launch(): ChildProcess {
+  const own = isFromSource
+    ? ['--conditions=@stepwright/source', '--import', pathToFileURL(packageFile('scripts/register.mjs')).href]
+    : [];
+  // Without the environment: it has secrets, and the child needs none of it.
+  return spawn(
+    process.execPath,
+    [
+      ...pnpFlags(process.cwd()),
+      ...own,
+      `--max-old-space-size=${MEMORY_MB}`,
+      programFile('formats/untrusted/child'),
+    ],
+    { env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+  );
+}
