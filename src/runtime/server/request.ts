@@ -258,3 +258,10 @@ export class InFlight {
     });
   }
 }
+
+/** A caller with its roles. */
+export function withRoles(owner: Owner, roles: readonly string[] = [], localRoles: readonly string[]): Owner {
+  if (owner.kind === 'anonymous') return owner;
+  const given = owner.kind === 'local' ? localRoles : roles;
+  return given.length === 0 ? owner : { ...owner, roles: given };
+}

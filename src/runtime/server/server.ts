@@ -44,6 +44,7 @@ import {
   readArguments,
 } from './prompt-arguments.js';
 import { PromptRenderer } from './prompt-renderer.js';
+import { failureOf } from './prompt-run.js';
 import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
 import {
   type Abort,
@@ -53,6 +54,7 @@ import {
   ProtocolFault,
   type RequestContext,
   RequestGate,
+  withRoles,
 } from './request.js';
 import { unanswerable } from './runs/answerers.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
@@ -599,20 +601,4 @@ class RegistryServer implements StepwrightServer {
       serverTexts.unknownPrompt(name, nearestName(name, this.#prompts.keys())),
     );
   }
-}
-
-/** A caller with its roles. */
-function withRoles(owner: Owner, roles: readonly string[] = [], localRoles: readonly string[]): Owner {
-  if (owner.kind === 'anonymous') return owner;
-  const given = owner.kind === 'local' ? localRoles : roles;
-  return given.length === 0 ? owner : { ...owner, roles: given };
-}
-
-/** Why the run of a workflow failed, by its conversation; nothing for a run that did not. */
-function failureOf(made: PromptTrace | PromptResult): Failure | undefined {
-  if (!('_meta' in made)) return undefined;
-  const { status, errors } = made._meta;
-  if (status !== 'failed' && status !== 'cancelled') return undefined;
-  const { code = 'E_FAIL', message = status } = errors[0] ?? {};
-  return { code, message };
 }
