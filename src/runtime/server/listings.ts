@@ -289,3 +289,7 @@ function offsetIn(list: string, length: number, cursor: string): number {
   }
   return from;
 }
+
+export function withoutOutputSchema({ outputSchema: _, ...listing }: ToolListing): ToolListing {
+  return listing;
+}

@@ -3,6 +3,7 @@ import { readMetadata } from '../../decorators/metadata.js';
 import { type PromptMessages, PromptText } from '../../decorators/prompt.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
+import type { Failure } from '../engine/contract.js';
 import { isContentBlock } from '../tools/call-result.js';
 import { isAbort, thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
@@ -20,6 +21,7 @@ import {
 import { base64, isBase64 } from '../tools/resource-content.js';
 import { toJson } from '../tools/to-json.js';
 import { requestContextOf } from '../tools/tool-context.js';
+import type { PromptTrace } from '../trace/messages.js';
 import type { ServedPrompt } from './listings.js';
 import type { ResolvedSettings } from './options.js';
 import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
@@ -327,4 +329,13 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function refuse(text: string): PromptContentError {
   return new PromptContentError('E_PROMPT_CONTENT', text);
+}
+
+/** Why the run of a workflow failed, by its conversation; nothing for a run that did not. */
+export function failureOf(made: PromptTrace | PromptResult): Failure | undefined {
+  if (!('_meta' in made)) return undefined;
+  const { status, errors } = made._meta;
+  if (status !== 'failed' && status !== 'cancelled') return undefined;
+  const { code = 'E_FAIL', message = status } = errors[0] ?? {};
+  return { code, message };
 }

@@ -21,7 +21,6 @@ import { logEnd, logStart } from './runs/run-log.js';
 import type { RunStore, Waiter } from './runs/run-store.js';
 import { lackingScopes } from './scopes.js';
 import { serverTexts } from './server-texts.js';
-import type { PromptResult } from './wire.js';
 
 /** A workflow to run for `prompts/get`. */
 export interface PromptRun {
@@ -218,13 +217,4 @@ function notBegun(
       failure: { code, message: serverTexts.instructionUnreadable(uri, message) },
     },
   );
-}
-
-/** Why the run of a workflow failed, by its conversation; nothing for a run that did not. */
-export function failureOf(made: PromptTrace | PromptResult): Failure | undefined {
-  if (!('_meta' in made)) return undefined;
-  const { status, errors } = made._meta;
-  if (status !== 'failed' && status !== 'cancelled') return undefined;
-  const { code = 'E_FAIL', message = status } = errors[0] ?? {};
-  return { code, message };
 }

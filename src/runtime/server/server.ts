@@ -27,6 +27,7 @@ import {
   type ServedPrompt,
   servedPrompts,
   shownTool,
+  withoutOutputSchema,
   withUses,
 } from './listings.js';
 import { once } from './once.js';
@@ -43,8 +44,7 @@ import {
   completeVariable,
   readArguments,
 } from './prompt-arguments.js';
-import { PromptRenderer } from './prompt-renderer.js';
-import { failureOf } from './prompt-run.js';
+import { failureOf, PromptRenderer } from './prompt-renderer.js';
 import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
 import {
   type Abort,
@@ -117,10 +117,6 @@ export function createServer(
       settings.log(serverTexts.undeclaredSafety(tools), { event: 'store.retry_safety', level: 'warning' });
   }
   return new RegistryServer(served, toolset, settings, workflows, runnable, options, schemas);
-}
-
-function withoutOutputSchema({ outputSchema: _, ...listing }: ToolListing): ToolListing {
-  return listing;
 }
 
 class RegistryServer implements StepwrightServer {
