@@ -17,5 +17,5 @@ const FLAGS: Readonly<Record<string, string>> = {
 export function optimizeLate(): void {
   const [major = ''] = process.versions.node.split('.');
   const flag = FLAGS[major];
-  if (flag !== undefined && process.versions.bun === undefined) setFlagsFromString(flag);
+  if (flag !== undefined) setFlagsFromString(flag);
 }

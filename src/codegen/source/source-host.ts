@@ -167,27 +167,21 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     known: { exports: new WeakMap(), calls: new WeakMap(), files: new Map() },
     ...(options.asksCompiler === true ? { isTyped: true } : { names }),
   };
-  /** Forgets a tree as soon as it was read: those of all files together are most of the memory of a run. */
-  const release = (file: string): void => {
-    if (!imported.has(file) && !compiler.isMade) parsed.delete(compilerPath(absolute(file)));
-  };
   const linked = (file: string): LinkedFile => {
     const entry = entryOf(file);
-    if (entry.links === undefined) {
-      entry.links = linksOf(context, sourceOf(file));
-      release(file);
-    }
+    entry.links ??= linksOf(context, sourceOf(file));
     return { state: entry.state, links: entry.links };
   };
   const graph = new FileGraph(wanted, linked);
-  /** Reads a file and its links while its tree is there. */
+  /** Reads a file and its links, and forgets its tree. */
   const read = (file: string, isTyped: boolean): Omit<FileReading, 'closure'> => {
     const source = sourceOf(file);
     const around: HostContext = isTyped ? { ...context, isTyped } : context;
     const syntax = unread.get(file) ?? workingOn({ file }, () => readFile(around, source));
     const ignores = unread.has(file) ? [] : readIgnores(context, source);
     entryOf(file).links ??= linksOf(context, source);
-    release(file);
+    // The trees of all files together would be most of the memory of a run.
+    if (!imported.has(file) && !compiler.isMade) parsed.delete(compilerPath(absolute(file)));
     return { syntax, ignores };
   };
   /** @param fresh - what was read of the file before the links of all files were known. */
