@@ -3,6 +3,7 @@ import type { ListedOptions } from '../decorators/listed.js';
 import { fingerprint } from '../decorators/metadata.js';
 import { canonicalGraph } from '../graph/canonical.js';
 import type { Graph, Input } from '../graph/model.js';
+import type { PlanningHints } from '../infer/tool.js';
 import type {
   ArgDeclaration,
   ClassHandle,
@@ -19,7 +20,7 @@ import {
   type WorkflowEntry,
   workflowText,
 } from './emit/registry.js';
-import type { LinkedHints, ResourceData, ToolData } from './manifest.js';
+import type { ResourceData, ToolData } from './manifest.js';
 import { sha256 } from './schemas/cache/cache-file.js';
 import type { ResourceReading, ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
@@ -30,7 +31,7 @@ export interface LinkedParts {
   readonly workflows: readonly LinkedWorkflow[];
   readonly prompts: readonly LinkedPrompt[];
   /** By tool; missing for a tool that gives none. */
-  readonly hints: ReadonlyMap<ToolDeclaration, LinkedHints>;
+  readonly hints: ReadonlyMap<ToolDeclaration, PlanningHints>;
 }
 
 /**
@@ -99,7 +100,7 @@ function listedData({ icons, meta }: ListedOptions): Pick<ToolData, 'icons' | 'm
   return { icons, meta };
 }
 
-function toolData(tool: ToolDeclaration, reading: ToolReading, hints: LinkedHints | undefined): ToolData {
+function toolData(tool: ToolDeclaration, reading: ToolReading, hints: PlanningHints | undefined): ToolData {
   return {
     title: tool.title,
     description: tool.description,

@@ -3,12 +3,12 @@ import type { SourceLocation } from '../graph/source-location.js';
 import { contradictedHints } from '../infer/check-hints.js';
 import { readHints } from '../infer/hints.js';
 import { CATEGORIES } from '../infer/lifecycle.js';
+import type { PlanningHints } from '../infer/tool.js';
 import type { LinkedWorkflow, ToolDeclaration } from './declarations.js';
-import type { LinkedHints } from './manifest.js';
 
 /** Compares the hints of tools with each other, and with the workflows that could be read as a whole. */
 export function checkHints(
-  hints: ReadonlyMap<ToolDeclaration, LinkedHints>,
+  hints: ReadonlyMap<ToolDeclaration, PlanningHints>,
   workflows: readonly LinkedWorkflow[],
 ): Diagnostic[] {
   if (hints.size === 0) return [];
@@ -33,7 +33,7 @@ export function checkHints(
   return [...faults, ...contradictions];
 }
 
-type Declared = { readonly tool: ToolDeclaration; readonly linked: LinkedHints };
+type Declared = { readonly tool: ToolDeclaration; readonly linked: PlanningHints };
 
 /** Where a tool names one of others in a hint, or else the tool itself. */
 function placeOf(

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { ListedOptions } from '../decorators/listed.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
 import { canonicalJson, sha256Hex } from '../graph/canonical.js';
-import type { Json, JsonObject, JsonSchema, Value } from '../graph/json.js';
+import type { JsonObject, JsonSchema, Value } from '../graph/json.js';
 import { isValidName } from '../graph/names.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
+import type { PlanningHints } from '../infer/tool.js';
 
 /** The manifest of a package lies beside its `package.json`, under this name. */
 export const MANIFEST_FILE = 'stepwright.manifest.json';
@@ -14,16 +15,6 @@ export const MANIFEST_VERSION = 1;
 
 /** What lists of clients show of an entry. */
 type ListedData = { readonly [K in keyof ListedOptions]: ListedOptions[K] | undefined };
-
-/** The `hints` of a tool after `link`: tools by their registered names. */
-export interface LinkedHints {
-  readonly category?: string;
-  readonly next?: readonly string[];
-  readonly requires?: readonly string[];
-  readonly outputs?: readonly string[];
-  readonly hint?: string;
-  readonly examples?: readonly Json[];
-}
 
 /** What a registry says of a tool, but its class. */
 export interface ToolData extends ListedData {
@@ -35,7 +26,7 @@ export interface ToolData extends ListedData {
   readonly retrySafety?: RetrySafety | undefined;
   readonly visibility?: ToolVisibility | undefined;
   readonly scopes?: readonly string[] | undefined;
-  readonly hints?: LinkedHints | undefined;
+  readonly hints?: PlanningHints | undefined;
   readonly upstream?: UpstreamOption | undefined;
   readonly secret?: readonly string[] | undefined;
   readonly fingerprint: string;

@@ -3,6 +3,7 @@ import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.
 import type { FunctionRef } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import { formatLocation, type SourceLocation } from '../../graph/source-location.js';
+import type { PlanningHints } from '../../infer/tool.js';
 import type {
   ClassHandle,
   Declarations,
@@ -14,7 +15,6 @@ import type {
   ToolDeclaration,
   WorkflowDeclaration,
 } from '../declarations.js';
-import type { LinkedHints } from '../manifest.js';
 import {
   type ExpressionSyntax,
   type FunctionSymbol,
@@ -231,12 +231,12 @@ function faultyKey({ kind, place }: FaultyClass): string {
 }
 
 /** Finds the tools that the hints of tools name. Tools without hints are missing. */
-export function linkHints(declarations: Declarations): Phase<ReadonlyMap<ToolDeclaration, LinkedHints>> {
+export function linkHints(declarations: Declarations): Phase<ReadonlyMap<ToolDeclaration, PlanningHints>> {
   const diagnostics: Diagnostic[] = [];
   const handles = handlesOf(declarations, (fault) => void diagnostics.push(fault));
   const namesOf = (classes: readonly ExpressionSyntax[]): readonly string[] =>
     classes.flatMap((syntax) => handles.tool(syntax, 'hints', syntax.place)?.name ?? []);
-  const value = new Map<ToolDeclaration, LinkedHints>();
+  const value = new Map<ToolDeclaration, PlanningHints>();
   for (const tool of declarations.tools) {
     if (tool.hints === undefined) continue;
     const { next, requires, categoryPlace: _, ...literals } = tool.hints;
