@@ -44,7 +44,7 @@ export const serverTexts = {
     taken: 'planTool needs the name `_plan`, which a tool of the registry has',
     badInput: '`goal` has to be a text, and nothing else is taken',
   },
-  /** What a client is told to choose first. */
+  /** What a client should choose first. */
   decisions: {
     head: 'For each request, take the first of these that fits:',
     workflow: (prefix: string) =>
