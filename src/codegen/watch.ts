@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { type CodegenOptions, type CodegenResult, runNoting } from './codegen.js';
 import { Inputs } from './inputs.js';
+import { MANIFEST_FILE } from './manifest.js';
 import { recallRun } from './run-record.js';
 import { CodegenSession } from './session.js';
 import { memoryOf } from './session-memory.js';
@@ -101,7 +102,7 @@ class Watcher implements CodegenWatcher {
   #isIgnored(file: string, stats: Stats | undefined): boolean {
     if (file === this.#root) return false;
     const names = path.relative(this.#root, file).split(path.sep);
-    if (names.some((name) => NEVER.has(name))) return true;
+    if (names.some((name) => NEVER.has(name))) return !this.#isReadManifest(file);
     return stats?.isFile() === true && !LOADED.test(file) && !this.#paths.has(file);
   }
 
@@ -173,8 +174,13 @@ class Watcher implements CodegenWatcher {
   }
 
   #isFurther(file: string): boolean {
-    if (file.split(path.sep).includes('node_modules')) return false;
+    if (file.split(path.sep).includes('node_modules')) return this.#isReadManifest(file);
     return !file.startsWith(this.#root + path.sep) || !LOADED.test(file);
+  }
+
+  /** Installed packages are not watched, except for what they say about their tools. */
+  #isReadManifest(file: string): boolean {
+    return path.basename(file) === MANIFEST_FILE && this.#paths.has(file);
   }
 
   #stateOf(file: string): string {
