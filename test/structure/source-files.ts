@@ -20,11 +20,11 @@ export interface Import {
   readonly how: 'value' | 'type' | 'lazy';
 }
 
-/** All TypeScript of these folders, in the order of their paths. What a test writes or feeds on is left out. */
+/** All TypeScript and modules of JavaScript of these folders, in the order of their paths. What a test writes or feeds on is left out. */
 export function sourceFiles(...folders: string[]): SourceText[] {
   return folders
     .flatMap(filesBelow)
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.(?:ts|mts|mjs)$/.test(file))
     .sort()
     .map((file) => ({ file, text: readFileSync(ROOT + file, 'utf8') }));
 }

@@ -1,4 +1,3 @@
-import { ts } from 'ts-morph';
 import { workingOn } from '../diagnostics.js';
 import type {
   BaseSyntax,
@@ -17,6 +16,7 @@ import { propertyName } from './property-names.js';
 import { topLevelOf } from './scopes.js';
 import { classPlace, exportNames, resolveIdentifier, resolveMember } from './symbols.js';
 import { resultIfWritten, returnTypeOf, typeIfWritten, typeOfDeclaration, typeOfSignature } from './types.js';
+import { ts } from './typescript.mjs';
 import { writtenSchemas } from './written-schemas.js';
 
 /** Every class of a file, nested ones included, in written order. */

@@ -1,9 +1,9 @@
-import { ts } from 'ts-morph';
 import type { Json } from '../../graph/json.js';
 import { type HostContext, isOfProject } from './ast.js';
 import { followAliases } from './imports.js';
 import type { Names, Target } from './names.js';
 import { hasMeaning } from './scopes.js';
+import { ts } from './typescript.mjs';
 
 /** The value of an expression at build time, or why it has none. */
 export type Constant =

@@ -1,4 +1,3 @@
-import { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } from '../syntax.js';
 import { deepPartOf, type HostContext, markDeepParts, placeOf } from './ast.js';
@@ -6,6 +5,7 @@ import { constantKeyOf, constantOf } from './constants.js';
 import { propertyName } from './property-names.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
 import { compositeTruth, isAddedTo, isClaim, typeOfExpression } from './types.js';
+import { ts } from './typescript.mjs';
 
 type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters'][number];
 

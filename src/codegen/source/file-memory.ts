@@ -1,7 +1,7 @@
-import type { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { type KeptText, KeptTexts } from '../kept-texts.js';
 import type { IgnoreSyntax, ImportEnding, SourceFileSyntax } from '../syntax.js';
+import type { ts } from './typescript.mjs';
 
 /** A module of the project that another one loads before itself, and the place of its specifier. */
 export interface Import {

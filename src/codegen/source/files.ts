@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { ts } from 'ts-morph';
 import type { Json } from '../../graph/json.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
+import { ts } from './typescript.mjs';
 
 /** The text of a file, or why it cannot be read. */
 export type FileText =

@@ -1,6 +1,6 @@
-import { ts } from 'ts-morph';
 import { describe, expect, test } from 'vitest';
 import { commonEnding, endingOf } from './import-endings.js';
+import { ts } from './typescript.mjs';
 
 const literal = (text: string): ts.StringLiteral => ts.factory.createStringLiteral(text);
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
-import { ts } from 'ts-morph';
 import type { ImportEnding } from '../syntax.js';
+import { ts } from './typescript.mjs';
 
 /** Files that all endings lead to: for `.mts` and `.cts` there are only two. */
 const ANY_ENDING = /(?<!\.d)\.tsx?$/;

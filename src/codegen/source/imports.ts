@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ImportCycle, ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import type { FileLinks, Import } from './file-memory.js';
 import { endingOf } from './import-endings.js';
 import { PACKAGE } from './names.js';
+import { ts } from './typescript.mjs';
 
 export interface AliasEnd {
   readonly symbol: ts.Symbol;

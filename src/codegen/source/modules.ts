@@ -1,6 +1,6 @@
-import { ts } from 'ts-morph';
 import type { Inputs } from '../inputs.js';
 import { compilerPath, foldersOf, systemFor } from './program.js';
+import { ts } from './typescript.mjs';
 
 export interface ModulesOptions {
   readonly options: ts.CompilerOptions;

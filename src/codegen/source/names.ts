@@ -1,6 +1,6 @@
-import { ts } from 'ts-morph';
 import type { Modules } from './modules.js';
 import { declarationsOf, hasMeaning, isAlias, type Meaning, topLevelOf } from './scopes.js';
+import { ts } from './typescript.mjs';
 
 /** The package whose exports are known by name, wherever it is installed. */
 export const PACKAGE = 'stepwright';

@@ -1,5 +1,5 @@
-import { ts } from 'ts-morph';
 import type { HostContext } from './ast.js';
+import { ts } from './typescript.mjs';
 
 /**
  * Whether a value is sure to be plain data, as its text says: text, numbers, truth values, and lists and objects of

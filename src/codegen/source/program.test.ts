@@ -1,9 +1,9 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ts } from 'ts-morph';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { compilerPath, createProgram } from './program.js';
+import { ts } from './typescript.mjs';
 
 const options: ts.CompilerOptions = { target: ts.ScriptTarget.ES2022, types: [] };
 

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
-import { Project, ts } from 'ts-morph';
 import type { Inputs } from '../inputs.js';
 import { withLinkedPackages } from './linked-packages.js';
+import { libraryText, ts } from './typescript.mjs';
 
 /** The file system of the compiler. What is looked at is noted in `inputs`. */
 export function systemFor(inputs: Inputs | undefined): ts.System {
@@ -125,17 +125,20 @@ function sharedFiles(options: ts.CompilerOptions): SharedFiles {
   return files;
 }
 
-function openFiles(compilerOptions: ts.CompilerOptions): SharedFiles {
-  const project = new Project({ compilerOptions, skipFileDependencyResolution: true });
-  const states = new Map<string, string>();
+function openFiles(options: ts.CompilerOptions): SharedFiles {
+  const files = new Map<string, { readonly state: string; readonly source: ts.SourceFile | undefined }>();
   return {
     get(file) {
       const state = stateOf(file);
-      const source = project.getSourceFile(file);
-      if (source !== undefined && states.get(file) === state) return source.compilerNode;
-      if (source !== undefined) project.removeSourceFile(source);
-      states.set(file, state);
-      return project.addSourceFileAtPathIfExists(file)?.compilerNode;
+      const known = files.get(file);
+      if (known?.state === state) return known.source;
+      const text = file.startsWith(LIBRARIES)
+        ? libraryText(path.posix.basename(file))
+        : ts.sys.readFile(file);
+      const target = options.target ?? ts.ScriptTarget.Latest;
+      const source = text === undefined ? undefined : ts.createSourceFile(file, text, target);
+      files.set(file, { state, source });
+      return source;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { ts } from 'ts-morph';
+import { ts } from './typescript.mjs';
 
 /** A name that is known without running code. */
 export function propertyName(name: ts.PropertyName): string | undefined {

@@ -1,4 +1,4 @@
-import { ts } from 'ts-morph';
+import { ts } from './typescript.mjs';
 
 /** What a name is used as. */
 export type Meaning = 'value' | 'type';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { ts } from 'ts-morph';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { workingOn } from '../diagnostics.js';
 import type { Inputs } from '../inputs.js';
@@ -26,6 +25,7 @@ import { Names } from './names.js';
 import { Compiler, compilerPath, createProgram } from './program.js';
 import { classPlace } from './symbols.js';
 import { readCompilerOptions } from './tsconfig.js';
+import { ts } from './typescript.mjs';
 
 export interface SourceHostOptions {
   /** Folder that places are relative to, and that relative paths start from. */

@@ -1,4 +1,3 @@
-import { ts } from 'ts-morph';
 import type { FunctionSymbol, PackageImport, SymbolSyntax, VerbCall } from '../syntax.js';
 import { VERBS } from '../verbs.js';
 import { type Calls, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
@@ -13,6 +12,7 @@ import {
 import { isOfOtherPackage, originOf, type Target } from './names.js';
 import { isPlain, isPlainType, isPromiseType } from './plain.js';
 import { hasMeaning } from './scopes.js';
+import { ts } from './typescript.mjs';
 
 /** Resolves an identifier through imports, aliases, namespaces and re-exports. */
 export function resolveIdentifier(context: HostContext, node: ts.Identifier): SymbolSyntax {

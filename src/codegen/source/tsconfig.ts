@@ -1,11 +1,11 @@
 import path from 'node:path';
-import { ts } from 'ts-morph';
 import { compareText } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { Inputs } from '../inputs.js';
 import type { LoaderSettings } from '../schemas/loader/settings.js';
 import { parseJsonDocument } from './files.js';
 import { systemFor } from './program.js';
+import { ts } from './typescript.mjs';
 
 /** The parts of a project's tsconfig that codegen reads. */
 export interface Tsconfig {

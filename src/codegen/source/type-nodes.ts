@@ -1,9 +1,9 @@
-import { ts } from 'ts-morph';
 import { compareText } from '../../graph/names.js';
 import { type TypeNotes, type TypeSyntax, type TypeTag, withNotes } from '../syntax.js';
 import { type HostContext, isOfProject, placeBetween } from './ast.js';
 import { enumValue } from './constants.js';
 import { isOfPackage } from './imports.js';
+import { ts } from './typescript.mjs';
 
 /** Joins `true | false` to boolean, and sorts the members by source order: the compiler's depends on other files. */
 export function joinUnion<Key>(

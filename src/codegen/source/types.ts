@@ -1,4 +1,3 @@
-import { ts } from 'ts-morph';
 import { compareText } from '../../graph/names.js';
 import { type PropertySyntax, type TypeSyntax, withNotes, withoutUndefined } from '../syntax.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
@@ -12,6 +11,7 @@ import {
   type WrittenOrder,
   writtenOrder,
 } from './type-nodes.js';
+import { ts } from './typescript.mjs';
 import { writtenFieldType, writtenResult } from './written-types.js';
 
 /** A type nested deeper than this becomes `other`: generic types can be infinite. */

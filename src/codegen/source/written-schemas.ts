@@ -1,8 +1,8 @@
-import { ts } from 'ts-morph';
 import type { SchemaSyntax, WrittenSchemas } from '../syntax.js';
 import { type HostContext, isOfProject } from './ast.js';
 import { importOf, isOfOtherPackage, originOf } from './names.js';
 import { propertyName } from './property-names.js';
+import { ts } from './typescript.mjs';
 
 /** Constants and calls that are nested deeper are left to the module. */
 const MAX_DEPTH = 100;

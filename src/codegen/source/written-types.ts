@@ -1,8 +1,8 @@
-import { ts } from 'ts-morph';
 import { type PropertySyntax, type TypeSyntax, withNotes, withoutUndefined } from '../syntax.js';
 import { type HostContext, isOfProject, placeOf } from './ast.js';
 import { propertyName } from './property-names.js';
 import { joinUnion, literalOf, notesOfDeclarations, type WrittenOrder } from './type-nodes.js';
+import { ts } from './typescript.mjs';
 
 /** A type nested deeper than this is left to the compiler. */
 const MAX_DEPTH = 12;
