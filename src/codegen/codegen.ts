@@ -165,7 +165,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     const files = outputs.map(({ file }) => file);
     const clean = { diagnostics: sortDiagnostics(judged), files, loader: plan.value.loader };
     const isCurrent = inputs.areCurrent(files.map((file) => path.join(root, file)));
-    const reads = { inputs, names, isCurrent };
+    const reads = { inputs, names, key, isCurrent };
     keepRun({ root, configFile }, reads, clean);
     const registries = outputs.filter(({ file }) => outs.includes(file));
     keepSources({ root, configFile }, reads, registries);

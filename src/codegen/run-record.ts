@@ -32,6 +32,8 @@ export interface RunReads {
   readonly inputs: Inputs;
   /** `sourceNames` without the registries, as they were when it began. */
   readonly names: string;
+  /** {@link ownKey}. */
+  readonly key: string;
   /** Whether all of it but the registries is now as it was then. */
   readonly isCurrent: boolean;
 }
@@ -71,7 +73,7 @@ export function recallRun(name: RunName): CleanRun | undefined {
 /** Keeps what a run came to. */
 export function keepRun(
   { root, configFile }: RunName,
-  { inputs, names, isCurrent }: RunReads,
+  { inputs, names, key, isCurrent }: RunReads,
   run: CleanRun,
 ): void {
   const folder = cacheFolder(root);
@@ -81,7 +83,7 @@ export function keepRun(
   for (const file of files) paths[file] = inputs.stateOf(file);
   if (folder === undefined || !isCurrent || names !== sourceNames(root, run.files)) return;
   const entry: RunEntry = {
-    ...{ key: ownKey(root), names: sourceNames(root), paths, run },
+    ...{ key, names: sourceNames(root), paths, run },
     modules: inputs.modules,
   };
   writeEntry(folder, entryName({ root, configFile }), entry);

@@ -23,7 +23,8 @@ export async function outputState(root: string, { file, text }: OutputFile): Pro
   if (present === 'missing' || present === 'foreign') return present;
   // Registries are large: bytes are compared without being decoded.
   const written = present.includes('\r') ? Buffer.from(withLineFeeds(present)) : present;
-  return written.equals(Buffer.from(text)) ? 'current' : 'stale';
+  const isCurrent = written.length === Buffer.byteLength(text) && written.equals(Buffer.from(text));
+  return isCurrent ? 'current' : 'stale';
 }
 
 /** Whether the path of an output holds something that codegen did not write. */
