@@ -116,7 +116,7 @@ describe('a run that changes nothing', { timeout: 240_000 }, () => {
         const Module = require('node:module');
         const load = Module._load;
         Module._load = (name, ...rest) => {
-          if (/^(ts-morph|typescript|esbuild)$/.test(name)) throw new Error('a compiler is loaded');
+          if (/^(@ts-morph\\/.*|ts-morph|typescript|esbuild)$/.test(name)) throw new Error('a compiler is loaded');
           return load(name, ...rest);
         };`,
     });

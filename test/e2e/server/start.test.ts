@@ -104,7 +104,7 @@ describe('a server of the built package, up to its first list', () => {
   test('loads no compiler, and nothing of HTTP', () => {
     expect(modules.filter((url) => url.includes('/@modelcontextprotocol/sdk/'))).not.toEqual([]);
     const unwanted =
-      /\/node_modules\/(typescript|ts-morph|ts-node|tinyglobby|hono|@hono)\/|StreamableHttp|^node:http/;
+      /\/node_modules\/(typescript|ts-morph|@ts-morph|ts-node|tinyglobby|hono|@hono)\/|StreamableHttp|^node:http/;
     expect(modules.filter((url) => unwanted.test(url))).toEqual([]);
   });
 });
