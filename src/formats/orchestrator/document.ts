@@ -27,8 +27,17 @@ export interface LoweredDocument {
   readonly graphs: readonly Graph[];
 }
 
-const DOCUMENT_KEYS = ['domain', 'version', 'description', 'rules', 'docs', 'workflows'];
-const WORKFLOW_KEYS = ['title', 'description', 'params', 'graph', 'returns', 'fail_fast', 'max_concurrency'];
+/** `$schema` is for editors. */
+export const DOCUMENT_KEYS = ['$schema', 'domain', 'version', 'description', 'rules', 'docs', 'workflows'];
+export const WORKFLOW_KEYS = [
+  'title',
+  'description',
+  'params',
+  'graph',
+  'returns',
+  'fail_fast',
+  'max_concurrency',
+];
 
 /** Lowers a document of the orchestrator dialect to graphs. The checker finds faults in their meaning. */
 export function lowerDocument(reports: Reports, root: Located): LoweredDocument | undefined {
