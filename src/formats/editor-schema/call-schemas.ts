@@ -17,18 +17,21 @@ export function callSchema(tools: readonly DescribedTool[]): JsonSchema {
   const names = tools.map(({ name }) => name);
   const known = names.length === 0 ? {} : namesOf(names, tools);
   return {
-    properties: { call: { ...about('call'), type: 'string', ...known }, args: anyArguments() },
-    allOf: tools.map(({ name, inputSchema }) => {
-      const args = writtenArguments(inputSchema, true);
-      return {
-        if: { properties: { call: { const: name } }, required: ['call'] },
-        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-        then: {
-          properties: { args: { ...about('args'), ...args } },
-          ...(args.required === undefined ? {} : { required: ['args'] }),
-        },
-      };
-    }),
+    properties: { call: { ...about('call'), type: 'string', ...known } },
+    allOf: [
+      ...tools.map(({ name, inputSchema }) => {
+        const args = writtenArguments(inputSchema, true);
+        return {
+          if: isOneOf('call', [name]),
+          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+          then: {
+            properties: { args: { ...about('args'), ...args } },
+            ...(args.required === undefined ? {} : { required: ['args'] }),
+          },
+        };
+      }),
+      otherArguments('call', names),
+    ],
   };
 }
 
@@ -40,20 +43,17 @@ export function workflowCallSchema(workflows: readonly Graph[]): JsonSchema {
   const names = workflows.map(({ name }) => name);
   const known: Json[] = names.length === 0 ? [] : [namesOf(names, workflows)];
   return {
-    properties: {
-      workflow: { ...about('workflow'), anyOf: [...known, { type: 'string' }] },
-      args: anyArguments(),
-    },
-    allOf: workflows.map((graph) => {
-      const names = graph.domain === undefined ? [graph.name] : [graph.name, `${graph.domain}/${graph.name}`];
-      return {
-        if: { properties: { workflow: { enum: names } }, required: ['workflow'] },
+    properties: { workflow: { ...about('workflow'), anyOf: [...known, { type: 'string' }] } },
+    allOf: [
+      ...workflows.map((graph) => ({
+        if: isOneOf('workflow', writtenNames(graph)),
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
         then: {
           properties: { args: { ...about('args'), ...writtenArguments(describedInputs(graph), false) } },
         },
-      };
-    }),
+      })),
+      otherArguments('workflow', workflows.flatMap(writtenNames)),
+    ],
   };
 }
 
@@ -88,7 +88,23 @@ export function describedInputs({ inputs }: Pick<Graph, 'inputs'>): JsonSchema {
   };
 }
 
-const anyArguments = (): JsonObject => ({ ...about('args'), type: 'object' });
+function writtenNames({ name, domain }: Graph): readonly string[] {
+  return domain === undefined ? [name] : [name, `${domain}/${name}`];
+}
+
+function isOneOf(key: string, names: readonly string[]): JsonObject {
+  const only = names.length === 0 ? false : { enum: names };
+  return { properties: { [key]: only }, required: [key] };
+}
+
+/** The arguments of what is not known yet. */
+function otherArguments(key: string, names: readonly string[]): JsonObject {
+  return {
+    if: { not: isOneOf(key, names) },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { args: { ...about('args'), type: 'object' } } },
+  };
+}
 
 const about = (key: string): JsonObject => ({ description: NODE_KEYS[key] ?? '' });
 

@@ -11,8 +11,10 @@ import {
 import { NODE_KEYS } from './key-descriptions.js';
 import { objectOf, propertiesOf, ref } from './schema-parts.js';
 
+type Values = Readonly<Record<string, JsonSchema>>;
+
 /** By the keys of nodes. */
-function nodeValues(): Readonly<Record<string, JsonSchema>> {
+function nodeValues(): Values {
   const text: JsonSchema = { type: 'string' };
   const number: JsonSchema = { type: 'number' };
   const branches = ref('branch');
@@ -57,7 +59,8 @@ function caseSchema(): JsonSchema {
 /** A node by its kind: what a node is decides which keys it has, and which are completed. */
 export function nodeSchema(): JsonSchema {
   const values = nodeValues();
-  const keysIn = (keys: readonly string[]): JsonObject => propertiesOf(keys, NODE_KEYS, values);
+  const keysIn = (keys: readonly string[], own: Values = {}): JsonObject =>
+    propertiesOf(keys, NODE_KEYS, { ...values, ...own });
   return {
     type: 'object',
     properties: keysIn(COMMON_KEYS),
@@ -85,14 +88,22 @@ const CALLS: { readonly [K in SpecKind]?: JsonSchema } = {
   workflow: ref('workflowCall'),
 };
 
-function kindSchema(kind: SpecKind, keysIn: (keys: readonly string[]) => JsonObject): JsonSchema {
+/** Keys that are something else in nodes of a kind. */
+const OWN_VALUES: { readonly [K in SpecKind]?: Values } = {
+  compensate: { steps: { type: 'array', items: ref('undoStep'), minItems: 1 } },
+};
+
+function kindSchema(
+  kind: SpecKind,
+  keysIn: (keys: readonly string[], own?: Values) => JsonObject,
+): JsonSchema {
   const misplaced = misplacedKeys(kind);
   const allowed = keysOf(kind).filter((key) => !misplaced.has(key));
   const call = CALLS[kind];
   const calls = call === undefined ? [] : ['args', kind];
   const own = allowed.filter((key) => !COMMON_KEYS.includes(key) && !calls.includes(key));
   return {
-    properties: keysIn(own),
+    properties: keysIn(own, OWN_VALUES[kind]),
     propertyNames: { anyOf: [{ enum: allowed }, { pattern: '^x-' }] },
     ...(call === undefined ? {} : { allOf: [call] }),
   };

@@ -25,7 +25,6 @@ export function specSchema({ tools, workflows }: SpecVocabulary): JsonObject {
   const graphs = [...workflows].sort((a, b) => compareText(a.name, b.name));
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'Workflows',
     definitions: {
       workflow: workflowSchema(),
       node: nodeSchema(),

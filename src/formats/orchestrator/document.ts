@@ -51,6 +51,7 @@ export function lowerDocument(reports: Reports, root: Located): LoweredDocument 
   }
   const fields = new Fields(reports, map, 'the file', DOCUMENT_KEYS);
   if (!fields.require('workflows')) return undefined;
+  fields.text('$schema');
   const domain = domainOf(reports, fields);
   const version = versionOf(reports, fields);
   const workflows = fields.object('workflows');
