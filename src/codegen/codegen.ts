@@ -352,7 +352,7 @@ async function compileSources(
   const environment = new MarkedEnvironment(environmentOf(value, declarations, schemas.value));
   const untyped = new Set(syntax.filter(({ isUntyped }) => isUntyped).map(({ file }) => file));
   const checked = checkWorkflows(value, untyped, environment, memory);
-  const specs = specFiles?.check(declarations, environment.environment);
+  const specs = specFiles?.check(declared, environment.environment);
   const whole = specs === undefined || hasErrors(specs.diagnostics) ? [] : specs.graphs;
   const graphs = [...value, ...whole.map((graph) => ({ graph, isWhole: true }))];
   const faults = [...checked.faults, ...checkHints(hints.value, graphs)];

@@ -17,7 +17,7 @@ import {
 import type { Expr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
-import type { Declarations, FaultyClass } from './declarations.js';
+import type { Declarations, Phase } from './declarations.js';
 import { GENERATED_COMMENT } from './emit/manifest.js';
 import { type SpecEntry, specEntryText } from './emit/registry.js';
 import type { Inputs, States } from './inputs.js';
@@ -41,7 +41,7 @@ interface SpecReading {
 
 /** The spec files of a registry, which can be checked against its parts. */
 export interface SpecFiles {
-  check(declarations: Declarations, environment: CheckEnvironment): LinkedSpecs;
+  check(declared: Phase<Declarations>, environment: CheckEnvironment): LinkedSpecs;
 }
 
 /** The workflows of the spec files of a registry. */
@@ -59,7 +59,7 @@ export interface LinkedSpecs {
 export async function openSpecs(plan: SpecPlan, reading: SpecReading): Promise<SpecFiles> {
   const specs: LoweredSpec[] = [];
   for (const file of plan.files) specs.push(await readSpec(file, reading));
-  return { check: (declarations, environment) => linkSpecs(plan, specs, declarations, environment) };
+  return { check: (declared, environment) => linkSpecs(plan, specs, declared, environment) };
 }
 
 async function readSpec(
@@ -81,15 +81,16 @@ async function readSpec(
 
 function linkSpecs(
   plan: SpecPlan,
-  specs: readonly LoweredSpec[],
-  declarations: Declarations,
+  written: readonly LoweredSpec[],
+  declared: Phase<Declarations>,
   environment: CheckEnvironment,
 ): LinkedSpecs {
+  const declarations = declared.value;
+  const { specs, faults } = withOwnNames(written, declarations);
   const { graphs, byName, diagnostics: found } = checkedGraphs(specs, environment);
-  const diagnostics = [
-    ...found.filter((fault) => !isEcho(fault, declarations)),
-    ...graphs.flatMap((graph) => takenName(graph, declarations) ?? []),
-  ];
+  // What classes are named is not known for certain.
+  const areNamed = !hasErrors(declared.diagnostics);
+  const diagnostics = [...found.filter(({ code }) => areNamed || !MISSING.has(code)), ...faults];
   const registered = { ...environment, workflows: byName };
   return {
     graphs,
@@ -99,24 +100,35 @@ function linkSpecs(
   };
 }
 
-/** Whether what is missing may be a class that could not be read, which has been reported. */
-function isEcho({ code }: Diagnostic, { faulty, brokenFiles }: Declarations): boolean {
-  const kind = MISSING[code];
-  return kind !== undefined && (brokenFiles.size > 0 || faulty.some((each) => each.kind === kind));
-}
+/** What may be missing because its class could not be read, which has been reported. */
+const MISSING: ReadonlySet<DiagnosticCode> = new Set(['SW4001', 'SW4026']);
 
-const MISSING: { readonly [C in DiagnosticCode]?: FaultyClass['kind'] } = {
-  SW4001: 'tool',
-  SW4026: 'workflow',
-};
-
-/** Clients know workflows and prompts by one list of names. */
-function takenName({ name, source }: Graph, { workflows, prompts }: Declarations): Diagnostic | undefined {
-  const other = [...workflows, ...prompts].find((each) => each.name === name);
-  if (other === undefined) return undefined;
-  const kind = prompts.some((each) => each === other) ? 'prompt' : 'workflow';
-  const related = [{ message: 'the other one is here', place: other.namePlace }];
-  return diagnostic('SW1004', source, { kind, name }, { related });
+/**
+ * Reports workflows with the name of a class: clients know workflows and prompts by one list of names. Each gets another
+ * name, so that who uses the name is checked against the class.
+ */
+function withOwnNames(
+  specs: readonly LoweredSpec[],
+  { workflows, prompts }: Declarations,
+): { readonly specs: readonly LoweredSpec[]; readonly faults: readonly Diagnostic[] } {
+  const faults: Diagnostic[] = [];
+  const named = [
+    ...workflows.map((declaration) => ({ kind: 'workflow', declaration })),
+    ...prompts.map((declaration) => ({ kind: 'prompt', declaration })),
+  ];
+  const rename = (graph: Graph): Graph => {
+    const other = named.find(({ declaration }) => declaration.name === graph.name);
+    if (other === undefined) return graph;
+    const related = [{ message: 'the other one is here', place: other.declaration.namePlace }];
+    faults.push(diagnostic('SW1004', graph.source, { kind: other.kind, name: graph.name }, { related }));
+    return { ...graph, name: `${graph.name}-${faults.length + 1}` };
+  };
+  const renamed = specs.map(({ reports, document }) =>
+    document === undefined
+      ? { reports }
+      : { reports, document: { ...document, graphs: document.graphs.map(rename) } },
+  );
+  return { specs: renamed, faults };
 }
 
 function specEntry(graph: Graph, registered: CheckEnvironment): SpecEntry {
