@@ -1,4 +1,5 @@
 import { GRAPH_VERSION, type Graph } from '../../graph/model.js';
+import { isValidName } from '../../graph/names.js';
 import { ReferenceLowering } from '../references/lower-references.js';
 import type { Located, LocatedEntry, LocatedMap } from '../text/located.js';
 import type { Reports } from '../text/reading.js';
@@ -91,6 +92,11 @@ function lowerWorkflow(
   const name = key.value;
   const map = expectMap(reports, value, `workflow \`${name}\``);
   if (map === undefined) return undefined;
+  if (!isValidName('workflow', name)) {
+    const rule = 'letters, digits, `_` and `-`, a letter first, and at most 62 characters';
+    reports.report('SW5010', key, { kind: 'a workflow', name, rule });
+    return undefined;
+  }
   const fields = new Fields(reports, map, `workflow \`${name}\``, WORKFLOW_KEYS);
   fields.require('description');
   if (!fields.require('graph')) return undefined;
