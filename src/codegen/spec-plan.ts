@@ -42,6 +42,6 @@ export async function planSpecs(
 }
 
 /** Beside the registry: `generated/registry.specs.schema.json` of `generated/registry.ts`. */
-export function specSchemaFile(out: string): string {
+function specSchemaFile(out: string): string {
   return `${out.slice(0, -posix.extname(out).length)}.specs.schema.json`;
 }
