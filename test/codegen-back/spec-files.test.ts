@@ -85,6 +85,18 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
         same<WorkflowResult<'book'>, { booking: string; note: string }>(true);
         same<WorkflowResult<'find'>, { id: string }>(true);
         same<WorkflowResult<'read_and_book'>, string>(true);
+        import { createServer, type RequestContext } from 'stepwright/runtime';
+        import { registry } from '../generated/registry.js';
+        const server = createServer(registry);
+        export const call = async (request: RequestContext) => {
+          const { structuredContent: book } = await server.callTool('w_book', { origin: 'NYC', age: 4 }, request);
+          if (book !== undefined && 'booking' in book) same<typeof book.booking, string>(true);
+          await server.getPrompt('read_and_book', { origin: 'NYC' }, request);
+          // @ts-expect-error the origin is missing
+          await server.callTool('w_book', {}, request);
+          // @ts-expect-error there is no such argument
+          await server.callTool('w_read_and_book', { origin: 'NYC', age: 4 }, request);
+        };
         // @ts-expect-error no such workflow
         export type No = WorkflowArgs<'bok'>;
       `,
@@ -148,6 +160,15 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
     expect(await said(project)).toEqual([
       'workflows/again.yaml:2:3 SW1004 two workflows are named `find` (give one of them another name)',
       expect.stringContaining('workflows/twice.yaml:4:3 SW5004 `book` is written twice'),
+    ]);
+  });
+
+  test('are those of an editor that are not saved', async () => {
+    const { root } = await begin();
+    const overlay = new Map([['workflows/book.yaml', book.replace('create_booking', 'create_bookin')]]);
+    const { diagnostics } = await runCodegen({ root, overlay });
+    expect(diagnostics.filter(({ code }) => code !== 'SW9001')).toMatchObject([
+      { code: 'SW4001', place: { file: 'workflows/book.yaml', span: [17, 7, 17, 14] } },
     ]);
   });
 
