@@ -9,7 +9,7 @@ import type { LinkedWorkflow, ToolDeclaration } from './declarations.js';
 /** Compares the hints of tools with each other, and with the workflows that could be read as a whole. */
 export function checkHints(
   hints: ReadonlyMap<ToolDeclaration, PlanningHints>,
-  workflows: readonly LinkedWorkflow[],
+  workflows: readonly Pick<LinkedWorkflow, 'graph' | 'isWhole'>[],
 ): Diagnostic[] {
   if (hints.size === 0) return [];
   const byName = new Map([...hints].map(([tool, linked]) => [tool.name, { tool, linked }]));

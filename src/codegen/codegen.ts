@@ -44,6 +44,7 @@ import type { ToolReading } from './schemas/tool-reading.js';
 import type { CodegenSession } from './session.js';
 import { type MemoryFile, memoryOf, type SessionMemory } from './session-memory.js';
 import { openSourceHost, type SourceHost } from './source/source-host.js';
+import type { LinkedSpecs, SpecFiles } from './spec-workflows.js';
 import type { IgnoreSyntax } from './syntax.js';
 import { type CheckedWorkflow, MarkedEnvironment, type WorkflowMemory } from './workflow-memory.js';
 import { type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
@@ -109,15 +110,19 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const inputs = seen ?? (cache ? new Inputs(root, session.states) : undefined);
   const noted = inputs === undefined ? {} : { inputs };
   const plan = await planCodegen({ root, ...noted, ...(configFile === undefined ? {} : { configFile }) });
-  const outs = plan.value?.registries.map(({ out }) => out) ?? [];
-  const names = inputs === undefined ? '' : sourceNames(root, outs);
+  const registries = plan.value?.registries ?? [];
+  const outs = registries.map(({ out }) => out);
+  const outputFiles = registries.flatMap(outputsOf);
+  const specs = registries.flatMap((registry) => registry.specs?.patterns ?? []);
+  const modules = inputs === undefined ? '' : sourceNames(root, outputFiles);
+  const names = specs.length === 0 || inputs === undefined ? modules : sourceNames(root, outputFiles, specs);
   const limits = { ...plan.value?.moduleLimits, ...options.moduleLimits };
   const reading = { cache, ...noted, limits, ...(overlay === undefined ? {} : { overlay }) };
   const folder = cache && inputs !== undefined ? cacheFolder(root) : undefined;
   const key = folder === undefined ? '' : ownKey(root);
   const fileOf = (out: string): MemoryFile | undefined =>
     folder === undefined ? undefined : { folder, name: `memory ${out}`, key };
-  const memory = { session, names, fileOf };
+  const memory = { session, names: modules, fileOf };
   const diagnostics: Diagnostic[] = [...plan.diagnostics];
   const outputs: OutputFile[] = [];
   const found = { tools: 0, resources: 0, workflows: 0 };
@@ -125,7 +130,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const ignores = new Map<string, IgnoreSyntax>();
   const internalErrors: InternalError[] = [];
   const decorated = new Set<string>(outs);
-  for (const registry of plan.value?.registries ?? []) {
+  for (const registry of registries) {
     if (!check) for (const file of outputsOf(registry)) removeRemains(root, file);
     const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading, memory).catch(
       (error: unknown) => {
@@ -144,7 +149,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     outputs.push(...compiled.outputs);
     found.tools += compiled.declarations.tools.length;
     found.resources += compiled.declarations.resources.length;
-    found.workflows += compiled.declarations.workflows.length;
+    found.workflows += compiled.graphs.length;
     const { tools, resources, prompts } = compiled.declarations;
     for (const each of [...tools, ...resources, ...prompts, ...compiled.declarations.workflows])
       if (each.package === undefined) decorated.add(each.file);
@@ -163,12 +168,12 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const isKept = cache && inputs !== undefined && overlay === undefined;
   if (isKept && isClean && plan.value !== undefined) {
     const files = outputs.map(({ file }) => file);
-    const clean = { diagnostics: sortDiagnostics(judged), files, loader: plan.value.loader };
+    const clean = { diagnostics: sortDiagnostics(judged), files, loader: plan.value.loader, specs };
     const isCurrent = inputs.areCurrent(files.map((file) => path.join(root, file)));
     const reads = { inputs, names, key, isCurrent };
     keepRun({ root, configFile }, reads, clean);
-    const registries = outputs.filter(({ file }) => outs.includes(file));
-    keepSources({ root, configFile }, reads, registries);
+    const written = outputs.filter(({ file }) => outs.includes(file));
+    keepSources({ root, configFile }, reads, written, specs);
     for (const out of outs) {
       const file = fileOf(out);
       if (file !== undefined) session.of(out).save(file);
@@ -185,8 +190,9 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   };
 }
 
-function outputsOf({ out, manifest }: RegistryPlan): readonly string[] {
-  return manifest === undefined ? [out] : [out, manifest.file];
+function outputsOf({ out, manifest, specs }: RegistryPlan): readonly string[] {
+  const others = [manifest?.file, specs?.schema];
+  return [out, ...others.filter((file) => file !== undefined)];
 }
 
 interface CompiledRegistry {
@@ -204,7 +210,7 @@ type Reading = Pick<ReadSchemasOptions, 'cache' | 'limits' | 'inputs'> & Pick<Co
 /** What a run knows of earlier ones. */
 interface RunMemory {
   readonly session: SessionMemory;
-  /** Of the sources, as they were when the run began. */
+  /** Of the modules, as they were when the run began. */
   readonly names: string;
   /** Where the memory of a registry is kept; nothing without a cache. */
   fileOf(out: string): MemoryFile | undefined;
@@ -213,7 +219,7 @@ interface RunMemory {
 async function compileRegistry(
   root: string,
   { tsconfig, loader, compiled }: CodegenPlan,
-  { files, out, includePlace, manifest: planned }: RegistryPlan,
+  { files, out, includePlace, manifest: planned, specs: plannedSpecs }: RegistryPlan,
   { overlay, ...reading }: Reading,
   { session, names, fileOf }: RunMemory,
 ): Promise<CompiledRegistry> {
@@ -229,12 +235,15 @@ async function compileRegistry(
     ...(overlay === undefined ? {} : { overlay }),
   });
   const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading, looked };
+  const specFiles = await openSpecFiles(plannedSpecs, {
+    ...{ root, overlay, inputs: reading.inputs, memory: memory.specs, states: session.states },
+  });
   const compile = (typed: ReadonlySet<string>, before?: Compilation) =>
-    compileSources(host, typed, options, memory.workflows, before);
+    compileSources(host, typed, { ...options, specFiles }, memory.workflows, before);
   const first = await compile(new Set());
   const typed = filesToType(first);
   const found = typed.size === 0 ? first : await compile(typed, first);
-  const { declared, linked, prompts, hints, schemas, faults } = found;
+  const { declared, linked, prompts, hints, schemas, faults, specs } = found;
   const manifest = manifestOf(planned, declared.value, {
     ...{ host, files, compiled, readings: schemas.value.resources },
   });
@@ -255,12 +264,18 @@ async function compileRegistry(
     manifest,
     { diagnostics: withoutEchoes(schemas, declared) },
   ];
-  const diagnostics = [...oncePerPackage(phases.flatMap((phase) => phase.diagnostics)), ...faults, ...empty];
+  const diagnostics = [
+    ...oncePerPackage(phases.flatMap((phase) => phase.diagnostics)),
+    ...[...faults, ...(specs?.diagnostics ?? []), ...empty],
+  ];
   const ignores = host.ignores();
-  const graphs = linked.value.map(({ graph }) => graph);
+  const graphs = [...linked.value.map(({ graph }) => graph), ...(specs?.graphs ?? [])];
   if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs, outputs: [] };
   const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
-  const content = assemble(declarations, schemas.value, parts, memory.workflows);
+  const content = {
+    ...assemble(declarations, schemas.value, parts, memory.workflows),
+    specs: specs?.entries() ?? [],
+  };
   return {
     declarations,
     diagnostics,
@@ -269,8 +284,19 @@ async function compileRegistry(
     outputs: [
       { file: out, text: emitRegistry(content, out, host.importEnding()) },
       ...manifest.value(content),
+      ...(specs === undefined ? [] : [specs.schema()]),
     ],
   };
+}
+
+/** What reads YAML, JSON and XML is loaded with the first spec file. */
+async function openSpecFiles(
+  plan: RegistryPlan['specs'],
+  reading: Parameters<typeof import('./spec-workflows.js').openSpecs>[1],
+): Promise<SpecFiles | undefined> {
+  if (plan === undefined) return undefined;
+  const { openSpecs } = await import('./spec-workflows.js');
+  return openSpecs(plan, reading);
 }
 
 /** What the phases make of the sources of a registry. */
@@ -283,6 +309,8 @@ interface Compilation {
   readonly prompts: ReturnType<typeof linkPrompts>;
   readonly hints: ReturnType<typeof linkHints>;
   readonly schemas: Phase<ToolSchemas>;
+  /** Missing without spec files. */
+  readonly specs: LinkedSpecs | undefined;
   /** The workflows whose conditions may be lists or objects. */
   readonly composite: ReadonlySet<LinkedWorkflow>;
   readonly faults: readonly Diagnostic[];
@@ -292,7 +320,13 @@ interface Compilation {
 async function compileSources(
   host: SourceHost,
   typed: ReadonlySet<string>,
-  reading: ReadSchemasOptions & { readonly looked: Inputs | undefined },
+  {
+    specFiles,
+    ...reading
+  }: ReadSchemasOptions & {
+    readonly looked: Inputs | undefined;
+    readonly specFiles: SpecFiles | undefined;
+  },
   memory: WorkflowMemory,
   before?: Compilation,
 ): Promise<Compilation> {
@@ -318,9 +352,12 @@ async function compileSources(
   const environment = new MarkedEnvironment(environmentOf(value, declarations, schemas.value));
   const untyped = new Set(syntax.filter(({ isUntyped }) => isUntyped).map(({ file }) => file));
   const checked = checkWorkflows(value, untyped, environment, memory);
-  const faults = [...checked.faults, ...checkHints(hints.value, value)];
+  const specs = specFiles?.check(declared, environment.environment);
+  const whole = specs === undefined || hasErrors(specs.diagnostics) ? [] : specs.graphs;
+  const graphs = [...value, ...whole.map((graph) => ({ graph, isWhole: true }))];
+  const faults = [...checked.faults, ...checkHints(hints.value, graphs)];
   return {
-    ...{ untyped, declared, imported, linked, prompts, hints, schemas },
+    ...{ untyped, declared, imported, linked, prompts, hints, schemas, specs },
     ...{ composite: checked.composite, faults },
   };
 }

@@ -375,7 +375,7 @@ describe('the JSON Schema of the configuration', () => {
         return [inner.description, ...settings(inner), ...settings(item ?? {})];
       });
     const descriptions = settings(configJsonSchema() as z.core.JSONSchema.BaseSchema);
-    expect(descriptions).toHaveLength(15);
+    expect(descriptions).toHaveLength(17);
     expect(descriptions).not.toContain(undefined);
   });
 });

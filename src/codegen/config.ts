@@ -27,6 +27,7 @@ import type { LoaderSettings } from './schemas/loader/settings.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import { type JsonDocument, jsonPointer, parseJsonDocument } from './source/files.js';
 import { readTsconfig, type Tsconfig } from './source/tsconfig.js';
+import { planSpecs, type SpecPlan } from './spec-plan.js';
 import { isForeign } from './writer.js';
 
 /** The name of the configuration, looked for in the project's root. */
@@ -46,6 +47,8 @@ export interface RegistryPlan {
   readonly includePlace?: SourceLocation;
   /** The manifest to write beside it. */
   readonly manifest?: ManifestPlan;
+  /** Missing without spec files. */
+  readonly specs?: SpecPlan;
 }
 
 /** What a run of codegen is to do. */
@@ -85,6 +88,8 @@ const insideRoot = z
   )
   .refine((text) => !path.posix.normalize(text).startsWith('..'), 'must not leave the project');
 
+const specPatterns = z.array(insideRoot).min(1);
+
 const registrySchema = z.strictObject({
   include: z.array(insideRoot).min(1).describe('Glob patterns of the sources of the registry.'),
   exclude: z
@@ -93,6 +98,9 @@ const registrySchema = z.strictObject({
     .describe(
       'Glob patterns of sources that are left out. Default: `**/dist/**`, `**/*.test.*` and `**/*.spec.*`.',
     ),
+  specs: specPatterns
+    .exactOptional()
+    .describe('Glob patterns of files with workflows in YAML, JSON or XML. Default: none.'),
   out: insideRoot
     .regex(/\.m?ts$/, 'must end in .ts or .mts')
     .transform((out) => path.posix.normalize(out))
@@ -140,6 +148,9 @@ const configSchema = z.strictObject({
   upstream: upstreamSchema.exactOptional().describe('MCP servers whose tools steps call, by name.'),
   rest: restSchema.exactOptional().describe('REST services that programs pass to `RestCall`, by name.'),
   server: insideRoot.exactOptional().describe('A module whose default export is the options of the server.'),
+  specs: specPatterns
+    .exactOptional()
+    .describe('The same as `specs` of a registry, where `registries` is left out. Default: none.'),
   registries: z
     .array(registrySchema)
     .min(1)
@@ -216,8 +227,10 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
       : await namedRegistries(root, inputs, file, config.registries, document);
   // Of a tsconfig that cannot be read, that it names no sources is an echo.
   if (config.registries !== undefined || isTsconfigSound) diagnostics.push(...registries.diagnostics);
+  const withSpecs = await specsOfAll(root, file, registries.value, { config, document });
+  diagnostics.push(...withSpecs.diagnostics);
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
-  return { value: planOf(config.tsconfig, tsconfig, registries.value, config), diagnostics };
+  return { value: planOf(config.tsconfig, tsconfig, withSpecs.value, config), diagnostics };
 }
 
 /** The upstream servers of the configuration, which may name no sources yet. */
@@ -248,8 +261,7 @@ async function namedRegistries(
     }
     const files = await matchingFiles(root, registry, outs);
     if (files.length === 0) {
-      const patterns = registry.include.map((pattern) => `\`${pattern}\``).join(', ');
-      diagnostics.push(diagnostic('SW9003', includePlace, { patterns }));
+      diagnostics.push(diagnostic('SW9003', includePlace, { patterns: listed(registry.include) }));
     }
     // Checked before the sources are read: the file is not one of them, so its classes would be reported as missing.
     if (await isForeign(root, registry.out)) {
@@ -273,6 +285,40 @@ async function namedRegistries(
   }
   return { value: registries, diagnostics };
 }
+
+/** Finds the spec files of each registry. */
+async function specsOfAll(
+  root: string,
+  file: string,
+  registries: readonly RegistryPlan[],
+  { config, document }: ReadConfig,
+): Promise<Phase<readonly RegistryPlan[]>> {
+  const diagnostics: Diagnostic[] = [];
+  if (config.registries !== undefined && config.specs !== undefined) {
+    const problem = '`/specs` is for projects without `registries`: write `specs` in a registry';
+    diagnostics.push(diagnostic('SW9002', document.keyPlaceOf('/specs'), { file, problem }));
+  }
+  const value: RegistryPlan[] = [];
+  for (const [index, registry] of registries.entries()) {
+    const named = config.registries?.[index];
+    const patterns = config.registries === undefined ? config.specs : named?.specs;
+    if (patterns === undefined) {
+      value.push(registry);
+      continue;
+    }
+    const specs = await planSpecs(root, registry.out, { patterns, exclude: named?.exclude });
+    const place = document.placeOf(named === undefined ? '/specs' : `/registries/${index}/specs`);
+    if (specs.files.length === 0)
+      diagnostics.push(diagnostic('SW9003', place, { patterns: listed(patterns), what: 'spec file' }));
+    if (await isForeign(root, specs.schema))
+      diagnostics.push(diagnostic('SW9004', place, { file: specs.schema }));
+    value.push({ ...registry, specs });
+  }
+  return { value, diagnostics };
+}
+
+const listed = (patterns: readonly string[]): string =>
+  patterns.map((pattern) => `\`${pattern}\``).join(', ');
 
 function planByTsconfig(root: string, inputs: Inputs | undefined): Phase<CodegenPlan | undefined> {
   const file = 'tsconfig.json';

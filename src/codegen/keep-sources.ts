@@ -13,6 +13,7 @@ export function keepSources(
   { root, configFile }: RunName,
   { inputs, names, isCurrent }: RunReads,
   outputs: readonly OutputFile[],
+  specs: readonly string[],
 ): void {
   const folder = cacheFolder(root);
   if (folder === undefined) return;
@@ -30,6 +31,7 @@ export function keepSources(
     ...(configFile === undefined ? {} : { configFile }),
     sources: Object.fromEntries(sources),
     names,
+    ...(specs.length === 0 ? {} : { specs }),
   };
   writeIfPermitted(file, JSON.stringify(record));
 }

@@ -25,6 +25,8 @@ export interface CleanRun {
   readonly files: readonly string[];
   /** How modules are imported. */
   readonly loader: LoaderSettings;
+  /** The glob patterns of spec files. */
+  readonly specs: readonly string[];
 }
 
 /** What a run has looked at. */
@@ -62,7 +64,11 @@ export function recallRun(name: RunName): CleanRun | undefined {
   const root = realpathSync(name.root);
   const folder = cacheFolder(root);
   const entry = folder === undefined ? undefined : readEntry<RunEntry>(folder, entryName(name));
-  if (entry === undefined || entry.key !== ownKey(root) || entry.names !== sourceNames(root))
+  if (
+    entry === undefined ||
+    entry.key !== ownKey(root) ||
+    entry.names !== sourceNames(root, [], entry.run.specs)
+  )
     return undefined;
   if (!areCurrent({ ...NO_READS, paths: entry.paths })) return undefined;
   const cache = openSchemaCache({ root, loader: entry.run.loader, ...childConditions(root) });
@@ -81,9 +87,9 @@ export function keepRun(
   const paths: Record<string, string> = Object.fromEntries(inputs.paths);
   // They were written meanwhile.
   for (const file of files) paths[file] = inputs.stateOf(file);
-  if (folder === undefined || !isCurrent || names !== sourceNames(root, run.files)) return;
+  if (folder === undefined || !isCurrent || names !== sourceNames(root, run.files, run.specs)) return;
   const entry: RunEntry = {
-    ...{ key, names: sourceNames(root), paths, run },
+    ...{ key, names: sourceNames(root, [], run.specs), paths, run },
     modules: inputs.modules,
   };
   writeEntry(folder, entryName({ root, configFile }), entry);

@@ -4,6 +4,7 @@ import { type KeptHeader, parseKept, printKept } from './kept-texts.js';
 import { readText, writeText } from './schemas/cache/cache-file.js';
 import type { CodegenSession } from './session.js';
 import { FileMemory } from './source/file-memory.js';
+import type { SpecMemory } from './spec-workflows.js';
 import { WorkflowMemory } from './workflow-memory.js';
 
 /** What the runs of a session leave for the next ones. */
@@ -47,6 +48,7 @@ interface Header extends KeptHeader {
 export class RegistryMemory {
   readonly files: FileMemory;
   readonly workflows = new WorkflowMemory();
+  readonly specs: SpecMemory = new Map();
   #names = '';
   /** Where modules and packages were looked for, with the states at that time. */
   #lookups: ReadonlyMap<string, string> = new Map();

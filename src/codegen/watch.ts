@@ -49,8 +49,8 @@ export function watchCodegen(options: WatchOptions): CodegenWatcher {
   return new Watcher(options);
 }
 
-/** What a module may load. */
-const LOADED = /\.(?:[cm]?[jt]sx?|json)$/;
+/** What a module may load, and what may be a spec file. */
+const LOADED = /\.(?:[cm]?[jt]sx?|json|ya?ml|xml)$/;
 
 const NEVER: ReadonlySet<string> = new Set(['node_modules', '.git']);
 

@@ -35,7 +35,8 @@ export async function loadWorkflowFiles(
   return { ...checkSpecs(specs, registered), readSource: (file) => texts.get(file) };
 }
 
-async function loadFile(file: string, root: string): Promise<LoweredSpec> {
+/** Reads a spec file and lowers it. A file that cannot be read is a diagnostic. */
+export async function loadFile(file: string, root: string): Promise<LoweredSpec> {
   const reports = new Reports(new SourceText(file, ''));
   const start = { start: 0, end: 0 };
   const format = formatOf(file);

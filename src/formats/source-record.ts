@@ -16,6 +16,8 @@ export interface SourceRecord {
   readonly sources: Readonly<Record<string, string>>;
   /** {@link sourceNames} of the root, without the registries. */
   readonly names: string;
+  /** The glob patterns of spec files; missing without any. */
+  readonly specs?: readonly string[];
 }
 
 /** Where codegen keeps what it remembers of a project, relative to its root. */
@@ -51,9 +53,9 @@ export function readSourceRecord(file: string): SourceRecord | undefined {
 
 function isSourceRecord(value: Json): boolean {
   if (!isJsonObject(value)) return false;
-  const { registries, sources, configFile = '', names } = value;
+  const { registries, sources, configFile = '', names, specs = [] } = value;
   const tables = [registries, sources].every((each) => each !== undefined && isJsonObject(each));
-  return tables && typeof configFile === 'string' && typeof names === 'string';
+  return tables && typeof configFile === 'string' && typeof names === 'string' && Array.isArray(specs);
 }
 
 /** Hashes a file as text: a checkout may have changed its line ends. Empty for a file that cannot be read. */
@@ -75,20 +77,43 @@ export const SOURCE = /(?<!\.d)\.[cm]?tsx?$/;
  * Hashes the names of all files below a folder that may be sources.
  *
  * @param without - files that do not count, relative to the root.
+ * @param specs - the glob patterns of spec files.
  */
-export function sourceNames(root: string, without: readonly string[] = []): string {
+export function sourceNames(
+  root: string,
+  without: readonly string[] = [],
+  specs: readonly string[] = [],
+): string {
   const left = new Set(without.map((file) => path.join(root, file)));
+  const bounds = specs.map((pattern) => boundsOf(root, pattern));
+  const maySpecify = (file: string): boolean =>
+    SPEC.test(file) && bounds.some(([start, end]) => file.startsWith(start) && file.endsWith(end));
   const names: string[] = [];
   const visit = (folder: string): void => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (entry.name === 'node_modules' || entry.name === '.git') continue;
       const file = path.join(folder, entry.name);
       if (entry.isDirectory()) visit(file);
-      else if (SOURCE.test(entry.name) && !left.has(file)) names.push(file);
+      else if ((SOURCE.test(entry.name) || maySpecify(file)) && !left.has(file)) names.push(file);
     }
   };
   visit(root);
   return sha256(names.sort().join('\0'));
+}
+
+/** A file that may be a spec file, and is not written by codegen. */
+const SPEC = /(?<!\.specs\.schema)\.(?:ya?ml|json|xml)$/i;
+
+const WILDCARD = /[*?[\]{}()!+@|\\]/;
+
+/** What the paths of all files that match a pattern begin and end with; nothing that can match is left out. */
+function boundsOf(root: string, pattern: string): readonly [start: string, end: string] {
+  const parts = path.posix.normalize(pattern).split('/');
+  const wild = parts.findIndex((part) => WILDCARD.test(part));
+  const fixed = wild === -1 ? parts : parts.slice(0, wild);
+  const start = path.join(root, ...fixed);
+  const [extension = ''] = /\.[a-z]+$/i.exec(pattern) ?? [];
+  return [wild === -1 ? start : start + path.sep, extension];
 }
 
 function sha256(content: string | Uint8Array): string {

@@ -2,6 +2,7 @@ import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/
 import {
   type Diagnostic,
   type DiagnosticCode,
+  diagnostic,
   hasErrors,
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
@@ -77,9 +78,35 @@ export function checkSpecs(
   specs: readonly LoweredSpec[],
   registered: CheckEnvironment | undefined,
 ): SpecWorkflows {
-  const byName = new Map(registered?.workflows);
+  const unknown = registered === undefined ? unknownTools(specs) : undefined;
+  const tools = registered?.tools ?? unknown?.tools ?? new Map();
+  const environment = { ...registered, tools, resources: registered?.resources ?? new Map() };
+  const { graphs, byName, diagnostics: found } = checkedGraphs(specs, environment);
+  const diagnostics = sortDiagnostics([...found, ...(unknown?.diagnostics ?? [])]);
+  const domains = domainsOf(specs);
+  if (hasErrors(diagnostics)) return { domains, workflows: [], diagnostics };
+  const workflows = graphs.map((graph) => ({ graph: bundle(graph, (name) => byName.get(name)) }));
+  return { domains, workflows, diagnostics };
+}
+
+/** The graphs of files that may use each other's workflows, and what is wrong with them. */
+export interface CheckedGraphs {
+  /** In the order of writing, each name once. */
+  readonly graphs: readonly Graph[];
+  /** With the registered workflows. */
+  readonly byName: ReadonlyMap<string, Graph>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Checks graphs without bundling them. A workflow of a file takes the place of a registered one of its name. */
+export function checkedGraphs(
+  specs: readonly LoweredSpec[],
+  { workflows, ...registered }: CheckEnvironment,
+): CheckedGraphs {
+  const byName = new Map(workflows);
   const own = new Map<string, Graph>();
-  const graphs = specs.flatMap(({ reports, document }) =>
+  const repeated: Diagnostic[] = [];
+  const graphs = specs.flatMap(({ document }) =>
     (document?.graphs ?? []).filter((graph) => {
       const first = own.get(graph.name);
       own.set(graph.name, first ?? graph);
@@ -87,43 +114,41 @@ export function checkSpecs(
       if (first === undefined) return true;
       const related =
         first.source === undefined ? [] : [{ message: 'first written here', place: first.source }];
-      if (graph.source !== undefined)
-        reports.reportAt('SW5004', graph.source.span, { key: graph.name }, { related });
+      repeated.push(diagnostic('SW5004', graph.source, { key: graph.name }, { related }));
       return false;
     }),
   );
-  const tools = registered?.tools ?? unknownTools(specs);
-  const environment = { tools, resources: registered?.resources ?? new Map(), workflows: byName };
+  const environment = { ...registered, workflows: byName };
   const found = specs.flatMap(({ reports, document }) => {
-    const isWhole = !reports.hasErrors;
-    for (const graph of document?.graphs ?? [])
-      reports.add(checkGraph(graph, environment, { isWhole }).map(withSpecHint));
-    return reports.diagnostics.filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
+    const hasRepeated = repeated.some(({ place }) => place?.file === reports.source.file);
+    const isWhole = !reports.hasErrors && !hasRepeated;
+    const ofGraphs = (document?.graphs ?? []).flatMap((graph) =>
+      checkGraph(graph, environment, { isWhole }).map(withSpecHint),
+    );
+    return [...reports.diagnostics, ...ofGraphs].filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
   });
-  const diagnostics = sortDiagnostics(unique(found));
-  const domains = domainsOf(specs);
-  if (hasErrors(diagnostics)) return { domains, workflows: [], diagnostics };
-  const workflows = graphs.map((graph) => ({ graph: bundle(graph, (name) => byName.get(name)) }));
-  return { domains, workflows, diagnostics };
+  return { graphs, byName, diagnostics: unique([...found, ...repeated]) };
 }
 
 /** Warnings that a faulty part may be the reason of. */
 const CONSEQUENCES: ReadonlySet<DiagnosticCode> = new Set(['SW5030', 'SW5032']);
 
 /** Tools of which only the names are known, each of which is reported where it is called first. */
-function unknownTools(specs: readonly LoweredSpec[]): Map<string, ToolSignature> {
+function unknownTools(specs: readonly LoweredSpec[]): {
+  readonly tools: ReadonlyMap<string, ToolSignature>;
+  readonly diagnostics: readonly Diagnostic[];
+} {
   const tools = new Map<string, ToolSignature>();
-  for (const { reports, document } of specs) {
-    for (const node of (document?.graphs ?? []).flatMap((graph) => nodesOf(graph))) {
-      const called = node.kind === 'call' ? [node.tool] : [];
-      for (const tool of [...called, ...compensationsOf(node).map((each) => each.tool)]) {
-        if (tools.has(tool)) continue;
-        tools.set(tool, { inputSchema: { type: 'object' } });
-        if (node.source !== undefined) reports.reportAt('SW5034', node.source.span, { tool });
-      }
+  const diagnostics: Diagnostic[] = [];
+  for (const node of specs.flatMap(({ document }) => (document?.graphs ?? []).flatMap(nodesOf))) {
+    const called = node.kind === 'call' ? [node.tool] : [];
+    for (const tool of [...called, ...compensationsOf(node).map((each) => each.tool)]) {
+      if (tools.has(tool)) continue;
+      tools.set(tool, { inputSchema: { type: 'object' } });
+      if (node.source !== undefined) diagnostics.push(diagnostic('SW5034', node.source, { tool }));
     }
   }
-  return tools;
+  return { tools, diagnostics };
 }
 
 /** Several files may say something about one domain. */

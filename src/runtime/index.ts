@@ -86,6 +86,7 @@ export type {
   ServerOf,
   StepwrightServer,
   WorkflowArguments,
+  WorkflowResultOf,
 } from './server/stepwright-server.js';
 export { RestCall, type RestRequest } from './server/tool-factories/rest-call.js';
 export { SqlQuery, type SqlQueryOptions } from './server/tool-factories/sql-query.js';

@@ -29,6 +29,18 @@ test('all faults of a file are reported at once, each at its place', async () =>
   ]);
 });
 
+test('names of workflows, ids and `$schema` have their forms', async () => {
+  const text = `$schema: 1\n${graph('{ a: { id: 5, call: t } }').replace('  w:', '  my flow:')}`;
+  expect(await faultsOf(text)).toEqual([
+    'f:1:10 SW5006 `$schema` of the file must be text, not a number',
+    "f:3:3 SW5010 'my flow' is not a valid name of a workflow: use letters, digits, `_` and `-`, a letter first, and at most 62 characters",
+  ]);
+  expect(await faultsOf(graph('{ a: { id: 5, call: t } }'))).toEqual([
+    'f:4:23 SW5006 `id` of node `a` must be text, not a number',
+  ]);
+  expect(await faultsOf(`$schema: x.json\n${graph('{ a: { call: t } }')}`)).toEqual([]);
+});
+
 describe('nodes', () => {
   test.each([
     // G12

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { loadWorkflowFiles } from '../../formats/load-workflow-files.js';
 import type { SpecWorkflow } from '../../formats/spec-files.js';
 import { formatOf } from '../../formats/text/read-text.js';
+import { hashGraph } from '../../graph/canonical.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
+import { ownProperty } from '../../graph/json.js';
 import type { Registry } from '../../runtime/index.js';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
 import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
@@ -134,7 +136,15 @@ async function findInFile(
   if (workflow === undefined && names.length > 1) return { fault: texts.chooseWorkflow(file, names) };
   const chosen = workflow ?? first;
   if (!names.includes(chosen)) return { fault: texts.unknownWorkflow(chosen, names) };
-  return { registry, workflow: chosen, workflows };
+  return { registry, workflow: chosen, workflows: workflows.filter((each) => !isRegistered(each, registry)) };
+}
+
+/** Whether codegen has read the workflow from its file, as it is now. */
+function isRegistered(
+  { graph: { tasks: _tasks, ...graph } }: SpecWorkflow,
+  { workflows }: Registry,
+): boolean {
+  return ownProperty(workflows, graph.name)?.hash === hashGraph(graph);
 }
 
 function report(outcome: LocalOutcome, json: boolean, output: Output): number {

@@ -5,10 +5,12 @@ import type { ClassHandle } from '../declarations.js';
 import { MANIFEST_VERSION, type ManifestExport, manifestChecksum } from '../manifest.js';
 import type { EntryContent, RegistryContent } from './registry.js';
 
-const COMMENT = 'Written by `stepwright codegen`: run it again instead of editing this file.';
+/** What generated JSON files begin with. */
+export const GENERATED_COMMENT =
+  'Written by `stepwright codegen`: run it again instead of editing this file.';
 
 /** The beginning of every manifest; a file without it is never overwritten. */
-export const MANIFEST_HEADER = `{\n  "$comment": ${JSON.stringify(COMMENT)},\n`;
+export const MANIFEST_HEADER = `{\n  "$comment": ${JSON.stringify(GENERATED_COMMENT)},\n`;
 
 /** What goes into a manifest. */
 export interface ManifestContent extends Pick<RegistryContent, 'tools' | 'resources'> {
@@ -27,5 +29,5 @@ export function emitManifest({ package: of, tools, resources, exportsOf }: Manif
   const versions = { manifestVersion: MANIFEST_VERSION, registryVersion: REGISTRY_VERSION };
   const content = { package: { ...of }, tools: table(tools), resources: table(resources) };
   const checksum = manifestChecksum({ ...versions, ...content });
-  return `${JSON.stringify({ $comment: COMMENT, ...versions, checksum, ...content }, undefined, 2)}\n`;
+  return `${JSON.stringify({ $comment: GENERATED_COMMENT, ...versions, checksum, ...content }, undefined, 2)}\n`;
 }

@@ -43,11 +43,22 @@ export interface WorkflowText {
   readonly printed: Map<string, string>;
 }
 
+/** A workflow of a spec file in a registry: it has no class. */
+export interface SpecEntry {
+  readonly name: string;
+  /** Canonical JSON of the entry, which the checksum covers. */
+  readonly text: string;
+  /** As TypeScript. */
+  readonly types: { readonly args: string; readonly result: string };
+}
+
 /** Everything that goes into a registry, in any order. */
 export interface RegistryContent {
   readonly tools: readonly EntryContent[];
   readonly resources: readonly EntryContent[];
   readonly workflows: readonly WorkflowEntry[];
+  /** Workflows of spec files. */
+  readonly specs?: readonly SpecEntry[];
   readonly prompts?: readonly EntryContent[];
   /** What the graphs name, each once. */
   readonly functions?: readonly FunctionContent[];
@@ -71,6 +82,9 @@ const OWN_NAMES = [
   'WorkflowArgs',
   'WorkflowResult',
   'WorkflowArguments',
+  'WorkflowResultOf',
+  'SpecArgs',
+  'SpecResults',
   'Workflows',
   'InstanceType',
 ];
@@ -83,11 +97,15 @@ const OWN_NAMES = [
  * @param ending - how the project's own files are imported.
  */
 export function emitRegistry(content: RegistryContent, out: string, ending: ImportEnding = 'js'): string {
-  const tools = byName(content.tools);
-  const resources = byName(content.resources);
-  const workflows = byName(content.workflows);
-  const prompts = byName(content.prompts ?? []);
-  const functions = byName(content.functions ?? []);
+  const sorted: SortedContent = {
+    tools: byName(content.tools),
+    resources: byName(content.resources),
+    workflows: byName(content.workflows),
+    specs: byName(content.specs ?? []),
+    prompts: byName(content.prompts ?? []),
+    functions: byName(content.functions ?? []),
+  };
+  const { tools, resources, workflows, specs, prompts, functions } = sorted;
   const imports = importExports(
     [
       ...[...tools, ...resources, ...workflows, ...prompts].map(({ handle }) => handle),
@@ -97,44 +115,23 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
     OWN_NAMES,
     ending,
   );
-  const table = (entries: readonly EntryContent[]): LiteralObject =>
-    Object.fromEntries(
-      entries.map(({ name, handle, data }) => [
-        name,
-        { class: new Identifier(imports.nameOf(handle)), ...withTexts(data as JsonObject) },
-      ]),
-    );
-  const workflowTable = Object.fromEntries(
-    workflows.map((entry) => [entry.name, printWorkflow(entry, imports.nameOf(entry.handle))]),
-  );
-  const functionTable = Object.fromEntries(
-    functions.map((each) => [
-      each.name,
-      { function: new Identifier(imports.nameOf(exportOf(each))), hash: each.hash },
-    ]),
-  );
-  // What is not used leaves no trace: registries of former versions stay as they are.
-  const registry: LiteralObject = {
-    registryVersion: REGISTRY_VERSION,
-    checksum: checksumOf({ tools, resources, workflows, prompts, functions }),
-    ...(resources.some(namesFile) ? { module: new Identifier('import.meta.url') } : {}),
-    tools: table(tools),
-    resources: table(resources),
-    workflows: workflowTable,
-    ...(prompts.length === 0 ? {} : { prompts: table(prompts) }),
-    ...(functions.length === 0 ? {} : { functions: functionTable }),
-  };
   // Callers know arguments by other names than those of the fields.
   const isRenamed = workflows.some(({ data }) => 'fields' in data && data.fields !== undefined);
+  // Only the entries know the types of workflows without classes.
+  const isByEntry = isRenamed || specs.length > 0;
+  const all = byName([...workflows, ...specs]);
   const helpers = [
     'defineRegistry',
-    ...(workflows.length === 0 ? [] : ['graphJson']),
+    ...(all.length === 0 ? [] : ['graphJson']),
     ...(tools.length === 0 ? [] : ['schemaJson']),
-    ...(isRenamed ? ['type WorkflowArguments'] : []),
+    ...(isByEntry ? ['type WorkflowArguments'] : []),
+    ...(specs.length === 0 ? [] : ['type WorkflowResultOf']),
   ];
+  const types = [...(isByEntry ? [] : ['ArgsOf']), ...(specs.length === 0 ? ['ResultOf'] : [])];
+  const registry = registryLiteral(sorted, imports);
   const lines = [
     REGISTRY_HEADER,
-    `import type { ${isRenamed ? '' : 'ArgsOf, '}ResultOf } from 'stepwright';`,
+    ...(types.length === 0 ? [] : [`import type { ${types.join(', ')} } from 'stepwright';`]),
     `import { ${helpers.join(', ')} } from 'stepwright/runtime';`,
     ...imports.statements,
     '',
@@ -148,24 +145,86 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
     `export type ResourceName = ${unionOf(resources)};`,
     '',
     '/** The names of the workflows. */',
-    `export type WorkflowName = ${unionOf(workflows)};`,
+    `export type WorkflowName = ${unionOf(all)};`,
     '',
     ...promptName(prompts),
-    'interface Workflows {',
-    ...workflows.map(({ name, handle }) => `  readonly ${printString(name)}: ${imports.nameOf(handle)};`),
-    '}',
-    '',
+    ...specTypes(specs),
+    ...(specs.length > 0 ? [] : workflowClasses(workflows, imports)),
     '/** What a caller of workflow `N` supplies. */',
-    isRenamed
+    isByEntry
       ? 'export type WorkflowArgs<N extends WorkflowName> = WorkflowArguments<typeof registry, N>;'
       : 'export type WorkflowArgs<N extends WorkflowName> = ArgsOf<Workflows[N]>;',
     '',
     '/** What workflow `N` hands back. */',
-    'export type WorkflowResult<N extends WorkflowName> = ResultOf<Workflows[N]>;',
+    specs.length > 0
+      ? 'export type WorkflowResult<N extends WorkflowName> = WorkflowResultOf<typeof registry, N>;'
+      : 'export type WorkflowResult<N extends WorkflowName> = ResultOf<Workflows[N]>;',
     '',
   ];
   // Not joined: its text is copied once, when it is written.
   return lines.reduce((text, line) => `${text}\n${line}`);
+}
+
+function registryLiteral(content: SortedContent, imports: RegistryImports): LiteralObject {
+  const { tools, resources, workflows, specs, prompts, functions } = content;
+  const table = (entries: readonly EntryContent[]): LiteralObject =>
+    Object.fromEntries(
+      entries.map(({ name, handle, data }) => [
+        name,
+        { class: new Identifier(imports.nameOf(handle)), ...withTexts(data as JsonObject) },
+      ]),
+    );
+  const printed = [
+    ...workflows.map((entry) => ({
+      name: entry.name,
+      text: printWorkflow(entry, imports.nameOf(entry.handle)),
+    })),
+    ...specs.map((entry) => ({ name: entry.name, text: printSpec(entry) })),
+  ];
+  const functionTable = Object.fromEntries(
+    functions.map((each) => [
+      each.name,
+      { function: new Identifier(imports.nameOf(exportOf(each))), hash: each.hash },
+    ]),
+  );
+  // What is not used leaves no trace: registries of former versions stay as they are.
+  return {
+    registryVersion: REGISTRY_VERSION,
+    checksum: checksumOf(content),
+    ...(resources.some(namesFile) ? { module: new Identifier('import.meta.url') } : {}),
+    tools: table(tools),
+    resources: table(resources),
+    workflows: Object.fromEntries(byName(printed).map(({ name, text }) => [name, text])),
+    ...(prompts.length === 0 ? {} : { prompts: table(prompts) }),
+    ...(functions.length === 0 ? {} : { functions: functionTable }),
+  };
+}
+
+/** The classes of workflows by name, which their types are read from. */
+function workflowClasses(workflows: readonly WorkflowEntry[], imports: RegistryImports): readonly string[] {
+  return [
+    'interface Workflows {',
+    ...workflows.map(({ name, handle }) => `  readonly ${printString(name)}: ${imports.nameOf(handle)};`),
+    '}',
+    '',
+  ];
+}
+
+/** The types of workflows without classes, by name. */
+function specTypes(specs: readonly SpecEntry[]): readonly string[] {
+  if (specs.length === 0) return [];
+  const table = (member: 'args' | 'result') =>
+    specs.map(({ name, types }) => `  readonly ${printString(name)}: ${types[member]};`);
+  return [
+    'interface SpecArgs {',
+    ...table('args'),
+    '}',
+    '',
+    'interface SpecResults {',
+    ...table('result'),
+    '}',
+    '',
+  ];
 }
 
 /** The members that are JSON text: a compiler would take long for their types, which nothing needs. */
@@ -247,16 +306,32 @@ function printWorkflow(entry: WorkflowEntry, className: string): Printed {
   return new Printed(text);
 }
 
+/** Canonical JSON of a workflow without a class. @param graphText - see {@link workflowText}. */
+export function specEntryText(graphText: string, hash: string): string {
+  return objectOfTexts({ graph: graphText, hash: canonicalJson(hash) });
+}
+
+function printSpec({ name, text }: SpecEntry): Printed {
+  const { graph, ...rest } = JSON.parse(text) as { readonly graph: Json };
+  const key = printString(name);
+  const tag = `graphJson<SpecArgs[${key}], SpecResults[${key}]>`;
+  const entry = { graph: new JsonText(tag, graph, LEADING), ...(rest as JsonObject) };
+  return new Printed(printLiteral(entry, 4, WIDTH));
+}
+
 interface SortedContent extends Required<RegistryContent> {}
 
-function checksumOf({ tools, resources, workflows, prompts, functions }: SortedContent): string {
+function checksumOf({ tools, resources, workflows, specs, prompts, functions }: SortedContent): string {
   const table = (entries: readonly EntryContent[]): Record<string, string> =>
     Object.fromEntries(entries.map(({ name, data }) => [name, entryText(data)]));
   return checksumOfTexts(
     {
       tools: table(tools),
       resources: table(resources),
-      workflows: Object.fromEntries(workflows.map(({ name, text }) => [name, text.canonical])),
+      workflows: Object.fromEntries([
+        ...workflows.map(({ name, text }) => [name, text.canonical] as const),
+        ...specs.map(({ name, text }) => [name, text] as const),
+      ]),
       prompts: table(prompts),
       functions: Object.fromEntries(functions.map(({ name, hash }) => [name, entryText({ hash })])),
     },
@@ -264,7 +339,7 @@ function checksumOf({ tools, resources, workflows, prompts, functions }: SortedC
   );
 }
 
-function unionOf(entries: readonly EntryContent[]): string {
+function unionOf(entries: readonly { readonly name: string }[]): string {
   if (entries.length === 0) return 'never';
   const names = entries.map(({ name }) => printString(name));
   const line = names.join(' | ');

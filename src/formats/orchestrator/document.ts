@@ -1,4 +1,5 @@
 import { GRAPH_VERSION, type Graph } from '../../graph/model.js';
+import { isValidName } from '../../graph/names.js';
 import { ReferenceLowering } from '../references/lower-references.js';
 import type { Located, LocatedEntry, LocatedMap } from '../text/located.js';
 import type { Reports } from '../text/reading.js';
@@ -27,8 +28,17 @@ export interface LoweredDocument {
   readonly graphs: readonly Graph[];
 }
 
-const DOCUMENT_KEYS = ['domain', 'version', 'description', 'rules', 'docs', 'workflows'];
-const WORKFLOW_KEYS = ['title', 'description', 'params', 'graph', 'returns', 'fail_fast', 'max_concurrency'];
+/** `$schema` is for editors. */
+export const DOCUMENT_KEYS = ['$schema', 'domain', 'version', 'description', 'rules', 'docs', 'workflows'];
+export const WORKFLOW_KEYS = [
+  'title',
+  'description',
+  'params',
+  'graph',
+  'returns',
+  'fail_fast',
+  'max_concurrency',
+];
 
 /** Lowers a document of the orchestrator dialect to graphs. The checker finds faults in their meaning. */
 export function lowerDocument(reports: Reports, root: Located): LoweredDocument | undefined {
@@ -42,6 +52,7 @@ export function lowerDocument(reports: Reports, root: Located): LoweredDocument 
   }
   const fields = new Fields(reports, map, 'the file', DOCUMENT_KEYS);
   if (!fields.require('workflows')) return undefined;
+  fields.text('$schema');
   const domain = domainOf(reports, fields);
   const version = versionOf(reports, fields);
   const workflows = fields.object('workflows');
@@ -81,6 +92,11 @@ function lowerWorkflow(
   const name = key.value;
   const map = expectMap(reports, value, `workflow \`${name}\``);
   if (map === undefined) return undefined;
+  if (!isValidName('workflow', name)) {
+    const rule = 'letters, digits, `_` and `-`, a letter first, and at most 62 characters';
+    reports.report('SW5010', key, { kind: 'a workflow', name, rule });
+    return undefined;
+  }
   const fields = new Fields(reports, map, `workflow \`${name}\``, WORKFLOW_KEYS);
   fields.require('description');
   if (!fields.require('graph')) return undefined;

@@ -18,7 +18,7 @@ import { lowerOnError } from './on-error.js';
 import { type Dependencies, dependenciesOf, implicitEdges, inOrder } from './order.js';
 import { lowerExpected } from './parameters.js';
 
-const JOINS: readonly JoinRule[] = [
+export const JOINS: readonly JoinRule[] = [
   'all_success',
   'none_failed',
   'none_failed_min_one_success',

@@ -30,10 +30,10 @@ const KEYS: Readonly<
   error: { marks: [], others: ['message', 'code'] },
 };
 
-const SPEC_KINDS = Object.keys(KEYS) as readonly SpecKind[];
+export const SPEC_KINDS = Object.keys(KEYS) as readonly SpecKind[];
 
 /** What nodes of all kinds have. */
-const COMMON = ['type', 'title', 'depends_on', 'join', 'when', 'condition', 'output', 'timeout'];
+export const COMMON_KEYS = ['type', 'title', 'depends_on', 'join', 'when', 'condition', 'output', 'timeout'];
 
 /** Nodes that run only when they are selected. */
 export const HANDLERS: ReadonlySet<SpecKind> = new Set(['compensate', 'error']);
@@ -73,9 +73,14 @@ const misplacedByKind = new Map(
 const keysByKind = new Map(
   SPEC_KINDS.map((kind) => {
     const { marks, others } = KEYS[kind];
-    return [kind, [...new Set([...marks, ...others, ...COMMON, 'id', ...misplacedKeys(kind).keys()])]];
+    return [kind, [...new Set([...marks, ...others, ...COMMON_KEYS, 'id', ...misplacedKeys(kind).keys()])]];
   }),
 );
+
+/** The keys that say what a node without `type` is. */
+export function marksOf(kind: SpecKind): readonly string[] {
+  return KEYS[kind].marks;
+}
 
 /** The keys that a node of a kind may have, and those that are reported in another way than unknown ones. */
 export function keysOf(kind: SpecKind): readonly string[] {
@@ -107,14 +112,14 @@ export function kindOfNode(
   if (known !== undefined && others.length === 0) return known;
   const [one, ...more] = marked;
   if (known === undefined && one !== undefined && more.length === 0) return one;
-  const marksOf = (kinds: readonly SpecKind[]): string =>
+  const described = (kinds: readonly SpecKind[]): string =>
     kinds.map((kind) => KEYS[kind].marks.map((mark) => `\`${mark}\``).join(' or ')).join(' and ');
   const problem =
     known !== undefined
-      ? `is a ${known}, and has ${marksOf(others)}`
+      ? `is a ${known}, and has ${described(others)}`
       : one === undefined
         ? `does nothing: it has none of ${SPEC_KINDS.flatMap((kind) => KEYS[kind].marks.map((mark) => `\`${mark}\``)).join(', ')}, and no \`type\``
-        : `does several things: it has ${marksOf(marked)}`;
+        : `does several things: it has ${described(marked)}`;
   reports.report('SW5011', at, { node: id, problem });
   return undefined;
 }

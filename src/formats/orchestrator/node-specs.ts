@@ -92,6 +92,7 @@ export class NodeReader {
       if (instead !== undefined)
         this.#reports.report('SW5018', key, { key: key.value, kind: `a node of type \`${kind}\``, instead });
     }
+    fields.text('id');
     const output = misplaced.has('output') ? undefined : fields.text('output');
     const named = output !== undefined && checkName(this.#reports, output, 'a result') ? { output } : {};
     const bodies: ScopeSpec[] = [];

@@ -5,7 +5,9 @@ import { Fields } from './fields.js';
 import { checkLiteral, unknownNode } from './names.js';
 import type { NodeContext } from './node-context.js';
 
-const BACKOFFS: readonly Retry['backoff'][] = ['constant', 'linear', 'exponential'];
+export const ON_ERROR_KEYS = ['retry', 'delay', 'backoff', 'jitter', 'fallback'] as const;
+
+export const BACKOFFS: readonly Retry['backoff'][] = ['constant', 'linear', 'exponential'];
 
 /** What `on_error` says: more attempts, and the node that takes over. `retry` counts attempts after the first one. */
 export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onError'> {
@@ -13,7 +15,7 @@ export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onErro
   const map = spec.fields.object('on_error');
   if (map === undefined) return {};
   const where = `\`on_error\` of node \`${spec.id}\``;
-  const fields = new Fields(reports, map, where, ['retry', 'delay', 'backoff', 'jitter', 'fallback']);
+  const fields = new Fields(reports, map, where, ON_ERROR_KEYS);
   const extra = fields.number('retry');
   const delay = fields.value('delay');
   const delayMs = delay === undefined ? undefined : durationOf(reports, delay, `\`delay\` of ${where}`);

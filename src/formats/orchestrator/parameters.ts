@@ -8,7 +8,7 @@ import { expectMap, Fields } from './fields.js';
 import { checkName } from './names.js';
 
 /** The types of parameters by the names that authors of several languages give them. */
-const TYPES: Readonly<Record<string, JsonSchema>> = {
+export const TYPES: Readonly<Record<string, JsonSchema>> = {
   str: { type: 'string' },
   string: { type: 'string' },
   int: { type: 'integer' },
@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, JsonSchema>> = {
   datetime: { type: 'string', format: 'date-time' },
 };
 
-const FORMATS = ['date', 'date-time', 'time', 'email', 'uri', 'uuid'] as const;
+export const FORMATS = ['date', 'date-time', 'time', 'email', 'uri', 'uuid'] as const;
 
 /** Keywords of JSON Schema, by the keys of parameters. */
 const KEYWORDS: Readonly<Record<string, string>> = {
@@ -41,8 +41,8 @@ const KEYWORDS: Readonly<Record<string, string>> = {
   pattern: 'pattern',
 };
 
-const TYPE_KEYS = ['type', 'format', 'enum', 'items', ...Object.keys(KEYWORDS)];
-const PARAMETER_KEYS = [...TYPE_KEYS, 'required', 'default', 'description', 'title', 'secret'];
+export const TYPE_KEYS = ['type', 'format', 'enum', 'items', ...Object.keys(KEYWORDS)];
+export const PARAMETER_KEYS = [...TYPE_KEYS, 'required', 'default', 'description', 'title', 'secret'];
 
 /** Shared, since it is expensive to compile a schema again. */
 const schemas = new SchemaCompiler();

@@ -76,7 +76,7 @@ function workflowPrompt(workflow: RunnableWorkflow, entry?: WorkflowEntry): Serv
     ...(entry?.meta === undefined ? {} : { meta: entry.meta }),
     scopes,
     inputs,
-    completers: entry === undefined ? new Map() : completersOf(entry.class),
+    completers: entry?.class === undefined ? new Map() : completersOf(entry.class),
     content: { kind: 'workflow', workflow },
   };
 }

@@ -3,7 +3,7 @@ import type { Owner } from '../../decorators/context.js';
 import type { Icon } from '../../decorators/listed.js';
 import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { AnyClass, Registry } from '../tools/registry.js';
+import type { AnyClass, Registry, TypesOfGraph } from '../tools/registry.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
 import type { CompletionRequest } from './prompt-arguments.js';
@@ -213,13 +213,29 @@ type ArgumentName<Field, Fields> = Field extends Fields[keyof Fields]
   ? { [Name in keyof Fields]: Fields[Name] extends Field ? Name : never }[keyof Fields]
   : Field;
 
+/** The types of a workflow without a class; `never` for one with a class. */
+type TypesOf<E> = E extends { readonly class: unknown }
+  ? never
+  : E extends { readonly graph: infer G }
+    ? TypesOfGraph<G>
+    : never;
+
 /** The arguments of a workflow or a prompt, by the names that callers know. */
-type ArgumentsOf<E> = E extends { readonly fields: infer Fields }
-  ? { [Field in keyof ArgsOf<InstanceOf<E>> as ArgumentName<Field, Fields>]: ArgsOf<InstanceOf<E>>[Field] }
-  : ArgsOf<InstanceOf<E>>;
+type ArgumentsOf<E> = [TypesOf<E>] extends [never]
+  ? E extends { readonly fields: infer Fields }
+    ? { [Field in keyof ArgsOf<InstanceOf<E>> as ArgumentName<Field, Fields>]: ArgsOf<InstanceOf<E>>[Field] }
+    : ArgsOf<InstanceOf<E>>
+  : TypesOf<E>['args'];
+
+type ResultOfEntry<E> = [TypesOf<E>] extends [never] ? ResultOf<InstanceOf<E>> : TypesOf<E>['result'];
 
 /** What a caller of a workflow of this registry supplies, by the names that callers know. */
 export type WorkflowArguments<R extends Registry, N extends keyof R['workflows']> = ArgumentsOf<
+  R['workflows'][N]
+>;
+
+/** What a workflow of this registry hands back. */
+export type WorkflowResultOf<R extends Registry, N extends keyof R['workflows']> = ResultOfEntry<
   R['workflows'][N]
 >;
 
@@ -314,7 +330,7 @@ type ToolOutput<R extends Registry, N extends string, Prefix extends string> =
     : N extends keyof R['tools']
       ? Extract<Executed<R['tools'][N] & Entry>['output'], object>
       : N extends `${Prefix}${infer W extends keyof R['workflows'] & string}`
-        ? Wrapped<ResultOf<InstanceOf<R['workflows'][W]>>> | Envelope
+        ? Wrapped<ResultOfEntry<R['workflows'][W]>> | Envelope
         : JsonObject;
 
 /** Why a name cannot be asked for, or `unknown`. Text that is known at run time only may be any name. */

@@ -141,12 +141,12 @@ interface Changes {
   readonly areThere: boolean;
 }
 
-function changesOf(root: string, { sources, names, registries }: SourceRecord): Changes {
+function changesOf(root: string, { sources, names, registries, specs }: SourceRecord): Changes {
   const hashes = Object.entries(sources).map(([file, hash]) => [file, hash, textHash(path.join(root, file))]);
   const files = hashes.filter(([, hash, now]) => now !== hash);
   return {
     files: serverTexts.sourcesChanged(files.map(([file = '', , now]) => ({ file, isGone: now === '' }))),
-    isRenamed: sourceNames(root, Object.keys(registries)) !== names,
+    isRenamed: sourceNames(root, Object.keys(registries), specs) !== names,
     areThere: hashes.some(([file = '', , now]) => now !== '' && SOURCE.test(file)),
   };
 }

@@ -97,13 +97,15 @@ export interface ResourceEntry extends Listed {
 }
 
 export interface WorkflowEntry extends Listed {
-  readonly class: AnyClass;
+  /** Missing for a workflow of a spec file. */
+  readonly class?: AnyClass;
   readonly graph: Graph;
   /** Hash of the graph's canonical JSON. */
   readonly hash: string;
   /** The fields of arguments that callers know by another name, by that name. */
   readonly fields?: Readonly<Record<string, string>>;
-  readonly fingerprint: string;
+  /** Of the decorators of the class. */
+  readonly fingerprint?: string;
 }
 
 /** A prompt in loose mode: its class renders the messages. */
@@ -129,8 +131,25 @@ export function defineRegistry<const R extends Registry>(registry: R): R {
   return registry;
 }
 
-/** A graph in a generated registry, of its JSON text. @typeParam Exposed its `expose`, where it has one. */
+declare const TYPES: unique symbol;
+
+/** A graph that was not made of a class, with the types of its arguments and of its result. */
+export interface TypedGraph<Args, Result> extends Graph {
+  /** No value has it. */
+  readonly [TYPES]?: { readonly args: Args; readonly result: Result };
+}
+
+/** The types of a {@link TypedGraph}. */
+export type TypesOfGraph<G> = G extends { readonly [TYPES]?: infer Types } ? NonNullable<Types> : never;
+
+/**
+ * A graph in a generated registry, of its JSON text.
+ *
+ * @typeParam Exposed its `expose`, where it has one.
+ * @typeParam Args what a caller supplies, and `Result` what it hands back, where there is no class that says so.
+ */
 export function graphJson(text: TemplateStringsArray): Graph;
+export function graphJson<Args, Result>(text: TemplateStringsArray): TypedGraph<Args, Result>;
 export function graphJson<Exposed extends NonNullable<Graph['expose']>>(
   text: TemplateStringsArray,
 ): Graph & { readonly expose: Exposed };
@@ -192,11 +211,13 @@ function nativeSha256(text: string): string {
 
 interface FingerprintedEntry {
   readonly package?: string;
-  readonly class: AnyClass;
-  readonly fingerprint: string;
+  readonly class?: AnyClass;
+  readonly fingerprint?: string;
 }
 
 function entryDifference(kind: string, name: string, entry: FingerprintedEntry): string | undefined {
+  // The checksum covers all that a workflow of a spec file is made of.
+  if (entry.class === undefined) return undefined;
   try {
     const metadata = readMetadata(entry.class);
     if (metadata?.kind !== kind)

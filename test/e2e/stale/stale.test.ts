@@ -148,6 +148,31 @@ describe('a start in development', { timeout: 120_000 }, () => {
     });
   });
 
+  test('refuses a spec file that was edited, added or removed', () => {
+    const flow = (steps: number) =>
+      `workflows:\n  twice:\n    description: counts\n    graph:\n      a: { call: count, args: { from: 1, steps: ${steps} } }\n`;
+    write('stepwright.config.json', JSON.stringify({ specs: ['flows/**/*.yaml'] }));
+    write('flows/twice.yaml', flow(1));
+    expect(stepwright(['codegen'])).toMatchObject({ code: 0, err: '' });
+    expect(stepwright(['serve'])).toMatchObject({ code: 0, err: '' });
+    const run = stepwright(['run', 'flows/twice.yaml']);
+    expect(run).toMatchObject({ code: 0, out: '{\n  "end": 2\n}\n' });
+    write('flows/twice.yaml', flow(1).replaceAll('\n', '\r\n'));
+    expect(stepwright(['serve'])).toMatchObject({ code: 0, err: '' });
+    write('flows/twice.yaml', flow(2));
+    const refused = `stepwright: ${STALE}  - \`flows/twice.yaml\` changed after codegen ran\n${REPAIR}`;
+    expect(stepwright(['serve'])).toEqual({ code: 1, out: '', err: refused });
+    write('flows/twice.yaml', flow(1));
+    write('flows/deep/thrice.yaml', flow(3).replace('twice', 'thrice'));
+    const added = expect.stringContaining('a source was added or removed after codegen ran');
+    expect(stepwright(['serve'])).toMatchObject({ code: 1, err: added });
+    expect(stepwright(['codegen'])).toMatchObject({ code: 0, err: '' });
+    expect(stepwright(['serve'])).toMatchObject({ code: 0, err: '' });
+    rmSync(path.join(root, 'flows/deep'), { recursive: true });
+    const removed = expect.stringContaining('`flows/deep/thrice.yaml` was removed');
+    expect(stepwright(['serve'])).toMatchObject({ code: 1, err: removed });
+  });
+
   test('names the configuration that codegen needs', () => {
     const registries = [{ include: ['src/**/*.ts'], out: 'generated/other.ts' }];
     write('other.json', JSON.stringify({ registries }));

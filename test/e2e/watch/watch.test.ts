@@ -178,6 +178,30 @@ describe('codegen that watches', { timeout: 120_000 }, () => {
     while (codes(run)?.length !== 0) run = await nextRun();
   });
 
+  test('follows spec files that are new, changed and deleted', async () => {
+    const flow = (name: string, from: number): string =>
+      `workflows:\n  ${name}:\n    description: counts\n    graph:\n      a: { call: count, args: { from: ${from} } }\n`;
+    write('stepwright.config.json', JSON.stringify({ specs: ['specs/**/*.yaml'] }));
+    write('specs/first.yaml', flow('first', 11));
+    await start();
+    expect(registry()).toContain('"value": 11');
+    write('specs/first.yaml', flow('first', 12));
+    expect(await nextRun()).toMatchObject({ changes: ['specs/first.yaml'] });
+    expect(registry()).toContain('"value": 12');
+    write('specs/deep/second.yaml', flow('second', 13));
+    expect(await nextRun()).toMatchObject({ changes: ['specs/deep/second.yaml'] });
+    expect(registry()).toContain('second');
+    write('specs/first.yaml', flow('first', 14).replace('count,', 'cuont,'));
+    expect(codes(await nextRun())).toEqual(['SW4001']);
+    write('specs/first.yaml', flow('first', 15));
+    expect(codes(await nextRun())).toEqual([]);
+    rmSync(path.join(root, 'specs/deep/second.yaml'));
+    expect(await nextRun()).toMatchObject({ changes: ['specs/deep/second.yaml'] });
+    expect(registry()).not.toContain('second');
+    write('notes.yaml', 'a: 1');
+    await expectNoFurtherRun();
+  });
+
   test('runs once for hundreds of files that change together', async () => {
     const git = (...args: string[]): void => {
       const { status, stderr } = spawnSync(

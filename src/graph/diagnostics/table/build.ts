@@ -156,7 +156,10 @@ export const outputFaults = {
       `configuration \`${p.file}\`: ${p.problem}`,
     nearest,
   ),
-  SW9003: error((p: { patterns: string }) => `no source file matches ${p.patterns}`),
+  SW9003: error(
+    (p: { patterns: string; what?: 'spec file' | undefined }) =>
+      `no ${p.what ?? 'source file'} matches ${p.patterns}`,
+  ),
   SW9004: error(
     (p: { file: string }) => `\`${p.file}\` was not written by stepwright, and is not overwritten`,
     () => 'name another file in `out`, or delete this one',

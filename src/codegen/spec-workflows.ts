@@ -1,0 +1,177 @@
+import path from 'node:path';
+import type { CheckEnvironment } from '../check/check-graph.js';
+import { schemaOf } from '../check/value-type.js';
+import { resultTypeOf } from '../check/values.js';
+import { describedInputs } from '../formats/editor-schema/call-schemas.js';
+import { specSchema } from '../formats/editor-schema/spec-schema.js';
+import { loadFile } from '../formats/load-workflow-files.js';
+import { checkedGraphs, type LoweredSpec, lowerSpec } from '../formats/spec-files.js';
+import { formatOf } from '../formats/text/read-text.js';
+import { canonicalGraph } from '../graph/canonical.js';
+import {
+  type Diagnostic,
+  type DiagnosticCode,
+  diagnostic,
+  hasErrors,
+} from '../graph/diagnostics/diagnostic.js';
+import type { Expr } from '../graph/expression/tree.js';
+import type { JsonSchema } from '../graph/json.js';
+import type { Graph } from '../graph/model.js';
+import type { Declarations, Phase } from './declarations.js';
+import { GENERATED_COMMENT } from './emit/manifest.js';
+import { type SpecEntry, specEntryText } from './emit/registry.js';
+import type { Inputs, States } from './inputs.js';
+import { sha256 } from './schemas/cache/cache-file.js';
+import type { SpecPlan } from './spec-plan.js';
+import { typeText } from './upstream/type-text.js';
+import type { OutputFile } from './writer.js';
+
+/** What is remembered of spec files, by file: they are read again when their state is another one. */
+export type SpecMemory = Map<string, { readonly state: string; readonly spec: LoweredSpec }>;
+
+/** How spec files are read. */
+interface SpecReading {
+  /** Absolute. */
+  readonly root: string;
+  readonly memory: SpecMemory;
+  readonly states: States;
+  readonly inputs?: Inputs | undefined;
+  readonly overlay?: ReadonlyMap<string, string> | undefined;
+}
+
+/** The spec files of a registry, which can be checked against its parts. */
+export interface SpecFiles {
+  check(declared: Phase<Declarations>, environment: CheckEnvironment): LinkedSpecs;
+}
+
+/** The workflows of the spec files of a registry. */
+export interface LinkedSpecs {
+  /** In the order of writing. */
+  readonly graphs: readonly Graph[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** For the registry. Only without errors. */
+  entries(): readonly SpecEntry[];
+  /** The JSON Schema for editors. */
+  schema(): OutputFile;
+}
+
+/** Reads the spec files of a registry. Faults are reported by `check`. */
+export async function openSpecs(plan: SpecPlan, reading: SpecReading): Promise<SpecFiles> {
+  const specs: LoweredSpec[] = [];
+  for (const file of plan.files) specs.push(await readSpec(file, reading));
+  return { check: (declared, environment) => linkSpecs(plan, specs, declared, environment) };
+}
+
+async function readSpec(
+  file: string,
+  { root, memory, states, inputs, overlay }: SpecReading,
+): Promise<LoweredSpec> {
+  const absolute = path.join(root, file);
+  const text = overlay?.get(absolute) ?? overlay?.get(file);
+  const format = formatOf(file);
+  if (text !== undefined && format !== undefined) return lowerSpec(text, { file, format });
+  inputs?.see(file);
+  const state = states.of(absolute);
+  const known = memory.get(file);
+  if (known?.state === state) return known.spec;
+  const spec = await loadFile(file, root);
+  memory.set(file, { state, spec });
+  return spec;
+}
+
+function linkSpecs(
+  plan: SpecPlan,
+  written: readonly LoweredSpec[],
+  declared: Phase<Declarations>,
+  environment: CheckEnvironment,
+): LinkedSpecs {
+  const declarations = declared.value;
+  const { specs, faults } = withOwnNames(written, declarations);
+  const { graphs, byName, diagnostics: found } = checkedGraphs(specs, environment);
+  // What classes are named is not known for certain.
+  const areNamed = !hasErrors(declared.diagnostics);
+  const diagnostics = [...found.filter(({ code }) => areNamed || !MISSING.has(code)), ...faults];
+  const registered = { ...environment, workflows: byName };
+  return {
+    graphs,
+    diagnostics,
+    entries: () => (hasErrors(diagnostics) ? [] : graphs.map((graph) => specEntry(graph, registered))),
+    schema: () => ({ file: plan.schema, text: schemaText(registered, declarations) }),
+  };
+}
+
+/** What may be missing because its class could not be read, which has been reported. */
+const MISSING: ReadonlySet<DiagnosticCode> = new Set(['SW4001', 'SW4026']);
+
+/**
+ * Reports workflows with the name of a class: clients know workflows and prompts by one list of names. Each gets another
+ * name, so that who uses the name is checked against the class.
+ */
+function withOwnNames(
+  specs: readonly LoweredSpec[],
+  { workflows, prompts }: Declarations,
+): { readonly specs: readonly LoweredSpec[]; readonly faults: readonly Diagnostic[] } {
+  const faults: Diagnostic[] = [];
+  const named = [
+    ...workflows.map((declaration) => ({ kind: 'workflow', declaration })),
+    ...prompts.map((declaration) => ({ kind: 'prompt', declaration })),
+  ];
+  const rename = (graph: Graph): Graph => {
+    const other = named.find(({ declaration }) => declaration.name === graph.name);
+    if (other === undefined) return graph;
+    const related = [{ message: 'the other one is here', place: other.declaration.namePlace }];
+    faults.push(diagnostic('SW1004', graph.source, { kind: other.kind, name: graph.name }, { related }));
+    return { ...graph, name: `${graph.name}-${faults.length + 1}` };
+  };
+  const renamed = specs.map(({ reports, document }) =>
+    document === undefined
+      ? { reports }
+      : { reports, document: { ...document, graphs: document.graphs.map(rename) } },
+  );
+  return { specs: renamed, faults };
+}
+
+function specEntry(graph: Graph, registered: CheckEnvironment): SpecEntry {
+  const text = canonicalGraph(graph);
+  return {
+    name: graph.name,
+    text: specEntryText(text, sha256(text)),
+    types: {
+      args: typeText(describedInputs(graph), 2),
+      result: typeText(resultSchema(graph, registered), 2),
+    },
+  };
+}
+
+/** Keys of `returns` whose values are never absent are required. */
+function resultSchema(graph: Graph, registered: CheckEnvironment): JsonSchema {
+  const schema = schemaOf(resultTypeOf(graph, registered), '#');
+  const { returns } = graph;
+  if (returns?.kind !== 'dict' || schema.properties === undefined) return schema;
+  const required = returns.entries.flatMap((entry) =>
+    'key' in entry && isAlwaysThere(entry.value) ? [entry.key] : [],
+  );
+  return { ...schema, required };
+}
+
+function isAlwaysThere(value: Expr): boolean {
+  switch (value.kind) {
+    case 'ref':
+      return value.find === 'strict';
+    case 'literal':
+      return value.value !== undefined;
+    default:
+      return value.kind === 'text' || value.kind === 'list' || value.kind === 'dict';
+  }
+}
+
+function schemaText({ tools, workflows }: CheckEnvironment, declarations: Declarations): string {
+  const described = declarations.tools.map(({ name, title, description }) => ({
+    name,
+    title,
+    description,
+    inputSchema: tools.get(name)?.inputSchema ?? {},
+  }));
+  const schema = specSchema({ tools: described, workflows: [...(workflows?.values() ?? [])] });
+  return `${JSON.stringify({ $comment: GENERATED_COMMENT, ...schema }, undefined, 2)}\n`;
+}

@@ -1,0 +1,122 @@
+import type { JsonObject, JsonSchema } from '../../graph/json.js';
+import { JOINS } from '../orchestrator/lower-nodes.js';
+import {
+  COMMON_KEYS,
+  keysOf,
+  marksOf,
+  misplacedKeys,
+  SPEC_KINDS,
+  type SpecKind,
+} from '../orchestrator/node-kinds.js';
+import { NODE_KEYS } from './key-descriptions.js';
+import { objectOf, propertiesOf, ref } from './schema-parts.js';
+
+type Values = Readonly<Record<string, JsonSchema>>;
+
+/** By the keys of nodes. */
+function nodeValues(): Values {
+  const text: JsonSchema = { type: 'string' };
+  const number: JsonSchema = { type: 'number' };
+  const branches = ref('branch');
+  return {
+    ...{ type: { enum: [...SPEC_KINDS] }, id: text, title: text, when: text, condition: text, output: text },
+    depends_on: { anyOf: [text, { type: 'array', items: text }] },
+    join: { enum: [...JOINS] },
+    timeout: ref('duration'),
+    on_error: ref('onError'),
+    compensate: ref('undo'),
+    on: { type: 'array', items: caseSchema() },
+    default: { anyOf: [text, objectOf(['goto'], {}, { goto: text })] },
+    branches: {
+      anyOf: [
+        { type: 'object', additionalProperties: branches },
+        { type: 'array', items: branches },
+      ],
+    },
+    on_partial_failure: { anyOf: [{ enum: ['abort', 'continue', 'rollback_all'] }, text] },
+    ...{ concurrency: number, max_iterations: number, as: text },
+    on_item_error: { enum: ['fail', 'continue'] },
+    items: { anyOf: [{ type: 'array' }, text] },
+    step: ref('node'),
+    steps: { type: 'array', items: ref('node'), minItems: 1 },
+    ...{ expects: ref('parameters'), yield: text, message: text, code: text },
+  };
+}
+
+function caseSchema(): JsonSchema {
+  const descriptions = {
+    when: 'The condition of the case.',
+    condition: 'The same as `when`.',
+    goto: 'The node that is selected.',
+    default: 'The node that is selected if no case holds. The last case may have it.',
+  };
+  const text: JsonSchema = { type: 'string' };
+  return objectOf(['when', 'condition', 'goto', 'default'], descriptions, {
+    ...{ when: text, condition: text, goto: text },
+  });
+}
+
+/** A node by its kind: what a node is decides which keys it has, and which are completed. */
+export function nodeSchema(): JsonSchema {
+  const values = nodeValues();
+  const keysIn = (keys: readonly string[], own: Values = {}): JsonObject =>
+    propertiesOf(keys, NODE_KEYS, { ...values, ...own });
+  return {
+    type: 'object',
+    properties: keysIn(COMMON_KEYS),
+    allOf: [
+      {
+        if: { not: { anyOf: SPEC_KINDS.map(isKind) } },
+        // Of a node that is nothing yet, the keys are completed that make it something.
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+        then: { properties: keysIn(SPEC_KINDS.flatMap(marksOf)) },
+      },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      ...SPEC_KINDS.map((kind) => ({ if: isKind(kind), then: kindSchema(kind, keysIn) })),
+    ],
+  };
+}
+
+/** Whether a node is of a kind, as `kindOfNode` finds it. */
+function isKind(kind: SpecKind): JsonSchema {
+  const typed = { properties: { type: { const: kind } }, required: ['type'] };
+  return { anyOf: [...marksOf(kind).map((mark) => ({ required: [mark] })), typed] };
+}
+
+const CALLS: { readonly [K in SpecKind]?: JsonSchema } = {
+  call: ref('call'),
+  workflow: ref('workflowCall'),
+};
+
+/** Keys that are something else in nodes of a kind. */
+const OWN_VALUES: { readonly [K in SpecKind]?: Values } = {
+  compensate: { steps: { type: 'array', items: ref('undoStep'), minItems: 1 } },
+};
+
+function kindSchema(
+  kind: SpecKind,
+  keysIn: (keys: readonly string[], own?: Values) => JsonObject,
+): JsonSchema {
+  const misplaced = misplacedKeys(kind);
+  const allowed = keysOf(kind).filter((key) => !misplaced.has(key));
+  const call = CALLS[kind];
+  const calls = call === undefined ? [] : ['args', kind];
+  const own = allowed.filter((key) => !COMMON_KEYS.includes(key) && !calls.includes(key));
+  return {
+    properties: keysIn(own, OWN_VALUES[kind]),
+    propertyNames: { anyOf: [{ enum: allowed }, { pattern: '^x-' }] },
+    ...(call === undefined ? {} : { allOf: [call] }),
+  };
+}
+
+/** A branch of a parallel node: a node, or several in a row. */
+export function branchSchema(): JsonSchema {
+  const steps = nodeValues().steps ?? {};
+  return {
+    type: 'object',
+    if: { required: ['steps'], not: { required: ['type'] } },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: objectOf(['id', 'steps'], NODE_KEYS, { id: { type: 'string' }, steps }),
+    else: ref('node'),
+  };
+}

@@ -1,0 +1,88 @@
+import type { JsonObject, JsonSchema } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import { compareText } from '../../graph/names.js';
+import { DOCUMENT_KEYS, WORKFLOW_KEYS } from '../orchestrator/document.js';
+import { BACKOFFS, ON_ERROR_KEYS } from '../orchestrator/on-error.js';
+import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../orchestrator/parameters.js';
+import { callSchema, type DescribedTool, undoSchema, workflowCallSchema } from './call-schemas.js';
+import { DOCUMENT, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';
+import { branchSchema, nodeSchema } from './node-schema.js';
+import { objectOf, ref } from './schema-parts.js';
+
+/** What spec files may use. */
+export interface SpecVocabulary {
+  readonly tools: readonly DescribedTool[];
+  readonly workflows: readonly Graph[];
+}
+
+/**
+ * The JSON Schema (draft 7, which all editors know) of spec files in YAML and JSON: it completes and describes keys,
+ * tools with their arguments, and workflows. It accepts every file that has no error; what it does not know, codegen
+ * reports. The same vocabulary in any order gives the same schema.
+ */
+export function specSchema({ tools, workflows }: SpecVocabulary): JsonObject {
+  const named = [...tools].sort((a, b) => compareText(a.name, b.name));
+  const graphs = [...workflows].sort((a, b) => compareText(a.name, b.name));
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    definitions: {
+      workflow: workflowSchema(),
+      node: nodeSchema(),
+      branch: branchSchema(),
+      parameters: { type: 'object', additionalProperties: ref('parameter') },
+      parameter: objectOf(PARAMETER_KEYS, PARAMETER, typeKeys()),
+      items: { anyOf: [typeName(), objectOf(TYPE_KEYS, PARAMETER, typeKeys())] },
+      onError: objectOf(ON_ERROR_KEYS, ON_ERROR, {
+        retry: { type: 'integer', minimum: 0 },
+        delay: ref('duration'),
+        backoff: { enum: [...BACKOFFS] },
+        jitter: { type: 'number' },
+        fallback: { type: 'string' },
+      }),
+      duration: { anyOf: [{ type: 'number' }, { type: 'string' }] },
+      call: callSchema(named),
+      workflowCall: workflowCallSchema(graphs),
+      undo: undoSchema(['call', 'args']),
+      undoStep: undoSchema(['call', 'args', 'ignore_error']),
+    },
+    ...objectOf(DOCUMENT_KEYS, DOCUMENT, {
+      $schema: { type: 'string' },
+      domain: { type: 'string' },
+      version: { type: 'string' },
+      description: {},
+      rules: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+      docs: { type: 'string' },
+      workflows: { type: 'object', additionalProperties: ref('workflow'), minProperties: 1 },
+    }),
+    required: ['workflows'],
+  };
+}
+
+function workflowSchema(): JsonSchema {
+  return {
+    ...objectOf(WORKFLOW_KEYS, WORKFLOW, {
+      title: { type: 'string' },
+      description: { type: 'string' },
+      params: ref('parameters'),
+      graph: { type: 'object', additionalProperties: ref('node'), minProperties: 1 },
+      returns: {},
+      fail_fast: { type: 'boolean' },
+      max_concurrency: { type: 'number' },
+    }),
+    required: ['description', 'graph'],
+  };
+}
+
+const typeName = (): JsonSchema => ({ type: 'string', enum: Object.keys(TYPES) });
+
+function typeKeys(): Readonly<Record<string, JsonSchema>> {
+  const number: JsonSchema = { type: 'number' };
+  const text: JsonSchema = { type: 'string' };
+  const flag: JsonSchema = { type: 'boolean' };
+  return {
+    ...{ type: typeName(), format: { enum: [...FORMATS] }, enum: { type: 'array' }, items: ref('items') },
+    ...{ minimum: number, maximum: number, min_length: number, max_length: number },
+    ...{ min_items: number, max_items: number, pattern: text },
+    ...{ required: flag, default: {}, description: text, title: text, secret: flag },
+  };
+}
