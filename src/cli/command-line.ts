@@ -212,15 +212,17 @@ Options:
   --workflow NAME  the workflow of the file, where it has several
   --json           print one JSON object: { status, result?, failure?, handOff?, calls? }
 ${REGISTRY_OPTIONS}`,
-  serveHelp: `Usage: stepwright serve [options]
+  serveHelp: `Usage: stepwright serve [FILE…] [options]
 
-Serves a registry over stdio, or over HTTP at http://127.0.0.1:PORT/mcp.
+Serves a registry over stdio, or over HTTP at http://127.0.0.1:PORT/mcp. FILE is a spec file (YAML, JSON or XML), or a
+glob of such files in quotes. Files are read again when they change.
 
 Options:
   --stdio          over stdio (default)
   --http           over HTTP
   --port N         where to listen over HTTP (default: 3000)
   --store STORE    where runs are kept: memory (default), or sqlite:PATH
+  --no-workflows   tools without workflows
 ${REGISTRY_OPTIONS}`,
   inferHelp: `Usage: stepwright infer [FILE] [options]
 

@@ -1,5 +1,5 @@
 import { factories, functions, resources, tools, upstream } from './run-time-codes/calls.js';
-import { expressions, prompts, starts } from './run-time-codes/definitions.js';
+import { expressions, prompts, specs, starts } from './run-time-codes/definitions.js';
 import { constructs, questions, runs, warnings } from './run-time-codes/runs.js';
 
 /** What one run-time code says to a reader, each in a sentence or two of Markdown. */
@@ -22,6 +22,7 @@ export const runTimeCodeTopics = {
   Expressions: expressions,
   Prompts: prompts,
   'Starting a server': starts,
+  'Spec files and profiles': specs,
   Warnings: warnings,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, RunTimeCodeEntry>>>>;
 
@@ -41,6 +42,7 @@ export const runTimeCodes = {
   ...expressions,
   ...prompts,
   ...starts,
+  ...specs,
   ...warnings,
 } as const;
 

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 
 export type { AuthInfo, Owner, Principal, ToolContext } from '../decorators/context.js';
 export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
+export type { PlanningHints } from '../infer/tool.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export { dueTimeOf } from './engine/row-command.js';
 export { StoreError, type StoreProblem } from './host/durable/store-error.js';
@@ -44,6 +45,7 @@ export {
   hostValidation,
 } from './server/http/host-validation.js';
 export type { HttpLimits, HttpSettings } from './server/http/http-options.js';
+export type { ClientHeaders, HeaderCaller, HeaderRule } from './server/http/spec-headers.js';
 export { type LifecycleHooks, ServerStartError } from './server/lifecycle.js';
 export type { ServerOptions, ServerSettings } from './server/options.js';
 export {
@@ -80,6 +82,14 @@ export {
 } from './server/runs/run-owner.js';
 export type { RunLimits } from './server/runs/run-store.js';
 export { createServer } from './server/server.js';
+export { SpecError, type SpecErrorCode } from './server/specs/spec-errors.js';
+export type {
+  Profile,
+  RemoteSpecs,
+  SpecSettings,
+  SpecSources,
+  ViewSelection,
+} from './server/specs/spec-options.js';
 export type {
   CompletionSubject,
   ServerInfo,

@@ -6,6 +6,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage } from '../built-package.js';
@@ -251,6 +252,47 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     const input = { name: 'count', arguments: { from: 1, steps: 2 } };
     expect(await client.callTool(input)).toMatchObject({ structuredContent: { end: 3 } });
     await client.close();
+  });
+
+  test('serves workflows of files over stdio, and reads them again when they change', async () => {
+    write('flows/count.yaml', COUNTING);
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    const changed = new Promise<void>((resolve) => {
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+    });
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [main, 'serve', 'flows/*.yaml'],
+        cwd: root,
+        stderr: 'pipe',
+      }),
+    );
+    const input = { name: 'w_from-file', arguments: { from: 1 } };
+    expect(await client.callTool(input)).toMatchObject({ structuredContent: { result: { end: 4 } } });
+    write('flows/count.yaml', COUNTING.replace('steps: 2', 'steps: 3').replace('by two', 'by three'));
+    await changed;
+    expect(await client.callTool(input)).toMatchObject({ structuredContent: { result: { end: 5 } } });
+    await client.close();
+  });
+
+  test('serves no workflows', async () => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    const args = [main, 'serve', '--no-workflows'];
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args, cwd: root, stderr: 'pipe' }),
+    );
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['count']);
+    await client.close();
+  });
+
+  test('serves no file with a fault', () => {
+    write('broken.yaml', COUNTING.replace('call: count', 'call: cuont'));
+    expect(stepwright('serve', 'broken.yaml')).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/workflows of the server cannot be used:\nbroken\.yaml:6:7[\s\S]*`count`/),
+    });
   });
 
   test('serves over HTTP, and drains on SIGTERM', async () => {

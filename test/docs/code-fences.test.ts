@@ -46,6 +46,7 @@ test('every code fence is of a kind that is tested', () => {
     'docs/how-it-checks.md',
     'docs/migration.md',
     'docs/recipes.md',
+    'docs/serve-over-http.md',
     'docs/several-servers.md',
     'docs/spec-files.md',
     'docs/tutorial.md',

@@ -1,5 +1,6 @@
 import { type Registry, serve, serveHttp } from '../../runtime/index.js';
 import { untypedServer } from '../../runtime/protocol/sdk1/serve.js';
+import type { ServerSettings } from '../../runtime/server/options.js';
 import { misused, texts } from '../command-line.js';
 import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
 
@@ -9,29 +10,60 @@ const OPTIONS = {
   http: { type: 'boolean' },
   port: { type: 'string' },
   store: { type: 'string' },
+  'no-workflows': { type: 'boolean' },
 } as const;
 
+/** So many files or globs may be named. */
+const MOST_FILES = 1_000;
+
 /** `stepwright serve`: serves a registry until its client hangs up or the process receives a signal to stop. */
-export const serveCommand = registryCommand('serve', texts.serveHelp, OPTIONS, 0, async (parsed, output) => {
-  const { stdio, http = false, port, store, ...choice } = parsed.values;
-  if (stdio && http) return misused(texts.twoTransports, output);
-  if (port !== undefined && !http) return misused(texts.portOverStdio, output);
-  if (port !== undefined && !isPort(port)) return misused(texts.badPort(port), output);
-  if (store !== undefined && !isStore(store)) return misused(texts.badStore(store), output);
-  return withRegistries('serve', choice, output, async ({ registries, options: given }) => {
-    const [{ registry }, ...others] = registries;
-    if (others.length > 0) return misused(texts.chooseRegistry(registries.map(({ file }) => file)), output);
-    const options = store === undefined ? given : { ...given, store };
-    // Faults are thrown here, with the repair for this command, before `serve` would end the process.
-    untypedServer(registry, options);
-    const listen = port === undefined ? {} : { port: Number(port) };
-    const running = http
-      ? await serveHttp<Registry>(registry, { ...options, ...listen })
-      : await serve<Registry>(registry, options);
-    await running.closed;
-    return 0;
-  });
-});
+export const serveCommand = registryCommand(
+  'serve',
+  texts.serveHelp,
+  OPTIONS,
+  MOST_FILES,
+  async (parsed, output) => {
+    const { stdio, http = false, port, store, 'no-workflows': off = false, ...choice } = parsed.values;
+    if (stdio && http) return misused(texts.twoTransports, output);
+    if (port !== undefined && !http) return misused(texts.portOverStdio, output);
+    if (port !== undefined && !isPort(port)) return misused(texts.badPort(port), output);
+    if (store !== undefined && !isStore(store)) return misused(texts.badStore(store), output);
+    return withRegistries('serve', choice, output, async ({ registries, options: given }) => {
+      const [{ registry }, ...others] = registries;
+      if (others.length > 0) return misused(texts.chooseRegistry(registries.map(({ file }) => file)), output);
+      const options = {
+        ...given,
+        ...(store === undefined ? {} : { store }),
+        ...(off ? { offerWorkflows: false } : {}),
+        ...specsOf(given, parsed.args, choice.root),
+      };
+      // Faults are thrown here, with the repair for this command, before `serve` would end the process.
+      untypedServer(registry, options);
+      const listen = port === undefined ? {} : { port: Number(port) };
+      const running = http
+        ? await serveHttp<Registry>(registry, { ...options, ...listen })
+        : await serve<Registry>(registry, options);
+      await running.closed;
+      return 0;
+    });
+  },
+);
+
+/** The spec files of the options and of the command line. */
+function specsOf(
+  { specs }: ServerSettings,
+  files: readonly string[],
+  root: string | undefined,
+): Pick<ServerSettings, 'specs'> {
+  if (files.length === 0) return {};
+  return {
+    specs: {
+      ...specs,
+      files: [...(specs?.files ?? []), ...files],
+      ...(root === undefined || specs?.root !== undefined ? {} : { root }),
+    },
+  };
+}
 
 function isStore(text: string): text is 'memory' | `sqlite:${string}` {
   return text === 'memory' || /^sqlite:(?!:memory:$)./s.test(text);

@@ -171,3 +171,39 @@ export const starts = {
     repair: 'Remove `onError` from the node.',
   },
 } as const;
+
+/** Why a client of a server does not get workflows of files and addresses, or a profile. */
+export const specs = {
+  E_PROFILE_UNKNOWN: {
+    meaning: 'A client asks for a profile that the server does not have.',
+    cause: 'The path behind that of the server, such as `/mcp/flights`, names none of its `profiles`.',
+    repair: 'Use the name of a profile: the message has the nearest one.',
+  },
+  E_SPEC_INVALID: {
+    meaning: 'The workflows of files or of an address cannot be used.',
+    cause:
+      'They have faults, listed at their lines, or names that are taken. At the start of a server, they end it.',
+    repair: 'Correct the faults; `stepwright validate FILE` lists them without a server.',
+  },
+  E_SPEC_NOT_ALLOWED: {
+    meaning: 'The address of a spec file may not be read.',
+    cause: 'It is not below an entry of `specs.remote.allow`, or the server has no such list.',
+    repair: 'Add its origin, or its folder, to `specs.remote.allow`.',
+  },
+  E_SPEC_FETCH: {
+    meaning: 'An address of a spec file is allowed, and was not read.',
+    cause:
+      'The host, a redirect, the status, the content type, the size or the time was refused. The client learns no more than this; the log of the server has the reason.',
+    repair: 'Read the log. A host in a private network needs `specs.remote.allowAddresses`.',
+  },
+  E_SPEC_HEADER: {
+    meaning: 'A header with workflows or hints is malformed, or not for this caller.',
+    cause: '`X-Tool-Hints` is not JSON of hints by tool, or the rule of the header refuses the caller.',
+    repair: 'Correct what the message names.',
+  },
+  E_SPEC_OFF: {
+    meaning: 'A client brings workflows, and the server offers none.',
+    cause: '`offerWorkflows` is false, or the profile has an empty list of workflows.',
+    repair: 'Leave the headers `X-Workflow-URL` and `X-Workflow-Resources` out.',
+  },
+} as const;

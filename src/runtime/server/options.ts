@@ -14,6 +14,7 @@ import type { BuiltWorkflow } from './registration.js';
 import type { ModelFunction } from './runs/model-values.js';
 import type { OwnerRule } from './runs/run-owner.js';
 import { DEFAULT_LIMITS, FILE_LIMITS, type RunLimits } from './runs/run-store.js';
+import type { Profile, SpecSettings } from './specs/spec-options.js';
 import type { ServerInfo } from './stepwright-server.js';
 
 /** Options of a server beside the factories of its classes. */
@@ -114,6 +115,15 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
   readonly upstream?: UpstreamPort;
   /** Workflows a program has built, offered beside those of the registry. Default: none. */
   readonly workflows?: readonly BuiltWorkflow[];
+  /** Workflows in YAML, JSON and XML, offered beside those of the registry. Default: none. */
+  readonly specs?: SpecSettings;
+  /** Other catalogues by name, which clients choose over HTTP: `/mcp/<name>`. Default: none. */
+  readonly profiles?: Readonly<Record<string, Profile>>;
+  /**
+   * Whether clients get workflows. Without them there are no tools, prompts and resources of workflows, no `_plan`, and
+   * nothing about them in the instructions; spec files are not read. Default: true.
+   */
+  readonly offerWorkflows?: boolean;
   /** Prompts without a class, offered beside those of the registry. Default: none. */
   readonly prompts?: readonly SimplePrompt[];
   /**
@@ -138,6 +148,7 @@ export interface ResolvedSettings
       | 'store'
       | 'model'
       | 'upstream'
+      | 'specs'
       | 'log'
       | 'logLevel'
       | keyof OwnerRule
@@ -155,6 +166,9 @@ export interface ResolvedSettings
   readonly model?: ModelFunction;
   readonly upstream?: UpstreamPort;
   readonly instructions?: string;
+  readonly specs: SpecSettings & Required<Pick<SpecSettings, 'root' | 'watch'>>;
+  /** Whether the options have spec files or profiles. */
+  readonly hasSpecs: boolean;
 }
 
 /**
@@ -208,6 +222,10 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     middleware: settings.middleware ?? [],
     workflows: settings.workflows ?? [],
     prompts: settings.prompts ?? [],
+    specs: { ...settings.specs, root: settings.specs?.root ?? '.', watch: settings.specs?.watch ?? true },
+    hasSpecs: settings.specs !== undefined || settings.profiles !== undefined,
+    profiles: settings.profiles ?? {},
+    offerWorkflows: settings.offerWorkflows ?? true,
     log: encodedLog(settings.log, oneOf('logLevel', settings.logLevel ?? 'info', RECORD_LEVELS)),
     allowSampling: settings.allowSampling ?? false,
     localRoles: localRolesOf(settings),

@@ -3,34 +3,20 @@ import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
-import type { Failure } from '../engine/contract.js';
 import { CallMask } from '../tools/call-mask.js';
 import { thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import { maskedError } from '../tools/mask.js';
 import type { PromptRequest } from '../tools/middleware.js';
 import type { ToolOutcome } from '../tools/port.js';
-import { clientToolNames, type Registry } from '../tools/registry.js';
+import type { Registry } from '../tools/registry.js';
 import { requestContextOf } from '../tools/tool-context.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
+import type { Catalogue } from './catalogue.js';
 import { resultContents, runOfResult } from './composite/long-results.js';
-import { type ServedWorkflow, type ServedWorkflows, servedWorkflows } from './composite/served-workflows.js';
-import { WorkflowTools } from './composite/workflow-tools.js';
-import { callsSeveralTools, instructionsFor } from './instructions.js';
-import { Lifecycle } from './lifecycle.js';
-import {
-  type Listings,
-  listingsOf,
-  pageOf,
-  type RunnableWorkflow,
-  type ServedPrompt,
-  servedPrompts,
-  shownTool,
-  withoutOutputSchema,
-  withUses,
-} from './listings.js';
-import { once } from './once.js';
+import { pageOf, type ServedPrompt } from './listings.js';
+import type { LiveCatalogue } from './live-catalogue.js';
 import {
   type ResolvedSettings,
   resolveSettings,
@@ -44,8 +30,8 @@ import {
   completeVariable,
   readArguments,
 } from './prompt-arguments.js';
-import { failureOf, PromptRenderer } from './prompt-renderer.js';
-import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
+import { failureOf } from './prompt-renderer.js';
+import { type BuiltWorkflow, register } from './registration.js';
 import {
   type Abort,
   faultCodes,
@@ -53,17 +39,15 @@ import {
   limited,
   ProtocolFault,
   type RequestContext,
-  RequestGate,
   withRoles,
 } from './request.js';
-import { unanswerable } from './runs/answerers.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
 import type { RunStore } from './runs/run-store.js';
-import { RunStoreOnDemand } from './runs/run-store-on-demand.js';
 import { lackingScopes, type ScopedCaller, scopeFailure } from './scopes.js';
+import { ServerParts } from './server-parts.js';
 import { serverTexts } from './server-texts.js';
+import type { ViewSelection } from './specs/spec-options.js';
 import type { CompletionSubject, ServerChange, ServerOf, StepwrightServer } from './stepwright-server.js';
-import { undeclaredTools } from './undeclared-safety.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
   type CompletionResult,
@@ -71,10 +55,8 @@ import {
   type PromptResult,
   type ResourceContents,
   successResult,
-  type ToolListing,
   type ToolResult,
 } from './wire.js';
-import { WorkflowResources } from './workflow-resources.js';
 
 /**
  * Makes a server of a generated registry. Its schemas are compiled on first use: the call of a tool whose schema cannot
@@ -104,170 +86,86 @@ export function createServer(
   const settings = resolveSettings(options);
   if (settings.planTool && PLAN_TOOL.name in registry.tools) throw new RangeError(serverTexts.planTool.taken);
   const schemas = new SchemaCompiler();
-  const { workflows, functions, warnings } = register(registry, settings, schemas);
-  const served: Registry = { ...registry, functions };
+  const registered = register(registry, settings, schemas);
+  const served: Registry = { ...registry, functions: registered.functions };
   const toolset = createToolset<Registry>(served, { ...options, ...settings, schemas });
-  const runnable = servedWorkflows(served, workflows, settings.workflowPrefix);
-  if (runnable.problems.length > 0) throw new RegistrationError(runnable.problems);
-  for (const warning of warnings) settings.log(warning, { event: 'workflow.warning', level: 'warning' });
-  if (settings.storePath !== undefined) {
-    const graphs = [...runnable.workflows.values()].map(({ graph }) => graph);
-    const tools = undeclaredTools(served, graphs);
-    if (tools.length > 0)
-      settings.log(serverTexts.undeclaredSafety(tools), { event: 'store.retry_safety', level: 'warning' });
-  }
-  return new RegistryServer(served, toolset, settings, workflows, runnable, options, schemas);
+  return new RegistryServer(new ServerParts(served, toolset, settings, options, schemas, registered));
 }
 
 class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
-  declare readonly instructions?: string;
-  readonly #listings: Listings;
-  /** The tools of the registry with what follows from the workflows. The plans of all workflows are made for it. */
-  readonly #hintedTools: () => readonly ToolListing[];
-  readonly #tools: () => readonly ToolListing[];
-  /** The tools as a caller sees them who lacks no scope. */
-  readonly #allTools: () => readonly ToolListing[];
-  readonly #hasToolScopes: boolean;
-  readonly #clientTools: ReadonlySet<string>;
-  readonly #prompts: ReadonlyMap<string, ServedPrompt>;
-  readonly #renderer: PromptRenderer;
+  readonly registry: Registry;
+  readonly toolset: Toolset;
+  readonly settings: ResolvedSettings;
+  readonly #parts: ServerParts;
+  readonly #catalogues: LiveCatalogue;
+  /** How clients and proxies may keep lists. */
+  readonly #caching: { readonly cacheScope?: 'private'; readonly ttlMs?: number };
   readonly #schemas: SchemaCompiler;
-  readonly #workflows: ServedWorkflows['workflows'];
   readonly #runs: RunStore;
-  readonly #workflowTools: WorkflowTools;
-  readonly #workflowResources: WorkflowResources;
-  readonly #gate = new RequestGate();
-  readonly #lifecycle: Lifecycle;
-  #hasAuthentication = false;
-  /** Why workflows are unavailable, by their names. */
-  #unavailable: ReadonlyMap<string, Failure> = new Map();
-  #isCompared = false;
-  #runPrompt: Promise<typeof import('./prompt-run.js').runPrompt> | undefined;
-  readonly #listeners = new Set<(change: ServerChange) => void>();
 
-  constructor(
-    readonly registry: Registry,
-    readonly toolset: Toolset,
-    readonly settings: ResolvedSettings,
-    built: readonly RunnableWorkflow[],
-    { workflows }: ServedWorkflows,
-    factories: UntypedFactories,
-    schemas: SchemaCompiler,
-  ) {
-    this.#schemas = schemas;
-    this.#lifecycle = new Lifecycle(settings.hooks, settings.log);
-    this.#clientTools = new Set(clientToolNames(registry));
-    this.#workflows = workflows;
-    const { toolAnswerMs: answerMs, pageSize, describe, log, journal, storePath } = settings;
-    const hasRuns = journal !== undefined || storePath !== undefined;
-    this.#runs = new RunStoreOnDemand(() => this.#openRuns(), hasRuns);
-    this.#workflowTools = new WorkflowTools({
-      workflows,
-      runs: this.#runs,
-      schemas,
-      answerMs,
-      pageSize,
-      maxResultChars: settings.maxResultChars,
-      describe,
-      log,
-    });
-    this.info = settings.info;
-    const prompts = servedPrompts(registry, built, settings.prompts);
-    this.#prompts = new Map(prompts.map((prompt) => [prompt.name, prompt]));
-    this.#renderer = new PromptRenderer(registry, factories, settings);
-    this.#listings = listingsOf(registry, prompts);
-    const graphs = settings.hints
-      ? [...Object.values(registry.workflows), ...built].map(({ graph }) => graph)
-      : [];
-    this.#hintedTools = once(() => withUses(this.#listings.tools, graphs));
-    this.#tools = once(() => {
-      const own = settings.planTool ? [PLAN_TOOL] : [];
-      const tools = [...this.#hintedTools(), ...this.#workflowTools.listings, ...own];
-      return settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
-    });
-    this.#allTools = once(() => this.#tools().map((tool) => shownTool(tool, () => true, settings.hints)));
-    this.#workflowResources = new WorkflowResources(workflows.values(), this.#hintedTools, registry);
-    const instructions = settings.hints
-      ? instructionsFor({
-          own: settings.instructions,
-          workflowTools: this.#workflowTools.listings,
-          tools: this.#listings.tools,
-          hasSequences: graphs.some(callsSeveralTools),
-          prefix: settings.workflowPrefix,
-          canPlan: settings.planTool,
-        })
-      : settings.instructions;
-    if (instructions !== undefined) this.instructions = instructions;
-    const names = [...this.#clientTools, ...this.#workflowTools.names];
-    this.#hasToolScopes = names.some((name) => (this.#toolScopes(name)?.length ?? 0) > 0);
+  /**
+   * @param catalogues what its clients get. Default: what all clients get.
+   * @param isOwn whether its lists are those of one client alone.
+   */
+  constructor(parts: ServerParts, catalogues: LiveCatalogue = parts.base, isOwn = false) {
+    this.#parts = parts;
+    this.#catalogues = catalogues;
+    this.#caching = isOwn ? { cacheScope: 'private', ttlMs: 0 } : {};
+    this.registry = parts.registry;
+    this.toolset = parts.toolset;
+    this.settings = parts.settings;
+    this.info = parts.settings.info;
+    this.#schemas = parts.schemas;
+    this.#runs = parts.runs;
   }
 
-  async #openRuns(): Promise<RunStore> {
-    const { openRunStore } = await import('./runs/open-run-store.js');
-    const { toolset, settings } = this;
-    return openRunStore(toolset, settings, {
-      schemas: this.#schemas,
-      refusal: (graph, owner) =>
-        unanswerable(graph, owner, {
-          localRoles: settings.localRoles,
-          hasAuthentication: this.#hasAuthentication,
-        }),
-    });
+  get #catalogue(): Catalogue {
+    return this.#catalogues.current;
+  }
+
+  get instructions(): string | undefined {
+    return this.#catalogue.instructions;
+  }
+
+  async view(selection: ViewSelection): Promise<StepwrightServer> {
+    const specs = await this.#parts.specs();
+    const { profile: _, ...brought } = selection;
+    const isOwn = Object.values(brought).some((value) => value !== undefined);
+    return new RegistryServer(this.#parts, await specs.select(selection), isOwn);
   }
 
   listTools(cursor?: string, caller: ScopedCaller = { local: true }) {
     const { pageSize } = this.settings;
-    const { items, ...next } = pageOf('tools', this.#shownTools(caller), cursor, pageSize);
-    return { tools: items, ...next };
-  }
-
-  /** The tools as a caller sees them. */
-  #shownTools(caller: ScopedCaller): readonly ToolListing[] {
-    if (!this.#hasToolScopes) return this.#allTools();
-    const isShown = (name: string): boolean => this.lackingScopes('tool', name, caller).length === 0;
-    return this.#tools()
-      .filter(({ name }) => isShown(name))
-      .map((tool) => shownTool(tool, isShown, this.settings.hints));
+    const { items, ...next } = pageOf('tools', this.#catalogue.shownTools(caller), cursor, pageSize);
+    return { tools: items, ...next, ...this.#caching };
   }
 
   listPrompts(cursor?: string, caller: ScopedCaller = { local: true }) {
-    const prompts = this.#listings.prompts.filter(
+    const { listings } = this.#catalogue;
+    const prompts = listings.prompts.filter(
       ({ name }) => this.lackingScopes('prompt', name, caller).length === 0,
     );
     const { items, ...next } = pageOf('prompts', prompts, cursor, this.settings.pageSize);
-    return { prompts: items, ...next };
+    return { prompts: items, ...next, ...this.#caching };
   }
 
   listResources(cursor?: string) {
-    const { items, ...next } = pageOf(
-      'resources',
-      [...this.#listings.resources, ...this.#workflowResources.listings],
-      cursor,
-      this.settings.pageSize,
-    );
-    return { resources: items, ...next };
+    const { listings, workflowResources } = this.#catalogue;
+    const all = [...listings.resources, ...workflowResources.listings];
+    const { items, ...next } = pageOf('resources', all, cursor, this.settings.pageSize);
+    return { resources: items, ...next, ...this.#caching };
   }
 
   listResourceTemplates(cursor?: string) {
-    const { items, ...next } = pageOf(
-      'templates',
-      [...this.#listings.templates, ...this.#workflowResources.templates],
-      cursor,
-      this.settings.pageSize,
-    );
-    return { resourceTemplates: items, ...next };
+    const { listings, workflowResources } = this.#catalogue;
+    const all = [...listings.templates, ...workflowResources.templates];
+    const { items, ...next } = pageOf('templates', all, cursor, this.settings.pageSize);
+    return { resourceTemplates: items, ...next, ...this.#caching };
   }
 
   lackingScopes(kind: 'tool' | 'prompt', name: string, caller: ScopedCaller): readonly string[] {
-    if (kind === 'prompt') return lackingScopes(this.#prompts.get(name)?.scopes, caller);
-    return lackingScopes(this.#toolScopes(name), caller);
-  }
-
-  /** What a client needs to call a tool. */
-  #toolScopes(name: string): readonly string[] | undefined {
-    const tool = this.#clientTools.has(name) ? this.registry.tools[name] : undefined;
-    return tool?.scopes ?? this.#workflowTools.scopesOf(name);
+    return this.#catalogue.lackingScopes(kind, name, caller);
   }
 
   async callTool(
@@ -276,16 +174,18 @@ class RegistryServer implements StepwrightServer {
     context: RequestContext,
   ): Promise<ToolResult> {
     const request = this.#identified(context);
-    const missing = this.lackingScopes('tool', name, request);
+    const catalogue = this.#catalogue;
+    const { workflowTools, clientTools, workflows } = catalogue;
+    const missing = catalogue.lackingScopes('tool', name, request);
     if (missing.length > 0) return failureResult(scopeFailure(missing));
-    const drift = this.#unavailable.get(this.#workflowTools.workflowOf(name) ?? '');
+    const drift = this.#parts.drift.failureOf(workflows.get(workflowTools.workflowOf(name) ?? ''));
     if (drift !== undefined) return failureResult(drift);
-    if (this.#workflowTools.has(name)) return this.#workflowTools.call(name, input, request);
-    if (this.settings.planTool && name === PLAN_TOOL.name) {
-      return planResult(input, this.#shownTools(request), this.#workflows.values());
+    if (workflowTools.has(name)) return workflowTools.call(name, input, request);
+    if (catalogue.canPlan && name === PLAN_TOOL.name) {
+      return planResult(input, catalogue.shownTools(request), workflows.values());
     }
-    if (!this.#clientTools.has(name)) {
-      const near = nearestName(name, [...this.#clientTools, ...this.#workflowTools.names]);
+    if (!clientTools.has(name)) {
+      const near = nearestName(name, [...clientTools, ...workflowTools.names]);
       throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTool(name, near));
     }
     const { toolTimeoutMs } = this.settings;
@@ -339,8 +239,9 @@ class RegistryServer implements StepwrightServer {
     context: RequestContext,
   ): Promise<PromptTrace | PromptResult> {
     const request = this.#identified(context);
-    const prompt = this.#permittedPrompt(name, request);
-    const drift = this.#unavailable.get(name);
+    const catalogue = this.#catalogue;
+    const prompt = permittedPrompt(catalogue, name, request);
+    const drift = this.#parts.drift.failureOf(catalogue.workflows.get(name));
     if (drift !== undefined) throw new ProtocolFault(faultCodes.refused, drift.message, { ...drift });
     const read = readArguments(prompt.inputs, given, this.#schemas);
     if (!read.ok) {
@@ -355,7 +256,7 @@ class RegistryServer implements StepwrightServer {
     for (const values of [given as JsonObject, input]) mask.giveMembers(values, names);
     const shownArguments = mask.input(input, names);
     return this.#admitted({ prompt: name, shownArguments }, request, mask, () =>
-      this.#rendered(prompt, { given, input }, request, mask),
+      this.#rendered(catalogue, prompt, { given, input }, request, mask),
     );
   }
 
@@ -396,19 +297,21 @@ class RegistryServer implements StepwrightServer {
   }
 
   async #rendered(
+    { workflows }: Catalogue,
     prompt: ServedPrompt,
     { given, input }: { readonly given: Readonly<Record<string, unknown>>; readonly input: JsonObject },
     request: IdentifiedRequest,
     mask: CallMask,
   ): Promise<PromptTrace | PromptResult> {
     const { content } = prompt;
-    if (content.kind !== 'workflow') return this.#renderer.get(prompt, content, input, request, mask);
-    // An import of a loaded module is not free: under a loader for TypeScript it takes a millisecond.
-    this.#runPrompt ??= import('./prompt-run.js').then(({ runPrompt }) => runPrompt);
-    const runPrompt = await this.#runPrompt;
+    const { renderer, loadRunPrompt } = this.#parts;
+    if (content.kind !== 'workflow') return renderer.get(prompt, content, input, request, mask);
+    const workflow = workflows.get(prompt.name);
+    if (workflow === undefined) throw new Error(`workflow ${prompt.name} is offered and not served`);
+    const runPrompt = await loadRunPrompt();
     try {
       return await runPrompt({
-        workflow: this.#served(content.workflow.graph.name),
+        workflow,
         input,
         given: Object.entries(given).filter(
           (argument): argument is [string, string] => typeof argument[1] === 'string',
@@ -430,9 +333,10 @@ class RegistryServer implements StepwrightServer {
     const result = await this.#resultAt(uri, request);
     if (result !== undefined) return { contents: [result] };
     const name = this.toolset.resourceAt(uri);
-    const missing = lackingScopes(this.#workflowResources.scopesOf(uri), request);
+    const { workflowResources } = this.#catalogue;
+    const missing = lackingScopes(workflowResources.scopesOf(uri), request);
     const described =
-      name === undefined && missing.length === 0 ? await this.#workflowResources.read(uri) : undefined;
+      name === undefined && missing.length === 0 ? await workflowResources.read(uri) : undefined;
     if (described !== undefined) return { contents: [described] };
     if (name === undefined) {
       throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
@@ -466,7 +370,7 @@ class RegistryServer implements StepwrightServer {
     return (
       runOfResult(uri) !== undefined ||
       this.toolset.resourceAt(uri) !== undefined ||
-      this.#workflowResources.has(uri)
+      this.#catalogue.workflowResources.has(uri)
     );
   }
 
@@ -479,12 +383,12 @@ class RegistryServer implements StepwrightServer {
   }
 
   onChange(listener: (change: ServerChange) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    const catalogues = this.#catalogues;
+    return this.#parts.changes.listen((source) => catalogues.isBuiltOn(source), listener);
   }
 
   #changed(change: ServerChange): void {
-    for (const listener of this.#listeners) listener(change);
+    this.#parts.changes.announce(change);
   }
 
   async complete(
@@ -495,9 +399,15 @@ class RegistryServer implements StepwrightServer {
     const request = this.#identified(context);
     const { toolTimeoutMs } = this.settings;
     if (of.kind === 'prompt')
-      return completeArgument(this.#permittedPrompt(of.name, request), asked, request, toolTimeoutMs);
+      return completeArgument(
+        permittedPrompt(this.#catalogue, of.name, request),
+        asked,
+        request,
+        toolTimeoutMs,
+      );
     const template =
-      this.toolset.template(of.uriTemplate, request) ?? this.#workflowResources.template(of.uriTemplate);
+      this.toolset.template(of.uriTemplate, request) ??
+      this.#catalogue.workflowResources.template(of.uriTemplate);
     if (template === undefined) {
       throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTemplate(of.uriTemplate));
     }
@@ -509,7 +419,7 @@ class RegistryServer implements StepwrightServer {
   }
 
   authenticates(): void {
-    this.#hasAuthentication = true;
+    this.#parts.hasAuthentication = true;
   }
 
   toolsInCall(): readonly string[] {
@@ -517,7 +427,7 @@ class RegistryServer implements StepwrightServer {
   }
 
   get isDraining(): boolean {
-    return this.#gate.isDraining;
+    return this.#parts.gate.isDraining;
   }
 
   admit<T>(
@@ -525,35 +435,20 @@ class RegistryServer implements StepwrightServer {
     work: (request: RequestContext) => Promise<T>,
     abort?: Abort,
   ): Promise<T> {
-    return this.#gate.admit(request, work, abort);
+    return this.#parts.gate.admit(request, work, abort);
   }
 
-  async start(): Promise<void> {
-    await this.#runs.open?.();
-    await this.#lifecycle.start();
-    await this.#compareUpstream();
-    await this.#runs.resumeAll?.();
-  }
-
-  /** Once: servers are listed again when this one starts again. */
-  async #compareUpstream(): Promise<void> {
-    const { upstream, log } = this.settings;
-    if (upstream === undefined || this.#isCompared) return;
-    this.#isCompared = true;
-    const { findDrift } = await import('./upstream-drift.js');
-    const graphs = [...this.#workflows.values()].map(({ graph }) => graph);
-    this.#unavailable = await findDrift({ registry: this.registry, graphs, upstream, log });
+  start(): Promise<void> {
+    return this.#parts.start();
   }
 
   async drain(): Promise<void> {
-    await this.#gate.drain(this.settings.drainTimeoutMs, this.#runs, this.settings.log);
+    await this.#parts.gate.drain(this.settings.drainTimeoutMs, this.#runs, this.settings.log);
     await this.stop();
   }
 
-  async stop(): Promise<void> {
-    await this.#lifecycle.stop(this.settings.drainTimeoutMs);
-    await this.#runs.close?.();
-    await this.settings.upstream?.close();
+  stop(): Promise<void> {
+    return this.#parts.stop();
   }
 
   endRuns(reason: string): void {
@@ -573,28 +468,17 @@ class RegistryServer implements StepwrightServer {
       throw new ProtocolFault(faultCodes.unidentified, error.message);
     }
   }
+}
 
-  #served(name: string): ServedWorkflow {
-    const workflow = this.#workflows.get(name);
-    if (workflow === undefined) throw new Error(`workflow ${name} is offered and not served`);
-    return workflow;
+/** A prompt whose scopes the caller has. */
+function permittedPrompt({ prompts }: Catalogue, name: string, request: IdentifiedRequest): ServedPrompt {
+  const prompt = prompts.get(name);
+  if (prompt === undefined) {
+    const near = nearestName(name, prompts.keys());
+    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownPrompt(name, near));
   }
-
-  /** A prompt whose scopes the caller has. */
-  #permittedPrompt(name: string, request: IdentifiedRequest): ServedPrompt {
-    const prompt = this.#prompt(name);
-    const missing = lackingScopes(prompt.scopes, request);
-    if (missing.length === 0) return prompt;
-    const { code, message } = scopeFailure(missing);
-    throw new ProtocolFault(faultCodes.refused, message, { code, missing });
-  }
-
-  #prompt(name: string): ServedPrompt {
-    const prompt = this.#prompts.get(name);
-    if (prompt !== undefined) return prompt;
-    throw new ProtocolFault(
-      faultCodes.invalidParams,
-      serverTexts.unknownPrompt(name, nearestName(name, this.#prompts.keys())),
-    );
-  }
+  const missing = lackingScopes(prompt.scopes, request);
+  if (missing.length === 0) return prompt;
+  const { code, message } = scopeFailure(missing);
+  throw new ProtocolFault(faultCodes.refused, message, { code, missing });
 }

@@ -11,6 +11,7 @@ import type { RequestContext } from './request.js';
 import type { Envelope } from './runs/envelope.js';
 import type { Caller } from './runs/run-owner.js';
 import type { ScopedCaller } from './scopes.js';
+import type { ViewSelection } from './specs/spec-options.js';
 import type {
   CompletionResult,
   PromptListing,
@@ -43,7 +44,7 @@ export interface ServerInfo {
 export interface StepwrightServer {
   readonly info: ServerInfo;
   /** What a client should know about the server as a whole. */
-  readonly instructions?: string;
+  readonly instructions?: string | undefined;
   /**
    * `cursor` comes from the page before.
    * @param caller who asks: tools whose scopes it lacks are left out. Default: the user of this process, who has all.
@@ -88,6 +89,14 @@ export interface StepwrightServer {
     uri: string,
     request: RequestContext,
   ): Promise<{ readonly contents: readonly ResourceContents[] }>;
+  /**
+   * This server as clients see it who choose a profile, or bring workflows and hints. It shares runs and tools with this
+   * one; `start`, `drain` and `stop` of both are the same. Its lists follow those of this server.
+   *
+   * @throws SpecError for a profile that is not there, for hints that are malformed, and for addresses that are not allowed,
+   *   cannot be read, or have workflows that cannot be used.
+   */
+  view(selection: ViewSelection): Promise<StepwrightServer>;
   /** Whether a resource, or a template, has this address. */
   hasResource(uri: string): boolean;
   /** Tells the clients that have subscribed to a resource that it has changed. */
@@ -138,11 +147,12 @@ export interface StepwrightServer {
     abort?: (reason: unknown) => void,
   ): Promise<T>;
   /**
-   * Calls `onStart`, once, and resolves when it has settled. `connect`, `attach` and the functions that serve a registry
+   * Calls `onStart` and reads spec files, once, and resolves when that is done. `connect`, `attach` and the functions that serve a registry
    * call it; a program that calls the methods above itself does so first. A start that failed is tried again by the next
    * call.
    *
-   * @throws ServerStartError when `onStart` throws.
+   * @throws ServerStartError when `onStart` throws; SpecError and RegistrationError when spec files cannot be used; RangeError
+   *   when `specs` or `profiles` are malformed.
    */
   start(): Promise<void>;
   /**

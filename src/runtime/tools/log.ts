@@ -19,6 +19,7 @@ export type LogEvent =
   | 'store.failed'
   | 'model.failed'
   | `upstream.${'drift' | 'unreachable'}`
+  | `specs.${'loaded' | 'refused' | 'header_ignored'}`
   | `run.${'started' | 'resumed' | 'not_resumed' | 'ended' | 'fault' | 'not_forgotten'}`
   | `server.${'listening' | 'draining' | 'drained' | 'unanswered' | 'stop'}`
   | `process.${'stray_error' | 'fatal_error' | 'stray_output' | 'exit_in_call'}`

@@ -54,6 +54,8 @@ export interface Visitor {
   readonly token?: string;
   readonly address?: string;
   readonly user?: User;
+  /** Further headers of each request. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A client in a session of its own. The session ends with the test at the latest. */
@@ -63,6 +65,7 @@ export async function sessionOf(
 ): Promise<{ client: Client; end: () => Promise<void> }> {
   const { token, address, user } = visitor;
   const headers = {
+    ...visitor.headers,
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(address === undefined ? {} : { 'x-address': address }),
   };

@@ -70,17 +70,23 @@ export async function attach<R extends Registry>(
   const handlers = handlersOf(host);
   if (host.transport !== undefined) throw new AttachError([adapterTexts.attachedLate()]);
   const server = untypedServer(registry, options);
-  const lists = await Promise.all(LISTS.map((list) => namesOf(server, list)));
-  const problems = await collisions(handlers, lists);
-  if (problems.length > 0) throw new AttachError(problems);
+  await checkNames(handlers, server);
   await server.start();
-  const [tools = [], prompts = [], , templates = []] = lists;
-  install(host, handlers, server, options ?? {}, {
-    tools: new Set(tools),
-    prompts: new Set(prompts),
-    templates: new Set(templates),
+  // Spec files are read by the start.
+  await checkNames(handlers, server).catch(async (error: unknown) => {
+    await server.stop();
+    throw error;
   });
+  install(host, handlers, server, options ?? {});
   return server;
+}
+
+async function checkNames(handlers: ReadonlyMap<string, Handler>, server: StepwrightServer): Promise<void> {
+  const problems = await collisions(
+    handlers,
+    LISTS.map((list) => namesOf(server, list)),
+  );
+  if (problems.length > 0) throw new AttachError(problems);
 }
 
 interface Names {
@@ -96,7 +102,12 @@ function handlersOf(host: Server): Map<string, Handler> {
   return handlers as Map<string, Handler>;
 }
 
-async function namesOf(server: StepwrightServer, list: Listing): Promise<readonly string[]> {
+function allNames(server: StepwrightServer): Names {
+  const [tools, prompts, , templates] = LISTS.map((list) => new Set(namesOf(server, list)));
+  return { tools: tools ?? new Set(), prompts: prompts ?? new Set(), templates: templates ?? new Set() };
+}
+
+function namesOf(server: StepwrightServer, list: Listing): readonly string[] {
   const names: string[] = [];
   let cursor: string | undefined;
   do {
@@ -168,8 +179,8 @@ function install(
   handlers: Map<string, Handler>,
   server: StepwrightServer,
   options: ServerSettings & ConnectOptions,
-  names: Names,
 ): void {
+  let names = allNames(server);
   const client = new ConnectedClient(host);
   const { local, remoteAddress } = options;
   const own = requestHandler(server, client, {
@@ -206,7 +217,10 @@ function install(
       ? names.prompts.has(String(ref.name))
       : names.templates.has(String(ref.uri));
   });
-  const unsubscribe = server.onChange((change) => client.notify(change));
+  const unsubscribe = server.onChange((change) => {
+    if (change.kind === 'list') names = allNames(server);
+    return client.notify(change);
+  });
   const { onclose } = host;
   const onClosed = (): void => {
     unsubscribe();

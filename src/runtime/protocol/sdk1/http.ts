@@ -1,6 +1,7 @@
 import type { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
-import { isJsonObject } from '../../../graph/json.js';
+import type { AuthInfo } from '../../../decorators/context.js';
+import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { Bearer, type VerifiedToken } from '../../server/http/bearer-auth.js';
 import { readBody } from '../../server/http/body.js';
 import { boundedStream } from '../../server/http/bounded-stream.js';
@@ -13,8 +14,10 @@ import {
   resolveHttpSettings,
 } from '../../server/http/http-options.js';
 import { httpTexts } from '../../server/http/http-texts.js';
+import { SpecHeaders } from '../../server/http/spec-headers.js';
 import { ownerKey, UnidentifiedCallerError } from '../../server/runs/run-owner.js';
 import type { ScopedCaller } from '../../server/scopes.js';
+import { SpecError } from '../../server/specs/spec-errors.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
@@ -72,6 +75,10 @@ interface Admitted {
   readonly auth: VerifiedToken | undefined;
   /** Equal for the requests of one caller only. */
   readonly holder: string;
+  /** The path of the request. */
+  readonly path: string;
+  /** The name of the profile in it. */
+  readonly profile: string | undefined;
 }
 
 class Endpoint {
@@ -79,6 +86,7 @@ class Endpoint {
   readonly #bearer: Bearer | undefined;
   readonly #sessions: Sessions;
   readonly #turns: FairTurns;
+  readonly #headers: SpecHeaders;
   /** Those of requests without a session. */
   readonly #connections = new Set<Connection>();
 
@@ -93,6 +101,7 @@ class Endpoint {
     this.#bearer = auth === undefined ? undefined : new Bearer(auth, path, log);
     this.#sessions = new Sessions(limits);
     this.#turns = new FairTurns(limits);
+    this.#headers = new SpecHeaders(settings.headers ?? {}, log);
   }
 
   async answer(request: Request, source: RequestSource): Promise<Response> {
@@ -141,14 +150,17 @@ class Endpoint {
   async #answerKnownHost(request: Request, url: URL, source: RequestSource): Promise<Response> {
     const metadata = this.#bearer?.metadata(url);
     if (metadata !== undefined) return metadata;
-    const { path } = this.settings;
-    if (url.pathname !== path) return refusal(404, -32_000, httpTexts.notFound(url.pathname, path));
-    if (request.method === 'OPTIONS') return preflight();
+    const { path: own } = this.settings;
+    const { pathname: path } = url;
+    const profile = profileIn(path, own);
+    if (path !== own && profile === undefined) return refusal(404, -32_000, httpTexts.notFound(path, own));
+    if (request.method === 'OPTIONS') return preflight(this.#headers.names);
     const checked = await this.#bearer?.check(request, url);
     if (checked?.ok === false) return checked.response;
     try {
       const auth = checked?.auth;
-      return await this.#admit({ request, source, auth, holder: this.#holderOf(auth, source) });
+      const holder = this.#holderOf(auth, source);
+      return await this.#admit({ request, source, auth, holder, path, profile });
     } catch (error) {
       if (error instanceof UnidentifiedCallerError) return refusal(403, -32_003, error.message);
       throw error;
@@ -161,9 +173,9 @@ class Endpoint {
   }
 
   async #admit(admitted: Admitted): Promise<Response> {
-    const { request, holder } = admitted;
+    const { request, holder, path } = admitted;
     const id = request.headers.get('mcp-session-id');
-    const session = id === null ? undefined : this.#sessions.find(id, holder);
+    const session = id === null ? undefined : this.#sessions.find(id, holder, path);
     if (id !== null && session === undefined) return refusal(404, -32_001, httpTexts.noSession());
     if (request.method === 'POST') return this.#answerPost(admitted, session);
     if (session !== undefined) return this.#answerInSession(session, admitted, undefined);
@@ -178,7 +190,9 @@ class Endpoint {
     if (read === 'tooLong') return refusal(413, -32_600, httpTexts.bodyTooLong(limits.bodyBytes));
     if (!read.ok) return Response.json(read.refusal, { status: 400 });
     const { message } = read;
-    const lacking = this.#scopeRefusal(admitted, message);
+    const server = session?.view.server ?? (await this.#viewFor(admitted, message));
+    if (server instanceof Response) return server;
+    const lacking = this.#scopeRefusal(server, admitted, message);
     if (lacking !== undefined) return lacking;
     if (isWork(message) && this.#turns.isFull(admitted.holder))
       return busy(429, httpTexts.tooManyRequests(limits.queuedPerOwner), message);
@@ -186,18 +200,49 @@ class Endpoint {
     // Other requests are answered by the server, which refuses them.
     if (isInitialize(message) && this.server.isDraining) return busy(503, httpTexts.shuttingDown(), message);
     return this.#wantsSession(message)
-      ? this.#beginSession(admitted, message)
-      : this.#answerAlone(admitted, message);
+      ? this.#beginSession(server, admitted, message)
+      : this.#answerAlone(server, admitted, message);
+  }
+
+  /** The server as the profile and the headers of a request select it, or a refusal. */
+  async #viewFor(
+    { request, source, auth, holder, profile }: Admitted,
+    message: JSONRPCMessage,
+  ): Promise<StepwrightServer | Response> {
+    const { remoteAddress } = source;
+    const read = this.#headers.read(request.headers, () => ({
+      principal: this.server.ownerOf(auth === undefined ? {} : { auth }),
+      ...(auth === undefined ? {} : { auth: authInfoOf(auth) as AuthInfo }),
+      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    }));
+    const id = idOf(message);
+    if (!read.ok) return refusal(read.status, -32_602, read.message, id, { code: 'E_SPEC_HEADER' });
+    const brings = Object.keys(read.brought).length > 0;
+    if (profile === undefined && !brings) return this.server;
+    const endTurn = brings ? await this.#turns.take(holder, request.signal) : undefined;
+    try {
+      return await this.server.view({ ...(profile === undefined ? {} : { profile }), ...read.brought });
+    } catch (error) {
+      if (!(error instanceof SpecError)) throw error;
+      const { code, message: why } = error;
+      return refusal(code === 'E_PROFILE_UNKNOWN' ? 404 : 400, -32_602, why, id, { code });
+    } finally {
+      endTurn?.();
+    }
   }
 
   /** Tells a client which scopes its request needs, where it can get a token with them. */
-  #scopeRefusal({ request, auth }: Admitted, message: JSONRPCMessage): Response | undefined {
+  #scopeRefusal(
+    server: StepwrightServer,
+    { request, auth }: Admitted,
+    message: JSONRPCMessage,
+  ): Response | undefined {
     if (this.#bearer === undefined || !('method' in message)) return undefined;
     const kind = { 'tools/call': 'tool', 'prompts/get': 'prompt' }[message.method];
     const name = message.params?.name;
     if ((kind !== 'tool' && kind !== 'prompt') || typeof name !== 'string') return undefined;
     const caller = auth === undefined ? {} : { auth: authInfoOf(auth) };
-    const missing = this.server.lackingScopes(kind, name, caller as ScopedCaller);
+    const missing = server.lackingScopes(kind, name, caller as ScopedCaller);
     return missing.length === 0
       ? undefined
       : this.#bearer.lacking(new URL(request.url), missing, auth !== undefined);
@@ -211,9 +256,14 @@ class Endpoint {
     return ['elicitation', 'sampling', 'roots'].some((name) => capabilities[name] !== undefined);
   }
 
-  async #beginSession(admitted: Admitted, message: JSONRPCMessage): Promise<Response> {
-    const session = await this.#sessions.open(admitted.holder, (transport) =>
-      this.#connect(transport, admitted),
+  async #beginSession(
+    server: StepwrightServer,
+    admitted: Admitted,
+    message: JSONRPCMessage,
+  ): Promise<Response> {
+    const { holder, path } = admitted;
+    const session = await this.#sessions.open(holder, { path, server }, (transport) =>
+      this.#connect(server, transport, admitted),
     );
     if (session === undefined) {
       return busy(503, httpTexts.tooManySessions(this.settings.limits.sessions), message);
@@ -244,13 +294,17 @@ class Endpoint {
   }
 
   /** Answers a request that needs nothing of earlier ones. */
-  async #answerAlone(admitted: Admitted, message: JSONRPCMessage): Promise<Response> {
+  async #answerAlone(
+    server: StepwrightServer,
+    admitted: Admitted,
+    message: JSONRPCMessage,
+  ): Promise<Response> {
     const Transport = await loadTransport();
     const transport = new Transport({
       // Only progress is sent before the answer.
       enableJsonResponse: !asksForProgress(message),
     });
-    const connection = await this.#connect(transport, admitted, { isLasting: false });
+    const connection = await this.#connect(server, transport, admitted, { isLasting: false });
     this.#connections.add(connection);
     const end = (): void => void connection.close();
     void connection.closed.then(() => this.#connections.delete(connection));
@@ -271,12 +325,13 @@ class Endpoint {
   }
 
   #connect(
+    server: StepwrightServer,
     transport: HttpTransport,
     { source, holder }: Admitted,
     { isLasting = true } = {},
   ): Promise<Connection> {
     const { remoteAddress } = source;
-    return openConnection(this.server, transport, {
+    return openConnection(server, transport, {
       log: this.log,
       isLasting,
       ...(remoteAddress === undefined ? {} : { remoteAddress }),
@@ -346,23 +401,57 @@ function asksForProgress(message: JSONRPCMessage): boolean {
 }
 
 /** A JSON-RPC error for a request that goes no further. */
-function refusal(status: number, code: number, message: string, id: string | number | null = null): Response {
-  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
+function refusal(
+  status: number,
+  code: number,
+  message: string,
+  id: string | number | null = null,
+  data?: JsonObject,
+): Response {
+  const error = { code, message, ...(data === undefined ? {} : { data }) };
+  return Response.json({ jsonrpc: '2.0', id, error }, { status });
+}
+
+function idOf(message: JSONRPCMessage): string | number | null {
+  return 'id' in message ? (message.id ?? null) : null;
+}
+
+/** The profile that a path names below that of the server; nothing for another path. */
+function profileIn(path: string, own: string): string | undefined {
+  const prefix = own.endsWith('/') ? own : `${own}/`;
+  const name = path.startsWith(prefix) ? path.slice(prefix.length) : '';
+  return /^[^/]+$/.test(name) ? decoded(name) : undefined;
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 /** A refusal of a request that its client may repeat. */
 function busy(status: 429 | 503, text: string, message: JSONRPCMessage): Response {
-  const id = 'id' in message ? (message.id ?? null) : null;
-  const response = refusal(status, -32_005, text, id);
+  const response = refusal(status, -32_005, text, idOf(message));
   response.headers.set('retry-after', status === 429 ? '1' : '5');
   return response;
 }
 
-function preflight(): Response {
+/** What web pages may send. */
+const PAGE_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'Accept',
+  'Mcp-Session-Id',
+  'Mcp-Protocol-Version',
+  'Last-Event-ID',
+] as const;
+
+function preflight(more: readonly string[]): Response {
   const headers = {
     'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
-    'access-control-allow-headers':
-      'Authorization, Content-Type, Accept, Mcp-Session-Id, Mcp-Protocol-Version, Last-Event-ID',
+    'access-control-allow-headers': [...PAGE_HEADERS, ...more].join(', '),
     'access-control-max-age': '86400',
   };
   return new Response(null, { status: 204, headers });

@@ -10,6 +10,7 @@ import {
 } from '../../server/process.js';
 import { RegistrationError } from '../../server/registration.js';
 import { createServer } from '../../server/server.js';
+import { SpecError } from '../../server/specs/spec-errors.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { FactoriesError } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/log.js';
@@ -110,15 +111,18 @@ export async function serverOrExit(registry: Registry, options: unknown): Promis
   }
 }
 
-/** Opens the store of a server and calls `onStart`. If that fails, it is written to stderr, and the process ends with exit code 1. */
+/** Opens the store of a server, calls `onStart` and reads spec files. If that fails, it is written to stderr, and the process ends with exit code 1. */
 export async function startOrExit(server: StepwrightServer): Promise<void> {
   try {
     await server.start();
   } catch (error) {
-    if (!(error instanceof ServerStartError || error instanceof StoreError)) throw error;
-    await exitWith(error);
+    if (!START_FAULTS.some((fault) => error instanceof fault)) throw error;
+    await exitWith(error as Error);
   }
 }
+
+/** What keeps a server from starting and is not a fault of this product. */
+const START_FAULTS = [ServerStartError, StoreError, SpecError, RegistrationError] as const;
 
 async function exitWith({ message }: Error): Promise<never> {
   // The message says what to do; a stack would bury it.

@@ -1,5 +1,6 @@
 import type { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { HttpLimits } from '../../server/http/http-options.js';
+import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { Connection } from './contract.js';
 import { SessionEvents } from './event-store.js';
 
@@ -12,12 +13,20 @@ export async function loadTransport(): Promise<typeof HttpTransport> {
   return sdk.WebStandardStreamableHTTPServerTransport;
 }
 
+/** A server as a client sees it, and where. */
+export interface SessionView {
+  readonly path: string;
+  readonly server: StepwrightServer;
+}
+
 /** The conversation with one client, over many requests. */
 export interface Session {
   readonly id: string;
   readonly transport: HttpTransport;
   /** The caller who began it; it does not exist for others. */
   readonly holder: string;
+  /** What the client sees: it does not exist at the path of another profile. */
+  readonly view: SessionView;
   readonly connection: Connection;
   /** Responses that are still open. */
   openResponses: number;
@@ -33,10 +42,10 @@ export class Sessions {
 
   constructor(readonly limits: Pick<HttpLimits, 'sessions' | 'sessionsPerOwner' | 'sessionIdleMs'>) {}
 
-  /** The session of a caller. Nothing for one that has ended, or that is another caller's. */
-  find(id: string, holder: string): Session | undefined {
+  /** The session of a caller at a path. Nothing for one that has ended, or that is another caller's. */
+  find(id: string, holder: string, path: string): Session | undefined {
     const session = this.#sessions.get(id);
-    if (session?.holder !== holder) return undefined;
+    if (session?.holder !== holder || session.view.path !== path) return undefined;
     session.idle.refresh();
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
@@ -50,6 +59,7 @@ export class Sessions {
    */
   async open(
     holder: string,
+    view: SessionView,
     connect: (transport: HttpTransport) => Promise<Connection>,
   ): Promise<Session | undefined> {
     const room = this.#makeRoom(holder);
@@ -58,7 +68,7 @@ export class Sessions {
     this.#openings.add(opening);
     try {
       await room.replaced?.connection.close();
-      return await this.#begin(holder, connect);
+      return await this.#begin(holder, view, connect);
     } finally {
       this.#openings.delete(opening);
     }
@@ -82,7 +92,11 @@ export class Sessions {
     return { replaced };
   }
 
-  async #begin(holder: string, connect: (transport: HttpTransport) => Promise<Connection>): Promise<Session> {
+  async #begin(
+    holder: string,
+    view: SessionView,
+    connect: (transport: HttpTransport) => Promise<Connection>,
+  ): Promise<Session> {
     const Transport = await loadTransport();
     const id = crypto.randomUUID();
     const transport = new Transport({
@@ -95,6 +109,7 @@ export class Sessions {
       id,
       transport,
       holder,
+      view,
       connection,
       openResponses: 0,
       idle: setTimeout(() => this.#endIdle(session), this.limits.sessionIdleMs).unref(),

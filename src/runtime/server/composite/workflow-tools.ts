@@ -3,13 +3,15 @@ import { headOf } from '../listings.js';
 import type { IdentifiedRequest } from '../request.js';
 import type { ToolListing, ToolResult } from '../wire.js';
 import { describeShortly, describeWorkflow } from './description.js';
-import { type RunTool, runTools, runToolsFor } from './run-tools.js';
+import { RUN_TOOLS, type RunTool, runTools, runToolsFor } from './run-tools.js';
 import type { OfferedWorkflow, ServedWorkflow } from './served-workflows.js';
 import type { WorkflowCalls, WorkflowCallsOptions } from './workflow-calls.js';
 
 export interface WorkflowToolsOptions extends WorkflowCallsOptions {
   /** How much a listed tool says about its workflow. */
   readonly describe: 'short' | 'full';
+  /** Tools that look after runs of workflows that are no longer there. Default: none. */
+  readonly kept?: readonly RunTool[];
 }
 
 /**
@@ -19,6 +21,7 @@ export interface WorkflowToolsOptions extends WorkflowCallsOptions {
 export class WorkflowTools {
   /** In the order of names, the tools that look after runs last. */
   readonly listings: readonly ToolListing[];
+  readonly runTools: readonly RunTool[];
   readonly #options: WorkflowToolsOptions;
   readonly #byTool: ReadonlyMap<string, OfferedWorkflow>;
   readonly #names: ReadonlySet<string>;
@@ -29,12 +32,14 @@ export class WorkflowTools {
     const offered = [...options.workflows.values()].filter(isOffered);
     this.#byTool = new Map(offered.map((workflow) => [workflow.tool.name, workflow]));
     const own = [...this.#byTool.keys()].sort();
+    const needed = new Set([...runToolsFor([...options.workflows.values()]), ...(options.kept ?? [])]);
+    this.runTools = RUN_TOOLS.filter((name) => needed.has(name));
     this.listings = [
       ...own.flatMap((name) => {
         const workflow = this.#byTool.get(name);
         return workflow === undefined ? [] : [listingOf(workflow, options.describe)];
       }),
-      ...runToolsFor([...options.workflows.values()]).map((name) => runTools[name]),
+      ...this.runTools.map((name) => runTools[name]),
     ];
     this.#names = new Set(this.listings.map(({ name }) => name));
   }

@@ -4,6 +4,7 @@ import { isTrustProxy, type TrustProxy } from './client-address.js';
 import type { TurnLimits } from './fair-turns.js';
 import type { HostValidationOptions } from './host-validation.js';
 import { httpTexts } from './http-texts.js';
+import type { ClientHeaders } from './spec-headers.js';
 
 /** Options of a server over HTTP beside those of every server. */
 export interface HttpSettings extends HostValidationOptions {
@@ -18,6 +19,8 @@ export interface HttpSettings extends HostValidationOptions {
    */
   readonly sessions?: 'auto' | 'always' | 'never';
   readonly limits?: Partial<HttpLimits>;
+  /** By which headers clients may bring workflows and hints, and which clients. Default: none. */
+  readonly headers?: ClientHeaders;
   /**
    * Which proxies before the server are trusted to name the client in `X-Forwarded-For`: how many, or a function that
    * says it of each. Limits of callers without authentication then count the client's address, not the proxy's. Set it

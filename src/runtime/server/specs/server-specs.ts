@@ -1,0 +1,321 @@
+import { nearestName } from '../../../graph/names.js';
+import { thrownText } from '../../tools/exceptions.js';
+import type { Registry } from '../../tools/registry.js';
+import { type Catalogue, isOff, type Layer } from '../catalogue.js';
+import { LiveCatalogue, type LiveParts } from '../live-catalogue.js';
+import { RegistrationError } from '../registration.js';
+import { OverlayCache } from './overlay-cache.js';
+import { SpecError } from './spec-errors.js';
+import { asResources, filesOf, hasSources, loadFiles, loadUrl, type SpecBase } from './spec-loader.js';
+import type { Profile, SpecSources, ViewSelection } from './spec-options.js';
+import { specTexts } from './spec-texts.js';
+import { checkToolHints } from './tool-hints.js';
+import { UrlRules } from './url-rules.js';
+import { type SpecWatcher, watchSpecFiles } from './watch-files.js';
+
+export interface SpecParts extends LiveParts {
+  readonly registry: Registry;
+  /** What all clients get. */
+  readonly base: LiveCatalogue;
+}
+
+/** Workflows of files and addresses, and the catalogue that they belong to. */
+interface Source {
+  /** As messages name it. */
+  readonly what: string;
+  readonly catalogue: LiveCatalogue;
+  readonly parent: LiveCatalogue | undefined;
+  /** The layer without workflows of files and addresses. */
+  readonly own: Layer;
+  readonly specs: SpecSources;
+  readonly resources: SpecSources;
+  /** Those of addresses, which are read once. */
+  remote: { readonly specs: Layer['workflows']; readonly resources: Layer['workflows'] };
+  /** What was said last about a change that cannot be used. */
+  reported: string;
+}
+
+type Workflows = Layer['workflows'];
+
+/** The spec files and profiles of a server: reads them when it starts, and files again when they change. */
+export class ServerSpecs {
+  readonly #parts: SpecParts;
+  readonly #rules: UrlRules;
+  readonly #server: Source;
+  readonly #profiles: ReadonlyMap<string, Source>;
+  readonly #overlays: OverlayCache;
+  #started: Promise<void> | undefined;
+  #watcher: SpecWatcher | undefined;
+  #reloading: Promise<void> = Promise.resolve();
+
+  /** @throws RangeError for settings that are malformed. */
+  constructor(parts: SpecParts) {
+    const { settings, base } = parts;
+    this.#parts = parts;
+    this.#rules = new UrlRules(settings.specs.remote);
+    const [own = { workflows: [] }] = base.layers;
+    this.#server = sourceOf(specTexts.server, base, undefined, own, settings.specs);
+    this.#profiles = new Map(
+      Object.entries(settings.profiles).map(([name, profile]) => {
+        const layer = profileLayer(name, profile, base.current);
+        const catalogue = new LiveCatalogue(parts, layer, base);
+        const { specs, resources } = profile;
+        return [name, sourceOf(specTexts.profile(name), catalogue, base, layer, specs, resources)] as const;
+      }),
+    );
+    this.#overlays = new OverlayCache();
+  }
+
+  /**
+   * Reads all files and addresses, once. A start that failed is tried again by the next call.
+   *
+   * @throws SpecError, RegistrationError
+   */
+  start(): Promise<void> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async stop(): Promise<void> {
+    await this.#watcher?.close();
+    this.#watcher = undefined;
+    await this.#reloading;
+  }
+
+  /**
+   * The catalogue of clients that choose a profile, or bring workflows and hints.
+   *
+   * @throws SpecError
+   */
+  async select(selection: ViewSelection): Promise<LiveCatalogue> {
+    const { profile, ...brought } = selection;
+    const source = profile === undefined ? this.#server : this.#profiles.get(profile);
+    if (source === undefined) {
+      const near = nearestName(profile ?? '', this.#profiles.keys());
+      throw new SpecError('E_PROFILE_UNKNOWN', specTexts.unknownProfile(profile ?? '', near));
+    }
+    await this.start();
+    if (Object.values(brought).every((value) => value === undefined)) return source.catalogue;
+    return this.#overlays.get(JSON.stringify(selection), () => this.#overlay(source.catalogue, brought));
+  }
+
+  get #all(): readonly Source[] {
+    return [this.#server, ...this.#profiles.values()];
+  }
+
+  async #start(): Promise<void> {
+    const { settings } = this.#parts;
+    const { root, watch } = settings.specs;
+    const patterns = this.#all.flatMap(({ specs, resources }) => [
+      ...(specs.files ?? []),
+      ...(resources.files ?? []),
+    ]);
+    // From before the files are read, so that no change is missed.
+    if (watch && patterns.length > 0) {
+      this.#watcher = await watchSpecFiles(
+        patterns,
+        root,
+        () => this.#reload(),
+        ({ message }) => settings.log(specTexts.notWatched(message), { event: 'specs.refused' }),
+      );
+    }
+    try {
+      for (const source of this.#all) await this.#load(source);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async #load(source: Source): Promise<void> {
+    if (!isOff(source.catalogue.layers)) {
+      source.remote = {
+        specs: await this.#remote(source, source.specs),
+        resources: await this.#remote(source, source.resources),
+      };
+      const layer = await this.#read(source, 'warn');
+      if (typeof layer === 'string')
+        throw new SpecError('E_SPEC_INVALID', specTexts.unusable(source.what, layer));
+      if (layer !== undefined) await source.catalogue.replace(layer);
+    }
+    this.#checkShown(source);
+  }
+
+  /** The workflows of a profile that clients get have to be there. */
+  #checkShown({ own, catalogue, what }: Source): void {
+    const names = new Set(this.#graphs(catalogue).map(({ name }) => name));
+    for (const name of own.shownWorkflows ?? []) {
+      if (!names.has(name))
+        throw new SpecError('E_SPEC_INVALID', specTexts.unknownShown(what, name, nearestName(name, names)));
+    }
+  }
+
+  /** Files have changed: those of every source are read again, one source after the other. */
+  #reload(): void {
+    this.#reloading = this.#reloading.then(async () => {
+      for (const source of this.#all) await this.#reloadOne(source);
+    });
+  }
+
+  async #reloadOne(source: Source): Promise<void> {
+    if (isOff(source.catalogue.layers)) return;
+    const { log } = this.#parts.settings;
+    const report = await this.#replaced(source).catch((error: unknown) => thrownText(error));
+    if (report !== '' && report !== source.reported)
+      log(specTexts.kept(source.what, report), { event: 'specs.refused' });
+    source.reported = report;
+  }
+
+  /** Reads the files of a source again. Gives a report where they cannot be used, and nothing is replaced. */
+  async #replaced(source: Source): Promise<string> {
+    const layer = await this.#read(source, 'silent');
+    if (typeof layer === 'string') return layer;
+    const before = source.catalogue.layers.at(-1)?.workflows;
+    const isSame = JSON.stringify(layer?.workflows) === JSON.stringify(before);
+    if (layer === undefined || (isSame && source.reported === '')) {
+      source.catalogue.follow();
+      return '';
+    }
+    await source.catalogue.replace(layer);
+    const count = layer.workflows.length - source.own.workflows.length;
+    this.#parts.settings.log(specTexts.loaded(source.what, count), { event: 'specs.loaded', level: 'info' });
+    return '';
+  }
+
+  /** Reads the files of a source. Nothing for one without files and addresses, a report where they cannot be used. */
+  async #read(source: Source, mode: 'warn' | 'silent'): Promise<Layer | string | undefined> {
+    const { specs, resources, remote, own } = source;
+    if (!hasSources(specs) && !hasSources(resources)) return undefined;
+    const offered = await this.#readFiles(source, specs.files ?? [], remote.specs, mode);
+    if (!offered.ok) return offered.report;
+    const described = await this.#readFiles(source, resources.files ?? [], remote.resources, mode);
+    if (!described.ok) return described.report;
+    const workflows = asResources(
+      [...remote.specs, ...offered.workflows],
+      [...remote.resources, ...described.workflows],
+    );
+    return { ...own, workflows: [...own.workflows, ...workflows] };
+  }
+
+  async #readFiles(source: Source, patterns: readonly string[], remote: Workflows, mode: 'warn' | 'silent') {
+    const { root } = this.#parts.settings.specs;
+    const { log } = this.#parts.settings;
+    const { files, unmatched } = await filesOf(patterns, root);
+    const loaded = await loadFiles(files, root, this.#baseOf(source), remote);
+    if (mode === 'silent' || !loaded.ok) return loaded;
+    for (const pattern of unmatched)
+      log(specTexts.noMatch(pattern, root), { event: 'specs.loaded', level: 'warning' });
+    this.#warn(loaded.warnings);
+    return loaded;
+  }
+
+  #warn(warnings: string): void {
+    if (warnings === '') return;
+    this.#parts.settings.log(specTexts.warned(warnings), { event: 'workflow.warning', level: 'warning' });
+  }
+
+  async #remote(source: Source, { urls = [] }: SpecSources): Promise<Workflows> {
+    const found: Workflows[number][] = [];
+    for (const url of urls) found.push(...(await this.#fromUrl(url, this.#baseOf(source))));
+    return found;
+  }
+
+  async #fromUrl(text: string, base: SpecBase): Promise<Workflows> {
+    const { log } = this.#parts.settings;
+    const loaded = await loadUrl(this.#rules.check(text), base, {
+      rules: this.#rules,
+      log: (entry) => log(entry, { event: 'specs.refused' }),
+    });
+    if (!loaded.ok) throw new SpecError('E_SPEC_INVALID', specTexts.unusable(text, loaded.report));
+    this.#warn(loaded.warnings);
+    return loaded.workflows;
+  }
+
+  /** What the workflows of a source may use: those of the program, and of the server for a profile. */
+  #baseOf({ own, parent }: Pick<Source, 'own' | 'parent'>): SpecBase {
+    const { registry, base } = this.#parts;
+    const catalogue = (parent ?? base).current;
+    const graphs = parent === undefined ? graphsOf(registry, [own]) : this.#graphs(parent);
+    return { registry, catalogue, graphs };
+  }
+
+  #graphs({ layers }: LiveCatalogue) {
+    return graphsOf(this.#parts.registry, layers);
+  }
+
+  async #overlay(
+    parent: LiveCatalogue,
+    { hints, workflowUrl, resourcesUrl }: Omit<ViewSelection, 'profile'>,
+  ): Promise<LiveCatalogue> {
+    const { registry, drift } = this.#parts;
+    const brings = workflowUrl !== undefined || resourcesUrl !== undefined;
+    if (brings && isOff(parent.layers)) throw new SpecError('E_SPEC_OFF', specTexts.workflowsOff);
+    const base = { registry, catalogue: parent.current, graphs: this.#graphs(parent) };
+    const [offered, described] = await Promise.all(
+      [workflowUrl, resourcesUrl].map(async (url) => (url === undefined ? [] : this.#fromUrl(url, base))),
+    );
+    const layer: Layer = {
+      workflows: asResources(offered ?? [], described ?? []),
+      ...(hints === undefined ? {} : { hints: hintsOf('X-Tool-Hints', hints, base.catalogue) }),
+    };
+    try {
+      const overlay = new LiveCatalogue(this.#parts, layer, parent);
+      await drift.compare(overlay.current.workflows.values());
+      return overlay;
+    } catch (error) {
+      if (!(error instanceof RegistrationError)) throw error;
+      throw new SpecError('E_SPEC_INVALID', error.message, { cause: error });
+    }
+  }
+}
+
+function sourceOf(
+  what: string,
+  catalogue: LiveCatalogue,
+  parent: LiveCatalogue | undefined,
+  own: Layer,
+  specs: SpecSources = {},
+  resources: SpecSources = {},
+): Source {
+  const remote = { specs: [], resources: [] };
+  return { what, catalogue, parent, own, specs, resources, remote, reported: '' };
+}
+
+/** The workflows of a registry and of layers, offered or not. */
+function graphsOf(registry: Registry, layers: readonly Layer[]) {
+  return [
+    ...Object.values(registry.workflows).map(({ graph }) => graph),
+    ...layers.flatMap(({ workflows }) => workflows.map(({ graph }) => graph)),
+  ];
+}
+
+/** @throws RangeError */
+function profileLayer(name: string, profile: Profile, { clientTools }: Catalogue): Layer {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new RangeError(specTexts.badProfileName(name));
+  const { hints, tools, workflows } = profile;
+  for (const tool of tools ?? []) {
+    if (!clientTools.has(tool)) {
+      const near = nearestName(tool, clientTools);
+      throw new RangeError(specTexts.unknownTool(`profiles.${name}.tools`, tool, near));
+    }
+  }
+  const checked = hints === undefined ? undefined : checkToolHints(hints, clientTools);
+  if (checked?.ok === false)
+    throw new RangeError(specTexts.badHints(`profiles.${name}.hints`, checked.problems));
+  return {
+    workflows: [],
+    ...(checked === undefined ? {} : { hints: checked.hints }),
+    ...(tools === undefined ? {} : { shownTools: tools }),
+    ...(workflows === undefined ? {} : { shownWorkflows: workflows }),
+  };
+}
+
+/** @throws SpecError */
+function hintsOf(where: string, given: unknown, { clientTools }: Catalogue) {
+  const checked = checkToolHints(given, clientTools);
+  if (!checked.ok) throw new SpecError('E_SPEC_HEADER', specTexts.badHints(where, checked.problems));
+  return checked.hints;
+}

@@ -1,0 +1,181 @@
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import type { CheckEnvironment } from '../../../check/environment.js';
+import type { SpecWorkflow, SpecWorkflows } from '../../../formats/spec-files.js';
+import { hashGraph } from '../../../graph/canonical.js';
+import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
+import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
+import type { Graph } from '../../../graph/model.js';
+import { toolsIn } from '../../../graph/nodes.js';
+import type { Registry } from '../../tools/registry.js';
+import type { Catalogue } from '../catalogue.js';
+import { FetchFault, type FetchOptions, fetchSpec } from './fetch-spec.js';
+import { SpecError } from './spec-errors.js';
+import type { SpecSources } from './spec-options.js';
+import { specTexts } from './spec-texts.js';
+import { shownUrl } from './url-rules.js';
+
+/** The workflows of spec files, or a report of all that is wrong. */
+export type LoadedSpecs =
+  | {
+      readonly ok: true;
+      readonly workflows: readonly SpecWorkflow[];
+      /** Empty if there is nothing to say. */
+      readonly warnings: string;
+    }
+  | { readonly ok: false; readonly report: string };
+
+/** What the workflows of files and addresses may use. */
+export interface SpecBase {
+  readonly registry: Registry;
+  /** What clients get below them. */
+  readonly catalogue: Catalogue;
+  /** All workflows below them, offered or not. */
+  readonly graphs: readonly Graph[];
+}
+
+/** Finds the files of patterns, in the order of their names. A pattern that is a name is a file, there or not. */
+export async function filesOf(
+  patterns: readonly string[],
+  root: string,
+): Promise<{ readonly files: readonly string[]; readonly unmatched: readonly string[] }> {
+  const { glob, isDynamicPattern } = await import('tinyglobby');
+  const files = new Set<string>();
+  const unmatched: string[] = [];
+  for (const pattern of patterns) {
+    const isName = !isDynamicPattern(pattern);
+    const found = isName ? [pattern] : await glob(pattern, { cwd: root, ignore: ['**/node_modules/**'] });
+    if (found.length === 0) unmatched.push(pattern);
+    for (const file of found.toSorted()) files.add(file);
+  }
+  return { files: [...files], unmatched };
+}
+
+/** Reads the workflows of files. They may run each other, and everything that is registered. */
+export async function loadFiles(
+  files: readonly string[],
+  root: string,
+  base: SpecBase,
+  others: readonly SpecWorkflow[] = [],
+): Promise<LoadedSpecs> {
+  if (files.length === 0) return { ok: true, workflows: [], warnings: '' };
+  const outside = await outsideOf(files, root);
+  if (outside.length > 0) return { ok: false, report: formatDiagnostics(outside, () => undefined) };
+  const { loadWorkflowFiles } = await import('../../../formats/load-workflow-files.js');
+  const graphs = [...base.graphs, ...others.map(({ graph }) => graph)];
+  const registered = environmentOf(base.registry.tools, base.registry, graphs);
+  const { readSource, ...read } = await loadWorkflowFiles(files, { root, registered });
+  return loadedOf(read, readSource);
+}
+
+/** Reports the files that are not below the root, or lead out of it. */
+async function outsideOf(files: readonly string[], root: string): Promise<Diagnostic[]> {
+  const folder = await realpath(root);
+  const found: Diagnostic[] = [];
+  for (const file of files) {
+    // A file that is not there is reported when it is read.
+    const real = await realpath(path.resolve(root, file)).catch(() => path.resolve(folder, file));
+    const relative = path.relative(folder, real);
+    if (!relative.startsWith('..') && !path.isAbsolute(relative)) continue;
+    found.push(
+      diagnostic('SW5019', { file, span: [1, 1, 1, 1] }, { file, reason: specTexts.outside(folder) }),
+    );
+  }
+  return found;
+}
+
+/**
+ * Reads the workflows of an address that the rules allow. They may use what clients may use: no private tools, and no
+ * workflows that only others run. A client needs the scopes of all that they call.
+ *
+ * @throws SpecError when it cannot be read; `log` gets the reason.
+ */
+export async function loadUrl(
+  url: URL,
+  base: SpecBase,
+  options: FetchOptions & { readonly log: (text: string) => void },
+): Promise<LoadedSpecs> {
+  const fetched = await fetchSpec(url, options).catch((error: unknown) => {
+    if (!(error instanceof FetchFault)) throw error;
+    // What the network is like is the operator's concern: every refusal reads the same.
+    options.log(specTexts.fetchLog(shownUrl(url), error.message));
+    throw new SpecError('E_SPEC_FETCH', specTexts.notFetched(shownUrl(url)));
+  });
+  const { text, format } = fetched;
+  const { clientTools, workflows } = base.catalogue;
+  const tools = Object.fromEntries(
+    Object.entries(base.registry.tools).filter(([name]) => clientTools.has(name)),
+  );
+  const graphs = base.graphs.filter(({ name }) => workflows.get(name)?.isExposed === true);
+  const registered = environmentOf(tools, base.registry, graphs);
+  const { parseUntrustedWorkflows } = await import('../../../formats/untrusted/parse-untrusted.js');
+  const read = await parseUntrustedWorkflows(text, { file: shownUrl(url), format, registered });
+  const needed = scopesOf(base.registry, graphs);
+  return loadedOf(
+    { ...read, workflows: read.workflows.map((workflow) => withScopes(workflow, needed)) },
+    () => undefined,
+  );
+}
+
+function environmentOf(
+  tools: Registry['tools'],
+  { resources }: Registry,
+  graphs: readonly Graph[],
+): CheckEnvironment {
+  return {
+    tools: new Map(Object.entries(tools)),
+    resources: new Map(Object.entries(resources)),
+    workflows: new Map(graphs.map((graph) => [graph.name, graph])),
+  };
+}
+
+function loadedOf(
+  { workflows, diagnostics }: Pick<SpecWorkflows, 'workflows' | 'diagnostics'>,
+  readSource: (file: string) => string | undefined,
+): LoadedSpecs {
+  const report = formatDiagnostics(diagnostics, readSource).trimEnd();
+  return diagnostics.some(({ severity }) => severity === 'error')
+    ? { ok: false, report }
+    : { ok: true, workflows, warnings: diagnostics.length === 0 ? '' : report };
+}
+
+/** The scopes of a tool or a workflow, which its callers need. */
+function scopesOf({ tools }: Registry, graphs: readonly Graph[]) {
+  const ofGraph = new Map(graphs.map(({ name, scopes = [] }) => [name, scopes]));
+  return {
+    tool: (name: string): readonly string[] =>
+      (Object.hasOwn(tools, name) ? tools[name]?.scopes : undefined) ?? [],
+    workflow: (name: string): readonly string[] => ofGraph.get(name) ?? [],
+  };
+}
+
+/** A workflow acts for its caller whatever the scopes of its steps: one that others wrote needs those of all steps. */
+function withScopes({ graph }: SpecWorkflow, needed: ReturnType<typeof scopesOf>): SpecWorkflow {
+  const { tasks = [], ...own } = graph;
+  const called = [...toolsIn({ nodes: own.nodes, tasks })].flatMap(needed.tool);
+  const run = tasks.flatMap(({ name }) => needed.workflow(name));
+  const scopes = [...new Set([...(graph.scopes ?? []), ...called, ...run])].sort();
+  return scopes.length === 0 ? { graph } : { graph: { ...graph, scopes } };
+}
+
+/** Describes workflows as resources. One that is offered as well, the same, is both. */
+export function asResources(
+  workflows: readonly SpecWorkflow[],
+  described: readonly SpecWorkflow[],
+): readonly SpecWorkflow[] {
+  const alike = new Map(described.map(({ graph }) => [hashGraph(graph), graph.name]));
+  const both = new Set<string>();
+  const offered = workflows.map(({ graph }): SpecWorkflow => {
+    const name = alike.get(hashGraph(graph));
+    if (name === undefined) return { graph };
+    both.add(name);
+    const { expose = ['prompt', 'tool'] } = graph;
+    return { graph: { ...graph, expose: [...new Set([...expose, 'resource' as const])] } };
+  });
+  const alone = described.filter(({ graph }) => !both.has(graph.name));
+  return [...offered, ...alone.map(({ graph }) => ({ graph: { ...graph, expose: ['resource' as const] } }))];
+}
+
+export function hasSources({ files = [], urls = [] }: SpecSources = {}): boolean {
+  return files.length > 0 || urls.length > 0;
+}

@@ -1,0 +1,129 @@
+import ipaddr from 'ipaddr.js';
+import { SpecError } from './spec-errors.js';
+import type { RemoteSpecs } from './spec-options.js';
+import { specTexts } from './spec-texts.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+interface AllowedPrefix {
+  readonly origin: string;
+  /** Begins with `/`. */
+  readonly path: string;
+}
+
+/** The hosts of `http:` addresses, for development. */
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** The addresses of IPv6 that are assigned to the public internet. */
+const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
+
+/** Says which addresses a server may read, and which hosts it may connect to. */
+export class UrlRules {
+  readonly #allowed: readonly AllowedPrefix[];
+  readonly #networks: readonly [Address, number][];
+  readonly #headers: ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+  /** @throws RangeError for a malformed entry. */
+  constructor({ allow, allowAddresses = [], headers = {} }: RemoteSpecs = { allow: [] }) {
+    this.#allowed = allow.map(prefixOf);
+    this.#networks = allowAddresses.map((entry) => {
+      if (!ipaddr.isValidCIDR(entry)) throw new RangeError(specTexts.badNetwork(entry));
+      return ipaddr.parseCIDR(entry);
+    });
+    this.#headers = headersOf(
+      headers,
+      this.#allowed.map(({ origin }) => origin),
+    );
+  }
+
+  /**
+   * Reads an address that may be read.
+   *
+   * @throws SpecError
+   */
+  check(text: string): URL {
+    if (!URL.canParse(text)) throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.notUrl(text));
+    const url = new URL(text);
+    url.hash = '';
+    if (this.#allowed.length === 0)
+      throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.remoteOff(shownUrl(url)));
+    // Servers may take an encoded slash for a slash, so that `..%2f` leaves the allowed path.
+    if (/%2f|%5c/i.test(url.pathname))
+      throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.encodedSlash(shownUrl(url)));
+    if (!this.allows(url)) throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.notAllowed(shownUrl(url)));
+    return url;
+  }
+
+  allows(url: URL): boolean {
+    if (url.username !== '' || url.password !== '' || /%2f|%5c/i.test(url.pathname)) return false;
+    return this.#allowed.some(({ origin, path }) => {
+      if (url.origin !== origin) return false;
+      return path.endsWith('/')
+        ? url.pathname.startsWith(path)
+        : url.pathname === path || url.pathname.startsWith(`${path}/`);
+    });
+  }
+
+  /** Why a host may not be connected to at this address; nothing where it may. */
+  addressFault(url: URL, address: string): string | undefined {
+    const host = url.hostname;
+    if (!ipaddr.isValid(address)) return specTexts.why.address(host, address, 'malformed');
+    const parsed = ipaddr.parse(address);
+    const range = parsed.range();
+    if (url.protocol === 'http:')
+      return range === 'loopback' ? undefined : specTexts.why.notLoopback(host, address);
+    if (this.#networks.some((network) => isIn(parsed, network))) return undefined;
+    if (range === 'unicast' && (parsed.kind() === 'ipv4' || isIn(parsed, GLOBAL_IPV6))) return undefined;
+    return specTexts.why.address(host, address, range === 'unicast' ? 'not assigned' : range);
+  }
+
+  /** The headers of requests to the origin of an address. */
+  headersFor({ origin }: URL): Readonly<Record<string, string>> {
+    return this.#headers.get(origin) ?? {};
+  }
+}
+
+/** An address as messages show it: a query may hold a secret. */
+export function shownUrl({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
+}
+
+function isIn(address: Address, [network, bits]: readonly [Address, number]): boolean {
+  return address.kind() === network.kind() && address.match([network, bits] as never);
+}
+
+function prefixOf(entry: string): AllowedPrefix {
+  const url = URL.canParse(entry) ? new URL(entry) : undefined;
+  const isPlain =
+    url !== undefined &&
+    url.username === '' &&
+    url.password === '' &&
+    !/[?#]/.test(entry) &&
+    !/%2f|%5c/i.test(url.pathname);
+  if (!isPlain || !['https:', 'http:'].includes(url.protocol))
+    throw new RangeError(specTexts.notAllowedEntry(entry));
+  if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname))
+    throw new RangeError(specTexts.insecureEntry(entry));
+  return { origin: url.origin, path: url.pathname };
+}
+
+function headersOf(
+  given: NonNullable<RemoteSpecs['headers']>,
+  origins: readonly string[],
+): ReadonlyMap<string, Readonly<Record<string, string>>> {
+  return new Map(
+    Object.entries(given).map(([origin, headers]) => {
+      const url = URL.canParse(origin) ? new URL(origin) : undefined;
+      if (url === undefined || !origins.includes(url.origin) || url.pathname !== '/')
+        throw new RangeError(specTexts.badHeaderOrigin(origin));
+      for (const [name, value] of Object.entries(headers)) {
+        if (!isHeader(name, value)) throw new RangeError(specTexts.badHeader(url.origin, name));
+      }
+      return [url.origin, headers];
+    }),
+  );
+}
+
+function isHeader(name: string, value: unknown): boolean {
+  return /^[A-Za-z0-9-]+$/.test(name) && typeof value === 'string' && /^[\t\x20-\x7e]*$/.test(value);
+}

@@ -1,0 +1,243 @@
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import {
+  PromptListChangedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { attach } from 'stepwright/runtime';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { callOf, clientOf, runIn } from '../composite/client.js';
+import { connectedTo } from '../server/connected.js';
+import { factories, registry } from '../server/fixture/registry.js';
+import { Probe } from '../server/fixture/tools.js';
+import { ask, folder, folderWith, repeat, serverWith, workflowTools } from './fixture.js';
+
+const own = ['w_greet', 'w_meet-twice', 'w_misled'];
+const added = (server: { listTools(): { tools: readonly { name: string }[] } }) =>
+  workflowTools(server.listTools()).filter((name) => !own.includes(name) && !name.startsWith('w_try-'));
+
+describe('files', () => {
+  test('are read when the server starts', async () => {
+    const root = folderWith({
+      'a.yaml': repeat('twice'),
+      'deep/er/b.yaml': repeat('thrice', 3),
+      'c.txt': 'x',
+    });
+    const { server } = serverWith({ specs: { root, files: ['**/*.yaml'] } });
+    const { client } = await connectedTo(server);
+    expect(added(server)).toEqual(['w_thrice', 'w_twice']);
+    const { structuredContent } = await callOf(client, 'w_thrice', { text: 'hi' });
+    expect(structuredContent).toEqual({ result: { text: 'hi 3' } });
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain('twice');
+  });
+
+  test('that are broken keep the server from starting, each fault at its place', async () => {
+    const root = folderWith({ 'a.yaml': repeat('twice').replace('call: echo', 'call: ecko') });
+    const { server } = serverWith({ specs: { root, files: ['a.yaml'] } });
+    await expect(server.start()).rejects.toMatchObject({
+      name: 'SpecError',
+      code: 'E_SPEC_INVALID',
+      message: expect.stringMatching(/a\.yaml:7:7[\s\S]*ecko[\s\S]*echo/),
+    });
+  });
+
+  test('that are missing keep the server from starting', async () => {
+    const { server } = serverWith({ specs: { root: folder(), files: ['none.yaml'] } });
+    await expect(server.start()).rejects.toThrow(/none\.yaml.*there is no such file/s);
+  });
+
+  test('with the name of a workflow of the registry keep the server from starting', async () => {
+    const root = folderWith({ 'a.yaml': repeat('greet') });
+    const { server } = serverWith({ specs: { root, files: ['a.yaml'] } });
+    await expect(server.start()).rejects.toMatchObject({
+      name: 'RegistrationError',
+      problems: [{ code: 'E_NAME_TAKEN' }],
+    });
+  });
+
+  test('outside of the root are refused, links among them', async () => {
+    const outside = folderWith({ 'a.yaml': repeat('twice') });
+    const root = folder();
+    symlinkSync(path.join(outside, 'a.yaml'), path.join(root, 'link.yaml'));
+    for (const file of ['link.yaml', path.join(outside, 'a.yaml')]) {
+      const { server } = serverWith({ specs: { root, files: [file] } });
+      await expect(server.start()).rejects.toThrow(/it is not in the folder .*set specs\.root/s);
+    }
+  });
+
+  test('that no pattern finds are a warning', async () => {
+    const { server, next } = serverWith({ specs: { root: folder(), files: ['*.yaml'] } });
+    await server.start();
+    expect(await next('specs.loaded')).toMatchObject({
+      level: 'warning',
+      message: expect.stringMatching(/matches \*\.yaml/),
+    });
+  });
+});
+
+describe('a change', () => {
+  test('replaces the workflows and tells the clients which lists have changed', async () => {
+    const root = folderWith({ 'a.yaml': repeat('twice') });
+    const { server, next } = serverWith({ specs: { root, files: ['*.yaml'] } });
+    const { client } = await connectedTo(server);
+    const told: string[] = [];
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void told.push('tools'));
+    client.setNotificationHandler(PromptListChangedNotificationSchema, () => void told.push('prompts'));
+    writeFileSync(path.join(root, 'b.yaml'), repeat('thrice', 3));
+    expect(await next('specs.loaded')).toMatchObject({
+      message: expect.stringMatching(/2 workflows are offered/),
+    });
+    expect(added(server)).toEqual(['w_thrice', 'w_twice']);
+    await client.ping();
+    expect(told).toEqual(['tools', 'prompts']);
+    rmSync(path.join(root, 'a.yaml'));
+    expect(await next('specs.loaded')).toMatchObject({
+      message: expect.stringMatching(/1 workflow is offered/),
+    });
+    expect(added(server)).toEqual(['w_thrice']);
+  });
+
+  test('may be a file that takes the place of another', async () => {
+    const root = folderWith({ 'a.yaml': repeat('twice') });
+    const { server, next } = serverWith({ specs: { root, files: ['a.yaml'] } });
+    await server.start();
+    for (const times of [3, 4]) {
+      writeFileSync(path.join(root, 'a.yaml.tmp'), repeat('again', times));
+      renameSync(path.join(root, 'a.yaml.tmp'), path.join(root, 'a.yaml'));
+      await next('specs.loaded');
+      const tool = server.listTools().tools.find(({ name }) => name === 'w_again');
+      expect(tool?.description).toContain(`Says it ${times} times`);
+    }
+  });
+
+  test('that is broken leaves the workflows before it, and is reported once', async () => {
+    const root = folderWith({ 'a.yaml': repeat('twice'), 'profile/p.yaml': repeat('other') });
+    const { server, log, next } = serverWith({
+      specs: { root, files: ['*.yaml'] },
+      profiles: { other: { specs: { files: ['profile/p.yaml'] } } },
+    });
+    await server.start();
+    writeFileSync(path.join(root, 'a.yaml'), `${repeat('twice')}  - ]`);
+    expect(await next('specs.refused')).toMatchObject({
+      level: 'error',
+      message: expect.stringMatching(/a\.yaml:8:/),
+    });
+    expect(added(server)).toEqual(['w_twice']);
+    writeFileSync(path.join(root, 'b.yaml'), repeat('thrice', 3));
+    writeFileSync(path.join(root, 'profile/p.yaml'), repeat('other', 3));
+    // The profile is read after the server, which has the same fault once more.
+    await next('specs.loaded');
+    expect(added(server)).toEqual(['w_twice']);
+    writeFileSync(path.join(root, 'a.yaml'), repeat('twice', 5));
+    await next('specs.loaded');
+    expect(log.filter(({ event }) => event === 'specs.refused')).toHaveLength(1);
+    expect(added(server)).toEqual(['w_thrice', 'w_twice']);
+  });
+
+  test('to a name that is taken leaves the workflows before it', async () => {
+    const root = folderWith({ 'a.yaml': repeat('twice') });
+    const { server, next } = serverWith({ specs: { root, files: ['*.yaml'] } });
+    await server.start();
+    writeFileSync(path.join(root, 'a.yaml'), repeat('greet'));
+    expect(await next('specs.refused')).toMatchObject({ message: expect.stringMatching(/greet/) });
+    expect(added(server)).toEqual(['w_twice']);
+  });
+
+  test('does not touch a run that waits: it goes on with the graph it began with', async () => {
+    const root = folderWith({ 'a.yaml': ask('careful', 'before') });
+    const { server, next } = serverWith({ specs: { root, files: ['*.yaml'] } });
+    const client = await clientOf(server);
+    const workflow_id = runIn(await callOf(client, 'w_careful'));
+    writeFileSync(path.join(root, 'a.yaml'), ask('careful', 'after'));
+    await next('specs.loaded');
+    const status = await callOf(client, 'get_workflow_status', { workflow_id });
+    expect(status.structuredContent).toMatchObject({ status: 'waiting', definition_changed: true });
+    // The workflow is gone, and so is the last one that asks.
+    rmSync(path.join(root, 'a.yaml'));
+    await next('specs.loaded');
+    expect(added(server)).toEqual([]);
+    const end = await callOf(client, 'submit_result', { workflow_id, result: { sure: true } });
+    expect(end.structuredContent).toMatchObject({ status: 'completed', result: { text: 'before' } });
+  });
+
+  test('does not touch a run in a file', async () => {
+    const root = folderWith({ 'a.yaml': ask('careful', 'before') });
+    const store = `sqlite:${path.join(root, 'runs.db')}` as const;
+    const settings = { store, specs: { root, files: ['*.yaml'] } };
+    const first = serverWith(settings);
+    const client = await clientOf(first.server);
+    const workflow_id = runIn(await callOf(client, 'w_careful'));
+    writeFileSync(path.join(root, 'a.yaml'), ask('careful', 'after'));
+    await first.next('specs.loaded');
+    await first.server.drain();
+    const second = await clientOf(serverWith(settings).server);
+    const end = await callOf(second, 'submit_result', { workflow_id, result: { sure: true } });
+    expect(end.structuredContent).toMatchObject({ status: 'completed', result: { text: 'before' } });
+  });
+});
+
+test('a server that a registry is attached to offers the workflows of files as well', async () => {
+  const root = folderWith({ 'a.yaml': repeat('twice') });
+  const mcp = new McpServer({ name: 'shop', version: '1.0.0' });
+  mcp.registerTool('stock', {}, () => ({ content: [{ type: 'text', text: '3 pens' }] }));
+  const settings = { specs: { root, files: ['*.yaml'] }, log: () => {} };
+  const server = await attach(mcp, registry, { ...settings, tools: factories(new Probe()) });
+  onTestFinished(() => server.stop());
+  const [toServer, toClient] = InMemoryTransport.createLinkedPair();
+  await mcp.connect(toClient);
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(toServer);
+  onTestFinished(() => client.close());
+  const said = { structuredContent: { result: { text: 'hi 2' } } };
+  expect(await client.callTool({ name: 'w_twice', arguments: { text: 'hi' } })).toMatchObject(said);
+  const changed = new Promise<void>((resolve) => {
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => resolve());
+  });
+  writeFileSync(path.join(root, 'b.yaml'), repeat('again'));
+  await changed;
+  expect(await client.callTool({ name: 'w_again', arguments: { text: 'hi' } })).toMatchObject(said);
+  expect(await client.callTool({ name: 'stock', arguments: {} })).toMatchObject({ content: [{}] });
+});
+
+test('a file with the name of a tool of the server cannot be attached', async () => {
+  const root = folderWith({ 'a.yaml': repeat('twice') });
+  const mcp = new McpServer({ name: 'shop', version: '1.0.0' });
+  mcp.registerTool('w_twice', {}, () => ({ content: [] }));
+  const settings = { specs: { root, files: ['*.yaml'] }, log: () => {} };
+  await expect(attach(mcp, registry, { ...settings, tools: factories(new Probe()) })).rejects.toThrow(
+    /w_twice/,
+  );
+});
+
+test('a server without watch keeps what it has read', async () => {
+  const root = folderWith({ 'a.yaml': repeat('twice') });
+  const { server, log } = serverWith({ specs: { root, files: ['*.yaml'], watch: false } });
+  await server.start();
+  const witness = serverWith({ specs: { root, files: ['*.yaml'] } });
+  await witness.server.start();
+  writeFileSync(path.join(root, 'a.yaml'), repeat('thrice', 3));
+  await witness.next('specs.loaded');
+  expect(log).toEqual([]);
+  expect(added(server)).toEqual(['w_twice']);
+});
+
+test('workflows that are switched off show nowhere', async () => {
+  const root = folderWith({ 'a.yaml': repeat('twice') });
+  const settings = { planTool: true, specs: { root, files: ['*.yaml', 'none.yaml'] } };
+  const { server, log } = serverWith({ ...settings, offerWorkflows: false });
+  const { client } = await connectedTo(server);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toContain('echo');
+  expect(workflowTools({ tools })).toEqual([]);
+  expect(tools.map(({ name }) => name)).not.toContain('_plan');
+  expect(tools.map(({ name }) => name)).not.toContain('get_workflow_status');
+  expect((await client.listPrompts()).prompts).toEqual([]);
+  const { resources } = await client.listResources();
+  expect(resources.filter(({ uri }) => uri.startsWith('workflow:'))).toEqual([]);
+  expect(client.getInstructions()).toBeUndefined();
+  await expect(client.callTool({ name: 'w_greet', arguments: {} })).rejects.toThrow(/w_greet/);
+  expect(log).toEqual([]);
+});
