@@ -208,9 +208,12 @@ shown on stderr.
 
 Options:
   --arg NAME=TEXT  an argument, as a prompt takes it; may be repeated
+  --dry            call no tool: show the path on results made up from output schemas, and every call's input
+  --stubs FILE     of --dry: results and errors in YAML or JSON, by the id of a step or the name of a tool
   --record FILE    write the calls of upstream servers and their results to a cassette, for tests
   --workflow NAME  the workflow of the file, where it has several
-  --json           print one JSON object: { status, result?, failure?, handOff?, calls? }
+  --json           print one JSON object: { status, result?, failure?, handOff?, calls? }, or the path of --dry
+  --format FORMAT  text, or json, which is --json (default: text)
 ${REGISTRY_OPTIONS}`,
   serveHelp: `Usage: stepwright serve [options]
 
@@ -290,6 +293,13 @@ Options:
     `stepwright: there is no registry \`${name}\` with workflows in it${orKnown(nearestName(name, known), known)}`,
   unknownServer: (name: string, known: readonly string[]) =>
     `stepwright: the configuration has no upstream server \`${name}\`${orKnown(nearestName(name, known), known)}`,
+  refusedArguments: (problems: readonly { readonly message: string }[]) =>
+    [
+      ...problems.map(({ message }) => `stepwright: ${message}`),
+      'Arguments are given with `--arg NAME=TEXT`; `stepwright list` shows those of each workflow.',
+    ].join('\n'),
+  stubsWithoutDry: 'stepwright: `--stubs` is for `stepwright run --dry`, which calls no tool',
+  recordWithDry: 'stepwright: `--record` records calls, and `--dry` makes none',
   nothingToRecord: 'stepwright: `--record` records calls of upstream servers, and the project has none',
   noServers:
     'stepwright: the configuration names no upstream servers: add `"upstream": { "NAME": { "command": "…" } }`',
