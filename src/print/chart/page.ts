@@ -44,7 +44,7 @@ export function printPage(charts: readonly PageChart[], { title, hash }: PageOpt
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  const options = charts.map(({ chart }) => `<option>${text(chart.name)}</option>`).join('');
+  const options = charts.map(({ chart }) => `<option>${escapeXml(chart.name)}</option>`).join('');
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -52,7 +52,7 @@ export function printPage(charts: readonly PageChart[], { title, hash }: PageOpt
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<title>${text(title)}</title>
+<title>${escapeXml(title)}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -76,10 +76,6 @@ ${charts.map(chartPart).join('\n')}
 </body>
 </html>
 `;
-}
-
-function text(value: string): string {
-  return escapeXml(escapeUnprintable(value));
 }
 
 /** The size is for the script: the image itself is as large as the page. */

@@ -1,4 +1,4 @@
-import { inlineText } from '../../graph/printable-text.js';
+import { escapeUnprintable, inlineText } from '../../graph/printable-text.js';
 import type { Chart, ChartArrow, ChartBox, ChartGroup } from './chart.js';
 import { type Layout, layeredLayout, type Point } from './layered-layout.js';
 
@@ -243,9 +243,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A text within an element or an attribute of XML or HTML. What XML forbids was made visible before. */
+/** A text within an element or an attribute of XML or HTML. What does not show, or is not XML, is escaped as in JSON. */
 export function escapeXml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
+  return escapeUnprintable(text)
+    .replaceAll(/[\ufffe\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16)}`)
+    .replaceAll(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 }
 
 /** The style of charts, for light and for dark surroundings. */

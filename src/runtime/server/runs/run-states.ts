@@ -96,7 +96,7 @@ function take(states: Map<string, OpenState>, fact: Fact, at: number): void {
   states.set(fact.node, state);
   switch (fact.kind) {
     case 'nodeStarted':
-      // A node that a `goto` starts over begins anew.
+      // A node that a `goto` starts over begins again.
       states.set(fact.node, { status: 'running', attempts: 0, startedAt: at });
       return;
     case 'callIssued':
