@@ -170,11 +170,17 @@ Options:
   --help           show this
 `,
   graphHelp: `Usage: stepwright graph WORKFLOW [options]
+       stepwright graph --format html [options]
+       stepwright graph --run RUN --store sqlite:PATH --format svg|html
 
-Shows a workflow of the project, as it is in its sources: \`stepwright graph add-task --format mermaid\`.
+Shows a workflow of the project, as it is in its sources: \`stepwright graph add-task --format mermaid\`. A page (html)
+without a workflow has all of them. A run of a store is shown on the workflow that it was started on.
 
 Options:
-  --format FORMAT  text, an outline, or mermaid, a chart (default: text)
+  --format FORMAT  text, an outline; mermaid, a chart; svg, an image; or html, a page with a search and the details of
+                   each step (default: text)
+  --run RUN        show the states, attempts and times of a run
+  --store STORE    of --run: where the run is kept, sqlite:PATH
   --registry FILE  the registry it belongs to, where several have one of this name: the file, or its name up to a dot
   --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
@@ -208,9 +214,12 @@ shown on stderr.
 
 Options:
   --arg NAME=TEXT  an argument, as a prompt takes it; may be repeated
+  --dry            call no tool: show the path on results made up from output schemas, and every call's input
+  --stubs FILE     of --dry: results and errors in YAML or JSON, by the id of a step or the name of a tool
   --record FILE    write the calls of upstream servers and their results to a cassette, for tests
   --workflow NAME  the workflow of the file, where it has several
-  --json           print one JSON object: { status, result?, failure?, handOff?, calls? }
+  --json           print one JSON object: { status, result?, failure?, handOff?, calls? }, or the path of --dry
+  --format FORMAT  text, or json, which is --json (default: text)
 ${REGISTRY_OPTIONS}`,
   serveHelp: `Usage: stepwright serve [FILE…] [options]
 
@@ -292,6 +301,19 @@ Options:
     `stepwright: there is no registry \`${name}\` with workflows in it${orKnown(nearestName(name, known), known)}`,
   unknownServer: (name: string, known: readonly string[]) =>
     `stepwright: the configuration has no upstream server \`${name}\`${orKnown(nearestName(name, known), known)}`,
+  refusedArguments: (problems: readonly { readonly message: string }[]) =>
+    [
+      ...problems.map(({ message }) => `stepwright: ${message}`),
+      'Arguments are given with `--arg NAME=TEXT`; `stepwright list` shows those of each workflow.',
+    ].join('\n'),
+  runFormat: (format: string) =>
+    `stepwright: \`--run\` is for \`--format svg\` and \`--format html\`, not \`${format}\``,
+  runOfWorkflow: (name: string) =>
+    `stepwright: \`--run\` shows the workflow of the run: leave out \`${name}\``,
+  storeWithoutRun: 'stepwright: `--store` is for `stepwright graph --run RUN`',
+  noWorkflows: 'stepwright: the project has no workflow',
+  stubsWithoutDry: 'stepwright: `--stubs` is for `stepwright run --dry`, which calls no tool',
+  recordWithDry: 'stepwright: `--record` records calls, and `--dry` makes none',
   nothingToRecord: 'stepwright: `--record` records calls of upstream servers, and the project has none',
   noServers:
     'stepwright: the configuration names no upstream servers: add `"upstream": { "NAME": { "command": "…" } }`',

@@ -21,6 +21,11 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 /** Commands that read TypeScript. The compilers are optional peers: a server that only runs is installed without them. */
 const NEED_COMPILERS: ReadonlySet<string> = new Set(['codegen', 'check', 'graph', 'pull']);
 
+/** Help, and a run of a store, are shown without sources. */
+function isWithoutCompilers(arg: string): boolean {
+  return arg === '--help' || arg === '--run' || arg.startsWith('--run=');
+}
+
 /**
  * Runs a command line.
  *
@@ -51,7 +56,7 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     output.err(`${text}\n`);
     return 2;
   }
-  const missing = NEED_COMPILERS.has(first) && !rest.includes('--help') ? missingCompilers() : [];
+  const missing = NEED_COMPILERS.has(first) && !rest.some(isWithoutCompilers) ? missingCompilers() : [];
   if (missing.length > 0) {
     output.err(`${texts.missingPackages(first, missing)}\n`);
     return 1;

@@ -27,6 +27,8 @@ export interface RegistryChoice {
   readonly config?: string;
   readonly registry?: string;
   readonly options?: string;
+  /** Whether the options of the server are not loaded, and upstream servers not set up: nothing is called. */
+  readonly callsNothing?: boolean;
 }
 
 export interface OpenRegistry {
@@ -56,12 +58,14 @@ export async function withRegistries(
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const found = await findModules(command, realpathSync(root), choice, output);
   if (typeof found === 'number') return found;
+  const { options: _options, upstream: _upstream, ...bare } = found;
+  const modules = choice.callsNothing === true ? bare : found;
   if (found.loader !== undefined) {
     const { registerLoader } = await import('../codegen/schemas/loader/register.js');
     registerLoader(found.loader);
   }
   try {
-    const open = await withUpstream(await load(found), found, realpathSync(root));
+    const open = await withUpstream(await load(modules), modules, realpathSync(root));
     if (STARTS.includes(command)) await verify(open, realpathSync(root));
     return await work(open);
   } catch (error) {

@@ -144,7 +144,8 @@ once more. RUN itself is not changed. ${RUN}
 
 Options:
   --at N           the last entry of the log that the new run has, as \`stepwright runs events\` shows it
-  --stubs FILE     results of tools, as a JSON object by tool (default: by the output schema of the registry, else null)
+  --stubs FILE     results and errors in YAML or JSON, by the id of a step or the name of a tool, as \`run --dry\` takes
+                   them (default: by the output schema of the registry, else null)
   --real           keep the run, and call tools
   --yes            with --real: do not ask
 ${COMMON}${REGISTRY}`,
@@ -258,8 +259,6 @@ ${COMMON}`,
     `stepwright: \`--${option} ${singleLine(file)}\` is not valid JSON: ${singleLine(why)}`,
   notObject: (option: string, file: string, example: string) =>
     `stepwright: \`--${option} ${singleLine(file)}\` is not a JSON object: write ${example}`,
-  unknownStub: (tool: string, known: readonly string[]) =>
-    `stepwright: \`--stubs\` has a result of \`${singleLine(tool)}\`, which the workflow does not call (${known.length === 0 ? 'it calls no tool' : `it calls: ${known.map((name) => `\`${name}\``).join(', ')}`})`,
   askReal: 'Keep the new run, and let a server make these calls? [y/N] ',
   unasked:
     'stepwright: the new run was not kept: no user can be asked here, so add `--yes` if the calls above may be made',
@@ -286,14 +285,14 @@ ${COMMON}`,
       readonly step_id: string;
       readonly tool: string;
       readonly input: object;
-      readonly stub: string;
+      readonly stub?: string;
     }[],
   ) =>
     calls.length === 0
       ? 'no call was stubbed'
       : `stubbed calls:\n${calls
           .map(
-            ({ step_id, tool, input, stub }) =>
+            ({ step_id, tool, input, stub = 'input refused' }) =>
               `  ${step_id}: ${tool} ${singleLine(JSON.stringify(input))} (${stub})`,
           )
           .join('\n')}`,

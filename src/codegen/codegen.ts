@@ -10,6 +10,7 @@ import {
   hasErrors,
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
+import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
 import { formatLocation } from '../graph/source-location.js';
 import { assemble } from './assemble.js';
@@ -17,7 +18,7 @@ import { checkHints } from './check-hints.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
 import type { Declarations, LinkedWorkflow, Phase, ToolDeclaration } from './declarations.js';
 import { applyIgnores, InternalError, internalFault, workingOn } from './diagnostics.js';
-import { emitRegistry } from './emit/registry.js';
+import { emitRegistry, type RegistryContent } from './emit/registry.js';
 import { extract } from './extract/extract.js';
 import { withFedSchemas } from './fed-values.js';
 import { Inputs } from './inputs.js';
@@ -84,6 +85,13 @@ export interface CodegenResult {
   readonly found: { readonly tools: number; readonly resources: number; readonly workflows: number };
   /** The graph of every workflow, with the file of its registry, as far as they could be read. */
   readonly workflows: readonly { readonly registry: string; readonly graph: Graph }[];
+  /** The tools of registries without errors, with the files of their registries. */
+  readonly tools: readonly {
+    readonly registry: string;
+    readonly name: string;
+    readonly description: string;
+    readonly outputSchema?: JsonSchema;
+  }[];
   /** Faults of codegen itself, which are among the diagnostics (SW9014), with their stacks. */
   readonly internalErrors: readonly Error[];
   /** Text of a file that a diagnostic names, for its frame. */
@@ -127,6 +135,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const outputs: OutputFile[] = [];
   const found = { tools: 0, resources: 0, workflows: 0 };
   const workflows: CodegenResult['workflows'][number][] = [];
+  const toolsFound: CodegenResult['tools'][number][] = [];
   const ignores = new Map<string, IgnoreSyntax>();
   const internalErrors: InternalError[] = [];
   const decorated = new Set<string>(outs);
@@ -154,6 +163,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     for (const each of [...tools, ...resources, ...prompts, ...compiled.declarations.workflows])
       if (each.package === undefined) decorated.add(each.file);
     workflows.push(...compiled.graphs.map((graph) => ({ registry: registry.out, graph })));
+    toolsFound.push(...compiled.tools.map((tool) => ({ registry: registry.out, ...tool })));
   }
   if (plan.value !== undefined) {
     diagnostics.push(...plainNodeScripts({ root, loader: plan.value.loader, decorated, ...noted }));
@@ -185,6 +195,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     current: settled.current,
     found,
     workflows,
+    tools: toolsFound,
     internalErrors,
     readSource: readSourceIn(root, overlay),
   };
@@ -200,6 +211,8 @@ interface CompiledRegistry {
   readonly diagnostics: readonly Diagnostic[];
   readonly ignores: readonly IgnoreSyntax[];
   readonly graphs: readonly Graph[];
+  /** Empty where there are errors. */
+  readonly tools: readonly Omit<CodegenResult['tools'][number], 'registry'>[];
   /** The registry and its manifest; none where there are errors. */
   readonly outputs: readonly OutputFile[];
 }
@@ -270,7 +283,7 @@ async function compileRegistry(
   ];
   const ignores = host.ignores();
   const graphs = [...linked.value.map(({ graph }) => graph), ...(specs?.graphs ?? [])];
-  if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs, outputs: [] };
+  if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs, tools: [], outputs: [] };
   const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
   const content = {
     ...assemble(declarations, schemas.value, parts, memory.workflows),
@@ -281,6 +294,7 @@ async function compileRegistry(
     diagnostics,
     ignores,
     graphs,
+    tools: content.tools.map(toolOf),
     outputs: [
       { file: out, text: emitRegistry(content, out, host.importEnding()) },
       ...manifest.value(content),
@@ -297,6 +311,14 @@ async function openSpecFiles(
   if (plan === undefined) return undefined;
   const { openSpecs } = await import('./spec-workflows.js');
   return openSpecs(plan, reading);
+}
+
+function toolOf({ name, data }: RegistryContent['tools'][number]): CompiledRegistry['tools'][number] {
+  const { description = '', outputSchema } = data as {
+    readonly description?: string;
+    readonly outputSchema?: JsonSchema;
+  };
+  return { name, description, ...(outputSchema === undefined ? {} : { outputSchema }) };
 }
 
 /** What the phases make of the sources of a registry. */

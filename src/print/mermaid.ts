@@ -1,15 +1,13 @@
-import { references } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
-import { type AnyDescriptor, times } from '../graph/kinds/descriptor.js';
+import type { AnyDescriptor } from '../graph/kinds/descriptor.js';
 import { kindOf } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
 import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
-import { routesOf } from '../plan/edges.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
-import { endOf, runsAfterSkip } from '../plan/reachability.js';
-import { visibilityOf } from '../plan/visibility.js';
+import { runsAfterSkip } from '../plan/reachability.js';
+import { follows, resultSources, routeArrows, sourcesInOrder } from './arrows.js';
 import {
   describeAttempts,
   describeFallback,
@@ -20,7 +18,7 @@ import {
   describeValue,
 } from './describe.js';
 import { printExpr } from './expression.js';
-import { attemptOf, soleBody, sourcesOf } from './shapes.js';
+import { attemptOf, soleBody } from './shapes.js';
 
 /**
  * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, not by their ids.
@@ -189,43 +187,17 @@ function printOrder(planned: PlannedNode, chart: Chart): string[] {
   });
 }
 
-/** The arrows to a node from its dependencies. A node that selects it has an arrow of its own. */
-function sourcesInOrder(planned: PlannedNode): PlannedNode[] {
-  return sourcesOf(planned).filter((source) => !planned.selectors.includes(source));
-}
-
 /** The arrow past a node whose condition does not hold. */
 function waysPast(source: PlannedNode, chart: Chart): string[] {
   return source.node.when === undefined ? [] : [`${entryOf(source, chart)} -->|${label(['no'])}|`];
 }
 
-/** Whether a node can run after another one has run. */
-function follows(planned: PlannedNode, source: PlannedNode): boolean {
-  const end = endOf(source);
-  return end === undefined || (end === 'failure' && planned.node.join === 'all_done');
-}
-
 function printRoutes(planned: PlannedNode, chart: Chart): string[] {
-  const { node, scope, parts } = planned;
   const name = nameOf(planned, chart);
-  const beside = (id: string): string | undefined => {
-    const target = chart.plan.byId.get(id);
-    return target?.scope === scope ? entryOf(target, chart) : undefined;
-  };
-  const line = (from: string, arrow: string, said: string, target: string): string[] => {
-    const to = beside(target);
-    return to === undefined ? [] : [`${from} ${arrow}|${label([said])}| ${to}`];
-  };
-  const routes = routesOf(node).flatMap(({ kind, target, arm }) => {
-    if (kind === 'fallbackNode') return line(name, '==>', 'on failure', target);
-    if (kind === 'compensateNode') return line(name, '-.->', 'undone by', target);
-    const taken = node.kind === 'branch' ? node.cases.find(({ id }) => id === arm) : undefined;
-    const decision = parts.length === 0 ? name : `${name}if`;
-    return line(decision, '==>', taken === undefined ? 'else' : printExpr(taken.when), target);
+  return routeArrows(planned).map(({ kind, text, target }) => {
+    const from = kind === 'arm' && planned.parts.length > 0 ? `${name}if` : name;
+    return `${from} ${kind === 'undo' ? '-.->' : '==>'}|${label([text])}| ${entryOf(target, chart)}`;
   });
-  const back =
-    node.kind === 'goto' ? line(name, '==>', `again, at most ${times(node.max)}`, node.target) : [];
-  return [...routes, ...back];
 }
 
 function printResult(value: Expr, chart: Chart): string[] {
@@ -235,16 +207,6 @@ function printResult(value: Expr, chart: Chart): string[] {
       [`${nameOf(source, chart)} -->`, ...waysPast(source, chart)].map((way) => `${way} result`),
     ),
   ];
-}
-
-function resultSources(value: Expr, { byId, root }: WorkflowPlan): readonly PlannedNode[] {
-  const sources = new Set<PlannedNode>();
-  for (const { ref } of references(value)) {
-    const target = ref.root === 'steps' ? byId.get(String(ref.path[0])) : undefined;
-    const visible = target === undefined ? undefined : visibilityOf(target, { scope: root });
-    if (visible?.kind === 'visible') sources.add(visible.source);
-  }
-  return root.nodes.filter((planned) => sources.has(planned));
 }
 
 /** The largest readable length of a line. */

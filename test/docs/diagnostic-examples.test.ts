@@ -120,6 +120,15 @@ test.each([
       "'content' in the output of tool 'read' of the upstream server 'files' is not in the output any more",
   }),
   diagnostic('SW9021', undefined, { file: 'src/upstream/files.json', server: 'files' }),
+  diagnostic('SW9026', undefined, {
+    workflow: 'book',
+    step: 'search',
+    tool: 'find_flights',
+    hasSchema: false,
+  }),
+  diagnostic('SW9027', undefined, { name: 'search', problem: 'missing required `price` in `/flights/0`' }),
+  diagnostic('SW9028', undefined, { name: 'serch', workflow: 'book', known: [], suggestion: 'search' }),
+  diagnostic('SW9029', undefined, { problem: 'the error of `search` has no text `code` and `message`' }),
   diagnostic('SW9016', undefined, { limit: MAX_EXPRESSION_DEPTH }),
 ])('$code, which no source file causes, is shown as printed', (fault) => {
   const said = fencesOf(page(`docs/diagnostics/${fault.code}.md`)).map((fence) => fence.body.trimEnd());

@@ -1,6 +1,11 @@
+import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { CodegenResult } from '../../codegen/codegen.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
+import { bundle } from '../../graph/nodes.js';
+import { type ChartTool, chartOf } from '../../print/chart/chart.js';
+import { type PageChart, printPage } from '../../print/chart/page.js';
+import { printSvg } from '../../print/chart/svg.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
@@ -11,11 +16,13 @@ const OPTIONS = {
   config: { type: 'string' },
   registry: { type: 'string' },
   'no-cache': { type: 'boolean' },
-  format: { type: 'string', oneOf: ['text', 'mermaid'] },
+  format: { type: 'string', oneOf: ['text', 'mermaid', 'svg', 'html'] },
+  run: { type: 'string' },
+  store: { type: 'string' },
   help: { type: 'boolean' },
 } as const;
 
-/** `stepwright graph WORKFLOW`: prints a workflow, as it is in the sources. */
+/** `stepwright graph WORKFLOW`: prints a workflow, as it is in the sources, or as a run of a store has it. */
 export async function graphCommand(given: readonly string[], output: Output): Promise<number> {
   const parsed = parseOptions('stepwright graph', given, OPTIONS, 1);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
@@ -25,7 +32,16 @@ export async function graphCommand(given: readonly string[], output: Output): Pr
     return 0;
   }
   const [name] = parsed.args;
-  if (name === undefined) return misused(texts.missingWorkflow('stepwright graph'), output);
+  const { run, store } = parsed.values;
+  if (run !== undefined) {
+    if (format !== 'svg' && format !== 'html') return misused(texts.runFormat(format), output);
+    if (name !== undefined) return misused(texts.runOfWorkflow(name), output);
+    const { graphRun } = await import('./graph-run.js');
+    return graphRun({ run, store, format, hash }, output);
+  }
+  if (store !== undefined) return misused(texts.storeWithoutRun, output);
+  if (name === undefined && format !== 'html')
+    return misused(texts.missingWorkflow('stepwright graph'), output);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const configured = config === undefined ? {} : { configFile: config };
   // Loaded here, so that `--help` works without the compilers.
@@ -41,30 +57,66 @@ export async function graphCommand(given: readonly string[], output: Output): Pr
   }
   const found = find(result.workflows, name, registry);
   if ('fault' in found) return misused(found.fault, output);
-  output.out(format === 'mermaid' ? printMermaid(found.graph) : printText(found.graph));
+  output.out(printed(found.workflows, result, format));
   return 0;
 }
 
 type Workflows = CodegenResult['workflows'];
+type Format = (typeof OPTIONS.format.oneOf)[number];
 
+function printed(found: Workflows, result: CodegenResult, format: Format): string {
+  if (format === 'html') {
+    const charts = found.map((each): PageChart => ({ chart: chartIn(each, result) }));
+    const title = found.map(({ graph }) => graph.name).join(', ');
+    return printPage(charts, { title, hash });
+  }
+  return found
+    .map((each) => {
+      if (format === 'svg') return printSvg(chartIn(each, result));
+      return format === 'mermaid' ? printMermaid(each.graph) : printText(each.graph);
+    })
+    .join('');
+}
+
+/** A chart with the workflows that it runs, and what their registry says of tools. */
+function chartIn({ registry, graph }: Workflows[number], { workflows, tools }: CodegenResult) {
+  const own = new Map(
+    workflows.filter((each) => each.registry === registry).map((each) => [each.graph.name, each.graph]),
+  );
+  const known = tools
+    .filter((each) => each.registry === registry)
+    .map(({ name, description, outputSchema }): [string, ChartTool] => [name, { description, outputSchema }]);
+  return chartOf(
+    bundle(graph, (name) => own.get(name)),
+    new Map(known),
+  );
+}
+
+/** The base64 of the SHA-256 hash of a text. */
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+/** Finds a workflow by its name. Without one it finds all. */
 function find(
   workflows: Workflows,
-  name: string,
+  name: string | undefined,
   registry: string | undefined,
-): Workflows[number] | { readonly fault: string } {
+): { readonly workflows: Workflows } | { readonly fault: string } {
   const among =
     registry === undefined ? workflows : workflows.filter((each) => isNamed(each.registry, registry));
   if (registry !== undefined && among.length === 0) {
     const known = workflows.flatMap((each) => [each.registry, shortName(each.registry)]);
     return { fault: texts.unknownRegistry(registry, known) };
   }
+  if (name === undefined) return among.length === 0 ? { fault: texts.noWorkflows } : { workflows: among };
   const named = among.filter(({ graph }) => graph.name === name);
   const [first, ...others] = named;
   if (first === undefined) {
     const known = among.map(({ graph }) => graph.name);
     return { fault: texts.unknownWorkflow(name, known) };
   }
-  if (others.length === 0) return first;
+  if (others.length === 0) return { workflows: [first] };
   const registries = named.map((each) => each.registry);
   return { fault: texts.severalWorkflows(name, registries) };
 }

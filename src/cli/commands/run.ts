@@ -18,13 +18,17 @@ import {
   registryCommand,
   withRegistries,
 } from '../registries.js';
+import { dryRunCommand } from './dry-run.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
   arg: { type: 'string', isRepeatable: true },
   workflow: { type: 'string' },
   json: { type: 'boolean' },
+  format: { type: 'string', oneOf: ['text', 'json'] },
   record: { type: 'string' },
+  dry: { type: 'boolean' },
+  stubs: { type: 'string' },
 } as const;
 
 /** `stepwright run WORKFLOW|FILE`: runs a workflow of a registry or of a file in this process. */
@@ -34,16 +38,23 @@ export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, asyn
   if (name === undefined) return misused(texts.missingWorkflow('stepwright run'), output);
   const read = readPairs(values.arg ?? []);
   if ('fault' in read) return misused(read.fault, output);
-  return withRegistries('run', values, output, async (open) => {
+  const { record, dry = false, stubs, root = '.' } = values;
+  if (stubs !== undefined && !dry) return misused(texts.stubsWithoutDry, output);
+  if (record !== undefined && dry) return misused(texts.recordWithDry, output);
+  const json = values.json === true || values.format === 'json';
+  return withRegistries('run', { ...values, callsNothing: dry }, output, async (open) => {
     const found = await find(open, name, values, output);
     if (typeof found === 'number') return found;
     if ('fault' in found) return misused(found.fault, output);
     // Stdout has the result alone.
     globalThis.console = new Console(process.stderr);
+    if (dry) {
+      const { given } = read;
+      return dryRunCommand({ ...found, given, stubs, root, json }, output);
+    }
     const stop = new AbortController();
     process.once('SIGINT', () => stop.abort(new Error('interrupted')));
     const { upstream } = open.options;
-    const { record } = values;
     if (record !== undefined && upstream === undefined) return misused(texts.nothingToRecord, output);
     const recording =
       record === undefined || upstream === undefined ? undefined : new RecordingUpstream(upstream);
@@ -59,12 +70,12 @@ export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, asyn
       },
     });
     if (record !== undefined && recording !== undefined) {
-      const file = path.resolve(values.root ?? '.', record);
+      const file = path.resolve(root, record);
       await mkdir(path.dirname(file), { recursive: true });
       await writeFile(file, cassetteText(recording.cassette));
       output.err(`${texts.written(record)}\n`);
     }
-    return report(outcome, values.json ?? false, output);
+    return report(outcome, json, output);
   });
 });
 
@@ -149,7 +160,7 @@ function isRegistered(
 
 function report(outcome: LocalOutcome, json: boolean, output: Output): number {
   if (outcome.status === 'refused') {
-    return misused(outcome.problems.map(({ message }) => `stepwright: ${message}`).join('\n'), output);
+    return misused(texts.refusedArguments(outcome.problems), output);
   }
   if (json) output.out(`${JSON.stringify(outcome)}\n`);
   else if (outcome.status === 'left') output.err(`${outcome.handOff}\n`);

@@ -6,15 +6,22 @@ const DEEPEST = 12;
 /**
  * A value that fits most schemas of this form: the default, an example or the first choice where there is one, else the
  * least value of the type, with required members alone. It does not look at patterns and combinations of conditions.
+ *
+ * @param items how many items a list has, if its schema allows it.
  */
-export function sampleOf(schema: JsonSchema): Json {
-  return sample(schema, schema, DEEPEST);
+export function sampleOf(schema: JsonSchema, items: 0 | 1 = 0): Json {
+  return sample(schema, { root: schema, items }, DEEPEST);
 }
 
-function sample(schema: Json, root: JsonSchema, depth: number): Json {
+interface Sampling {
+  readonly root: JsonSchema;
+  readonly items: number;
+}
+
+function sample(schema: Json, root: Sampling, depth: number): Json {
   if (!isJsonObject(schema) || depth === 0) return null;
   const { $ref: ref, const: constant, default: given, examples, enum: choices } = schema;
-  if (typeof ref === 'string') return sample(referred(ref, root), root, depth - 1);
+  if (typeof ref === 'string') return sample(referred(ref, root.root), root, depth - 1);
   const [first] = [constant, given, ...list(examples), ...list(choices)].filter((each) => each !== undefined);
   if (first !== undefined) return first;
   const [option] = [...list(schema.oneOf), ...list(schema.anyOf)];
@@ -43,7 +50,7 @@ function referred(ref: string, root: JsonSchema): Json {
   return found ?? null;
 }
 
-function ofType(schema: JsonObject, root: JsonSchema, depth: number): Json {
+function ofType(schema: JsonObject, root: Sampling, depth: number): Json {
   const [named] = Array.isArray(schema.type) ? schema.type : [schema.type];
   switch (named ?? (isJsonObject(schema.properties) ? 'object' : undefined)) {
     case 'object': {
@@ -54,7 +61,8 @@ function ofType(schema: JsonObject, root: JsonSchema, depth: number): Json {
       );
     }
     case 'array': {
-      const count = Math.min(amount(schema.minItems), 100);
+      const most = typeof schema.maxItems === 'number' ? schema.maxItems : 100;
+      const count = Math.min(Math.max(amount(schema.minItems), root.items), most, 100);
       return Array.from({ length: count }, () => sample(schema.items ?? {}, root, depth - 1));
     }
     case 'string':

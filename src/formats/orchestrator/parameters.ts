@@ -2,7 +2,13 @@ import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import { SchemaCompiler } from '../json-schema/schema-compiler.js';
-import type { Located, LocatedEntry, LocatedMap, LocatedText } from '../text/located.js';
+import {
+  jsonOf,
+  type Located,
+  type LocatedEntry,
+  type LocatedMap,
+  type LocatedText,
+} from '../text/located.js';
 import type { Reports } from '../text/reading.js';
 import { expectMap, Fields } from './fields.js';
 import { checkName } from './names.js';
@@ -137,16 +143,4 @@ function typeOf(reports: Reports, type: LocatedText | undefined, where: string):
   const suggestion = nearestName(type.value, known);
   reports.report('SW5021', type, { what: `\`type\` of ${where}`, value: type.value, known, suggestion });
   return {};
-}
-
-/** A value as JSON, without references. */
-function jsonOf(located: Located): Json {
-  switch (located.kind) {
-    case 'list':
-      return located.items.map(jsonOf);
-    case 'map':
-      return Object.fromEntries(located.entries.map(({ key, value }) => [key.value, jsonOf(value)]));
-    default:
-      return located.value;
-  }
 }

@@ -1,3 +1,4 @@
+import type { Json } from '../../graph/json.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
 
 /** A value of a spec file, and where it is written. YAML, JSON and XML are read into this one form. */
@@ -50,6 +51,35 @@ export interface LocatedEntry {
 /** Finds an entry of a map. */
 export function entryOf(map: LocatedMap, name: string): LocatedEntry | undefined {
   return map.entries.find(({ key }) => key.value === name);
+}
+
+/** A value as JSON, without references. */
+export function jsonOf(located: Located): Json {
+  switch (located.kind) {
+    case 'list':
+      return located.items.map(jsonOf);
+    case 'map':
+      return Object.fromEntries(located.entries.map(({ key, value }) => [key.value, jsonOf(value)]));
+    default:
+      return located.value;
+  }
+}
+
+/** The value at a JSON pointer below a value; the nearest one around it where there is none. */
+export function locatedAt(located: Located, pointer: string): Located {
+  let found = located;
+  for (const segment of pointer.split('/').slice(1)) {
+    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+    const next =
+      found.kind === 'map'
+        ? entryOf(found, key)?.value
+        : found.kind === 'list'
+          ? found.items[Number(key)]
+          : undefined;
+    if (next === undefined) break;
+    found = next;
+  }
+  return found;
 }
 
 /** What a value is, for messages: `a list`, `null`. */

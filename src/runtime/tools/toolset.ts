@@ -417,7 +417,7 @@ function refused(code: RunTimeCode, text: string): ToolOutcome {
  * Evaluates a pure function of a registry, on copies of its arguments. It never rejects, and logs what was thrown.
  * Codes: see {@link CallPort.evaluate}.
  */
-async function evaluateFunction(
+export async function evaluateFunction(
   { functions = {} }: Registry,
   { name, hash }: FunctionReference,
   args: readonly Json[],

@@ -124,8 +124,12 @@ describe('a fork with stubs', () => {
       properties: { n: { minimum: 3, type: 'integer' } },
       required: ['n'],
     } as const;
-    const tools = { 'tool-a': { outputSchema: schema } } as unknown as Registry['tools'];
-    expect(await runStubbed(fork, { results: { 'tool-b': 'given' }, tools })).toMatchObject({
+    const inputSchema = { type: 'object', additionalProperties: true };
+    const tools = {
+      'tool-a': { inputSchema, outputSchema: schema },
+      'tool-b': { inputSchema },
+    } as unknown as Registry['tools'];
+    expect(await runStubbed(fork, { results: { 'tool-b': [{ value: 'given' }] }, tools })).toMatchObject({
       calls: [
         { tool: 'tool-a', result: { n: 3 }, stub: 'schema' },
         { tool: 'tool-b', input: { x: { n: 3 } }, result: 'given', stub: 'given' },
@@ -209,7 +213,7 @@ describe('a fork with --real', () => {
   });
 });
 
-test.each([
+test.each<[string[], string, number?]>([
   [['run-9', '--at', '1'], 'has no run `run-9`'],
   [['../../etc/passwd', '--at', '1'], 'has no run `../../etc/passwd`'],
   [[], 'needs `--at N`'],
@@ -219,11 +223,19 @@ test.each([
   [['RUN', '--at', '5'], 'has no entry 5: give an entry from 1 to 4'],
   [['RUN', '--at', '1', '--yes'], '`--yes` is for `--real`'],
   [['RUN', '--at', '1', '--real', '--stubs', 'x.json'], '`--stubs` is for a fork without `--real`'],
-  [['RUN', '--at', '1', '--stubs', 'none.json'], 'cannot be read: ENOENT'],
-  [['RUN', '--at', '1', '--stubs', 'FILE:{'], 'is not valid JSON'],
-  [['RUN', '--at', '1', '--stubs', 'FILE:[1]'], 'is not a JSON object'],
-  [['RUN', '--at', '1', '--stubs', 'FILE:{"tool-z": 1}'], 'has a result of `tool-z`'],
-])('fork %j is refused', async (args, message) => {
+  [
+    ['RUN', '--at', '1', '--stubs', 'none.json'],
+    'SW5019: `none.json` cannot be read: there is no such file',
+    1,
+  ],
+  [['RUN', '--at', '1', '--stubs', 'FILE:{'], 'error SW5', 1],
+  [['RUN', '--at', '1', '--stubs', 'FILE:[1]'], 'SW9029: the stubs are not an object', 1],
+  [
+    ['RUN', '--at', '1', '--stubs', 'FILE:{"tool-z": 1}'],
+    'SW9028: workflow `order` has no step that takes a stub, tool or resource `tool-z`',
+    1,
+  ],
+])('fork %j is refused', async (args, message, exit = 2) => {
   const { id } = await waiting();
   const given = args.map((arg) => {
     if (arg === 'RUN') return id;
@@ -233,7 +245,7 @@ test.each([
     return file;
   });
   const { code, out, err } = await on('fork', ...given);
-  expect([code, out, err]).toEqual([2, '', expect.stringContaining(message)]);
+  expect([code, out, err]).toEqual([exit, '', expect.stringContaining(message)]);
 });
 
 test('a run cannot be forked where it is over, or undoes what it did', async () => {

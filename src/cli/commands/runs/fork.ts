@@ -1,19 +1,19 @@
 import { createInterface } from 'node:readline/promises';
-import type { JsonObject } from '../../../graph/json.js';
+import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
 import type { Graph } from '../../../graph/model.js';
-import { toolsIn } from '../../../graph/nodes.js';
 import { runText } from '../../../print/runs.js';
 import { addRun } from '../../../runtime/host/durable/add-run.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { resolveSettings } from '../../../runtime/server/options.js';
 import { type Fork, type ForkRefusal, forkAt } from '../../../runtime/server/runs/fork.js';
-import { runStubbed, type Stubs } from '../../../runtime/server/runs/stubbed-run.js';
+import type { StubResults, Stubs } from '../../../runtime/server/runs/stub-port.js';
+import { runStubbed } from '../../../runtime/server/runs/stubbed-run.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import { misused, type Output } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
+import { readStubs } from '../stubs.js';
 import { DEFINITION_OPTIONS, namesRegistry, withDefinitions } from './definitions.js';
-import { readObject } from './json-file.js';
-import { type FoundRun, numberIn, storeCommand, withRun } from './store-command.js';
+import { numberIn, storeCommand, withRun } from './store-command.js';
 
 const OPTIONS = {
   ...DEFINITION_OPTIONS,
@@ -34,21 +34,24 @@ export const forkRun = storeCommand(NAME, runsTexts.forkHelp, OPTIONS, 1, async 
   if (at === undefined) return misused(runsTexts.missingAt, output);
   if (real && stubs !== undefined) return misused(runsTexts.stubsWithReal, output);
   if (yes && !real) return misused(runsTexts.yesWithoutReal, output);
-  const given = stubs === undefined ? { value: {} } : readObject('stubs', stubs, '`{ "tool-name": result }`');
-  if ('fault' in given) return misused(given.fault, output);
   const name = args[0] ?? '';
   const fork = (definitions: readonly Definitions[] = []): Promise<number> =>
-    withRun(path, args[0], NAME, output, (found, reader) => {
+    withRun(path, args[0], NAME, output, async (found, reader) => {
       const { head, loaded, graph } = found;
       const entries = reader.entries(head, 1, head.seq);
       const id = resolveSettings({}).newRunId();
       const made = forkAt({ loaded, graph, entries }, { entry: at, id, now: Date.now() });
       if ('why' in made) return misused(refusalText(name, at, made), output);
       if (real) return keep(path, made, { yes, json }, output);
-      const unknown = Object.keys(given.value).find((tool) => !toolsIn(graph).has(tool));
-      if (unknown !== undefined)
-        return misused(runsTexts.unknownStub(unknown, [...toolsIn(graph)].sort()), output);
-      return stub(made, stubsOf(given.value, definitions, graph), json, output);
+      const definition = definitionOf(definitions, graph);
+      const tools = definition?.registry.tools;
+      const stubbed = { graph, answers: false, ...(tools === undefined ? {} : { tools }) };
+      const { results, diagnostics, readSource } = await readStubs(stubs, '.', stubbed);
+      if (diagnostics.length > 0) {
+        output.err(formatDiagnostics(diagnostics, readSource, { color: output.color }));
+        return 1;
+      }
+      return stub(made, stubsOf(results, definition), json, output);
     });
   return namesRegistry(values) ? withDefinitions('runs fork', values, output, fork) : fork();
 });
@@ -68,10 +71,10 @@ function refusalText(name: string, at: number, refusal: ForkRefusal): string {
   }
 }
 
-function stubsOf(results: JsonObject, definitions: readonly Definitions[], graph: FoundRun['graph']): Stubs {
-  const found = definitionOf(definitions, graph);
-  if (found === undefined) return { results };
-  return { results, tools: found.registry.tools, toolset: found.toolset() };
+function stubsOf(results: StubResults, found: Definitions | undefined): Stubs {
+  return found === undefined
+    ? { results }
+    : { results, tools: found.registry.tools, toolset: found.toolset() };
 }
 
 function definitionOf(definitions: readonly Definitions[], { name }: Graph): Definitions | undefined {

@@ -42,16 +42,30 @@ export function storeCommand<T extends OptionTable & typeof STORE_OPTIONS>(
       output.out(help);
       return 0;
     }
-    if (values.store === undefined) return misused(runsTexts.missingStore(name), output);
-    const path = /^sqlite:(?!:memory:$)(.+)$/s.exec(values.store)?.[1];
-    if (path === undefined) return misused(runsTexts.badStore(values.store), output);
-    try {
-      return await work(path, parsed, output);
-    } catch (error) {
-      if (error instanceof StoreError) return misused(runsTexts.store(error.message), output);
-      throw error;
-    }
+    return storeFile(values.store, name, output, (path) => work(path, parsed, output));
   };
+}
+
+/**
+ * Hands the path of a store's file to `work`. A store that cannot be used is reported, with exit code 2.
+ *
+ * @param name the command as in messages.
+ */
+export async function storeFile(
+  store: string | undefined,
+  name: string,
+  output: Output,
+  work: (path: string) => Promise<number>,
+): Promise<number> {
+  if (store === undefined) return misused(runsTexts.missingStore(name), output);
+  const path = /^sqlite:(?!:memory:$)(.+)$/s.exec(store)?.[1];
+  if (path === undefined) return misused(runsTexts.badStore(store), output);
+  try {
+    return await work(path);
+  } catch (error) {
+    if (error instanceof StoreError) return misused(runsTexts.store(error.message), output);
+    throw error;
+  }
 }
 
 /** Reads a store, and closes it. @throws StoreError for a file that is not a store. */

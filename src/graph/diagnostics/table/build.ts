@@ -228,4 +228,30 @@ export const outputFaults = {
       `there is no snapshot \`${p.file}\` of the upstream server \`${p.server}\``,
     (p) => `run \`stepwright pull ${p.server}\` and commit the result`,
   ),
+  SW9026: error(
+    (p: { workflow: string; step: string; tool: string; hasSchema: boolean }) =>
+      `step \`${p.step}\` of workflow \`${p.workflow}\` has no stub: ${p.hasSchema ? `no result can be made up from the output schema of \`${p.tool}\`` : `\`${p.tool}\` has no output schema, and another step reads its result`}`,
+    (p) =>
+      `write \`${p.step}: RESULT\` in a file, for all calls of the tool \`${p.tool}: RESULT\`, and name it with \`--stubs FILE\``,
+  ),
+  SW9027: error(
+    (p: { name: string; problem: string }) => `the stub of \`${p.name}\` does not fit: ${p.problem}`,
+  ),
+  SW9028: error(
+    (p: { name: string; workflow: string; known: readonly string[]; suggestion?: string | undefined }) =>
+      `workflow \`${p.workflow}\` has no step that takes a stub, tool or resource \`${p.name}\`${
+        p.suggestion !== undefined || p.known.length === 0
+          ? ''
+          : ` (known: ${p.known
+              .slice(0, 12)
+              .map((name) => `\`${name}\``)
+              .join(', ')})`
+      }`,
+    nearest,
+  ),
+  SW9029: error(
+    (p: { problem: string }) => p.problem,
+    () =>
+      'write an object: a result, `{ error: { code, message } }`, or a list with one of them for each call, by the id of a step or the name of a tool',
+  ),
 } as const;

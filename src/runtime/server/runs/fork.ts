@@ -102,7 +102,7 @@ export function forkAt(
 }
 
 /** Whether the log leads from the start of the run to its state. */
-function hasWholeLog({ loaded: { seq, hostRows }, entries }: ForkSource): boolean {
+export function hasWholeLog({ loaded: { seq, hostRows }, entries }: ForkSource): boolean {
   const { fork, moved } = runRowsIn(hostRows);
   const isWhole = entries.length === seq && entries.every((entry, index) => entry.seq === index + 1);
   return isWhole && fork === undefined && moved === undefined;

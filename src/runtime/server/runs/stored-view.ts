@@ -8,6 +8,7 @@ import type { Event, NodeStatus } from '../../engine/events.js';
 import { nodeOf } from '../../engine/identity.js';
 import { commandsOf, nodeRecord, remainsOf } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
+import type { StoredEntry } from '../../host/durable/store-tables.js';
 import type { LiveStatus } from '../../host/in-process/run-host.js';
 import type { LoadedRun } from '../../host/journal.js';
 import { isOver } from '../../host/journal.js';
@@ -16,6 +17,7 @@ import { maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
 import { ActionHistory } from './action-history.js';
 import { type Envelope, envelopeOf, type PausedStep } from './envelope.js';
+import { type RunNodeState, runNodeStates } from './run-states.js';
 import { runRowsIn, type ShownArguments, shownArguments } from './run-store.js';
 
 /** A run of a store, for its operator. Plain JSON; secrets are masked, and the id of the run is left out. */
@@ -98,6 +100,11 @@ export class StoredRunReader {
   /** What the run was started on. */
   get graph(): Json {
     return this.#mask.json(this.#graph as unknown as Json);
+  }
+
+  /** The states of its nodes by their keys without indexes. @param entries its log, as far as it is kept. */
+  states(entries: readonly StoredEntry[]): ReadonlyMap<string, RunNodeState> {
+    return runNodeStates({ loaded: this.#loaded, graph: this.#graph, entries }, this.#mask);
   }
 
   /** An event without secrets: a value is masked by the step it belongs to. */

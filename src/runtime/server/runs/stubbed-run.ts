@@ -1,5 +1,4 @@
-import { sampleOf } from '../../../formats/json-schema/sample.js';
-import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { JsonObject } from '../../../graph/json.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { snapshot } from '../../engine/snapshot.js';
@@ -8,34 +7,11 @@ import { LiveRun } from '../../host/in-process/live-run.js';
 import type { RunKeeper } from '../../host/in-process/run-host.js';
 import type { HostRow, LoadedRun } from '../../host/journal.js';
 import { RunMask } from '../../host/run-mask.js';
-import type { CallContext, CallPort } from '../../tools/port.js';
-import type { Registry } from '../../tools/registry.js';
-import type { Toolset } from '../../tools/toolset.js';
 import { ActionHistory } from './action-history.js';
 import type { Fork } from './fork.js';
 import { runRowsIn } from './run-store.js';
-import { runTexts } from './run-texts.js';
 import { StoredRunReader, type StoredRunView } from './stored-view.js';
-
-/** What answers in the place of tools. */
-export interface Stubs {
-  /** Results by tool. */
-  readonly results: Readonly<Record<string, Json>>;
-  /** Where the schemas of other results are. Default: other tools return null. */
-  readonly tools?: Registry['tools'];
-  /** Evaluates functions, which have no effect, and knows secret inputs. Default: a function fails. */
-  readonly toolset?: Pick<Toolset, 'evaluate' | 'secretInputs'>;
-}
-
-/** A call that was answered by a stub. Secrets are masked. */
-export interface StubbedCall {
-  readonly step_id: string;
-  readonly tool: string;
-  readonly input: JsonObject;
-  readonly result: Json;
-  /** Where the result is from: what was given, an output schema, or nothing. */
-  readonly stub: 'given' | 'schema' | 'null';
-}
+import { type StubbedCall, StubPort, type Stubs } from './stub-port.js';
 
 /** How far a run went with stubs. */
 export interface StubbedRun {
@@ -50,7 +26,7 @@ export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
   const { secretInputs } = stubs.toolset ?? {};
   const secrets = { input: inputIn(fork), rows: fork.hostRows };
   const mask = new RunMask(graph, { ...secrets, ...(secretInputs === undefined ? {} : { secretInputs }) });
-  const port = new StubPort(stubs, mask);
+  const port = new StubPort(graph, stubs, { mask });
   const notes = new Notes(fork.hostRows);
   return new Promise((resolve, reject) => {
     const keeper: RunKeeper = {
@@ -112,45 +88,4 @@ function hashIn(fork: Fork): string {
 
 function inputIn(fork: Fork): JsonObject {
   return startIn(fork).input;
-}
-
-class StubPort implements CallPort {
-  readonly calls: StubbedCall[] = [];
-  readonly #stubs: Stubs;
-  readonly #mask: RunMask;
-
-  constructor(stubs: Stubs, mask: RunMask) {
-    this.#stubs = stubs;
-    this.#mask = mask;
-  }
-
-  async callTool(tool: string, input: JsonObject, { origin, mask }: CallContext) {
-    const [result, stub] = this.#resultOf(tool);
-    const secret = this.#stubs.toolset?.secretInputs(tool) ?? [];
-    const step_id = origin?.source === 'workflow' ? origin.node : '';
-    this.calls.push({
-      ...{ step_id, tool, stub },
-      input: mask?.input(input, secret) ?? input,
-      result: this.#mask.json(result),
-    });
-    return { ok: true as const, value: result };
-  }
-
-  #resultOf(tool: string): readonly [Json, StubbedCall['stub']] {
-    const given = ownProperty(this.#stubs.results, tool);
-    if (given !== undefined) return [given, 'given'];
-    const schema = ownProperty(this.#stubs.tools ?? {}, tool)?.outputSchema;
-    return schema === undefined ? [null, 'null'] : [sampleOf(schema), 'schema'];
-  }
-
-  async readResource(_name: string, uri: string) {
-    return { ok: true as const, value: { uri, text: '' } };
-  }
-
-  evaluate(...call: Parameters<CallPort['evaluate']>): ReturnType<CallPort['evaluate']> {
-    const { toolset } = this.#stubs;
-    if (toolset !== undefined) return toolset.evaluate(...call);
-    const message = runTexts.stubbedFunction(call[0].name);
-    return Promise.resolve({ ok: false, failure: { code: 'E_FUNCTION_UNKNOWN', message } });
-  }
 }

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { hashGraph } from '../../graph/canonical.js';
+import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
+import { formatDiagnostics } from '../../graph/diagnostics/format.js';
+import type { Graph } from '../../graph/model.js';
+import { dryRunText } from '../../print/dry-run.js';
+import { servedWorkflows } from '../../runtime/server/composite/served-workflows.js';
+import { RegistrationError } from '../../runtime/server/registration.js';
+import { dryRun } from '../../runtime/server/runs/dry-run.js';
+import type { Registry } from '../../runtime/tools/registry.js';
+import { misused, type Output, texts } from '../command-line.js';
+import { missingStubs, readStubs } from './stubs.js';
+
+/** A workflow to run on stubs. */
+interface DryRunCommand {
+  readonly registry: Registry;
+  readonly workflow: string;
+  /** Workflows besides those of the registry. */
+  readonly workflows: readonly { readonly graph: Graph }[];
+  readonly given: Readonly<Record<string, string>>;
+  /** A file of stubs, relative to the root. */
+  readonly stubs: string | undefined;
+  readonly root: string;
+  readonly json: boolean;
+}
+
+/** `stepwright run WORKFLOW --dry`: runs a workflow on stubs, and prints the path that it took. */
+export async function dryRunCommand(command: DryRunCommand, output: Output): Promise<number> {
+  const { registry, workflow, workflows: others, given, root, json } = command;
+  const runnable = others.map(({ graph }) => ({ graph, hash: hashGraph(graph) }));
+  const { workflows, problems } = servedWorkflows(registry, runnable);
+  if (problems.length > 0) throw new RegistrationError(problems);
+  const graph = workflows.get(workflow)?.graph;
+  if (graph === undefined) throw new Error(`the registry has no workflow ${workflow}`);
+  const stubbed = { graph, tools: registry.tools };
+  const stubs = await readStubs(command.stubs, root, stubbed);
+  const report = (diagnostics: readonly Diagnostic[]): number => {
+    const read = (file: string) => stubs.readSource(file) ?? sourceOf(root, file);
+    output.err(formatDiagnostics(diagnostics, read, { color: output.color }));
+    return 1;
+  };
+  const found = [...stubs.diagnostics, ...missingStubs(stubbed, stubs.results)];
+  if (hasErrors(found)) return report(found);
+  const outcome = await dryRun({ registry, graph, given, stubs: stubs.results });
+  switch (outcome.kind) {
+    case 'refused':
+      return misused(texts.refusedArguments(outcome.problems), output);
+    case 'unfit':
+      return report([stubs.unfit(outcome.names, outcome.problem)]);
+    case 'report':
+      output.out(json ? `${JSON.stringify(outcome.report, null, 2)}\n` : dryRunText(outcome.report));
+      return outcome.report.status === 'succeeded' ? 0 : 1;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** The text of a source, for the lines of diagnostics. */
+function sourceOf(root: string, file: string): string | undefined {
+  try {
+    return readFileSync(path.resolve(root, file), 'utf8');
+  } catch {
+    return undefined;
+  }
+}

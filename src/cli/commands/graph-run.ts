@@ -1,0 +1,36 @@
+import type { Graph } from '../../graph/model.js';
+import { chartOf } from '../../print/chart/chart.js';
+import { printPage } from '../../print/chart/page.js';
+import { shownStates } from '../../print/chart/run-states.js';
+import { printSvg } from '../../print/chart/svg.js';
+import type { Output } from '../command-line.js';
+import { storeFile, withRun } from './runs/store-command.js';
+
+/** A run of a store to draw. */
+interface GraphRun {
+  readonly run: string;
+  readonly store: string | undefined;
+  readonly format: 'svg' | 'html';
+  readonly hash: (text: string) => string;
+}
+
+const NAME = 'stepwright graph --run';
+
+/** `stepwright graph --run RUN`: prints the workflow that a run of a store was started on, with the states of the run. */
+export function graphRun({ run: name, store, format, hash }: GraphRun, output: Output): Promise<number> {
+  return storeFile(store, NAME, output, (path) =>
+    withRun(path, name, NAME, output, ({ head, run }, reader) => {
+      const states = shownStates(run.states(reader.entries(head, 1, head.seq)));
+      const { run: ref, status, started_at, ended_at } = run.view;
+      const times = ended_at === undefined ? `started ${started_at}` : `${started_at} to ${ended_at}`;
+      const text = `run ${ref}: ${status}, ${times}`;
+      const chart = chartOf(run.graph as unknown as Graph);
+      output.out(
+        format === 'svg'
+          ? printSvg(chart, { states })
+          : printPage([{ chart, run: { text, states } }], { title: text, hash }),
+      );
+      return 0;
+    }),
+  );
+}

@@ -1,0 +1,231 @@
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { jsonOf, type Located, type LocatedMap, locatedAt, SourceText } from '../../formats/text/located.js';
+import { openText } from '../../formats/text/open-text.js';
+import { readText } from '../../formats/text/read-text.js';
+import { Reports } from '../../formats/text/reading.js';
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { references } from '../../graph/expression/traversal.js';
+import { isJsonObject, type Json, ownProperty } from '../../graph/json.js';
+import type { CallNode, Graph, Node } from '../../graph/model.js';
+import { nearestName } from '../../graph/names.js';
+import { bodiesOf, compensationsOf, expressionsOf, nodesOf, ownResources } from '../../graph/nodes.js';
+import {
+  type Stub,
+  type StubResults,
+  sampleResult,
+  sentResult,
+} from '../../runtime/server/runs/stub-port.js';
+import { schemaProblems } from '../../runtime/tools/check-input.js';
+import type { Registry, ToolEntry } from '../../runtime/tools/registry.js';
+
+/** What stubs are for. */
+export interface StubbedWorkflow {
+  /** With the workflows that it runs. */
+  readonly graph: Graph;
+  /** Where the output schemas are. Without it results are not checked. */
+  readonly tools?: Registry['tools'];
+  /** Whether stubs answer questions. Default: true. */
+  readonly answers?: boolean;
+}
+
+/** The stubs of a file, with what is wrong with them. */
+export interface ReadStubs {
+  readonly results: StubResults;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly readSource: (file: string) => string | undefined;
+  /** Reports that the stub with the first of these names is not an answer of a step. */
+  unfit(names: readonly string[], problem: string): Diagnostic;
+}
+
+interface OpenStubs {
+  readonly reports: Reports;
+  readonly root?: LocatedMap;
+}
+
+/**
+ * Reads the stubs of a file, YAML or JSON: an object with a result, or a list of results, by the id of a step or the name
+ * of a tool or a resource. All faults are reported at once.
+ *
+ * @param root the folder that the file is relative to.
+ */
+export async function readStubs(
+  file: string | undefined,
+  root: string,
+  workflow: StubbedWorkflow,
+): Promise<ReadStubs> {
+  const opened =
+    file === undefined ? { reports: new Reports(new SourceText('', '')) } : await open(file, root);
+  const { reports, root: map } = opened as OpenStubs;
+  const named = namesIn(workflow);
+  const results = new Map<string, readonly Stub[]>();
+  for (const { key, value } of map?.entries ?? []) {
+    const entry = named.get(key.value);
+    if (entry === undefined) {
+      const known = [...named.keys()].sort();
+      const suggestion = nearestName(key.value, known);
+      reports.report('SW9028', key, { name: key.value, workflow: workflow.graph.name, known, suggestion });
+      continue;
+    }
+    const items = value.kind === 'list' ? value.items : [value];
+    if (items.length === 0)
+      reports.report('SW9029', value, { problem: `the stubs of \`${key.value}\` are an empty list` });
+    results.set(
+      key.value,
+      items.flatMap((item) => stubsIn(item, key.value, entry.tools, workflow, reports)),
+    );
+  }
+  const { source } = reports;
+  return {
+    results: Object.fromEntries(results),
+    diagnostics: reports.diagnostics,
+    readSource: (name) => (name === source.file ? source.text : undefined),
+    unfit(names, problem) {
+      const entry = map?.entries.find(({ key }) => names.includes(key.value));
+      const name = entry?.key.value ?? names[0] ?? '';
+      const place = entry === undefined ? undefined : source.placeOf(entry.value);
+      return diagnostic('SW9027', place, { name, problem });
+    },
+  };
+}
+
+async function open(file: string, root: string): Promise<OpenStubs> {
+  const empty = new Reports(new SourceText(file, ''));
+  const opened = await openText(file, root, empty);
+  if (opened === undefined) return { reports: empty };
+  const { text, format } = opened;
+  if (format === 'xml') {
+    empty.report('SW5019', { start: 0, end: 0 }, { file, reason: 'stubs are YAML or JSON' });
+    return { reports: empty };
+  }
+  const read = await readText(text, { file, format, xml: () => undefined });
+  const reports = new Reports(read.source);
+  reports.add(read.diagnostics);
+  if (read.root?.kind === 'map') return { reports, root: read.root };
+  if (!reports.hasErrors)
+    reports.report('SW9029', read.root ?? { start: 0, end: 0 }, { problem: 'the stubs are not an object' });
+  return { reports };
+}
+
+/** What a name may be the stub of. */
+interface Named {
+  /** The tools whose results it gives. Empty for questions, and for resources. */
+  readonly tools: Set<string>;
+}
+
+function namesIn({ graph, answers = true }: StubbedWorkflow): ReadonlyMap<string, Named> {
+  const found = new Map<string, Named>();
+  const add = (name: string, tool?: string): void => {
+    const named = found.get(name) ?? { tools: new Set() };
+    found.set(name, named);
+    if (tool !== undefined) named.tools.add(tool);
+  };
+  const tasks = new Map((graph.tasks ?? []).map((task) => [task.name, task]));
+  const addNodes = (of: Graph, prefix: string, around: ReadonlySet<string>): void => {
+    for (const node of nodesOf(of)) {
+      for (const { tool } of compensationsOf(node)) add(tool, tool);
+      for (const { resource } of ownResources(node)) add(resource);
+      if (node.kind === 'resource') add(node.resource);
+      if (node.kind === 'call') add(node.tool, node.tool);
+      const ids = prefix === '' ? [node.id] : [`${prefix}${node.id}`, node.id];
+      if (isStubbed(node, answers))
+        for (const id of ids) add(id, node.kind === 'call' ? node.tool : undefined);
+      const task = node.kind === 'workflow' ? tasks.get(node.workflow) : undefined;
+      if (task !== undefined && !around.has(task.name))
+        addNodes(task, `${prefix}${node.id}/`, new Set([...around, task.name]));
+    }
+  };
+  addNodes(graph, '', new Set([graph.name]));
+  return found;
+}
+
+function isStubbed({ kind }: Node, answers: boolean): boolean {
+  return kind === 'call' || kind === 'resource' || (kind === 'ask' && answers);
+}
+
+function stubsIn(
+  item: Located,
+  name: string,
+  tools: ReadonlySet<string>,
+  { tools: entries = {} }: StubbedWorkflow,
+  reports: Reports,
+): readonly Stub[] {
+  const failed = errorIn(item);
+  if (failed !== undefined) {
+    const code = ownProperty(failed, 'code');
+    const message = ownProperty(failed, 'message');
+    if (typeof code === 'string' && typeof message === 'string') return [{ failure: { code, message } }];
+    reports.report('SW9029', item, {
+      problem: `the error of \`${name}\` has no text \`code\` and \`message\``,
+    });
+    return [];
+  }
+  const value = jsonOf(item);
+  for (const tool of tools) {
+    const entry = ownProperty(entries, tool);
+    if (entry === undefined) continue;
+    for (const { pointer, message } of problemsOf(entry, value))
+      reports.report('SW9027', locatedAt(item, pointer), { name, problem: message });
+  }
+  return [{ value }];
+}
+
+/** The error that a stub is: an object with `error` alone, whose value has a code or a message. */
+function errorIn(item: Located): Readonly<Record<string, Json>> | undefined {
+  const value = jsonOf(item);
+  if (!isJsonObject(value) || Object.keys(value).length !== 1) return undefined;
+  const error = ownProperty(value, 'error');
+  if (!isJsonObject(error)) return undefined;
+  return Object.hasOwn(error, 'code') || Object.hasOwn(error, 'message') ? error : undefined;
+}
+
+const schemas = new SchemaCompiler();
+
+function problemsOf(
+  entry: Pick<ToolEntry, 'outputSchema'>,
+  value: Json,
+): readonly { readonly pointer: string; readonly message: string }[] {
+  const { outputSchema } = entry;
+  if (outputSchema === undefined) return [];
+  const sent = sentResult(entry, value);
+  const depth = sent === value ? '' : '/result';
+  return schemaProblems(schemas.check(outputSchema, sent), outputSchema).map(({ pointer, message }) => ({
+    pointer: pointer.startsWith(depth) ? pointer.slice(depth.length) : '',
+    message,
+  }));
+}
+
+/** The calls for which there is no result: other steps read it, and no sample can be made of it. */
+export function missingStubs(
+  { graph, tools = {} }: StubbedWorkflow,
+  results: StubResults,
+): readonly Diagnostic[] {
+  return [graph, ...(graph.tasks ?? [])].flatMap((of) => {
+    const read = readSteps(of);
+    return nodesOf(of).flatMap((node) => {
+      if (node.kind !== 'call' || hasStub(node, results)) return [];
+      const entry = ownProperty(tools, node.tool);
+      if (entry === undefined) return [];
+      const sample = sampleResult(entry);
+      const isUsable = sample !== undefined && problemsOf(entry, sample).length === 0;
+      if (isUsable || (sample === undefined && !read.has(node.id))) return [];
+      const params = { workflow: of.name, step: node.id, tool: node.tool, hasSchema: sample !== undefined };
+      return [diagnostic('SW9026', node.source, params)];
+    });
+  });
+}
+
+function hasStub({ id, tool }: CallNode, results: StubResults): boolean {
+  return Object.keys(results).some((name) => name === tool || name === id || name.endsWith(`/${id}`));
+}
+
+/** The steps whose values some expression of a workflow reads. */
+function readSteps(graph: Graph): ReadonlySet<string> {
+  const nodes = nodesOf(graph);
+  const values = nodes
+    .flatMap(bodiesOf)
+    .flatMap(({ scope: { value } }) => (value === undefined ? [] : [value]));
+  const all = [...nodes.flatMap(expressionsOf), ...values, ...(graph.returns ? [graph.returns] : [])];
+  return new Set(
+    all.flatMap(references).flatMap(({ ref }) => (ref.root === 'steps' ? [String(ref.path[0])] : [])),
+  );
+}

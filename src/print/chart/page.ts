@@ -1,0 +1,114 @@
+import type { Json } from '../../graph/json.js';
+import { escapeUnprintable } from '../../graph/printable-text.js';
+import type { Chart, ChartBox } from './chart.js';
+import { PAGE_SCRIPT, PAGE_STYLE } from './page-script.js';
+import { type BoxState, CHART_STYLE, escapeXml, printSvg } from './svg.js';
+
+/** A workflow on a page. */
+export interface PageChart {
+  readonly chart: Chart;
+  /** A run of the workflow, if one is shown. */
+  readonly run?: PageRun;
+}
+
+/** How a run did, on a page. */
+export interface PageRun {
+  /** On a line: its name, its status and its times. */
+  readonly text: string;
+  /** By the keys of boxes. */
+  readonly states: ReadonlyMap<string, PageState>;
+}
+
+export interface PageState extends BoxState {
+  /** Further lines of the details: attempts, times, the failure. */
+  readonly details: readonly (readonly [name: string, text: string])[];
+}
+
+/** @param hash the base64 of the SHA-256 hash of a text in UTF-8. */
+export interface PageOptions {
+  readonly title: string;
+  readonly hash: (text: string) => string;
+}
+
+/**
+ * A page of charts: moved by dragging and arrow keys, scaled by the wheel, with a search and the details of each node.
+ * It is one file that requests nothing; its policy permits its own script and style alone, by their hashes. Data is in a
+ * block of JSON without `<`, and is shown as text.
+ */
+export function printPage(charts: readonly PageChart[], { title, hash }: PageOptions): string {
+  const style = `${PAGE_STYLE}${CHART_STYLE}`;
+  const policy = [
+    "default-src 'none'",
+    `script-src 'sha256-${hash(PAGE_SCRIPT)}'`,
+    `style-src 'sha256-${hash(style)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  const options = charts.map(({ chart }) => `<option>${escapeXml(chart.name)}</option>`).join('');
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${escapeXml(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<header>
+<select id="workflow" aria-label="Workflow">${options}</select>
+<span id="about"></span>
+<input id="search" type="search" placeholder="Search ( / )" aria-label="Search steps" autocomplete="off">
+<span id="count" role="status"></span>
+<button id="out" type="button" aria-label="Zoom out" title="Zoom out ( - )">−</button>
+<button id="in" type="button" aria-label="Zoom in" title="Zoom in ( + )">+</button>
+<button id="fit" type="button" title="Back to the start ( 0 )">Fit</button>
+</header>
+<main>
+<div id="stage">
+${charts.map(chartPart).join('\n')}
+</div>
+<aside id="details" aria-label="Details of a step" hidden></aside>
+</main>
+<script id="charts" type="application/json">${scriptJson(charts.map(chartJson))}</script>
+<script>${PAGE_SCRIPT}</script>
+</body>
+</html>
+`;
+}
+
+/** The size is for the script: the image itself is as large as the page. */
+function chartPart({ chart, run }: PageChart, index: number): string {
+  const svg = printSvg(chart, {
+    isPart: true,
+    idPrefix: `c${index}-`,
+    ...(run === undefined ? {} : { states: run.states }),
+  });
+  const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(svg) ?? [];
+  return svg
+    .replace(/viewBox="[^"]*"/, `data-index="${index}" data-width="${width}" data-height="${height}"`)
+    .replace('<svg ', `<svg ${index === 0 ? '' : 'hidden '}`);
+}
+
+function chartJson({ chart, run }: PageChart): Json {
+  const boxes: [string, Json][] = [];
+  const add = (box: ChartBox): void => {
+    const state = run?.states.get(box.key);
+    const lines = [...(state?.details ?? []), ...box.details].map(([name, value]) => [
+      name,
+      escapeUnprintable(value, 'keep'),
+    ]);
+    const search = [box.key, box.title, ...lines.map(([, value]) => value)].join('\n').toLowerCase();
+    boxes.push([box.key, { title: escapeUnprintable(box.title), lines, search }]);
+    for (const group of box.groups) group.boxes.forEach(add);
+  };
+  chart.group.boxes.forEach(add);
+  const about = run === undefined ? chart.description : run.text;
+  return { about: escapeUnprintable(about), boxes: Object.fromEntries(boxes) };
+}
+
+/** JSON that cannot end the element it is in. */
+function scriptJson(value: Json): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c');
+}

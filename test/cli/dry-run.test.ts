@@ -1,0 +1,232 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtPackage } from '../built-package.js';
+
+const TOOLS = `import { writeFileSync } from 'node:fs';
+import { Tool, type ToolContext } from 'stepwright';
+
+const touch = (name: string) => writeFileSync(\`touched-\${name}\`, '');
+
+@Tool({ name: 'save', description: 'Writes a file', retrySafety: 'idempotent' })
+export class Save {
+  constructor(private readonly folder: string) {
+    touch('constructor');
+  }
+  execute({ text }: { text: string }): { id: number; path: string } {
+    touch('execute');
+    return { id: text.length, path: this.folder };
+  }
+}
+
+@Tool({ name: 'drop', description: 'Removes a file' })
+export class Drop {
+  execute(_input: { id: number }): void {
+    touch('drop');
+  }
+}
+
+@Tool({ name: 'login', description: 'Logs in', secret: ['password'] })
+export class Login {
+  execute(_input: { password: string }): { token: string } {
+    return { token: '' };
+  }
+}
+
+@Tool({
+  name: 'far_look',
+  description: 'Looks somewhere else',
+  inputSchema: { type: 'object', properties: { at: { type: 'string' } } },
+  upstream: { server: 'far', tool: 'look' },
+})
+export class FarLook {
+  execute(input: { at?: string }, context: ToolContext): Promise<any> {
+    return context.callUpstream(input);
+  }
+}
+`;
+
+const FILE = `workflows:
+  keep:
+    description: Keeps a note twice
+    params:
+      text: { type: str, required: true }
+      loud: { type: bool, default: false }
+    graph:
+      first:
+        call: save
+        args: { text: $text }
+        on_error: { retry: 2, delay: 1h }
+        compensate: { call: drop, args: { id: $first.id } }
+      shout:
+        call: save
+        depends_on: [first]
+        condition: $loud == true
+        args: { text: $text }
+      second:
+        call: save
+        depends_on: [first, shout]
+        args: { text: $first.path }
+  look:
+    description: Looks somewhere else
+    graph:
+      far: { call: far_look, args: { at: here } }
+      saved: { call: save, depends_on: [far], args: { text: $far.name } }
+  enter:
+    description: Logs in
+    params: { password: { type: str, required: true, secret: true } }
+    graph:
+      in: { call: login, args: { password: $password } }
+`;
+
+describe('a dry run', { timeout: 120_000 }, () => {
+  let root = '';
+  let main = '';
+
+  const write = (file: string, text: string): void => {
+    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+    writeFileSync(path.join(root, file), text);
+  };
+  const stepwright = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    return { code: status, out: stdout, err: stderr };
+  };
+  const dry = (...args: string[]) => stepwright('run', 'notes.yaml', '--dry', ...args);
+  const keep = (...args: string[]) => dry('--workflow', 'keep', '--arg', 'text=hello', ...args);
+  const stubs = (text: string, file = 'stubs.yaml'): string => {
+    write(file, text);
+    return file;
+  };
+  const touched = () =>
+    ['constructor', 'execute', 'drop', 'options', 'upstream'].filter((name) =>
+      existsSync(path.join(root, `touched-${name}`)),
+    );
+
+  beforeAll(() => {
+    root = mkdtempSync(path.join(tmpdir(), 'stepwright-dry-'));
+    main = path.join(builtPackage(), 'dist/cli/main.js');
+    mkdirSync(path.join(root, 'node_modules'));
+    symlinkSync(builtPackage(), path.join(root, 'node_modules/stepwright'), 'junction');
+    const compilerOptions = { module: 'NodeNext', target: 'ES2022', lib: ['ES2023'], strict: true };
+    write('package.json', '{ "type": "module" }\n');
+    write('tsconfig.json', JSON.stringify({ compilerOptions }));
+    const registries = [{ include: ['src/*.ts'], out: 'generated/registry.ts' }];
+    const touchUpstream = "require('fs').writeFileSync('touched-upstream', '')";
+    const upstream = { far: { command: process.execPath, args: ['-e', touchUpstream] } };
+    write('stepwright.config.json', JSON.stringify({ server: 'options.ts', registries, upstream }));
+    write('src/tools.ts', TOOLS);
+    write(
+      'options.ts',
+      `import { writeFileSync } from 'node:fs';
+writeFileSync('touched-options', '');
+import { Save } from './src/tools.js';
+export default { tools: { save: () => new Save('.') } };
+`,
+    );
+    write('notes.yaml', FILE);
+    expect(stepwright('codegen')).toMatchObject({ code: 0, err: '' });
+  }, 300_000);
+
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  test('shows the path, the joins, the skips and the input of each call, and reaches nothing', () => {
+    expect(keep()).toEqual({
+      code: 0,
+      err: '',
+      out: `keep: dry run, no tool was called
+  first: call save
+    input {"text":"hello"}
+    result {"id":0,"path":"stub"} (made up from the schema)
+  shout: skipped, its condition does not hold: (loud ?? null) == true
+  second: call save
+    join none_failed_min_one_success: first succeeded, shout skipped
+    input {"text":"stub"}
+    result {"id":0,"path":"stub"} (made up from the schema)
+succeeded: {"id":0,"path":"stub"}
+`,
+    });
+    expect(touched()).toEqual([]);
+  });
+
+  test('takes stubs by step and by tool, one for each call, errors among them', () => {
+    const file = stubs(`first:
+  - error: { code: E_TOOL_ERROR, message: The disk is busy }
+  - { id: 7, path: a }
+save: { id: 9, path: b }
+`);
+    const { code, out } = keep('--stubs', file, '--format', 'json', '--arg', 'loud=yes');
+    const { path: steps, ...report } = JSON.parse(out);
+    expect([code, report]).toEqual([
+      0,
+      { workflow: 'keep', status: 'succeeded', result: { id: 9, path: 'b' } },
+    ]);
+    const calls = steps.filter(({ event }: { event: string }) => event === 'call');
+    expect(calls).toMatchObject([
+      { step_id: 'first', attempt: 1, failure: { message: 'The disk is busy' }, stub: 'given' },
+      { step_id: 'first', attempt: 2, result: { id: 7 } },
+      { step_id: 'shout', tool: 'save', input: { text: 'hello' }, result: { id: 9 } },
+      { step_id: 'second', input: { text: 'a' }, result: { id: 9 } },
+    ]);
+    expect(touched()).toEqual([]);
+  });
+
+  test('shows a failing path', () => {
+    const file = stubs('{ "second": { "error": { "code": "E_FULL", "message": "full" } } }', 'stubs.json');
+    const { code, out } = keep('--stubs', file);
+    expect(code).toBe(1);
+    expect(out).toContain('error E_FULL: full (stub)\n    failed: E_FULL: full\n');
+    expect(out).toMatch(/\nfailed: E_FULL: full\n$/);
+  });
+
+  test('names the stub that is missing, and starts no upstream server', () => {
+    const { code, out, err } = dry('--workflow', 'look');
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('notes.yaml:25:7');
+    expect(err).toContain(
+      'SW9026: step `far` of workflow `look` has no stub: `far_look` has no output schema',
+    );
+    expect(err).toContain('write `far: RESULT` in a file');
+    const file = stubs('far: { name: stone }\n');
+    expect(dry('--workflow', 'look', '--stubs', file).out).toContain('input {"text":"stone"}');
+    expect(touched()).toEqual([]);
+  });
+
+  test('masks secrets', () => {
+    const { code, out } = dry('--workflow', 'enter', '--arg', 'password=hunter2hunter2');
+    expect([code, out]).toEqual([0, expect.stringContaining('input {"password":"')]);
+    expect(out).not.toContain('hunter2');
+  });
+
+  test.each<[string, string, string]>([
+    ['first: { id: one, path: a }', 'stubs.yaml:1:14', 'SW9027: the stub of `first` does not fit: `/id`'],
+    ['frist: 1', 'stubs.yaml:1:1', 'did you mean `first`?'],
+    ['- 1', 'stubs.yaml:1:1', 'SW9029: the stubs are not an object'],
+    ['first: []', 'stubs.yaml:1:8', 'SW9029: the stubs of `first` are an empty list'],
+    ['first: { error: { code: E_X } }', 'stubs.yaml:1:8', 'SW9029: the error of `first` has no text'],
+    ['first: {', 'stubs.yaml:1:', 'error SW5'],
+    ['a: 1\na: 2', 'stubs.yaml:2:1', 'SW5004'],
+  ])('refuses %j', (text, place, message) => {
+    const { code, out, err } = keep('--stubs', stubs(text));
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain(place);
+    expect(err).toContain(message);
+  });
+
+  test('refuses a command line that makes no sense', () => {
+    expect(dry('--workflow', 'keep')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--arg NAME=TEXT'),
+    });
+    expect(stepwright('run', 'notes.yaml', '--stubs', 'a.yaml').err).toContain(
+      'is for `stepwright run --dry`',
+    );
+    expect(keep('--record', 'a.json').err).toContain('`--dry` makes none');
+    expect(keep('--stubs', 'none.yaml')).toMatchObject({ code: 1, err: expect.stringContaining('SW5019') });
+    expect(keep('--stubs', 'notes.xml').err).toContain('SW5019');
+  });
+});
