@@ -114,6 +114,7 @@ export async function runLocally({
     leavesValues: true,
     values: valuePort({ ...settings, schemas }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
+    ...(settings.telemetry === undefined ? {} : { telemetry: settings.telemetry }),
   }).finally(stop);
   if (status === 'succeeded') {
     return result === undefined ? { status } : { status, result: mask.result(result, state.run.endedBy) };

@@ -122,6 +122,7 @@ export function createServer(
 class RegistryServer implements StepwrightServer {
   readonly info: StepwrightServer['info'];
   declare readonly instructions?: string;
+  readonly telemetry: ResolvedSettings['telemetry'];
   readonly #listings: Listings;
   /** The tools of the registry with what follows from the workflows. The plans of all workflows are made for it. */
   readonly #hintedTools: () => readonly ToolListing[];
@@ -173,6 +174,7 @@ class RegistryServer implements StepwrightServer {
       log,
     });
     this.info = settings.info;
+    this.telemetry = settings.telemetry;
     const prompts = servedPrompts(registry, built, settings.prompts);
     this.#prompts = new Map(prompts.map((prompt) => [prompt.name, prompt]));
     this.#renderer = new PromptRenderer(registry, factories, settings);
@@ -305,12 +307,10 @@ class RegistryServer implements StepwrightServer {
         const message = serverTexts.toolTimedOut(name, toolTimeoutMs);
         return failureResult({ code: 'E_TIMEOUT', message, outcomeUnknown: true });
       }
-      case 'cancelled':
-        return failureResult({
-          code: 'E_CANCELLED',
-          message: serverTexts.toolCancelled(name),
-          outcomeUnknown: true,
-        });
+      case 'cancelled': {
+        const message = serverTexts.toolCancelled(name);
+        return failureResult({ code: 'E_CANCELLED', message, outcomeUnknown: true });
+      }
       default:
         return call satisfies never;
     }

@@ -46,6 +46,8 @@ export interface UpstreamCall {
   readonly signal: AbortSignal;
   /** Sent as `_meta['stepwright/idempotencyKey']`. */
   readonly idempotencyKey?: string | undefined;
+  /** Sent in `_meta`, too: the trace that the call belongs to. */
+  readonly meta?: Readonly<Record<string, string>>;
   progress(progress: number, total?: number, message?: string): void;
 }
 

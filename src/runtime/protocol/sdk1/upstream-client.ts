@@ -78,6 +78,16 @@ function transportOf({ server, root, say }: OpenRequest): Transport {
   return transport;
 }
 
+function metaOf({ idempotencyKey, meta }: UpstreamCall): { readonly _meta?: Record<string, string> } {
+  if (idempotencyKey === undefined && meta === undefined) return {};
+  return {
+    _meta: {
+      ...meta,
+      ...(idempotencyKey === undefined ? {} : { 'stepwright/idempotencyKey': idempotencyKey }),
+    },
+  };
+}
+
 class ClientConnection implements UpstreamConnection {
   #isClosed = false;
 
@@ -96,14 +106,13 @@ class ClientConnection implements UpstreamConnection {
   }
 
   async call(tool: string, input: JsonObject, call: UpstreamCall): Promise<UpstreamResult> {
-    const { idempotencyKey } = call;
     const { timeoutMs } = this.request.server;
     const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
     const signal = limit === undefined ? call.signal : AbortSignal.any([call.signal, limit]);
     const params = {
       name: tool,
       arguments: { ...input },
-      ...(idempotencyKey === undefined ? {} : { _meta: { 'stepwright/idempotencyKey': idempotencyKey } }),
+      ...metaOf(call),
     };
     try {
       const result = await this.client.request({ method: 'tools/call', params }, CallToolResultSchema, {
