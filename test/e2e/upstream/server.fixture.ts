@@ -51,10 +51,11 @@ export function fixtureServer(): Server {
     switch (params.name) {
       case 'echo': {
         const { text = '', twice } = (params.arguments ?? {}) as { text?: string; twice?: boolean };
-        const key = params._meta?.['stepwright/idempotencyKey'];
+        const { 'stepwright/idempotencyKey': key, traceparent } = params._meta ?? {};
         const structuredContent = {
           text: twice ? `${text} ${text}` : text,
           ...(key === undefined ? {} : { key }),
+          ...(traceparent === undefined ? {} : { traceparent }),
         };
         return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
       }
