@@ -224,7 +224,7 @@ describe('the spans of a run', () => {
     ]);
   });
 
-  test('end with the run: a question that nobody answers, a cancelled run', async () => {
+  test('end with the run: a question without an answer', async () => {
     const asked = await recorded(graph([ask('sure')]), {});
     expect(asked.span('ask sure').attributes['error.type']).toBe('E_NOBODY_TO_ASK');
     expect(asked.span('ask sure').events.map(({ name }) => name)).toEqual(['stepwright.node.waiting']);

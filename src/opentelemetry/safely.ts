@@ -41,6 +41,6 @@ function tell(fault: unknown): void {
     const text = fault instanceof Error ? fault.message : String(fault);
     process.emitWarning(`telemetry failed: ${text}`, 'StepwrightWarning');
   } catch {
-    // There is nobody left to tell.
+    // A diagnostic logger that throws has no place to report it.
   }
 }

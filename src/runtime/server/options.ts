@@ -231,7 +231,7 @@ function oneOf<T extends string>(option: string, given: T, values: readonly T[])
   throw new RangeError(`${option} must be '${values.join("' or '")}', not ${JSON.stringify(given)}`);
 }
 
-/** @throws RangeError for what is no telemetry. */
+/** @throws RangeError for any other value. */
 function telemetryOf({ telemetry }: ServerSettings): Pick<ServerSettings, 'telemetry'> {
   if (telemetry === undefined) return {};
   if (typeof telemetry.request === 'function') return { telemetry };
