@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/api';
 import { planOf } from '../plan/compile.js';
 import { nodeKey, parseNodeKey } from '../plan/instances.js';
-import type { Plan, PlannedNode, WorkflowPlan } from '../plan/plan.js';
+import type { Plan, PlannedNode } from '../plan/plan.js';
 import type { Fact, RunState } from '../runtime/engine/contract.js';
 import type { ObservedCall, ObservedRun, RunTelemetry, TraceCarrier } from '../runtime/tools/telemetry.js';
 import { errorType, type Instruments, seconds } from './instruments.js';
@@ -26,10 +26,19 @@ interface OpenSpan {
   readonly attributes: Attributes;
 }
 
+/** What the spans of a node have in common. */
+interface Form {
+  readonly name: string;
+  /** Attributes of its spans and of its metrics: each has few values. */
+  readonly attributes: Attributes;
+  /** Whether its attempts are commands, which have spans of their own: it is a call or a read. */
+  readonly isCall: boolean;
+}
+
 /** Where a node is in the graph of its run. */
 interface Place {
   readonly planned: PlannedNode;
-  readonly workflow: WorkflowPlan;
+  readonly form: Form;
   /** The indices of the loops around it, the outermost first. */
   readonly indices: readonly number[];
   /** The keys of what is around it, the innermost first. */
@@ -117,7 +126,7 @@ export class RunSpans implements RunTelemetry {
         this.#nodes.get(fact.node)?.open?.span.end();
         const node: OpenNode = { place, attempt: 1, hasCalled: false, open: undefined };
         this.#nodes.set(fact.node, node);
-        if (!isCall(place)) this.#openOf(node);
+        if (!place.form.isCall) this.#openOf(node);
         return;
       }
       case 'callReturned':
@@ -158,24 +167,19 @@ export class RunSpans implements RunTelemetry {
     const node = this.#nodes.get(key);
     const place = node?.place ?? this.#placeOf(key);
     if (place === undefined) return this.#contextOf([]);
-    const around = this.#contextOf(isCall(place) ? place.around : [key, ...place.around]);
+    const around = this.#contextOf(place.form.isCall ? place.around : [key, ...place.around]);
     if (kind === 'evaluate') return around;
     const compensates = isCompensation === true || undoes !== undefined;
     if (node !== undefined && !compensates) node.hasCalled = true;
-    const open = this.#start(
-      tool === undefined ? `read_resource ${resource}` : `execute_tool ${tool}`,
-      around,
-      {
-        attributes: {
-          ...nodeAttributes(place),
-          ...(tool === undefined
-            ? { 'stepwright.resource.name': resource ?? '' }
-            : { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool }),
-          ...(compensates ? { 'stepwright.compensation': true } : {}),
-        },
-        noted: { ...indexOf(place), 'stepwright.node.attempt': attempt ?? node?.attempt ?? 1 },
+    const form = kind === COMMANDS[place.planned.node.kind] && !compensates ? place.form : undefined;
+    const open = this.#start(form?.name ?? callName(tool, resource), around, {
+      attributes: form?.attributes ?? {
+        ...nodeAttributes(place.planned),
+        ...callAttributes(tool, resource),
+        ...(compensates ? { 'stepwright.compensation': true } : {}),
       },
-    );
+      noted: attemptAttributes(place, attempt ?? node?.attempt ?? 1),
+    });
     this.#calls.set(id, open);
     return open.context;
   }
@@ -206,7 +210,7 @@ export class RunSpans implements RunTelemetry {
     if (open !== undefined) {
       this.#end(open, code);
       if (of.kind === 'workflow') this.#measureWorkflow(of.workflow, open.began, code);
-    } else if (!isCall(place) || (!hasCalled && code !== undefined)) this.#end(this.#openOf(node), code);
+    } else if (!place.form.isCall || (!hasCalled && code !== undefined)) this.#end(this.#openOf(node), code);
   }
 
   #skip(key: string, reason: string): void {
@@ -215,7 +219,7 @@ export class RunSpans implements RunTelemetry {
     if (place === undefined) return;
     trace.getSpan(this.#contextOf(place.around))?.addEvent('stepwright.node.skipped', {
       ...{ 'stepwright.node.id': place.planned.node.id, 'stepwright.node.skip_reason': reason },
-      ...indexOf(place),
+      ...indexAttributes(place),
     });
   }
 
@@ -231,14 +235,11 @@ export class RunSpans implements RunTelemetry {
     const { planned, around } = place;
     const parent = this.#contextOf(around);
     const called = planned.node.kind === 'workflow' ? planned.node.workflow : undefined;
-    node.open = this.#start(nameOf(planned), parent, {
+    const noted = attemptAttributes(place, node.attempt);
+    node.open = this.#start(place.form.name, parent, {
       links: called === undefined ? [] : this.#callerOf(around),
-      attributes: { ...nodeAttributes(place), ...toolAttributes(planned) },
-      noted: {
-        ...(called === undefined ? {} : workflowAttributes(called)),
-        ...indexOf(place),
-        'stepwright.node.attempt': node.attempt,
-      },
+      attributes: place.form.attributes,
+      noted: called === undefined ? noted : { ...noted, ...workflowAttributes(called) },
     });
     return node.open;
   }
@@ -262,7 +263,7 @@ export class RunSpans implements RunTelemetry {
   #end({ span, began, attributes }: OpenSpan, code: string | undefined): void {
     const failed = failedWith(span, code);
     span.end();
-    const measured = { ...attributes, ...failed };
+    const measured = failed === undefined ? attributes : { ...attributes, ...failed };
     const { node, attempts } = this.#instruments.metrics;
     node.record(seconds() - began, measured);
     attempts.add(1, measured);
@@ -295,6 +296,9 @@ export class RunSpans implements RunTelemetry {
   }
 
   #placeOf(key: string): Place | undefined {
+    const atTop = this.#plan.main.byId.get(key);
+    if (atTop?.scope === this.#plan.main.root)
+      return { planned: atTop, form: formOf(atTop), indices: NONE, around: NONE };
     let workflow = this.#plan.main;
     let prefix = '';
     const around: string[] = [];
@@ -304,7 +308,7 @@ export class RunSpans implements RunTelemetry {
       if (planned === undefined) return undefined;
       for (const { node, scope } of containersOf(planned))
         around.unshift(nodeKey(prefix, node.id, indices.slice(0, scope.loops.length)));
-      if (position === parts.length - 1) return { planned, workflow, indices, around };
+      if (position === parts.length - 1) return { planned, form: formOf(planned), indices, around };
       const own = nodeKey(prefix, id, indices);
       const called =
         planned.node.kind === 'workflow' ? this.#plan.tasks.get(planned.node.workflow) : undefined;
@@ -317,51 +321,73 @@ export class RunSpans implements RunTelemetry {
   }
 }
 
+const NONE: readonly never[] = [];
+
+/** The commands that are attempts of a kind of node. */
+const COMMANDS: Readonly<Record<string, ObservedCall['kind']>> = {
+  call: 'callTool',
+  resource: 'readResource',
+};
+
+/** They are made once for each node: a step has its price. */
+const forms = new WeakMap<PlannedNode, Form>();
+
+function formOf(planned: PlannedNode): Form {
+  const known = forms.get(planned);
+  if (known !== undefined) return known;
+  const { node } = planned;
+  const tool = node.kind === 'call' ? node.tool : undefined;
+  const resource = node.kind === 'resource' ? node.resource : undefined;
+  const isCall = node.kind in COMMANDS;
+  const name = node.kind === 'workflow' ? `invoke_workflow ${node.workflow}` : `${node.kind} ${node.id}`;
+  const attributes = nodeAttributes(planned);
+  const form: Form = {
+    name: isCall ? callName(tool, resource) : name,
+    attributes: isCall ? { ...attributes, ...callAttributes(tool, resource) } : attributes,
+    isCall,
+  };
+  forms.set(planned, form);
+  return form;
+}
+
 /** The containers around a node in its workflow, the outermost first. */
 function containersOf({ scope: { container } }: PlannedNode): PlannedNode[] {
   return container === undefined ? [] : [...containersOf(container), container];
 }
 
-function isCall({ planned: { node } }: Place): boolean {
-  return node.kind === 'call' || node.kind === 'resource';
+function callName(tool: string | undefined, resource: string | undefined): string {
+  return tool === undefined ? `read_resource ${resource}` : `execute_tool ${tool}`;
 }
 
-function nameOf({ node }: PlannedNode): string {
-  switch (node.kind) {
-    case 'call':
-      return `execute_tool ${node.tool}`;
-    case 'workflow':
-      return `invoke_workflow ${node.workflow}`;
-    default:
-      return `${node.kind} ${node.id}`;
-  }
+function callAttributes(tool: string | undefined, resource: string | undefined): Attributes {
+  return tool === undefined
+    ? { 'stepwright.resource.name': resource ?? '' }
+    : { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool };
 }
 
 function workflowAttributes(name: string): Attributes {
   return { 'gen_ai.operation.name': 'invoke_workflow', 'gen_ai.workflow.name': name };
 }
 
-function toolAttributes({ node }: PlannedNode): Attributes {
-  return node.kind === 'call'
-    ? { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': node.tool }
-    : {};
-}
-
-function nodeAttributes({ planned: { node }, workflow }: Place): Attributes {
+function nodeAttributes({ node, scope }: PlannedNode): Attributes {
   return {
-    'gen_ai.workflow.name': workflow.graph.name,
+    'gen_ai.workflow.name': scope.workflow.graph.name,
     'stepwright.node.id': node.id,
     'stepwright.node.kind': node.kind,
   };
 }
 
+function attemptAttributes(place: Place, attempt: number): Attributes {
+  return { ...indexAttributes(place), 'stepwright.node.attempt': attempt };
+}
+
 /** An item of a loop is told from others in spans alone: a metric would have a series for each. */
-function indexOf({ indices }: Place): Attributes {
+function indexAttributes({ indices }: Place): Attributes {
   return indices.length === 0 ? {} : { 'stepwright.node.index': [...indices] };
 }
 
-function failedWith(span: Span, code: string | undefined): Attributes {
-  if (code === undefined) return {};
+function failedWith(span: Span, code: string | undefined): Attributes | undefined {
+  if (code === undefined) return undefined;
   const failed = { 'error.type': errorType(code) };
   span.setAttributes(failed).setStatus({ code: SpanStatusCode.ERROR });
   return failed;
