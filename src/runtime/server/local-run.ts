@@ -134,8 +134,10 @@ async function driftOf(
   { upstream, log }: ResolvedSettings,
 ): Promise<Failure | undefined> {
   if (upstream === undefined) return undefined;
-  const { findDrift } = await import('./upstream-drift.js');
-  return (await findDrift({ registry, graphs: [graph], upstream, log })).get(graph.name);
+  const { UpstreamDrift } = await import('./upstream-drift.js');
+  const drift = new UpstreamDrift({ registry, graphs: [graph], upstream, log });
+  await drift.compare();
+  return drift.unavailable.get(graph.name);
 }
 
 /** The last message of a conversation that its reader continues. */

@@ -3,7 +3,6 @@ import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
-import type { Failure } from '../engine/contract.js';
 import { CallMask } from '../tools/call-mask.js';
 import { thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
@@ -64,6 +63,7 @@ import { lackingScopes, type ScopedCaller, scopeFailure } from './scopes.js';
 import { serverTexts } from './server-texts.js';
 import type { CompletionSubject, ServerChange, ServerOf, StepwrightServer } from './stepwright-server.js';
 import { undeclaredTools } from './undeclared-safety.js';
+import type { UpstreamDrift } from './upstream-drift.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
   type CompletionResult,
@@ -141,9 +141,8 @@ class RegistryServer implements StepwrightServer {
   readonly #gate = new RequestGate();
   readonly #lifecycle: Lifecycle;
   #hasAuthentication = false;
-  /** Why workflows are unavailable, by their names. */
-  #unavailable: ReadonlyMap<string, Failure> = new Map();
-  #isCompared = false;
+  /** Which workflows upstream servers keep from running. */
+  #drift: UpstreamDrift | undefined;
   #runPrompt: Promise<typeof import('./prompt-run.js').runPrompt> | undefined;
   readonly #listeners = new Set<(change: ServerChange) => void>();
 
@@ -280,7 +279,7 @@ class RegistryServer implements StepwrightServer {
     const request = this.#identified(context);
     const missing = this.lackingScopes('tool', name, request);
     if (missing.length > 0) return failureResult(scopeFailure(missing));
-    const drift = this.#unavailable.get(this.#workflowTools.workflowOf(name) ?? '');
+    const drift = this.#drift?.unavailable.get(this.#workflowTools.workflowOf(name) ?? '');
     if (drift !== undefined) return failureResult(drift);
     if (this.#workflowTools.has(name)) return this.#workflowTools.call(name, input, request);
     if (this.settings.planTool && name === PLAN_TOOL.name) {
@@ -340,7 +339,7 @@ class RegistryServer implements StepwrightServer {
   ): Promise<PromptTrace | PromptResult> {
     const request = this.#identified(context);
     const prompt = this.#permittedPrompt(name, request);
-    const drift = this.#unavailable.get(name);
+    const drift = this.#drift?.unavailable.get(name);
     if (drift !== undefined) throw new ProtocolFault(faultCodes.refused, drift.message, { ...drift });
     const read = readArguments(prompt.inputs, given, this.#schemas);
     if (!read.ok) {
@@ -538,11 +537,12 @@ class RegistryServer implements StepwrightServer {
   /** Once: servers are listed again when this one starts again. */
   async #compareUpstream(): Promise<void> {
     const { upstream, log } = this.settings;
-    if (upstream === undefined || this.#isCompared) return;
-    this.#isCompared = true;
-    const { findDrift } = await import('./upstream-drift.js');
+    if (upstream === undefined || this.#drift !== undefined) return;
+    const { UpstreamDrift } = await import('./upstream-drift.js');
     const graphs = [...this.#workflows.values()].map(({ graph }) => graph);
-    this.#unavailable = await findDrift({ registry: this.registry, graphs, upstream, log });
+    this.#drift = new UpstreamDrift({ registry: this.registry, graphs, upstream, log });
+    upstream.onToolsChanged?.((server) => this.#drift?.compare([server]));
+    await this.#drift.compare();
   }
 
   async drain(): Promise<void> {

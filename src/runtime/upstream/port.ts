@@ -65,6 +65,11 @@ export interface UpstreamPort {
    * @throws UpstreamError
    */
   readonly list?: (server: string, signal: AbortSignal) => Promise<UpstreamListing>;
+  /**
+   * Receives the name of a server that says that its list of tools has changed. The listener must not throw. Missing: no
+   * server says so.
+   */
+  readonly onToolsChanged?: (listener: (server: string) => void) => void;
   /** Ends all connections. A later call opens a new one. */
   close(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import {
   CallToolResultSchema,
   ListToolsResultSchema,
   type Progress,
+  ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { UpstreamServer } from '../../upstream/config.js';
@@ -41,6 +42,7 @@ export interface OpenRequest {
   /** The folder that its `cwd` is relative to. */
   readonly root: string;
   readonly say: (line: string) => void;
+  readonly changed: () => void;
 }
 
 /** Connects to an upstream server by the client of the SDK. */
@@ -49,6 +51,7 @@ export async function openUpstream(request: OpenRequest): Promise<UpstreamConnec
   const closed = new Promise<void>((resolve) => {
     client.onclose = resolve;
   });
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => request.changed());
   const transport = transportOf(request);
   try {
     await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS });
