@@ -26,6 +26,7 @@ export const ENTRY_POINTS: Readonly<Record<string, string>> = {
   vite: 'bundlers/vite.d.ts',
   esbuild: 'bundlers/esbuild.d.ts',
   eslint: 'eslint/index.d.ts',
+  opentelemetry: 'opentelemetry/index.d.ts',
   testing: 'testing/index.d.ts',
 };
 

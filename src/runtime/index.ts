@@ -145,6 +145,7 @@ export {
   type ToolEntry,
   type WorkflowEntry,
 } from './tools/registry.js';
+export type { Telemetry } from './tools/telemetry.js';
 export type { PromptMessage, PromptTrace, TraceMeta } from './trace/messages.js';
 export type { HttpUpstream, RestService, StdioUpstream, UpstreamConfig } from './upstream/config.js';
 export {

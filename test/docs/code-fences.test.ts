@@ -45,6 +45,7 @@ test('every code fence is of a kind that is tested', () => {
     'docs/design-patterns.md',
     'docs/how-it-checks.md',
     'docs/migration.md',
+    'docs/opentelemetry.md',
     'docs/recipes.md',
     'docs/serve-over-http.md',
     'docs/several-servers.md',

@@ -22,6 +22,7 @@ const PACKAGES = [
   'zod',
   '@types/node',
   '@modelcontextprotocol/sdk',
+  '@opentelemetry/sdk-trace-node',
   'esbuild',
   'eslint',
   '@typescript-eslint/parser',

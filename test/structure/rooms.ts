@@ -20,6 +20,7 @@ export const ROOMS = [
   'src/runtime/trace',
   'src/runtime/server',
   'src/runtime/protocol/sdk1',
+  'src/opentelemetry',
   'entry',
   'src/testing',
   'src/eslint',
@@ -44,6 +45,7 @@ const PURE: Partial<Record<Room, readonly string[]>> = {
 /** Packages that one place in the product adapts, so that everything else is free of them. */
 const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
   { name: '@modelcontextprotocol/sdk', place: /^src\/runtime\/protocol\/sdk1\// },
+  { name: '@opentelemetry/api', place: /^src\/opentelemetry\// },
   { name: '@photostructure/sqlite', place: /^src\/runtime\/host\/durable\/driver\.ts$/ },
   { name: 'ts-morph', place: /^src\/codegen\/source\// },
 ];

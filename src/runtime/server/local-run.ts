@@ -114,6 +114,7 @@ export async function runLocally({
     leavesValues: true,
     values: valuePort({ ...settings, schemas }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
+    ...(settings.telemetry === undefined ? {} : { telemetry: settings.telemetry }),
   }).finally(stop);
   if (status === 'succeeded') {
     return result === undefined ? { status } : { status, result: mask.result(result, state.run.endedBy) };
@@ -133,8 +134,10 @@ async function driftOf(
   { upstream, log }: ResolvedSettings,
 ): Promise<Failure | undefined> {
   if (upstream === undefined) return undefined;
-  const { findDrift } = await import('./upstream-drift.js');
-  return (await findDrift({ registry, graphs: [graph], upstream, log })).get(graph.name);
+  const { UpstreamDrift } = await import('./upstream-drift.js');
+  const drift = new UpstreamDrift({ registry, upstream, log });
+  await drift.add([[graph.name, graph]]);
+  return drift.unavailable.get(graph.name);
 }
 
 /** The last message of a conversation that its reader continues. */

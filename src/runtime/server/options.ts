@@ -7,6 +7,7 @@ import type { WithFactories } from '../tools/factories.js';
 import { encodedLog, type Log, type LogFunction, RECORD_LEVELS, type RecordLevel } from '../tools/log.js';
 import type { Middleware } from '../tools/middleware.js';
 import type { Registry } from '../tools/registry.js';
+import type { Telemetry } from '../tools/telemetry.js';
 import type { UpstreamPort } from '../upstream/port.js';
 import { DEFAULT_PREFIX } from './composite/served-workflows.js';
 import type { LifecycleHooks } from './lifecycle.js';
@@ -113,6 +114,8 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
    * Default: calls of such tools fail with `E_UPSTREAM_CONFIG`.
    */
   readonly upstream?: UpstreamPort;
+  /** Reports requests, runs and calls: `openTelemetry()` of `stepwright/opentelemetry`. Default: nothing does. */
+  readonly telemetry?: Telemetry;
   /** Workflows a program has built, offered beside those of the registry. Default: none. */
   readonly workflows?: readonly BuiltWorkflow[];
   /** Workflows in YAML, JSON and XML, offered beside those of the registry. Default: none. */
@@ -149,6 +152,7 @@ export interface ResolvedSettings
       | 'model'
       | 'upstream'
       | 'specs'
+      | 'telemetry'
       | 'log'
       | 'logLevel'
       | keyof OwnerRule
@@ -165,6 +169,7 @@ export interface ResolvedSettings
   readonly storePath?: string;
   readonly model?: ModelFunction;
   readonly upstream?: UpstreamPort;
+  readonly telemetry?: Telemetry;
   readonly instructions?: string;
   readonly specs: SpecSettings & Required<Pick<SpecSettings, 'root' | 'watch'>>;
   /** Whether the options have spec files or profiles. */
@@ -231,6 +236,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     localRoles: localRolesOf(settings),
     ...(settings.model === undefined ? {} : { model: settings.model }),
     ...(settings.upstream === undefined ? {} : { upstream: settings.upstream }),
+    ...telemetryOf(settings),
     ...(storePath === undefined ? {} : { storePath }),
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
@@ -241,6 +247,15 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
 function oneOf<T extends string>(option: string, given: T, values: readonly T[]): T {
   if (values.includes(given)) return given;
   throw new RangeError(`${option} must be '${values.join("' or '")}', not ${JSON.stringify(given)}`);
+}
+
+/** @throws RangeError for any other value. */
+function telemetryOf({ telemetry }: ServerSettings): Pick<ServerSettings, 'telemetry'> {
+  if (telemetry === undefined) return {};
+  if (typeof telemetry.request === 'function') return { telemetry };
+  throw new RangeError(
+    `telemetry must be the value that openTelemetry() returns, not a value of type ${typeof telemetry}`,
+  );
 }
 
 /** @throws RangeError for a malformed store, and for one beside a journal. */

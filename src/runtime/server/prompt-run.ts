@@ -95,6 +95,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     context: { ...request, progress: progress.ofTool },
     observe,
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
+    ...(settings.telemetry === undefined ? {} : { telemetry: settings.telemetry }),
   });
   logEnd(settings.log, logged, {
     status: status === 'running' || status === 'paused' ? 'left' : status,

@@ -97,6 +97,7 @@ class RegistryServer implements StepwrightServer {
   readonly registry: Registry;
   readonly toolset: Toolset;
   readonly settings: ResolvedSettings;
+  readonly telemetry: ResolvedSettings['telemetry'];
   readonly #parts: ServerParts;
   readonly #catalogues: LiveCatalogue;
   /** How clients and proxies may keep lists. */
@@ -116,6 +117,7 @@ class RegistryServer implements StepwrightServer {
     this.toolset = parts.toolset;
     this.settings = parts.settings;
     this.info = parts.settings.info;
+    this.telemetry = parts.settings.telemetry;
     this.#schemas = parts.schemas;
     this.#runs = parts.runs;
   }
@@ -205,12 +207,10 @@ class RegistryServer implements StepwrightServer {
         const message = serverTexts.toolTimedOut(name, toolTimeoutMs);
         return failureResult({ code: 'E_TIMEOUT', message, outcomeUnknown: true });
       }
-      case 'cancelled':
-        return failureResult({
-          code: 'E_CANCELLED',
-          message: serverTexts.toolCancelled(name),
-          outcomeUnknown: true,
-        });
+      case 'cancelled': {
+        const message = serverTexts.toolCancelled(name);
+        return failureResult({ code: 'E_CANCELLED', message, outcomeUnknown: true });
+      }
       default:
         return call satisfies never;
     }

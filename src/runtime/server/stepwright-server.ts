@@ -4,6 +4,7 @@ import type { Icon } from '../../decorators/listed.js';
 import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { AnyClass, Registry, TypesOfGraph } from '../tools/registry.js';
+import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
 import type { CompletionRequest } from './prompt-arguments.js';
@@ -45,6 +46,8 @@ export interface StepwrightServer {
   readonly info: ServerInfo;
   /** What a client should know about the server as a whole. */
   readonly instructions?: string | undefined;
+  /** Reports requests: adapters do the work of each by it. */
+  readonly telemetry?: Telemetry | undefined;
   /**
    * `cursor` comes from the page before.
    * @param caller who asks: tools whose scopes it lacks are left out. Default: the user of this process, who has all.

@@ -13,53 +13,122 @@ const LIST_TIMEOUT_MS = 10_000;
 /** What a check of upstream servers needs. */
 export interface DriftCheck {
   readonly registry: Pick<Registry, 'tools'>;
-  /** Each with the workflows it runs among its tasks. */
-  readonly graphs: Iterable<Graph>;
   readonly upstream: UpstreamPort;
   readonly log: Log;
 }
 
+/** A workflow to check, by a key of the caller's. */
+type KeyedGraph = readonly [key: string, graph: Graph];
+
 /**
  * Compares the upstream tools that workflows use with those that the servers list now. What a workflow needs and a
  * server does not have any more makes it unavailable. Other changes of used tools are logged, as is a server that
- * cannot be reached: its tools are taken to be as recorded.
- *
- * @returns why workflows are unavailable, by their names.
+ * cannot be reached: its tools are taken to be as they were last listed, or else as recorded.
  */
-export async function findDrift({
-  registry: { tools },
-  graphs,
-  upstream,
-  log,
-}: DriftCheck): Promise<ReadonlyMap<string, Failure>> {
-  const { list } = upstream;
-  if (list === undefined) return new Map();
-  const all = [...graphs];
-  const used = usedTools(all, tools);
-  const live = await listed(new Set(used.map(({ server }) => server)), list.bind(upstream), log);
-  const unavailable = new Map<string, Failure>();
-  const broken = new Set<string>();
-  for (const graph of all) {
-    const breaks = breaksOf(graph, tools, live);
-    const [first] = breaks;
-    if (first === undefined) continue;
-    for (const { server, tool } of breaks) broken.add(`${server} ${tool}`);
-    const message = upstreamTexts.unavailableWorkflow(
-      graph.name,
-      breakText(first),
-      breaks.length - 1,
-      first.server,
-    );
-    unavailable.set(graph.name, { code: 'E_UPSTREAM_DRIFT', message, details: breaks.map(detailOf) });
-    log(message, { event: 'upstream.drift', workflow: graph.name });
+export class UpstreamDrift {
+  readonly #check: DriftCheck;
+  /** Each with the workflows it runs among its tasks. */
+  readonly #graphs = new Map<string, Graph>();
+  #used: readonly UsedTool[] = [];
+  readonly #live = new Map<string, readonly UpstreamTool[]>();
+  #unavailable: ReadonlyMap<string, Failure> = new Map();
+  /** Servers that are still to be compared. */
+  readonly #changed = new Set<string>();
+  #comparing: Promise<void> | undefined;
+
+  constructor(check: DriftCheck) {
+    this.#check = check;
   }
-  for (const { server, recorded } of used) {
-    const listing = live.get(server)?.filter(({ name }) => name === recorded.name);
-    if (listing === undefined || broken.has(`${server} ${recorded.name}`)) continue;
-    for (const { tool, what } of changesOf([recorded], listing.map(contractOf)))
-      log(upstreamTexts.compatibleDrift(server, tool, what), { event: 'upstream.drift', level: 'warning' });
+
+  /** Why workflows are unavailable, by their keys. */
+  get unavailable(): ReadonlyMap<string, Failure> {
+    return this.#unavailable;
   }
-  return unavailable;
+
+  /** Compares the servers whose tools further workflows call. A key that is known is left out. */
+  add(workflows: Iterable<KeyedGraph>): Promise<void> {
+    const added = [...workflows].filter(([key]) => !this.#graphs.has(key));
+    for (const [key, graph] of added) this.#graphs.set(key, graph);
+    const { tools } = this.#check.registry;
+    this.#used = usedTools([...this.#graphs.values()], tools);
+    const graphs = added.map(([, graph]) => graph);
+    return this.compare(usedTools(graphs, tools).map(({ server }) => server));
+  }
+
+  /** Compares servers, one after the other if it is called again in the meantime. Those that no workflow uses are left out. */
+  compare(servers: readonly string[]): Promise<void> {
+    for (const { server } of this.#used) if (servers.includes(server)) this.#changed.add(server);
+    if (this.#changed.size > 0) this.#comparing ??= this.#compareChanged();
+    return this.#comparing ?? Promise.resolve();
+  }
+
+  async #compareChanged(): Promise<void> {
+    try {
+      while (this.#changed.size > 0) {
+        const servers = new Set(this.#changed);
+        this.#changed.clear();
+        await this.#compare(servers);
+      }
+    } finally {
+      this.#comparing = undefined;
+    }
+  }
+
+  async #compare(servers: ReadonlySet<string>): Promise<void> {
+    const { upstream, log } = this.#check;
+    const { list } = upstream;
+    if (list === undefined) return;
+    for (const [server, tools] of await listed(servers, list.bind(upstream), log))
+      this.#live.set(server, tools);
+    const before = this.#unavailable;
+    const { unavailable, broken } = this.#breaks();
+    this.#unavailable = unavailable;
+    for (const [key, { message }] of unavailable) {
+      if (before.get(key)?.message !== message)
+        log(message, { event: 'upstream.drift', workflow: this.#nameOf(key) });
+    }
+    for (const key of before.keys()) {
+      if (unavailable.has(key)) continue;
+      const workflow = this.#nameOf(key);
+      log(upstreamTexts.availableWorkflow(workflow), { event: 'upstream.drift', level: 'warning', workflow });
+    }
+    this.#logChanges(servers, broken);
+  }
+
+  #nameOf(key: string): string {
+    return this.#graphs.get(key)?.name ?? key;
+  }
+
+  #breaks(): { readonly unavailable: ReadonlyMap<string, Failure>; readonly broken: ReadonlySet<string> } {
+    const unavailable = new Map<string, Failure>();
+    const broken = new Set<string>();
+    for (const [key, graph] of this.#graphs) {
+      const breaks = breaksOf(graph, this.#check.registry.tools, this.#live);
+      const [first] = breaks;
+      if (first === undefined) continue;
+      for (const { server, tool } of breaks) broken.add(`${server} ${tool}`);
+      const message = upstreamTexts.unavailableWorkflow(
+        graph.name,
+        breakText(first),
+        breaks.length - 1,
+        first.server,
+      );
+      unavailable.set(key, { code: 'E_UPSTREAM_DRIFT', message, details: breaks.map(detailOf) });
+    }
+    return { unavailable, broken };
+  }
+
+  #logChanges(servers: ReadonlySet<string>, broken: ReadonlySet<string>): void {
+    for (const { server, recorded } of this.#used) {
+      const listing = this.#live.get(server)?.filter(({ name }) => name === recorded.name);
+      if (!servers.has(server) || listing === undefined || broken.has(`${server} ${recorded.name}`)) continue;
+      for (const { tool, what } of changesOf([recorded], listing.map(contractOf)))
+        this.#check.log(upstreamTexts.compatibleDrift(server, tool, what), {
+          event: 'upstream.drift',
+          level: 'warning',
+        });
+    }
+  }
 }
 
 interface UsedTool {

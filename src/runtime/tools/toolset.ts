@@ -40,6 +40,7 @@ import {
   type ToolEntry,
 } from './registry.js';
 import { Resources, type TemplateInfo, type TemplateRequest } from './resources.js';
+import type { Telemetry, TraceCarrier } from './telemetry.js';
 import { requestContextOf, toolContextOf } from './tool-context.js';
 import { message, toolTexts } from './tool-texts.js';
 
@@ -60,6 +61,8 @@ export interface ToolsetSettings {
   readonly log?: LogFunction;
   /** Reaches the tools of upstream servers. Default: calls of them fail with `E_UPSTREAM_CONFIG`. */
   readonly upstream?: UpstreamPort;
+  /** Reports calls of upstream tools. Default: nothing does. */
+  readonly telemetry?: Telemetry;
   /** Compiles the schemas of the tools. Default: one of its own. */
   readonly schemas?: SchemaCompiler;
 }
@@ -124,6 +127,7 @@ class RegistryToolset implements Toolset {
   readonly #standards = new StandardSchemas();
   readonly #log: Log;
   readonly #upstream: UpstreamPort | undefined;
+  readonly #telemetry: Telemetry | undefined;
   readonly #inCall = new Map<OpenCall, string>();
 
   constructor(
@@ -131,8 +135,9 @@ class RegistryToolset implements Toolset {
     readonly resources: Resources,
     settings: UntypedFactories & ToolsetSettings & { readonly log: Log },
   ) {
-    const { tools = {}, middleware = [], log, schemas, upstream } = settings;
+    const { tools = {}, middleware = [], log, schemas, upstream, telemetry } = settings;
     this.#upstream = upstream;
+    this.#telemetry = telemetry;
     this.#tools = new Instances('tool', 'execute', tools, settings);
     this.#log = log;
     this.middleware = new MiddlewareChain(middleware, log);
@@ -259,7 +264,12 @@ class RegistryToolset implements Toolset {
   }
 
   async #callUpstream(reference: UpstreamReference, input: JsonObject, call: UpstreamCall): Promise<unknown> {
-    if (this.#upstream !== undefined) return this.#upstream.call(reference, input, call);
+    const upstream = this.#upstream;
+    if (upstream !== undefined) {
+      const send = (meta?: TraceCarrier): Promise<unknown> =>
+        upstream.call(reference, input, meta === undefined ? call : { ...call, meta });
+      return this.#telemetry === undefined ? send() : this.#telemetry.upstream(reference, send);
+    }
     const text = upstreamTexts.unknownServer(reference.server, undefined);
     throw new UpstreamError('E_UPSTREAM_CONFIG', text);
   }

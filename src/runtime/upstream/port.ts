@@ -46,6 +46,8 @@ export interface UpstreamCall {
   readonly signal: AbortSignal;
   /** Sent as `_meta['stepwright/idempotencyKey']`. */
   readonly idempotencyKey?: string | undefined;
+  /** Sent in `_meta`, too: the trace that the call belongs to. */
+  readonly meta?: Readonly<Record<string, string>>;
   progress(progress: number, total?: number, message?: string): void;
 }
 
@@ -63,6 +65,11 @@ export interface UpstreamPort {
    * @throws UpstreamError
    */
   readonly list?: (server: string, signal: AbortSignal) => Promise<UpstreamListing>;
+  /**
+   * Receives the name of a server that says that its list of tools has changed. The listener must not throw. Missing: no
+   * server says so.
+   */
+  readonly onToolsChanged?: (listener: (server: string) => void) => void;
   /** Ends all connections. A later call opens a new one. */
   close(): Promise<void>;
 }

@@ -24,11 +24,13 @@ export interface UpstreamConnection {
  * Opens a connection to a server whose variables are filled in. What it throws becomes `E_UPSTREAM_UNAVAILABLE`.
  *
  * @param say receives what the server writes to its log, a line at a time.
+ * @param changed is called when the server says that its list of tools has changed.
  */
 export type OpenUpstream = (
   name: string,
   server: UpstreamServer,
   say: (line: string) => void,
+  changed: () => void,
 ) => Promise<UpstreamConnection>;
 
 /** How upstream servers are reached. */
@@ -56,10 +58,16 @@ export class SessionLostError extends Error {
  */
 export class UpstreamServers implements UpstreamPort {
   readonly #links: ReadonlyMap<string, Link>;
+  readonly #listeners = new Set<(server: string) => void>();
 
   constructor(servers: UpstreamConfig, settings: UpstreamSettings) {
     const entries = Object.entries(servers);
-    this.#links = new Map(entries.map(([name, server]) => [name, new Link(name, server, settings)]));
+    const changed = (name: string): void => {
+      for (const listener of this.#listeners) listener(name);
+    };
+    this.#links = new Map(
+      entries.map(([name, server]) => [name, new Link(name, server, settings, () => changed(name))]),
+    );
   }
 
   async call({ server, tool }: UpstreamReference, input: JsonObject, call: UpstreamCall) {
@@ -68,6 +76,10 @@ export class UpstreamServers implements UpstreamPort {
 
   async list(server: string, signal: AbortSignal): Promise<UpstreamListing> {
     return this.#link(server).use(signal, (connection) => connection.list(signal));
+  }
+
+  onToolsChanged(listener: (server: string) => void): void {
+    this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {
@@ -92,6 +104,7 @@ class Link {
     readonly name: string,
     readonly server: UpstreamServer,
     readonly settings: UpstreamSettings,
+    readonly changed: () => void,
   ) {}
 
   async use<T>(signal: AbortSignal, work: (connection: UpstreamConnection) => Promise<T>): Promise<T> {
@@ -126,7 +139,8 @@ class Link {
       const { server, secrets } = withEnvironment(name, this.server, env);
       mask = (text) => withoutSecrets(text, secrets);
       if (this.#failures > 0) await wait(this.#delayMs());
-      const connection = await open(name, server, (line) => log(mask(upstreamTexts.said(name, line))));
+      const say = (line: string): void => log(mask(upstreamTexts.said(name, line)));
+      const connection = await open(name, server, say, this.changed);
       const masked = maskedConnection(connection, mask);
       void connection.closed.then(() => this.#lost(masked));
       return masked;

@@ -16,6 +16,8 @@ export const upstreamTexts = {
     `The call of '${tool}' of the upstream server '${server}' timed out after ${limitMs} ms`,
   unavailableWorkflow: (workflow: string, first: string, others: number, server: string) =>
     `Workflow '${workflow}' is unavailable: ${first}${others === 0 ? '' : ` (and ${others} more)`}; run \`npx stepwright pull ${server}\`, and correct the workflow`,
+  availableWorkflow: (workflow: string) =>
+    `Workflow '${workflow}' is available again: upstream servers have what it needs`,
   compatibleDrift: (server: string, tool: string, what: string) =>
     `Tool '${tool}' of the upstream server '${server}' ${what}, which no workflow depends on: run \`npx stepwright pull ${server}\``,
   unchecked: (server: string, why: string) =>

@@ -104,6 +104,11 @@ describe.each(kinds)('an upstream server over %s', { timeout: 120_000 }, (kind) 
     });
   });
 
+  test('is refused what it asks a client, at once', async () => {
+    const { content } = await upstream.call(tool('ask-client'), {}, call());
+    expect(JSON.parse(String(content[0]?.text))).toEqual([-32601, -32601, -32601]);
+  });
+
   test('refuses what it does not have', async () => {
     await expect(upstream.call(tool('nothing'), {}, call())).rejects.toMatchObject({
       code: 'E_UPSTREAM_REFUSED',

@@ -4,7 +4,13 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { CallToolRequestSchema, ListToolsRequestSchema, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestSchema,
+  EmptyResultSchema,
+  ListToolsRequestSchema,
+  type ServerRequest,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
 
 const NO_INPUT = { type: 'object', properties: {}, additionalProperties: false } as const;
 
@@ -40,48 +46,76 @@ function listed(): readonly Tool[] {
 }
 
 export function fixtureServer(): Server {
-  const server = new Server({ name: 'fixture', version: '1.0.0' }, { capabilities: { tools: {} } });
+  const server = new Server(
+    { name: 'fixture', version: '1.0.0' },
+    { capabilities: { tools: { listChanged: true } } },
+  );
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
     const from = Number(params?.cursor ?? 0);
     const tools = listed();
     const next = from + PAGE < tools.length ? { nextCursor: String(from + PAGE) } : {};
     return { tools: tools.slice(from, from + PAGE), ...next };
   });
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
-    switch (params.name) {
-      case 'echo': {
-        const { text = '', twice } = (params.arguments ?? {}) as { text?: string; twice?: boolean };
-        const key = params._meta?.['stepwright/idempotencyKey'];
-        const structuredContent = {
-          text: twice ? `${text} ${text}` : text,
-          ...(key === undefined ? {} : { key }),
-        };
-        return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
-      }
-      case 'fail':
-        return { content: [{ type: 'text', text: 'nothing to fail' }], isError: true };
-      case 'slow': {
-        const progressToken = params._meta?.progressToken;
-        if (progressToken !== undefined) {
-          const report = { progressToken, progress: 1, total: 2, message: 'half way' };
-          await sendNotification({ method: 'notifications/progress', params: report });
+  server.setRequestHandler(
+    CallToolRequestSchema,
+    async ({ params }, { signal, sendNotification, sendRequest }) => {
+      switch (params.name) {
+        case 'echo': {
+          const { text = '', twice } = (params.arguments ?? {}) as { text?: string; twice?: boolean };
+          const { 'stepwright/idempotencyKey': key, traceparent } = params._meta ?? {};
+          const structuredContent = {
+            text: twice ? `${text} ${text}` : text,
+            ...(key === undefined ? {} : { key }),
+            ...(traceparent === undefined ? {} : { traceparent }),
+          };
+          return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
         }
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
-        cancelled += 1;
-        return { content: [] };
+        case 'fail':
+          return { content: [{ type: 'text', text: 'nothing to fail' }], isError: true };
+        case 'slow': {
+          const progressToken = params._meta?.progressToken;
+          if (progressToken !== undefined) {
+            const report = { progressToken, progress: 1, total: 2, message: 'half way' };
+            await sendNotification({ method: 'notifications/progress', params: report });
+          }
+          await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+          cancelled += 1;
+          return { content: [] };
+        }
+        case 'state': {
+          const state = { pid: process.pid, cancelled, secret: process.env.FIXTURE_SECRET ?? '' };
+          return { content: [{ type: 'text', text: JSON.stringify(state) }] };
+        }
+        // The tools below are not in the list.
+        case 'announce':
+          await sendNotification({ method: 'notifications/tools/list_changed' });
+          return { content: [] };
+        case 'ask-client': {
+          const requests: readonly ServerRequest[] = [
+            {
+              method: 'elicitation/create',
+              params: { message: 'Sure?', requestedSchema: { type: 'object', properties: {} } },
+            },
+            { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } },
+            { method: 'roots/list' },
+          ];
+          const codes = requests.map((request) =>
+            sendRequest(request, EmptyResultSchema).then(
+              () => 0,
+              ({ code }: { readonly code: number }) => code,
+            ),
+          );
+          return { content: [{ type: 'text', text: JSON.stringify(await Promise.all(codes)) }] };
+        }
+        case 'crash':
+          process.stderr.write(`going down with ${process.env.FIXTURE_SECRET}\n`);
+          process.exit(3);
+          break;
+        default:
+          throw new Error(`no tool ${params.name}`);
       }
-      case 'state': {
-        const state = { pid: process.pid, cancelled, secret: process.env.FIXTURE_SECRET ?? '' };
-        return { content: [{ type: 'text', text: JSON.stringify(state) }] };
-      }
-      case 'crash':
-        process.stderr.write(`going down with ${process.env.FIXTURE_SECRET}\n`);
-        process.exit(3);
-        break;
-      default:
-        throw new Error(`no tool ${params.name}`);
-    }
-  });
+    },
+  );
   return server;
 }
 

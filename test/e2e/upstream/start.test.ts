@@ -1,7 +1,17 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Tool, type ToolContext, Workflow } from 'stepwright';
-import { createServer, type Registry, type UpstreamPort, type UpstreamTool } from 'stepwright/runtime';
+import {
+  createServer,
+  type Registry,
+  type UpstreamPort,
+  type UpstreamTool,
+  upstreamServers,
+} from 'stepwright/runtime';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runLocally } from '../../../src/runtime/server/local-run.js';
+import { programWithPackage } from '../../built-package.js';
 import { call, lit, returns, runs, step, workflow } from '../composite/fixture/workflows.js';
 import { registryOf } from '../server/fixture/registry-of.js';
 
@@ -139,6 +149,52 @@ describe('a server that starts', () => {
     await server.stop();
     expect(state.closes).toBe(1);
   });
+});
+
+test('a list that changes later makes workflows unavailable, and available again', {
+  timeout: 120_000,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'stepwright-drift-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'tools.json');
+  const listed = (tools: readonly UpstreamTool[]) => writeFileSync(file, JSON.stringify(tools));
+  listed(recorded);
+  const files = {
+    command: process.execPath,
+    args: [programWithPackage('test/e2e/upstream/server.fixture.ts')],
+    env: { FIXTURE_TOOLS: file },
+  };
+  const upstream = upstreamServers({ files }, { log: () => {} });
+  let logged: (text: string) => void = () => {};
+  const nextLog = () =>
+    new Promise<string>((resolve) => {
+      logged = resolve;
+    });
+  const server = createServer(registry, {
+    ...{ upstream, log: (text: string) => logged(text), workflows: [{ graph: reading }] as never },
+  });
+  onTestFinished(() => server.stop());
+  await server.start();
+  const announce = async (): Promise<void> => {
+    const { signal } = new AbortController();
+    await upstream.call({ server: 'files', tool: 'announce' }, {}, { signal, progress: () => {} });
+  };
+  const request = { requestId: '1', signal: new AbortController().signal, progress: () => {}, local: true };
+  const failureOf = async () => {
+    const { _meta } = await server.callTool('w_reading', {}, request);
+    return (_meta?.['stepwright/failure'] as { readonly code: string } | undefined)?.code;
+  };
+
+  listed(gone);
+  const lost = nextLog();
+  await announce();
+  expect(await lost).toContain("Workflow 'reading' is unavailable");
+  expect(await failureOf()).toBe('E_UPSTREAM_DRIFT');
+  listed(recorded);
+  const found = nextLog();
+  await announce();
+  expect(await found).toBe("Workflow 'reading' is available again: upstream servers have what it needs");
+  expect(await failureOf()).not.toBe('E_UPSTREAM_DRIFT');
 });
 
 test('a run of the command line is refused as well, and closes the connection', async () => {

@@ -14,6 +14,7 @@ import type {
   ResourceOutcome,
   ToolOutcome,
 } from '../../tools/port.js';
+import type { RunTelemetry } from '../../tools/telemetry.js';
 import { copyJson, toJson } from '../../tools/to-json.js';
 import { message as sentence, toolTexts } from '../../tools/tool-texts.js';
 import type { Clock } from './clock.js';
@@ -35,6 +36,7 @@ export interface CallingRun {
   /** See `runRef`. */
   readonly ref: string;
   readonly workflow: string;
+  readonly telemetry: RunTelemetry | undefined;
   /** What must not be shown of a call. Asked once for a call, and only if something wants to know. */
   readonly maskOf: (call: Call) => CallMask;
   /** Gets the event that a call ended with, and its mask if the port asked for one. */
@@ -69,7 +71,9 @@ export class CallsInFlight {
       context.isOver = true;
       this.#run.returned(event, call, context.askedMask);
     };
-    this.#send(call, context).then(
+    const { telemetry } = this.#run;
+    const send = (): Promise<Outcome> => this.#send(call, context);
+    (telemetry === undefined ? send() : telemetry.inCall(call, send)).then(
       (outcome) => back(this.#eventOf(call, outcome)),
       (fault) => back(this.#broken(call, fault)),
     );

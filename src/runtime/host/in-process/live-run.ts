@@ -8,6 +8,7 @@ import { commandOf, outstanding } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import type { CallMask } from '../../tools/call-mask.js';
 import { type CallContext, runRef } from '../../tools/port.js';
+import { carrierIn, carrierRows, type RunTelemetry, type TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
 import { type HostRow, isUntouchedFork, JournalConflictError } from '../journal.js';
 import { RunMask } from '../run-mask.js';
@@ -18,6 +19,7 @@ import { JournalWriter, type Reloaded } from './journal-writer.js';
 import { type Asks, OpenCommands, type TimedRun } from './open-commands.js';
 import {
   type CancelOptions,
+  followed,
   type LiveStatus,
   noteTransition,
   type RunHost,
@@ -65,6 +67,9 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   #values: ValuesInFlight | undefined;
   #reader: InboxReader | undefined;
   #ref: string | undefined;
+  /** From when the run goes here. */
+  telemetry: RunTelemetry | undefined;
+  readonly #origin: TraceCarrier | undefined;
   #state: RunState;
   /** What it starts with, until the start is safe. */
   #start: Start | undefined;
@@ -94,6 +99,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     if ('loaded' in run) {
       const { loaded } = run;
       this.#state = restore(planOf(graph), loaded.rows);
+      this.#origin = host.telemetry && carrierIn(loaded.hostRows);
       const { input } = this.#state;
       this.#mask = run.mask ?? new RunMask(graph, { input, rows: loaded.hostRows });
       this.#writer = journal && new JournalWriter(journal, graph, loaded);
@@ -173,6 +179,8 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   /** Starts the run, or continues it after a restart. */
   go(): void {
+    if (this.#begun !== undefined || this.#state.run.status === 'running')
+      this.telemetry = followed(this.#host, this.#state, this.#origin);
     if (this.#begun === undefined) this.#readInbox();
     this.#supply([...this.#open.asks.values()]);
     this.#work();
@@ -383,7 +391,12 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     if (!isWhole) this.#in.putBack(given.slice(consumed));
     const events = isWhole ? given : given.slice(0, consumed);
     const item = delivery?.item;
-    const noted = noteTransition(this.#keeper, this.#mask, { events, facts: transition.facts, state });
+    const noted = [
+      ...(this.#start === undefined || this.telemetry === undefined
+        ? []
+        : carrierRows(this.telemetry.carrier)),
+      ...noteTransition(this.#keeper, this.#mask, { events, facts: transition.facts, state }),
+    ];
     const pending = { transition, events, delivery, response, noted };
     // Rows are made when they are asked for.
     const changes = this.#writer === undefined ? [] : transition.changes;
@@ -525,7 +538,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   #tell(facts: readonly Fact[], delivery: Delivery | undefined, response: Json): void {
     if (delivery?.item !== undefined) this.#reader?.forget(delivery.item);
     delivery?.done(response);
-    tellFacts(this.#keeper, facts, this.#state);
+    tellFacts(this.#keeper, facts, this.#state, this.telemetry);
   }
 
   #break(fault: unknown): void {
@@ -562,6 +575,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     this.#reader?.stop();
     this.#calls?.abortAll();
     this.#values?.trim();
+    this.telemetry?.end();
   }
 }
 

@@ -5,7 +5,8 @@ import type { ToolSafety } from '../../../graph/tool-safety.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import type { Event, StartIds } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
-import type { CallPort } from '../../tools/port.js';
+import { type CallPort, runRef } from '../../tools/port.js';
+import type { RunTelemetry, Telemetry, TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
 import type { HostRow, InboxItem, Journal, LoadedRun } from '../journal.js';
 import type { RunMask } from '../run-mask.js';
@@ -31,6 +32,8 @@ export interface RunHost {
   readonly holdsUnsafeCalls?: boolean;
   /** Where the transitions are written. Default: nowhere. */
   readonly journal?: Journal;
+  /** Reports the runs. Default: nothing does. */
+  readonly telemetry?: Telemetry;
 }
 
 interface RunOptions {
@@ -120,8 +123,23 @@ export function noteTransition(
   return learned.length === 0 ? noted : [...learned, ...noted];
 }
 
+/** Reports a run that begins or goes on in this process. */
+export function followed(
+  { telemetry }: RunHost,
+  { run, plan: { graph } }: RunState,
+  origin: TraceCarrier | undefined,
+): RunTelemetry | undefined {
+  return telemetry?.run({ graph, ref: runRef(run.id), origin });
+}
+
 /** Gives facts to the observer of a run. What it throws does not change the run. */
-export function tellFacts(keeper: RunKeeper, facts: readonly Fact[], state: RunState): void {
+export function tellFacts(
+  keeper: RunKeeper,
+  facts: readonly Fact[],
+  state: RunState,
+  telemetry: RunTelemetry | undefined,
+): void {
+  if (telemetry !== undefined) for (const fact of facts) telemetry.observe(fact, state);
   if (keeper.observe === undefined) return;
   for (const fact of facts) {
     try {

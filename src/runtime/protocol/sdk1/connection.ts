@@ -22,6 +22,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { oneLine } from '../../tools/encode-text.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog, type Log } from '../../tools/log.js';
+import type { ObservedRequest } from '../../tools/telemetry.js';
 import { noProgress } from '../../trace/report-progress.js';
 import type { Connection, ConnectOptions, ServerTransport } from './contract.js';
 import { ConnectedClient } from './peer.js';
@@ -127,7 +128,13 @@ export function requestHandler(
     const endTurn = await takeTurn?.(method, context.signal);
     try {
       const work = (admitted: RequestContext) => answer(server, client, { method, params }, admitted);
-      return (await server.admit(context, work, abort)) as Result;
+      const { telemetry } = server;
+      const admit = () => server.admit(context, work, abort);
+      if (telemetry === undefined) return (await admit()) as Result;
+      return (await telemetry.request(
+        observed(method, params, extra, { client, local: caller.local }),
+        admit,
+      )) as Result;
     } catch (error) {
       // Not an `McpError`: that one writes its code into the message, where the client's own writes it again.
       if (error instanceof ProtocolFault) throw error;
@@ -142,6 +149,23 @@ export function requestHandler(
       if (sent !== undefined) await sent;
       inFlight.end();
     }
+  };
+}
+
+function observed(
+  method: string,
+  params: unknown,
+  { requestId, requestInfo }: Extra,
+  { client, local }: { readonly client: ConnectedClient; readonly local: boolean | undefined },
+): ObservedRequest {
+  const transport = requestInfo !== undefined ? 'http' : local === true ? 'pipe' : undefined;
+  const protocolVersion = client.protocolVersion(requestInfo?.headers);
+  return {
+    method: isMethod(method) ? method : undefined,
+    params,
+    requestId: String(requestId),
+    ...(transport === undefined ? {} : { transport }),
+    ...(protocolVersion === undefined ? {} : { protocolVersion }),
   };
 }
 

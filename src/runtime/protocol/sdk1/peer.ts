@@ -27,7 +27,8 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set(['authorization', 'proxy-aut
 const SUBSCRIPTION_LIMIT = 1_000;
 
 /** What a connection asks the protocol about its client. The `Server` of the SDK fits, too. */
-type ClientSide = Pick<ProtocolServer, 'getClientCapabilities' | 'getClientVersion' | 'notification'>;
+type ClientSide = Pick<ProtocolServer, 'getClientCapabilities' | 'getClientVersion' | 'notification'> &
+  Partial<Pick<ProtocolServer, 'agreedVersion'>>;
 
 /** What one connection knows about its client, apart from its requests. */
 export class ConnectedClient {
@@ -61,6 +62,12 @@ export class ConnectedClient {
 
   setLogLevel(level: LogLevel): void {
     this.#logLevel = level;
+  }
+
+  /** The version of the protocol of a request: over HTTP without a session each one says it. */
+  protocolVersion(headers: Readonly<Record<string, unknown>> = {}): string | undefined {
+    const said = headers['mcp-protocol-version'];
+    return this.protocol.agreedVersion ?? (typeof said === 'string' ? said : undefined);
   }
 
   /** The client, as one of its requests sees it. */

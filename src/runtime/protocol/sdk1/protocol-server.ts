@@ -35,6 +35,8 @@ export class ProtocolServer extends Protocol<
 > {
   readonly #introduction: Introduction;
   #client: InitializeRequest['params'] | undefined;
+  /** The version of the protocol that was agreed on. */
+  agreedVersion: string | undefined;
 
   constructor(introduction: Introduction) {
     super();
@@ -57,8 +59,10 @@ export class ProtocolServer extends Protocol<
     this.#client = params;
     const { info, capabilities, instructions } = this.#introduction;
     const isSupported = SUPPORTED_PROTOCOL_VERSIONS.includes(params.protocolVersion);
+    const protocolVersion = isSupported ? params.protocolVersion : LATEST_PROTOCOL_VERSION;
+    this.agreedVersion = protocolVersion;
     return {
-      protocolVersion: isSupported ? params.protocolVersion : LATEST_PROTOCOL_VERSION,
+      protocolVersion,
       capabilities,
       serverInfo: info,
       ...(instructions === undefined || instructions === '' ? {} : { instructions }),

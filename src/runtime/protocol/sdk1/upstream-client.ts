@@ -12,6 +12,7 @@ import {
   CallToolResultSchema,
   ListToolsResultSchema,
   type Progress,
+  ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { UpstreamServer } from '../../upstream/config.js';
@@ -41,6 +42,7 @@ export interface OpenRequest {
   /** The folder that its `cwd` is relative to. */
   readonly root: string;
   readonly say: (line: string) => void;
+  readonly changed: () => void;
 }
 
 /** Connects to an upstream server by the client of the SDK. */
@@ -49,6 +51,7 @@ export async function openUpstream(request: OpenRequest): Promise<UpstreamConnec
   const closed = new Promise<void>((resolve) => {
     client.onclose = resolve;
   });
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => request.changed());
   const transport = transportOf(request);
   try {
     await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS });
@@ -78,6 +81,16 @@ function transportOf({ server, root, say }: OpenRequest): Transport {
   return transport;
 }
 
+function metaOf({ idempotencyKey, meta }: UpstreamCall): { readonly _meta?: Record<string, string> } {
+  if (idempotencyKey === undefined && meta === undefined) return {};
+  return {
+    _meta: {
+      ...meta,
+      ...(idempotencyKey === undefined ? {} : { 'stepwright/idempotencyKey': idempotencyKey }),
+    },
+  };
+}
+
 class ClientConnection implements UpstreamConnection {
   #isClosed = false;
 
@@ -96,14 +109,13 @@ class ClientConnection implements UpstreamConnection {
   }
 
   async call(tool: string, input: JsonObject, call: UpstreamCall): Promise<UpstreamResult> {
-    const { idempotencyKey } = call;
     const { timeoutMs } = this.request.server;
     const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
     const signal = limit === undefined ? call.signal : AbortSignal.any([call.signal, limit]);
     const params = {
       name: tool,
       arguments: { ...input },
-      ...(idempotencyKey === undefined ? {} : { _meta: { 'stepwright/idempotencyKey': idempotencyKey } }),
+      ...metaOf(call),
     };
     try {
       const result = await this.client.request({ method: 'tools/call', params }, CallToolResultSchema, {

@@ -17,7 +17,7 @@ export function openRunStore(
   settings: ResolvedSettings,
   { schemas, refusal }: { readonly schemas: SchemaCompiler } & Pick<RunStoreOptions, 'refusal'>,
 ): RunStore {
-  const { newRunId, runs: limits, log, journal, storePath } = settings;
+  const { newRunId, runs: limits, log, journal, storePath, telemetry } = settings;
   const { secretInputs, toolSafety, isPrivate } = toolset;
   const options: RunStoreOptions = {
     calls: toolset,
@@ -33,6 +33,7 @@ export function openRunStore(
     newRunId,
     limits,
     ...(refusal === undefined ? {} : { refusal }),
+    ...(telemetry === undefined ? {} : { telemetry }),
   };
   if (storePath !== undefined) return new FileRunStore(storePath, options);
   if (journal === undefined) return new MemoryRunStore(options);
