@@ -76,6 +76,14 @@ describe('nodes', () => {
       '{ b: { on: [{ when: "true", goto: a }, { default: a }], default: a }, a: { call: t } }',
       /SW5017 branch `b` has two defaults/,
     ],
+    [
+      '{ b: { on: [{ when: "true", goto: a }, { default: a, when: "true" }] }, a: { call: t } }',
+      /SW5017 branch `b` has a condition beside a default: remove one of them/,
+    ],
+    [
+      '{ b: { on: [{ when: "true", condition: 3, goto: a }] }, a: { call: t } }',
+      /SW5017 branch `b` has `when` and `condition` in one case: remove one of them/,
+    ],
     // G9
     ['{ a: { call: t, depends_on: [b] }, b: { call: t, depends_on: [a] }, c: { call: t } }', /SW4006/],
     // G1

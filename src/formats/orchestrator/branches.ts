@@ -56,6 +56,16 @@ function lowerArm(context: NodeContext, item: Located, index: number): WrittenAr
   if (map === undefined) return undefined;
   const fields = new Fields(reports, map, where, ['when', 'condition', 'goto', 'default']);
   const fallback = fields.entry('default');
+  const [condition, other] = ['when', 'condition'].flatMap((name) => fields.entry(name) ?? []);
+  const extra = other ?? (fallback === undefined ? undefined : condition);
+  if (extra !== undefined) {
+    const problem =
+      other === undefined
+        ? 'has a condition beside a default: remove one of them'
+        : 'has `when` and `condition` in one case: remove one of them';
+    reports.report('SW5017', extra.key, { node: spec.id, problem });
+    return undefined;
+  }
   if (fallback !== undefined) {
     const goto = gotoOf(context, fields.text('goto') ?? targetOf(fallback.value), map);
     return goto === undefined
