@@ -78,7 +78,10 @@ describe('stepwright', () => {
     [['check', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
     [['graph'], '`stepwright graph` needs the name of a workflow'],
     [['graph', 'a', 'b'], '`stepwright graph` takes one argument, and was given `b`'],
-    [['graph', 'a', '--format', 'svg'], '`--format` of `stepwright graph` takes text or mermaid, not `svg`'],
+    [
+      ['graph', 'a', '--format', 'png'],
+      '`--format` of `stepwright graph` takes text, mermaid, svg or html, not `png`',
+    ],
     [['graph', 'a', '--root', 'no/such/folder'], 'there is no folder `no/such/folder`'],
     [['explain'], '`stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`'],
     [['explain', 'SW301'], 'there is no code `SW301` (did you mean `SW3'],
@@ -144,7 +147,7 @@ describe('an internal error', () => {
   test('is reported with a request to report it, without a stack', async () => {
     vi.stubEnv('STEPWRIGHT_DEBUG', '');
     vi.doMock('../codegen/codegen.js', () => ({ runCodegen: () => Promise.reject(fault) }));
-    const { code, out, err } = await run('codegen');
+    const { code, out, err } = await run('codegen', '--no-cache');
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err).toMatch(
       /^stepwright: internal error: Maximum call stack size exceeded\n.*please report it.*\n$/,
@@ -154,6 +157,6 @@ describe('an internal error', () => {
   test('shows its stack with STEPWRIGHT_DEBUG', async () => {
     vi.stubEnv('STEPWRIGHT_DEBUG', '1');
     vi.doMock('../codegen/codegen.js', () => ({ runCodegen: () => Promise.reject(fault) }));
-    expect((await run('check')).err).toContain('dispatch.test.ts:');
+    expect((await run('check', '--no-cache')).err).toContain('dispatch.test.ts:');
   });
 });
