@@ -114,7 +114,7 @@ class YamlReading {
       const key = this.#key(pair.key as ParsedNode | null, pointer);
       if (key === undefined) continue;
       const value = pair.value as ParsedNode | null;
-      const inner = pointerTo(pointer, key.value);
+      const inner = key.pointer;
       // A key without a value ends where its value would begin.
       map.add(key, value === null ? nothing(key.end, inner) : this.read(value, inner));
     }
@@ -122,8 +122,9 @@ class YamlReading {
   }
 
   #key(node: ParsedNode | null, pointer: string): LocatedText | undefined {
+    if (isScalar(node) && typeof node.value === 'string') pointer = pointerTo(pointer, node.value);
     const read = this.read(node, pointer);
-    if (read.kind === 'text') return { ...read, pointer: pointerTo(pointer, read.value) };
+    if (read.kind === 'text') return read;
     const what = `a key that is ${describeLocated(read)}`;
     const instead = 'written' in read ? `quote it: \`"${read.written}"\`` : 'write a name';
     this.#reports.report('SW5003', read, { what, instead });
