@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parseWorkflows } from 'stepwright/formats';
 import { parseDocument } from 'yaml';
 import { lowerSpec } from '../../../src/formats/spec-files.js';
+import { YAML_OPTIONS } from '../../../src/formats/text/read-yaml.js';
 import { builtPackage } from '../../../test/built-package.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
@@ -12,17 +13,6 @@ import type { Sizes } from '../sizes.js';
 import { hostileTexts, repeatedKeys, SEARCH, specText } from '../wire/spec-texts.js';
 
 const REGISTERED = { tools: new Map([['search_hotels', SEARCH]]), resources: new Map() };
-
-/** As the reader of spec files gives them to `yaml`. */
-const YAML_OPTIONS = {
-  version: '1.2',
-  schema: 'core',
-  merge: false,
-  uniqueKeys: false,
-  resolveKnownTags: false,
-  prettyErrors: false,
-  logLevel: 'error',
-} as const;
 
 /**
  * Spec files: a large one from its text to a checked graph, beside the `yaml` package on the same text; keys that are

@@ -19,6 +19,18 @@ import { scanYaml } from './scan-yaml.js';
 /** How many faults of syntax are reported: later ones mostly follow from the first. */
 const MOST_SYNTAX_FAULTS = 10;
 
+/** How the parser reads a file. */
+export const YAML_OPTIONS = {
+  version: '1.2',
+  schema: 'core',
+  merge: false,
+  // Repeated keys are found below: the parser compares each key with each.
+  uniqueKeys: false,
+  resolveKnownTags: false,
+  prettyErrors: false,
+  logLevel: 'error',
+} as const;
+
 /** Reads YAML 1.2 (core schema), strictly. */
 export function readYaml(source: SourceText, limits: TextLimits): ReadText {
   const reports = new Reports(source);
@@ -27,16 +39,7 @@ export function readYaml(source: SourceText, limits: TextLimits): ReadText {
     reports.refuse(refusal);
     return { diagnostics: reports.diagnostics };
   }
-  const document = parseDocument(source.text, {
-    version: '1.2',
-    schema: 'core',
-    merge: false,
-    // Repeated keys are found below: the parser compares each key with each.
-    uniqueKeys: false,
-    resolveKnownTags: false,
-    prettyErrors: false,
-    logLevel: 'error',
-  });
+  const document = parseDocument(source.text, YAML_OPTIONS);
   for (const { code, message, pos } of document.errors.slice(0, MOST_SYNTAX_FAULTS)) {
     const at = { start: pos[0], end: pos[1] };
     if (code === 'MULTIPLE_DOCS')
