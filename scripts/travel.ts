@@ -2,6 +2,8 @@ import { styleText } from 'node:util';
 import { createServer, type StepwrightServer } from 'stepwright/runtime';
 import { TravelAgency } from '../examples/travel/agency.js';
 import { Failures } from '../examples/travel/failures.js';
+import { RemoteAgency } from '../examples/travel/remote-agency.js';
+import { startService } from '../examples/travel/service.js';
 import { travelTools } from '../examples/travel/tools.js';
 import { registry } from '../generated/travel.registry.js';
 
@@ -214,10 +216,11 @@ const scenes: readonly Scene[] = [
 async function play({ title, failures = '', workflow, args, says, afterwards }: Scene): Promise<void> {
   console.log(`\n${paint('bold', `── ${title}`)}${failures === '' ? '' : ` (TRAVEL_FAILURES=${failures})`}`);
   const agency = await TravelAgency.open({ failures: Failures.parse(failures) });
+  const service = await startService(agency);
   try {
     const server: StepwrightServer = createServer(registry, {
       name: 'stepwright-travel',
-      tools: travelTools(agency),
+      tools: travelTools(new RemoteAgency(service.url)),
     });
     const told = await converse(server, workflow, args);
     check(told.includes(says), `the conversation says '${says}'`);
@@ -228,6 +231,7 @@ async function play({ title, failures = '', workflow, args, says, afterwards }: 
       check(answer.includes(gives), `${tool} then gives '${gives}'`);
     }
   } finally {
+    await service.close();
     agency.close();
   }
 }

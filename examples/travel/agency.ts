@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ToolContext } from 'stepwright';
 import { z } from 'zod';
+import { type CallContext, ENDPOINTS, type InputOf, type OutputOf, type TravelService } from './endpoints.js';
 import { Failures, type ToolName } from './failures.js';
+import { type Ledger, ledgerOf } from './ledger.js';
 import { refusals } from './refusal.js';
 import { seed } from './seed.js';
 import { Sql } from './sql.js';
@@ -25,13 +26,11 @@ export interface AgencyOptions {
   readonly failures?: Failures;
 }
 
-type CallContext = Pick<ToolContext, 'idempotencyKey' | 'signal'>;
-
 /** The business behind the tools: a database, a clock, and what is made to go wrong. */
-export class TravelAgency {
+export class TravelAgency implements TravelService {
   readonly #sql: Sql;
   readonly #clock: () => number;
-  readonly #failures: Failures;
+  #failures: Failures;
 
   private constructor(sql: Sql, clock: () => number, failures: Failures) {
     this.#sql = sql;
@@ -53,35 +52,38 @@ export class TravelAgency {
   }
 
   /**
-   * Work that changes nothing, for one call of a tool.
+   * Does the work of an endpoint for one call of a tool: all of it or, when it throws, none. Calls with one idempotency
+   * key that change something are one call: the work is done once, and its result given to each of them.
    *
-   * @throws {Refusal} with `E_UNAVAILABLE` where the tool is switched to fail, and whatever `work` throws.
+   * @throws {Refusal} with `E_UNAVAILABLE` where the tool is switched to fail, `E_KEY_REUSED`, and whatever the work throws.
+   * @throws {ConnectionLost} after the work where the tool is switched to lose its answer.
    */
-  async read<T>(tool: ToolName, { signal }: CallContext, work: (desk: Desk) => T): Promise<T> {
-    this.#enter(tool, signal);
-    return this.#answer(tool, signal, work(this.#desk()));
+  async call<N extends ToolName>(name: N, input: InputOf<N>, context: CallContext): Promise<OutputOf<N>> {
+    const { signal, idempotencyKey } = context;
+    signal.throwIfAborted();
+    if (this.#failures.strikes(name)) throw refusals.unavailable(name);
+    // The table has the work of each name, which a type of all names cannot say.
+    const { isWrite, work } = ENDPOINTS[name] as {
+      readonly isWrite: boolean;
+      readonly work: (desk: Desk, input: InputOf<N>) => OutputOf<N>;
+    };
+    const doWork = (): OutputOf<N> => work(this.#desk(), input);
+    const result = !isWrite
+      ? doWork()
+      : this.#sql.transaction(() =>
+          idempotencyKey === undefined ? doWork() : this.#once(name, idempotencyKey, input, doWork),
+        );
+    return this.#answer(name, signal, result);
   }
 
-  /**
-   * Work that changes something, for one call of a tool: all of it or, when it throws, none. Calls with one idempotency
-   * key are one call: the work is done once, and its result given to each of them.
-   *
-   * @param input What tells a repetition from another call under the same key.
-   * @throws {Refusal} with `E_UNAVAILABLE` where the tool is switched to fail, `E_KEY_REUSED`, and whatever `work` throws.
-   */
-  async write<T extends object>(
-    tool: ToolName,
-    { signal, idempotencyKey }: CallContext,
-    input: object,
-    work: (desk: Desk) => T,
-  ): Promise<T> {
-    this.#enter(tool, signal);
-    const result = this.#sql.transaction(() =>
-      idempotencyKey === undefined
-        ? work(this.#desk())
-        : this.#once(tool, idempotencyKey, JSON.stringify(input), work),
-    );
-    return this.#answer(tool, signal, result);
+  /** What there is: bookings, payments, orders. */
+  get ledger(): Ledger {
+    return ledgerOf(this.#sql);
+  }
+
+  /** Replaces what goes wrong from now on. */
+  set failures(failures: Failures) {
+    this.#failures = failures;
   }
 
   close(): void {
@@ -92,7 +94,8 @@ export class TravelAgency {
     return { sql: this.#sql, now: this.#clock(), failures: this.#failures };
   }
 
-  #once<T extends object>(tool: ToolName, key: string, input: string, work: (desk: Desk) => T): T {
+  #once<T>(tool: ToolName, key: string, given: object, doWork: () => T): T {
+    const input = JSON.stringify(given);
     const earlier = this.#sql.first(
       z.object({ input: z.string(), result: z.string() }),
       'SELECT input, result FROM requests WHERE tool = ? AND key = ?',
@@ -102,19 +105,25 @@ export class TravelAgency {
     if (earlier !== undefined && earlier.input !== input) throw refusals.keyReused(tool);
     // What stands under the tool's name is what this very work gave, as JSON.
     if (earlier !== undefined) return JSON.parse(earlier.result) as T;
-    const result = work(this.#desk());
+    const result = doWork();
     this.#sql.run('INSERT INTO requests VALUES (?, ?, ?, ?)', tool, key, input, JSON.stringify(result));
     return result;
   }
 
-  #enter(tool: ToolName, signal: AbortSignal): void {
-    signal.throwIfAborted();
-    if (this.#failures.strikes(tool)) throw refusals.unavailable(tool);
-  }
-
-  /** The work is done by now: who gives up waiting, and asks again under the same key, finds it done. */
+  /** The work is done by now: a caller that gives up waiting, and asks again under the same key, finds it done. */
   async #answer<T>(tool: ToolName, signal: AbortSignal, result: T): Promise<T> {
     const ms = this.#failures.delayOf(tool);
-    return ms === 0 ? result : sleep(ms, result, { signal });
+    if (ms > 0) await sleep(ms, undefined, { signal });
+    if (this.#failures.loses(tool)) throw new ConnectionLost(tool);
+    return result;
+  }
+}
+
+/** Thrown where the work was done, and its answer is switched to be lost on the way. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost';
+
+  constructor(tool: ToolName) {
+    super(`The connection was lost before ${tool} answered`);
   }
 }

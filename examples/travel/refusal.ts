@@ -16,6 +16,10 @@ export class Refusal extends Error {
 export const refusals = {
   unavailable: (tool: string) =>
     new Refusal('E_UNAVAILABLE', `The system behind ${tool} does not answer; try again later`),
+  late: (tool: string, ms: number) =>
+    new Refusal('E_UNAVAILABLE', `The system behind ${tool} did not answer within ${ms} ms; try again later`),
+  connectionLost: (tool: string) =>
+    new Refusal('E_UNAVAILABLE', `The connection to the system behind ${tool} was lost; try again later`),
   keyReused: (tool: string) =>
     new Refusal(
       'E_KEY_REUSED',

@@ -1,4 +1,4 @@
-import type { TravelAgency } from './agency.js';
+import type { TravelService } from './endpoints.js';
 import { AddToWaitlist } from './tools/add-to-waitlist.tool.js';
 import { ApplyCode } from './tools/apply-code.tool.js';
 import { BookHotel } from './tools/book-hotel.tool.js';
@@ -17,25 +17,25 @@ import { SearchFlights } from './tools/search-flights.tool.js';
 import { SearchHotels } from './tools/search-hotels.tool.js';
 import { ValidateCart } from './tools/validate-cart.tool.js';
 
-/** How the tools of an agency are made: what a server is given as `tools`. */
-export function travelTools(agency: TravelAgency) {
+/** How the tools are made: what a server is given as `tools`. */
+export function travelTools(service: TravelService) {
   return {
-    search_flights: () => new SearchFlights(agency),
-    check_availability: () => new CheckAvailability(agency),
-    create_booking: () => new CreateBooking(agency),
-    add_to_waitlist: () => new AddToWaitlist(agency),
-    get_booking: () => new GetBooking(agency),
-    cancel_booking: () => new CancelBooking(agency),
-    process_payment: () => new ProcessPayment(agency),
-    process_refund: () => new ProcessRefund(agency),
-    search_hotels: () => new SearchHotels(agency),
-    book_hotel: () => new BookHotel(agency),
-    cancel_hotel: () => new CancelHotel(agency),
-    confirm_trip: () => new ConfirmTrip(agency),
-    validate_cart: () => new ValidateCart(agency),
-    apply_code: () => new ApplyCode(agency),
-    calculate_total: () => new CalculateTotal(agency),
-    charge_cart: () => new ChargeCart(agency),
-    confirm_order: () => new ConfirmOrder(agency),
+    search_flights: () => new SearchFlights(service),
+    check_availability: () => new CheckAvailability(service),
+    create_booking: () => new CreateBooking(service),
+    add_to_waitlist: () => new AddToWaitlist(service),
+    get_booking: () => new GetBooking(service),
+    cancel_booking: () => new CancelBooking(service),
+    process_payment: () => new ProcessPayment(service),
+    process_refund: () => new ProcessRefund(service),
+    search_hotels: () => new SearchHotels(service),
+    book_hotel: () => new BookHotel(service),
+    cancel_hotel: () => new CancelHotel(service),
+    confirm_trip: () => new ConfirmTrip(service),
+    validate_cart: () => new ValidateCart(service),
+    apply_code: () => new ApplyCode(service),
+    calculate_total: () => new CalculateTotal(service),
+    charge_cart: () => new ChargeCart(service),
+    confirm_order: () => new ConfirmOrder(service),
   };
 }

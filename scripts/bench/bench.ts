@@ -10,6 +10,7 @@ import { memory, rowBytes } from './rows/memory.js';
 import { planning, references } from './rows/parts.js';
 import { promptSlope, prompts } from './rows/prompts.js';
 import { secrets } from './rows/secrets.js';
+import { specs } from './rows/specs.js';
 import { startup } from './rows/startup.js';
 import { stateSize } from './rows/state-size.js';
 import { steps } from './rows/steps.js';
@@ -32,6 +33,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   references,
   secrets,
   builder,
+  specs,
   slope: promptSlope,
   prompts,
   tools,

@@ -46,6 +46,13 @@ export interface Sizes {
     /** Runs of the length that `window` has. */
     readonly longRuns: number;
   };
+  /** Nodes of the large spec file, how often a hostile text repeats, and the files that are loaded at once. */
+  readonly specs: {
+    readonly nodes: number;
+    readonly hostile: number;
+    readonly files: number;
+    readonly nodesOfEach: number;
+  };
   /** Tools of the server that starts, and of the one whose lists are measured. */
   readonly tools: readonly [started: number, listed: number];
   /** The projects that are compiled. */
@@ -114,6 +121,7 @@ export const FULL: Sizes = {
     peerSteps: 50,
     longRuns: 3,
   },
+  specs: { nodes: 1_000, hostile: 10_000, files: 100, nodesOfEach: 6 },
   tools: [20, 100],
   compiled: [
     {
@@ -169,6 +177,7 @@ export const TINY: Sizes = {
     peerSteps: 3,
     longRuns: 1,
   },
+  specs: { nodes: 3, hostile: 100, files: 2, nodesOfEach: 2 },
   tools: [2, 3],
   compiled: [
     { ...{ workflows: 2, tools: 2, schemas: 'types', rounds: 1, edits: 2 }, targets: { cold: 1 } },

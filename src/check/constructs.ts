@@ -125,7 +125,9 @@ function firstTooDeep(root: Expr): Expr | undefined {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [expr, depth] = next;
     if (depth >= MAX_EXPRESSION_DEPTH) return expr;
-    for (const child of childrenOf(expr)) open.push([child.expr, depth + 1]);
+    if (expr.kind === 'dict') {
+      for (const entry of expr.entries) open.push(['key' in entry ? entry.value : entry.spread, depth + 1]);
+    } else for (const child of childrenOf(expr)) open.push([child.expr, depth + 1]);
   }
   return undefined;
 }

@@ -158,6 +158,7 @@ function checkExpression(
   knowsError: boolean,
 ): Diagnostic[] {
   const refs = references(expr).map(({ ref }) => ref);
+  if (refs.length === 0) return [];
   const unbound = unboundLocals(expr).map((ref) =>
     diagnostic('SW3001', locationOfExpr(ref, source), { name: String(ref.path[0]) }),
   );
@@ -268,16 +269,18 @@ function checkFieldReference(
 export function checkUnused(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const { graph, nodes, scopes, byId } = plan;
   if (nodes.length === 0) return [];
-  const values = scopes.flatMap(({ value }) => value ?? []);
   const returns = graph.returns !== undefined || nodes.some(({ node }) => node.kind === 'return');
   const idle = nodes.flatMap(({ node }) => {
     const what = isRead(byId.get(node.id)) ? undefined : purposeOf(node, returns, environment);
     if (what === undefined) return [];
     return [diagnostic('SW3010', locationOfNode(node, graph), { step: node.id, what })];
   });
-  const everything = [...nodes.flatMap(({ node }) => expressionsOf(node)), ...values];
-  const refs = everything.flatMap(references).filter(({ ref }) => ref.root === 'inputs');
-  const inputs = new Set(refs.map(({ ref }) => String(ref.path[0])));
+  const inputs = new Set<string>();
+  const read = (expr: Expr): void => {
+    for (const { ref } of references(expr)) if (ref.root === 'inputs') inputs.add(String(ref.path[0]));
+  };
+  for (const { node } of nodes) expressionsOf(node).forEach(read);
+  for (const { value } of scopes) if (value !== undefined) read(value);
   const unread = graph.inputs
     .filter(({ name }) => !inputs.has(name))
     .map(({ name, source }) => diagnostic('SW3011', source ?? graph.source, { name, workflow: graph.name }));

@@ -55,9 +55,10 @@ export function followPath(
   let known = start;
   let missingKey: MissingKey | undefined;
   for (let index = 0; ; index++) {
-    const at: Position = { ref, keys: segments.slice(0, index).map(({ key }) => key) };
     const all = known;
-    const forms = formsAt(known, at, narrowing);
+    const isNarrowed = narrowing.isUncertain || narrowing.facts.length > 0;
+    const at = (): Position => ({ ref, keys: segments.slice(0, index).map(({ key }) => key) });
+    const forms = isNarrowed ? formsAt(known, at(), narrowing) : known;
     if (forms === undefined) return { known: UNKNOWN };
     known = forms;
     const segment = segments[index];
@@ -115,6 +116,10 @@ function joinForms(known: ValueType, forms: readonly ValueType[]): ValueType {
  */
 function hasPartialKey(known: ValueType, key: string | number): boolean {
   if (known.kind !== 'schema') return false;
+  const { shapes } = known.view;
+  // The usual schema has one form, which the read below finds again.
+  if (shapes.length === 1 && shapes !== 'unknown' && typeof shapes[0]?.type === 'string')
+    return shapes[0].type !== 'null' && read(known, key).kind === 'missing';
   const forms = (alternativesOf(known) ?? []).filter((form) => !isNull(form));
   const without = forms.filter((form) => read(form, key).kind === 'missing');
   return without.length > 0;

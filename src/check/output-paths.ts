@@ -103,6 +103,7 @@ interface Reading {
 
 /** The reads in an expression that not every form of a value supports, under the conditions around each read. */
 function formFaults(expr: Expr, reading: Reading): Diagnostic[] {
+  if (expr.kind === 'literal') return [];
   const { names, locals = new Map(), isQuestion } = reading;
   const inside = (part: Expr | undefined, more: Partial<Reading> = {}): Diagnostic[] =>
     part === undefined ? [] : formFaults(part, { ...reading, ...more });
@@ -158,6 +159,10 @@ function formFaults(expr: Expr, reading: Reading): Diagnostic[] {
       const value = typeOf(expr.value, names, locals);
       const inner = { names: without(names, [expr.name]), locals: new Map([...locals, [expr.name, value]]) };
       return [...inside(expr.value), ...inside(expr.body, inner)];
+    }
+    case 'dict': {
+      const part = { ...reading, isQuestion: false };
+      return expr.entries.flatMap((entry) => formFaults('key' in entry ? entry.value : entry.spread, part));
     }
     default:
       return childrenOf(expr).flatMap((child) => inside(child.expr, { isQuestion: child.guarded }));

@@ -18,12 +18,38 @@ export type Step =
   | { readonly kind: 'found'; readonly view: SchemaView }
   | { readonly kind: 'missing'; readonly known: readonly string[] };
 
+/** Schemas do not change, and every step of a workflow asks for those of its tool. */
+const views = new WeakMap<JsonSchema, SchemaView>();
+const steps = new WeakMap<SchemaView, Map<string | number, Step>>();
+
+/** How many keys of a view are remembered. */
+const MOST_STEPS = 64;
+
 export function viewOf(schema: JsonSchema): SchemaView {
-  return { root: schema, shapes: expand(schema, schema, new Set()) };
+  const known = views.get(schema);
+  if (known !== undefined) return known;
+  const view = { root: schema, shapes: expand(schema, schema, new Set()) };
+  views.set(schema, view);
+  return view;
 }
 
 /** Reads a property, an item or a length. Missing means that no value of this schema has it. */
 export function stepInto(view: SchemaView, key: string | number): Step {
+  let known = steps.get(view);
+  if (known === undefined) {
+    known = new Map();
+    steps.set(view, known);
+  }
+  let step = known.get(key);
+  if (step === undefined) {
+    step = read(view, key);
+    // Keys may be those of callers, and registered schemas live as long as the process.
+    if (known.size < MOST_STEPS) known.set(key, step);
+  }
+  return step;
+}
+
+function read(view: SchemaView, key: string | number): Step {
   const { root, shapes } = view;
   if (shapes === 'unknown') return { kind: 'found', view };
   const parts: SchemaView['shapes'][] = [];

@@ -45,7 +45,10 @@ export function valueExpressions(node: Node): Expr[] {
 
 /** The condition and the guidance of a node, and the value that replaces its failure. What they name only orders. */
 export function sideExpressions(node: Node): Expr[] {
-  return present(node.when, node.guidance, fallbackValue(node));
+  const fallback = fallbackValue(node);
+  // Most nodes have none of them.
+  if (node.when === undefined && node.guidance === undefined && fallback === undefined) return [];
+  return [node.when, node.guidance, fallback].filter((expr) => expr !== undefined);
 }
 
 /** The replacement for the value of a failed node; the only expression that may name the `error`. */
@@ -61,12 +64,11 @@ export function compensationsOf(node: Node): readonly Compensation[] {
 
 /** Every expression of a node itself, its summary and its compensations included; nested scopes are not. */
 export function expressionsOf(node: Node): Expr[] {
-  return [
-    ...valueExpressions(node),
-    ...sideExpressions(node),
-    ...present(node.summary),
-    ...compensationsOf(node).map(({ input }) => input),
-  ];
+  const found = valueExpressions(node);
+  found.push(...sideExpressions(node));
+  if (node.summary !== undefined) found.push(node.summary);
+  for (const { input } of compensationsOf(node)) found.push(input);
+  return found;
 }
 
 /** The resources that are read before a node acts. */
@@ -132,10 +134,6 @@ export function toolsIn({ nodes, tasks = [] }: Pick<Graph, 'nodes' | 'tasks'>): 
     for (const { tool } of compensationsOf(node)) found.add(tool);
   }
   return found;
-}
-
-function present(...parts: readonly (Expr | undefined)[]): Expr[] {
-  return parts.filter((part) => part !== undefined);
 }
 
 /**

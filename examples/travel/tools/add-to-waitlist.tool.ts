@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { type WaitlistEntry, waitForSeat, waitlistEntry } from '../bookings.js';
+import { type WaitlistEntry, waitlistEntry } from '../bookings.js';
+import type { TravelService } from '../endpoints.js';
 import { CheckAvailability } from './check-availability.tool.js';
 
 @Tool({
@@ -16,15 +16,13 @@ import { CheckAvailability } from './check-availability.tool.js';
   hints: { category: 'booking', requires: [() => CheckAvailability] },
 })
 export class AddToWaitlist {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(input: { flight_id: string; passenger: string }, context: ToolContext): Promise<WaitlistEntry> {
-    return this.#agency.write('add_to_waitlist', context, input, (desk) =>
-      waitForSeat(desk, input.flight_id, input.passenger),
-    );
+    return this.#service.call('add_to_waitlist', input, context);
   }
 }

@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { applyDiscount, type Discount, discount } from '../shop.js';
+import type { TravelService } from '../endpoints.js';
+import { type Discount, discount } from '../shop.js';
 
 @Tool({
   name: 'apply_code',
@@ -15,15 +15,13 @@ import { applyDiscount, type Discount, discount } from '../shop.js';
   hints: { category: 'action' },
 })
 export class ApplyCode {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(input: { cart_id: string; code: string }, context: ToolContext): Promise<Discount> {
-    return this.#agency.write('apply_code', context, input, (desk) =>
-      applyDiscount(desk, input.cart_id, input.code),
-    );
+    return this.#service.call('apply_code', input, context);
   }
 }

@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { bookRoom, type ConfirmedStay, confirmedStay } from '../hotels.js';
+import type { TravelService } from '../endpoints.js';
+import { type ConfirmedStay, confirmedStay } from '../hotels.js';
 import { SearchHotels } from './search-hotels.tool.js';
 
 @Tool({
@@ -19,19 +19,16 @@ import { SearchHotels } from './search-hotels.tool.js';
   hints: { category: 'booking', requires: [() => SearchHotels] },
 })
 export class BookHotel {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(
     input: { hotel_id: string; guest: string; checkin: string; checkout: string },
     context: ToolContext,
   ): Promise<ConfirmedStay> {
-    return this.#agency.write('book_hotel', context, input, (desk) => {
-      const { hotel_id, guest, ...dates } = input;
-      return bookRoom(desk, hotel_id, guest, dates);
-    });
+    return this.#service.call('book_hotel', input, context);
   }
 }

@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { type Totals, totals, totalsOf } from '../shop.js';
+import type { TravelService } from '../endpoints.js';
+import { type Totals, totals } from '../shop.js';
 
 @Tool({
   name: 'calculate_total',
@@ -14,13 +14,13 @@ import { type Totals, totals, totalsOf } from '../shop.js';
   hints: { category: 'action' },
 })
 export class CalculateTotal {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
-  execute({ cart_id }: { cart_id: string }, context: ToolContext): Promise<Totals> {
-    return this.#agency.read('calculate_total', context, (desk) => totalsOf(desk, cart_id));
+  execute(input: { cart_id: string }, context: ToolContext): Promise<Totals> {
+    return this.#service.call('calculate_total', input, context);
   }
 }

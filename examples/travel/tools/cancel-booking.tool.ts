@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { type CancelledBooking, cancelBooking, cancelledBooking } from '../bookings.js';
+import { type CancelledBooking, cancelledBooking } from '../bookings.js';
+import type { TravelService } from '../endpoints.js';
 import { ProcessRefund } from './process-refund.tool.js';
 
 @Tool({
@@ -16,15 +16,13 @@ import { ProcessRefund } from './process-refund.tool.js';
   hints: { category: 'cancellation', next: [() => ProcessRefund] },
 })
 export class CancelBooking {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(input: { booking_id: string }, context: ToolContext): Promise<CancelledBooking> {
-    return this.#agency.write('cancel_booking', context, input, (desk) =>
-      cancelBooking(desk, input.booking_id),
-    );
+    return this.#service.call('cancel_booking', input, context);
   }
 }

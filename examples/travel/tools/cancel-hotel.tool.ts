@@ -1,7 +1,6 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { cancelRoom } from '../hotels.js';
+import type { TravelService } from '../endpoints.js';
 
 @Tool({
   name: 'cancel_hotel',
@@ -15,16 +14,13 @@ import { cancelRoom } from '../hotels.js';
   hints: { category: 'cancellation' },
 })
 export class CancelHotel {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(input: { booking_id: string }, context: ToolContext): Promise<{ id: string; status: 'cancelled' }> {
-    return this.#agency.write('cancel_hotel', context, input, (desk) => {
-      cancelRoom(desk, input.booking_id);
-      return { id: input.booking_id, status: 'cancelled' as const };
-    });
+    return this.#service.call('cancel_hotel', input, context);
   }
 }

@@ -1,9 +1,8 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
+import type { TravelService } from '../endpoints.js';
 import { type Money, money } from '../money.js';
 import { type Payment, type PaymentMethod, payment, paymentMethod } from '../payments.js';
-import { payForCart } from '../shop.js';
 import { CalculateTotal } from './calculate-total.tool.js';
 
 @Tool({
@@ -19,18 +18,16 @@ import { CalculateTotal } from './calculate-total.tool.js';
   hints: { category: 'payment', requires: [() => CalculateTotal] },
 })
 export class ChargeCart {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(
     input: { cart_id: string; amount: Money; method: PaymentMethod },
     context: ToolContext,
   ): Promise<Payment> {
-    return this.#agency.write('charge_cart', context, input, (desk) =>
-      payForCart(desk, input.cart_id, input.amount, input.method),
-    );
+    return this.#service.call('charge_cart', input, context);
   }
 }

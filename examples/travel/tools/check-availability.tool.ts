@@ -1,7 +1,6 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { findComingFlight, seatsLeft } from '../flights.js';
+import type { TravelService } from '../endpoints.js';
 import { AddToWaitlist } from './add-to-waitlist.tool.js';
 import { CreateBooking } from './create-booking.tool.js';
 import { SearchFlights } from './search-flights.tool.js';
@@ -21,19 +20,16 @@ import { SearchFlights } from './search-flights.tool.js';
   },
 })
 export class CheckAvailability {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(
-    { flight_id }: { flight_id: string },
+    input: { flight_id: string },
     context: ToolContext,
   ): Promise<{ flight_id: string; seats_available: number }> {
-    return this.#agency.read('check_availability', context, (desk) => ({
-      flight_id,
-      seats_available: seatsLeft(desk, findComingFlight(desk, flight_id).key),
-    }));
+    return this.#service.call('check_availability', input, context);
   }
 }

@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { type Order, order, placeOrder } from '../shop.js';
+import type { TravelService } from '../endpoints.js';
+import { type Order, order } from '../shop.js';
 import { ChargeCart } from './charge-cart.tool.js';
 
 @Tool({
@@ -16,15 +16,13 @@ import { ChargeCart } from './charge-cart.tool.js';
   hints: { category: 'action', requires: [() => ChargeCart] },
 })
 export class ConfirmOrder {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(input: { cart_id: string; payment_id: string }, context: ToolContext): Promise<Order> {
-    return this.#agency.write('confirm_order', context, input, (desk) =>
-      placeOrder(desk, input.cart_id, input.payment_id),
-    );
+    return this.#service.call('confirm_order', input, context);
   }
 }

@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { makeTrip, type Trip, trip } from '../trips.js';
+import type { TravelService } from '../endpoints.js';
+import { type Trip, trip } from '../trips.js';
 import { BookHotel } from './book-hotel.tool.js';
 import { CreateBooking } from './create-booking.tool.js';
 
@@ -17,18 +17,16 @@ import { CreateBooking } from './create-booking.tool.js';
   hints: { category: 'booking', requires: [() => CreateBooking, () => BookHotel] },
 })
 export class ConfirmTrip {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(
     input: { flight_booking_id: string; hotel_booking_id: string },
     context: ToolContext,
   ): Promise<Trip> {
-    return this.#agency.write('confirm_trip', context, input, (desk) =>
-      makeTrip(desk, input.flight_booking_id, input.hotel_booking_id),
-    );
+    return this.#service.call('confirm_trip', input, context);
   }
 }

@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { type ConfirmedBooking, confirmedBooking, makeBooking } from '../bookings.js';
+import { type ConfirmedBooking, confirmedBooking } from '../bookings.js';
+import type { TravelService } from '../endpoints.js';
 import { CheckAvailability } from './check-availability.tool.js';
 import { ProcessPayment } from './process-payment.tool.js';
 
@@ -18,15 +18,13 @@ import { ProcessPayment } from './process-payment.tool.js';
   hints: { category: 'booking', requires: [() => CheckAvailability], next: [() => ProcessPayment] },
 })
 export class CreateBooking {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(input: { flight_id: string; passenger: string }, context: ToolContext): Promise<ConfirmedBooking> {
-    return this.#agency.write('create_booking', context, input, (desk) =>
-      makeBooking(desk, input.flight_id, input.passenger),
-    );
+    return this.#service.call('create_booking', input, context);
   }
 }

@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { type Booking, booking, findBooking } from '../bookings.js';
+import { type Booking, booking } from '../bookings.js';
+import type { TravelService } from '../endpoints.js';
 
 @Tool({
   name: 'get_booking',
@@ -14,13 +14,13 @@ import { type Booking, booking, findBooking } from '../bookings.js';
   hints: { category: 'search' },
 })
 export class GetBooking {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
-  execute({ booking_id }: { booking_id: string }, context: ToolContext): Promise<Booking> {
-    return this.#agency.read('get_booking', context, (desk) => findBooking(desk, booking_id));
+  execute(input: { booking_id: string }, context: ToolContext): Promise<Booking> {
+    return this.#service.call('get_booking', input, context);
   }
 }

@@ -1,9 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { findBooking } from '../bookings.js';
-import { type Payment, type PaymentMethod, payment, paymentMethod, takePayment } from '../payments.js';
-import { refusals } from '../refusal.js';
+import type { TravelService } from '../endpoints.js';
+import { type Payment, type PaymentMethod, payment, paymentMethod } from '../payments.js';
 import { CreateBooking } from './create-booking.tool.js';
 
 @Tool({
@@ -18,17 +16,13 @@ import { CreateBooking } from './create-booking.tool.js';
   hints: { category: 'payment', requires: [() => CreateBooking] },
 })
 export class ProcessPayment {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(input: { booking_id: string; method: PaymentMethod }, context: ToolContext): Promise<Payment> {
-    return this.#agency.write('process_payment', context, input, (desk) => {
-      const { id, status, total_price } = findBooking(desk, input.booking_id);
-      if (status !== 'confirmed') throw refusals.notConfirmed(id, status);
-      return takePayment(desk, id, total_price, input.method);
-    });
+    return this.#service.call('process_payment', input, context);
   }
 }

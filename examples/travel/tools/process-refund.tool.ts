@@ -1,9 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { refundablePayment } from '../bookings.js';
-import { type Money, money, moneyOf } from '../money.js';
-import { payBack } from '../payments.js';
+import type { TravelService } from '../endpoints.js';
+import { type Money, money } from '../money.js';
 import { CancelBooking } from './cancel-booking.tool.js';
 
 @Tool({
@@ -23,25 +21,16 @@ import { CancelBooking } from './cancel-booking.tool.js';
   hints: { category: 'payment', requires: [() => CancelBooking] },
 })
 export class ProcessRefund {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(
     input: { booking_id: string },
     context: ToolContext,
   ): Promise<{ payment_id: string; booking_id: string; status: 'refunded'; amount: Money }> {
-    return this.#agency.write('process_refund', context, input, (desk) => {
-      const { id, cents } = refundablePayment(desk, input.booking_id);
-      payBack(desk, id);
-      return {
-        payment_id: id,
-        booking_id: input.booking_id,
-        status: 'refunded' as const,
-        amount: moneyOf(cents),
-      };
-    });
+    return this.#service.call('process_refund', input, context);
   }
 }

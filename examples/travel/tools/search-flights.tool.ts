@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { type Flight, flight, flightsOn } from '../flights.js';
+import type { TravelService } from '../endpoints.js';
+import { type Flight, flight } from '../flights.js';
 import { CheckAvailability } from './check-availability.tool.js';
 
 @Tool({
@@ -17,18 +17,16 @@ import { CheckAvailability } from './check-availability.tool.js';
   hints: { category: 'search', next: [() => CheckAvailability] },
 })
 export class SearchFlights {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(
-    { origin, destination, date }: { origin: string; destination: string; date: string },
+    input: { origin: string; destination: string; date: string },
     context: ToolContext,
   ): Promise<{ flights: Flight[] }> {
-    return this.#agency.read('search_flights', context, (desk) => ({
-      flights: flightsOn(desk, origin, destination, date),
-    }));
+    return this.#service.call('search_flights', input, context);
   }
 }

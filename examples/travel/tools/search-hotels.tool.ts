@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { type Hotel, hotel, hotelsIn } from '../hotels.js';
+import type { TravelService } from '../endpoints.js';
+import { type Hotel, hotel } from '../hotels.js';
 import { BookHotel } from './book-hotel.tool.js';
 
 @Tool({
@@ -17,18 +17,16 @@ import { BookHotel } from './book-hotel.tool.js';
   hints: { category: 'search', next: [() => BookHotel] },
 })
 export class SearchHotels {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
   execute(
-    { city, checkin, checkout }: { city: string; checkin: string; checkout: string },
+    input: { city: string; checkin: string; checkout: string },
     context: ToolContext,
   ): Promise<{ hotels: Hotel[] }> {
-    return this.#agency.read('search_hotels', context, (desk) => ({
-      hotels: hotelsIn(desk, city, { checkin, checkout }),
-    }));
+    return this.#service.call('search_hotels', input, context);
   }
 }

@@ -1,7 +1,7 @@
 import { Tool, type ToolContext } from 'stepwright';
 import { z } from 'zod';
-import type { TravelAgency } from '../agency.js';
-import { type Cart, cart, checkCart } from '../shop.js';
+import type { TravelService } from '../endpoints.js';
+import { type Cart, cart } from '../shop.js';
 
 @Tool({
   name: 'validate_cart',
@@ -14,13 +14,13 @@ import { type Cart, cart, checkCart } from '../shop.js';
   hints: { category: 'validation' },
 })
 export class ValidateCart {
-  readonly #agency: TravelAgency;
+  readonly #service: TravelService;
 
-  constructor(agency: TravelAgency) {
-    this.#agency = agency;
+  constructor(service: TravelService) {
+    this.#service = service;
   }
 
-  execute({ cart_id }: { cart_id: string }, context: ToolContext): Promise<Cart> {
-    return this.#agency.read('validate_cart', context, (desk) => checkCart(desk, cart_id));
+  execute(input: { cart_id: string }, context: ToolContext): Promise<Cart> {
+    return this.#service.call('validate_cart', input, context);
   }
 }

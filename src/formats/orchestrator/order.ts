@@ -34,21 +34,22 @@ export function dependenciesOf(nodes: readonly Node[]): Dependencies {
       if (to !== undefined && to !== index) explicit[to]?.push(index);
     }
   }
-  const data = nodes.map((node, index) =>
-    readsIn(node).flatMap(({ reference, reader }): DataEdge[] => {
-      const { root, path } = reference.ref;
-      const source = root === 'steps' ? holders.get(String(path[0])) : undefined;
-      return source === undefined || source === index ? [] : [{ source, reference, reader }];
-    }),
-  );
+  const data = nodes.map((node, index) => {
+    const edges: DataEdge[] = [];
+    const read = (reader: Node): void => {
+      for (const expr of expressionsOf(reader)) {
+        for (const reference of references(expr)) {
+          const { root, path } = reference.ref;
+          const source = root === 'steps' ? holders.get(String(path[0])) : undefined;
+          if (source !== undefined && source !== index) edges.push({ source, reference, reader });
+        }
+      }
+      for (const { scope } of bodiesOf(reader)) scope.nodes.forEach(read);
+    };
+    read(node);
+    return edges;
+  });
   return { explicit, data };
-}
-
-function readsIn(node: Node): { readonly reference: Reference; readonly reader: Node }[] {
-  const own = expressionsOf(node).flatMap((expr) =>
-    references(expr).map((reference) => ({ reference, reader: node })),
-  );
-  return [...own, ...bodiesOf(node).flatMap(({ scope }) => scope.nodes.flatMap(readsIn))];
 }
 
 /**

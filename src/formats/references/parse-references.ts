@@ -46,6 +46,7 @@ function indexOrText(key: string): string | number {
  * reference alone may have a `?` behind it without braces.
  */
 export function parseReferences(text: string): readonly TextPart[] {
+  if (!text.includes('$')) return text === '' ? [] : [text];
   const parts: TextPart[] = [];
   let literal = '';
   let index = 0;

@@ -104,9 +104,8 @@ export function describeLocated({ kind }: Located): string {
 
 /** A segment of a JSON pointer (RFC 6901). */
 export function pointerTo(parent: string, key: string | number): string {
-  return typeof key === 'number'
-    ? `${parent}/${key}`
-    : `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  if (typeof key === 'number' || !/[~/]/.test(key)) return `${parent}/${key}`;
+  return `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 /** The text of a file, by lines. */
@@ -133,6 +132,9 @@ export class SourceText {
 
   span(start: number, end: number = start): Span {
     const [line, column] = this.#position(start);
+    // Most ranges end in the line that they begin in.
+    const next = this.#lineStarts?.[line] ?? this.text.length + 1;
+    if (start <= end && end < next) return [line, column, line, column + end - start];
     const [endLine, endColumn] = this.#position(Math.max(start, end));
     return [line, column, endLine, endColumn];
   }

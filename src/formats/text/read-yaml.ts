@@ -19,6 +19,18 @@ import { scanYaml } from './scan-yaml.js';
 /** How many faults of syntax are reported: later ones mostly follow from the first. */
 const MOST_SYNTAX_FAULTS = 10;
 
+/** How the parser reads a file. */
+export const YAML_OPTIONS = {
+  version: '1.2',
+  schema: 'core',
+  merge: false,
+  // Repeated keys are found below: the parser compares each key with each.
+  uniqueKeys: false,
+  resolveKnownTags: false,
+  prettyErrors: false,
+  logLevel: 'error',
+} as const;
+
 /** Reads YAML 1.2 (core schema), strictly. */
 export function readYaml(source: SourceText, limits: TextLimits): ReadText {
   const reports = new Reports(source);
@@ -27,16 +39,7 @@ export function readYaml(source: SourceText, limits: TextLimits): ReadText {
     reports.refuse(refusal);
     return { diagnostics: reports.diagnostics };
   }
-  const document = parseDocument(source.text, {
-    version: '1.2',
-    schema: 'core',
-    merge: false,
-    // Repeated keys are found below: the parser compares each key with each.
-    uniqueKeys: false,
-    resolveKnownTags: false,
-    prettyErrors: false,
-    logLevel: 'error',
-  });
+  const document = parseDocument(source.text, YAML_OPTIONS);
   for (const { code, message, pos } of document.errors.slice(0, MOST_SYNTAX_FAULTS)) {
     const at = { start: pos[0], end: pos[1] };
     if (code === 'MULTIPLE_DOCS')
@@ -114,7 +117,7 @@ class YamlReading {
       const key = this.#key(pair.key as ParsedNode | null, pointer);
       if (key === undefined) continue;
       const value = pair.value as ParsedNode | null;
-      const inner = pointerTo(pointer, key.value);
+      const inner = key.pointer;
       // A key without a value ends where its value would begin.
       map.add(key, value === null ? nothing(key.end, inner) : this.read(value, inner));
     }
@@ -122,8 +125,9 @@ class YamlReading {
   }
 
   #key(node: ParsedNode | null, pointer: string): LocatedText | undefined {
+    if (isScalar(node) && typeof node.value === 'string') pointer = pointerTo(pointer, node.value);
     const read = this.read(node, pointer);
-    if (read.kind === 'text') return { ...read, pointer: pointerTo(pointer, read.value) };
+    if (read.kind === 'text') return read;
     const what = `a key that is ${describeLocated(read)}`;
     const instead = 'written' in read ? `quote it: \`"${read.written}"\`` : 'write a name';
     this.#reports.report('SW5003', read, { what, instead });

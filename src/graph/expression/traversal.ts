@@ -125,9 +125,23 @@ export function dataPath(expr: Expr): DataPath | undefined {
 
 /** Every data path in a tree, the longest one of each chain. */
 export function dataPaths(expr: Expr): DataPath[] {
+  const found: DataPath[] = [];
+  collectPaths(expr, found);
+  return found;
+}
+
+function collectPaths(expr: Expr, found: DataPath[]): void {
+  if (expr.kind === 'literal') return;
+  if (expr.kind === 'dict') {
+    for (const entry of expr.entries) collectPaths('key' in entry ? entry.value : entry.spread, found);
+    return;
+  }
   const path = dataPath(expr);
-  if (path === undefined) return childrenOf(expr).flatMap((child) => dataPaths(child.expr));
-  return [path, ...computedKeys(expr).flatMap(dataPaths)];
+  if (path === undefined) for (const child of childrenOf(expr)) collectPaths(child.expr, found);
+  else {
+    found.push(path);
+    for (const key of computedKeys(expr)) collectPaths(key, found);
+  }
 }
 
 /** `pages[0].title`, as an author writes it. */
@@ -179,6 +193,11 @@ function collectUnbound(expr: Expr, known: ReadonlySet<string>, found: RefExpr[]
       if (expr.root === 'local' && !known.has(String(expr.path[0]))) found.push(expr);
       return;
     default:
+      if (expr.kind === 'dict') {
+        for (const entry of expr.entries)
+          collectUnbound('key' in entry ? entry.value : entry.spread, known, found);
+        return;
+      }
       for (const { expr: child, binds } of childrenOf(expr)) {
         collectUnbound(child, binds === undefined ? known : new Set([...known, ...binds]), found);
       }

@@ -4,7 +4,9 @@ import { openAgency, refusal } from './open-agency.js';
 
 describe('switches', () => {
   test('name what goes wrong, how often, and what is slow', () => {
-    const failures = Failures.parse('payment, hotel:2,,search_flights@500,search_flights:1');
+    const failures = Failures.parse(
+      'payment, hotel:2,,search_flights@500,search_flights:1, charge_cart!, book_hotel!1',
+    );
     const strikes = (trouble: 'payment' | 'hotel' | 'flight' | 'search_flights') =>
       [1, 2, 3].map(() => failures.strikes(trouble));
     expect(strikes('payment')).toEqual([true, true, true]);
@@ -13,6 +15,8 @@ describe('switches', () => {
     expect(strikes('search_flights')).toEqual([true, false, false]);
     expect(failures.delayOf('search_flights')).toBe(500);
     expect(failures.delayOf('book_hotel')).toBe(0);
+    expect([1, 2].map(() => failures.loses('charge_cart'))).toEqual([true, true]);
+    expect([1, 2].map(() => failures.loses('book_hotel'))).toEqual([true, false]);
   });
 
   test('are all off by default', () => {
@@ -20,15 +24,22 @@ describe('switches', () => {
     for (const tool of TOOL_NAMES) {
       expect(none.strikes(tool)).toBe(false);
       expect(none.delayOf(tool)).toBe(0);
+      expect(none.loses(tool)).toBe(false);
     }
   });
 
-  test.each(['nonsense', 'payment@5', 'hotel:-1', 'hotel:x', 'hotel=2', 'hotel:1e3', 'search_flights@'])(
-    '%j is none',
-    (text) => {
-      expect(() => Failures.parse(text)).toThrow(`'${text}' is no failure: write <what>`);
-    },
-  );
+  test.each([
+    'nonsense',
+    'payment@5',
+    'payment!',
+    'hotel:-1',
+    'hotel:x',
+    'hotel=2',
+    'hotel:1e3',
+    'search_flights@',
+  ])('%j is none', (text) => {
+    expect(() => Failures.parse(text)).toThrow(`'${text}' is no failure: write <what>`);
+  });
 });
 
 const ANN = { flight_id: 'UA57-2026-02-26', passenger: 'Ann' };

@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseWorkflows } from 'stepwright/formats';
+import { parseDocument } from 'yaml';
+import { lowerSpec } from '../../../src/formats/spec-files.js';
+import { YAML_OPTIONS } from '../../../src/formats/text/read-yaml.js';
+import { builtPackage } from '../../../test/built-package.js';
+import { inTurns, timed } from '../measure.js';
+import { type Row, row } from '../row.js';
+import type { Sizes } from '../sizes.js';
+import { hostileTexts, repeatedKeys, SEARCH, specText } from '../wire/spec-texts.js';
+
+const REGISTERED = { tools: new Map([['search_hotels', SEARCH]]), resources: new Map() };
+
+/**
+ * Spec files: a large one from its text to a checked graph, beside the `yaml` package on the same text; keys that are
+ * repeated; texts that are refused; many files in a new process.
+ */
+export async function specs(sizes: Sizes): Promise<Row[]> {
+  return [...(await largeFile(sizes)), ...(await refusals(sizes)), await manyFiles(sizes)];
+}
+
+async function largeFile(sizes: Sizes): Promise<Row[]> {
+  const { nodes } = sizes.specs;
+  const [text, repeated] = [specText(nodes), repeatedKeys(nodes)];
+  const file = { file: 'large.yaml', format: 'yaml' } as const;
+  const read = () => parseWorkflows(text, { ...file, registered: REGISTERED });
+  const { workflows, diagnostics } = await read();
+  if (workflows.length !== 1) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  const costs = await inTurns(
+    {
+      yaml: timed(1, sizes.goMs, () => parseDocument(text, YAML_OPTIONS)),
+      read: timed(1, sizes.goMs, () => lowerSpec(text, file)),
+      all: timed(1, sizes.goMs, read),
+      repeated: timed(1, sizes.goMs, () => lowerSpec(repeated, file)),
+      yamlRepeated: timed(1, sizes.goMs, () => parseDocument(repeated, YAML_OPTIONS)),
+    },
+    sizes,
+  );
+  const unit = 'µs';
+  const peer = { name: 'yaml', value: costs.yaml };
+  const atMost = 1.3;
+  return [
+    row({
+      name: `spec file of ${nodes} nodes, to a checked graph`,
+      ...{ unit, ours: costs.all, peer, target: { of: 'ratio', atMost } },
+    }),
+    row({ name: `spec file of ${nodes} nodes, to a graph`, unit, ours: costs.read, peer }),
+    row({
+      name: `spec file of ${nodes} nodes, its check`,
+      ...{ unit, ours: costs.all - costs.read, target: { of: 'ours', atMost: 40_000 } },
+    }),
+    row({
+      name: `spec file, ${nodes} keys that are repeated`,
+      ...{ unit, ours: costs.repeated, peer: { name: 'yaml', value: costs.yamlRepeated } },
+      target: { of: 'ratio', atMost },
+    }),
+  ];
+}
+
+async function refusals(sizes: Sizes): Promise<Row[]> {
+  const texts = hostileTexts(sizes.specs.hostile);
+  const samples: Record<string, ReturnType<typeof timed>> = {};
+  for (const { name, format, text } of texts) {
+    const read = () => parseWorkflows(text, { file: 'hostile', format });
+    const { workflows, diagnostics } = await read();
+    if (workflows.length > 0 || diagnostics.length === 0) throw new Error(`${name} are not refused`);
+    samples[name] = timed(1, sizes.goMs, read);
+  }
+  const costs = await inTurns(samples, sizes);
+  return texts.map(({ name }) =>
+    row({
+      name: `spec file refused: ${name}`,
+      ...{ unit: 'µs', ours: costs[name] ?? Number.NaN, target: { of: 'ours', atMost: 20_000 } },
+    }),
+  );
+}
+
+/** Loads files, and prints the CPU time of it in µs, that of the modules included. */
+const LOAD = `
+const { user, system } = process.cpuUsage();
+const { loadWorkflowFiles } = await import(process.argv[1]);
+const files = process.argv.slice(3);
+const { workflows } = await loadWorkflowFiles(files, { root: process.argv[2] });
+if (workflows.length !== files.length) throw new Error('a file has no workflow');
+const { user: userAfter, system: systemAfter } = process.cpuUsage();
+console.log(userAfter + systemAfter - user - system);
+`;
+
+async function manyFiles({ specs: { files, nodesOfEach }, rounds }: Sizes): Promise<Row> {
+  const root = mkdtempSync(path.join(tmpdir(), 'stepwright-specs-'));
+  const names = Array.from({ length: files }, (_, index) => `flow-${index}.yaml`);
+  for (const [index, name] of names.entries())
+    writeFileSync(path.join(root, name), specText(nodesOfEach, `flow_${index}`));
+  const module = path.join(builtPackage(), 'dist/formats/index.js');
+  const args = ['--input-type=module', '--eval', LOAD, module, root, ...names];
+  const sample = (): number => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(stderr);
+    return Number(stdout);
+  };
+  try {
+    // Processes are never warm.
+    const { ours } = await inTurns({ ours: sample }, { rounds, warmUpMs: 0 });
+    return row({
+      name: `${files} spec files of ${nodesOfEach} nodes, in a new process`,
+      ...{ unit: 'µs', ours, target: { of: 'ours', atMost: 300_000 } },
+    });
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
