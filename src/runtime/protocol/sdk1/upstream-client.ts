@@ -13,7 +13,8 @@ import {
   ListToolsResultSchema,
   type Progress,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonObject } from '../../../graph/json.js';
+import { isJsonObject, type JsonObject } from '../../../graph/json.js';
+import { HINTS_META } from '../../../infer/read-tools.js';
 import type { UpstreamServer } from '../../upstream/config.js';
 import {
   type UpstreamCall,
@@ -185,8 +186,9 @@ function plainResult({ content, structuredContent, isError, _meta }: Loose<Upstr
   };
 }
 
-function plainTool(tool: Loose<UpstreamTool>): UpstreamTool {
-  const { name = '', title, description, inputSchema = {}, outputSchema, annotations } = tool;
+function plainTool(tool: Loose<UpstreamTool> & { readonly _meta?: JsonObject }): UpstreamTool {
+  const { name = '', title, description, inputSchema = {}, outputSchema, annotations, _meta } = tool;
+  const hints = _meta?.[HINTS_META];
   return {
     name,
     ...(title === undefined ? {} : { title }),
@@ -194,5 +196,6 @@ function plainTool(tool: Loose<UpstreamTool>): UpstreamTool {
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(annotations === undefined ? {} : { annotations }),
+    ...(isJsonObject(hints) ? { hints } : {}),
   };
 }
