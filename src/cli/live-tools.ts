@@ -41,7 +41,7 @@ export async function liveTools(
   const port = upstreamServers({ [name]: server }, { root: folder, log: (line) => said.push(line) });
   try {
     const { tools } = await port.list(name, new AbortController().signal);
-    return tools as unknown as readonly JsonObject[];
+    return tools.map((tool) => ({ ...tool, ...hintsOf(server, tool.name) })) as unknown as JsonObject[];
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     for (const line of said) output.err(`${line}\n`);
@@ -50,6 +50,11 @@ export async function liveTools(
   } finally {
     await port.close();
   }
+}
+
+/** Hints of the configuration, before those that the server lists. */
+function hintsOf({ hints = {} }: UpstreamServer, tool: string): object {
+  return Object.hasOwn(hints, tool) ? { hints: hints[tool] } : {};
 }
 
 interface NamedServer {

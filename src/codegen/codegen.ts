@@ -15,6 +15,7 @@ import { formatLocation } from '../graph/source-location.js';
 import { assemble } from './assemble.js';
 import { checkHints } from './check-hints.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
+import { type ConfiguredHints, type LinkedHints, withConfiguredHints } from './configured-hints.js';
 import type { Declarations, LinkedWorkflow, Phase, ToolDeclaration } from './declarations.js';
 import { applyIgnores, InternalError, internalFault, workingOn } from './diagnostics.js';
 import { emitRegistry } from './emit/registry.js';
@@ -212,7 +213,7 @@ interface RunMemory {
 
 async function compileRegistry(
   root: string,
-  { tsconfig, loader, compiled }: CodegenPlan,
+  { tsconfig, loader, compiled, hints: configured = [] }: CodegenPlan,
   { files, out, includePlace, manifest: planned }: RegistryPlan,
   { overlay, ...reading }: Reading,
   { session, names, fileOf }: RunMemory,
@@ -228,7 +229,7 @@ async function compileRegistry(
     ...(looked === undefined ? {} : { inputs: looked, memory: memory.files }),
     ...(overlay === undefined ? {} : { overlay }),
   });
-  const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading, looked };
+  const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading, looked, configured };
   const compile = (typed: ReadonlySet<string>, before?: Compilation) =>
     compileSources(host, typed, options, memory.workflows, before);
   const first = await compile(new Set());
@@ -259,7 +260,7 @@ async function compileRegistry(
   const ignores = host.ignores();
   const graphs = linked.value.map(({ graph }) => graph);
   if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs, outputs: [] };
-  const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
+  const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value.hints };
   const content = assemble(declarations, schemas.value, parts, memory.workflows);
   return {
     declarations,
@@ -281,18 +282,23 @@ interface Compilation {
   readonly imported: ImportedSchemas;
   readonly linked: Phase<readonly LinkedWorkflow[]>;
   readonly prompts: ReturnType<typeof linkPrompts>;
-  readonly hints: ReturnType<typeof linkHints>;
+  readonly hints: Phase<LinkedHints>;
   readonly schemas: Phase<ToolSchemas>;
   /** The workflows whose conditions may be lists or objects. */
   readonly composite: ReadonlySet<LinkedWorkflow>;
   readonly faults: readonly Diagnostic[];
 }
 
+interface CompileOptions {
+  readonly looked: Inputs | undefined;
+  readonly configured: readonly ConfiguredHints[];
+}
+
 /** @param before - what was made of the same sources, before the compiler was asked for more of their types. */
 async function compileSources(
   host: SourceHost,
   typed: ReadonlySet<string>,
-  reading: ReadSchemasOptions & { readonly looked: Inputs | undefined },
+  reading: ReadSchemasOptions & CompileOptions,
   memory: WorkflowMemory,
   before?: Compilation,
 ): Promise<Compilation> {
@@ -308,7 +314,7 @@ async function compileSources(
   // A name that two declarations have is changed for one of them, wherever it is used.
   const bare = link(declarations, hasErrors(declared.diagnostics) ? undefined : memory);
   const prompts = linkPrompts(declarations);
-  const hints = linkHints(declarations);
+  const hints = withConfiguredHints(linkHints(declarations), reading.configured, declarations);
   const imported = await loading;
   const schemas = await readSchemas(declarations, { ...options, imported });
   const toolsByName = new Map([...schemas.value.tools].map(([{ name }, reading]) => [name, reading]));
