@@ -50,6 +50,7 @@ describe('resolveSettings', () => {
       describe: 'short',
       hints: true,
       planTool: false,
+      domains: [],
       outputSchemas: true,
       workflowPrefix: 'w_',
       runs: {

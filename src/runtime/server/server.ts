@@ -187,7 +187,7 @@ class RegistryServer implements StepwrightServer {
       return settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
     });
     this.#allTools = once(() => this.#tools().map((tool) => shownTool(tool, () => true, settings.hints)));
-    this.#workflowResources = new WorkflowResources(workflows.values(), this.#hintedTools, registry);
+    this.#workflowResources = new WorkflowResources(workflows.values(), this.#hintedTools, this);
     const instructions = settings.hints
       ? instructionsFor({
           own: settings.instructions,
