@@ -236,9 +236,13 @@ ${REGISTRY_OPTIONS}`,
   inferHelp: `Usage: stepwright infer [FILE] [options]
 
 Infers which tools come before which: from hints, schemas and descriptions. Nothing is called. FILE is a JSON file with
-a list of tools, such as a result of \`tools/list\`. Without it the tools of the project's registries are read.
+a list of tools, such as a result of \`tools/list\`. A server that an option names is asked for its list. Without both
+the tools of the project's registries are read.
 
 Options:
+  --upstream NAME  an upstream server of the configuration
+  --command LINE   the command of a server over stdio: \`--command "node server.js"\`
+  --url URL        the address of a server over HTTP
   --format FORMAT  text, mermaid, json, or spec, a draft of a spec file (default: text)
   --goal TEXT      what to reach: the workflows that fit, else the calls that may lead to it (text or json)
 ${REGISTRY_OPTIONS}`,
@@ -328,6 +332,12 @@ Options:
     `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
   noToolList: (file: string, why: string) => `stepwright: cannot read tools from \`${file}\`: ${why}`,
   notToolList: 'it is not a list of tools, such as `{ "tools": [{ "name": "…", "inputSchema": { … } }] }`',
+  twoToolLists: (given: readonly string[]) =>
+    `stepwright: \`stepwright infer\` reads one list of tools, and was given ${and(given)}`,
+  badUrl: (url: string) =>
+    `stepwright: \`--url\` takes an address such as \`http://127.0.0.1:3000/mcp\`, not \`${url}\``,
+  badCommand: (line: string) =>
+    `stepwright: \`--command\` takes a program and its arguments, such as \`node server.js\`, with every quote closed, not \`${line}\``,
   goalFormat: 'stepwright: `--goal` takes `--format text` or `--format json`',
   noFolder: (folder: string) => `stepwright: there is no folder \`${folder}\``,
   written: (file: string) => `wrote ${file}`,

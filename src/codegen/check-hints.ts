@@ -4,15 +4,18 @@ import { contradictedHints } from '../infer/check-hints.js';
 import { readHints } from '../infer/hints.js';
 import { CATEGORIES } from '../infer/lifecycle.js';
 import type { PlanningHints } from '../infer/tool.js';
+import type { HintPlaces, LinkedHints } from './configured-hints.js';
 import type { LinkedWorkflow, ToolDeclaration } from './declarations.js';
 
 /** Compares the hints of tools with each other, and with the workflows that could be read as a whole. */
 export function checkHints(
-  hints: ReadonlyMap<ToolDeclaration, PlanningHints>,
+  { hints, places }: LinkedHints,
   workflows: readonly Pick<LinkedWorkflow, 'graph' | 'isWhole'>[],
 ): Diagnostic[] {
   if (hints.size === 0) return [];
-  const byName = new Map([...hints].map(([tool, linked]) => [tool.name, { tool, linked }]));
+  const byName = new Map(
+    [...hints].map(([tool, linked]) => [tool.name, { tool, linked, places: places.get(tool) }]),
+  );
   const tools = [...byName].map(([name, { linked }]) => ({ name, hints: linked, inputSchema: {} }));
   const faults = readHints(tools).faults.flatMap((fault) => {
     if (fault.kind === 'cycle') {
@@ -21,9 +24,9 @@ export function checkHints(
       return [diagnostic('SW4041', place, { tools: fault.tools })];
     }
     if (fault.kind === 'unknown-tool') return [];
-    const tool = byName.get(fault.tool)?.tool;
+    const { tool, places: configured } = byName.get(fault.tool) ?? {};
     const params = { tool: fault.tool, category: fault.category, known: CATEGORIES };
-    return [diagnostic('SW4042', tool?.hints?.categoryPlace ?? tool?.place, params)];
+    return [diagnostic('SW4042', configured?.category ?? tool?.hints?.categoryPlace ?? tool?.place, params)];
   });
   const graphs = workflows.flatMap(({ graph, isWhole }) => (isWhole ? [graph] : []));
   const declared = new Map([...byName].map(([name, { linked }]) => [name, linked]));
@@ -33,7 +36,12 @@ export function checkHints(
   return [...faults, ...contradictions];
 }
 
-type Declared = { readonly tool: ToolDeclaration; readonly linked: PlanningHints };
+interface Declared {
+  readonly tool: ToolDeclaration;
+  readonly linked: PlanningHints;
+  /** Missing if no configuration has hints of the tool. */
+  readonly places: HintPlaces | undefined;
+}
 
 /** Where a tool names one of others in a hint, or else the tool itself. */
 function placeOf(
@@ -44,6 +52,8 @@ function placeOf(
   const written = declared?.tool.hints?.[hint] ?? [];
   const linked = declared?.linked[hint] ?? [];
   const index = linked.findIndex((name) => named.includes(name));
+  const configured = declared?.places?.[hint][index] ?? declared?.places?.tool;
+  if (configured !== undefined) return configured;
   // A class that could not be resolved has no name among the linked ones.
   const found = written.length === linked.length ? written[index] : undefined;
   return found?.place ?? declared?.tool.place;

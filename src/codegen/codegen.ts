@@ -16,6 +16,7 @@ import { formatLocation } from '../graph/source-location.js';
 import { assemble } from './assemble.js';
 import { checkHints } from './check-hints.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
+import { type ConfiguredHints, type LinkedHints, withConfiguredHints } from './configured-hints.js';
 import type { Declarations, LinkedWorkflow, Phase, ToolDeclaration } from './declarations.js';
 import { applyIgnores, InternalError, internalFault, workingOn } from './diagnostics.js';
 import { emitRegistry, type RegistryContent } from './emit/registry.js';
@@ -231,7 +232,7 @@ interface RunMemory {
 
 async function compileRegistry(
   root: string,
-  { tsconfig, loader, compiled }: CodegenPlan,
+  { tsconfig, loader, compiled, hints: configured = [] }: CodegenPlan,
   { files, out, includePlace, manifest: planned, specs: plannedSpecs }: RegistryPlan,
   { overlay, ...reading }: Reading,
   { session, names, fileOf }: RunMemory,
@@ -247,7 +248,7 @@ async function compileRegistry(
     ...(looked === undefined ? {} : { inputs: looked, memory: memory.files }),
     ...(overlay === undefined ? {} : { overlay }),
   });
-  const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading, looked };
+  const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading, looked, configured };
   const specFiles = await openSpecFiles(plannedSpecs, {
     ...{ root, overlay, inputs: reading.inputs, memory: memory.specs, states: session.states },
   });
@@ -284,7 +285,7 @@ async function compileRegistry(
   const ignores = host.ignores();
   const graphs = [...linked.value.map(({ graph }) => graph), ...(specs?.graphs ?? [])];
   if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs, tools: [], outputs: [] };
-  const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value };
+  const parts = { workflows: linked.value, prompts: prompts.value, hints: hints.value.hints };
   const content = {
     ...assemble(declarations, schemas.value, parts, memory.workflows),
     specs: specs?.entries() ?? [],
@@ -329,7 +330,7 @@ interface Compilation {
   readonly imported: ImportedSchemas;
   readonly linked: Phase<readonly LinkedWorkflow[]>;
   readonly prompts: ReturnType<typeof linkPrompts>;
-  readonly hints: ReturnType<typeof linkHints>;
+  readonly hints: Phase<LinkedHints>;
   readonly schemas: Phase<ToolSchemas>;
   /** Missing without spec files. */
   readonly specs: LinkedSpecs | undefined;
@@ -338,17 +339,18 @@ interface Compilation {
   readonly faults: readonly Diagnostic[];
 }
 
+interface CompileOptions {
+  readonly looked: Inputs | undefined;
+  /** Missing without spec files. */
+  readonly specFiles: SpecFiles | undefined;
+  readonly configured: readonly ConfiguredHints[];
+}
+
 /** @param before - what was made of the same sources, before the compiler was asked for more of their types. */
 async function compileSources(
   host: SourceHost,
   typed: ReadonlySet<string>,
-  {
-    specFiles,
-    ...reading
-  }: ReadSchemasOptions & {
-    readonly looked: Inputs | undefined;
-    readonly specFiles: SpecFiles | undefined;
-  },
+  { specFiles, ...reading }: ReadSchemasOptions & CompileOptions,
   memory: WorkflowMemory,
   before?: Compilation,
 ): Promise<Compilation> {
@@ -364,7 +366,7 @@ async function compileSources(
   // A name that two declarations have is changed for one of them, wherever it is used.
   const bare = link(declarations, hasErrors(declared.diagnostics) ? undefined : memory);
   const prompts = linkPrompts(declarations);
-  const hints = linkHints(declarations);
+  const hints = withConfiguredHints(linkHints(declarations), reading.configured, declarations);
   const imported = await loading;
   const schemas = await readSchemas(declarations, { ...options, imported });
   const toolsByName = new Map([...schemas.value.tools].map(([{ name }, reading]) => [name, reading]));

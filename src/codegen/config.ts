@@ -13,12 +13,14 @@ import { isJsonObject } from '../graph/json.js';
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import {
+  HINT_SETTINGS,
   restSchema,
   UPSTREAM_SETTINGS,
   type UpstreamConfig,
   upstreamSchema,
 } from '../runtime/upstream/config.js';
 import { archiveFaults } from './archived-packages.js';
+import { type ConfiguredHints, configuredHints } from './configured-hints.js';
 import type { Phase } from './declarations.js';
 import type { Inputs } from './inputs.js';
 import { MANIFEST_FILE } from './manifest.js';
@@ -68,6 +70,8 @@ export interface CodegenPlan {
   readonly moduleLimits: Partial<ModuleLimits>;
   /** The MCP servers whose tools steps call. */
   readonly upstream?: UpstreamConfig;
+  /** What the configuration says about their tools; missing without any. */
+  readonly hints?: readonly ConfiguredHints[];
 }
 
 export interface PlanOptions {
@@ -230,7 +234,9 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   const withSpecs = await specsOfAll(root, file, registries.value, { config, document });
   diagnostics.push(...withSpecs.diagnostics);
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
-  return { value: planOf(config.tsconfig, tsconfig, withSpecs.value, config), diagnostics };
+  const hints = configuredHints(config.upstream ?? {}, document);
+  const plan = planOf(config.tsconfig, tsconfig, withSpecs.value, config);
+  return { value: hints.length === 0 ? plan : { ...plan, hints }, diagnostics };
 }
 
 /** The upstream servers of the configuration, which may name no sources yet. */
@@ -528,7 +534,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 /** The settings that are allowed at a path of the configuration. */
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
-  if (path[0] === 'upstream') return UPSTREAM_SETTINGS;
+  if (path[0] === 'upstream') return path.length === 4 ? HINT_SETTINGS : UPSTREAM_SETTINGS;
   if (path[0] === 'moduleLimits') return Object.keys(limitsSchema.in.shape);
   return path[0] === 'registries' && path.length === 2 ? Object.keys(registrySchema.shape) : [];
 }

@@ -15,7 +15,8 @@ import { wordsOf } from './words.js';
 export function draftSpec(tools: readonly ToolDescription[], inference: Inference): string {
   const sure = inference.edges.filter(({ confidence }) => confidence >= ENOUGH);
   const processes = processesOf(inference.sequences);
-  const lines = processes.flatMap((process) => workflowLines(process, tools, sure, inference.choices));
+  const ids = new Ids(tools.map(({ name }) => name));
+  const lines = processes.flatMap((process) => workflowLines(process, tools, sure, inference.choices, ids));
   const head = [
     '# A draft, inferred from a list of tools. Read it before you use it.',
     'version: "0.1"',
@@ -49,16 +50,19 @@ function workflowLines(
   tools: readonly ToolDescription[],
   edges: readonly Edge[],
   choices: readonly Choice[],
+  ids: Ids,
 ): string[] {
   const own = members.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
   const inside = edges.filter(({ from, to }) => members.includes(from) && members.includes(to));
   const inputs = new Map<string, JsonSchema>();
   const nodes = own.flatMap((tool) => [
-    ...callLines(tool, inside, choices, inputs),
-    ...choices.filter(({ after }) => after === tool.name).flatMap((choice) => branchLines(choice, members)),
+    ...callLines(tool, inside, choices, inputs, ids),
+    ...choices
+      .filter(({ after }) => after === tool.name)
+      .flatMap((choice) => branchLines(choice, members, ids)),
   ]);
   return [
-    `${idOf(main)}: # TODO: a name`,
+    `${ids.of(main)}: # TODO: a name`,
     '  description: "TODO"',
     ...(inputs.size === 0 ? [] : ['  params:']),
     ...[...inputs].map(([name, schema]) => `    ${name}: { type: ${typeName(schema)}, required: true }`),
@@ -72,6 +76,7 @@ function callLines(
   edges: readonly Edge[],
   choices: readonly Choice[],
   inputs: Map<string, JsonSchema>,
+  ids: Ids,
 ): string[] {
   const into = edges.filter(({ to }) => to === tool.name);
   const after = into.filter(
@@ -83,44 +88,45 @@ function callLines(
   const isSelected = after.length < into.length;
   const parameters = parametersOf(tool).filter(({ isRequired, path, name }) => isRequired && path === name);
   const given = parameters.map((parameter) => {
-    const value = referenceFor(parameter, into);
-    const input = inputName(parameter.name, edges);
+    const value = referenceFor(parameter, into, ids);
+    const input = ids.input(parameter.name);
     if (value === undefined) inputs.set(input, schemaOf(tool, parameter));
     return `    ${quotedKey(parameter.name)}: ${value ?? `$${input}`}`;
   });
   return [
-    `${idOf(tool.name)}:${evidenceNote(into)}`,
+    `${ids.of(tool.name)}:${evidenceNote(into)}`,
     `  call: ${quoted(tool.name)}`,
     ...(isSelected || direct.length === 0
       ? []
-      : [`  depends_on: [${direct.map(({ from }) => idOf(from)).join(', ')}]`]),
+      : [`  depends_on: [${direct.map(({ from }) => ids.of(from)).join(', ')}]`]),
     ...(given.length === 0 ? [] : ['  args:', ...given]),
   ];
 }
 
-function branchLines({ after, oneOf }: Choice, members: readonly string[]): string[] {
+function branchLines({ after, oneOf }: Choice, members: readonly string[], ids: Ids): string[] {
   const targets = oneOf.filter((tool) => members.includes(tool));
   const last = targets.at(-1);
   if (targets.length < 2 || last === undefined) return [];
   return [
-    `after_${idOf(after)}:`,
+    `${ids.branch(after)}:`,
     '  type: branch',
-    `  depends_on: [${idOf(after)}]`,
+    `  depends_on: [${ids.of(after)}]`,
     '  on:',
     ...targets
       .slice(0, -1)
-      .flatMap((tool) => ['    - when: "false" # TODO: the condition', `      goto: ${idOf(tool)}`]),
-    `    - default: { goto: ${idOf(last)} }`,
+      .flatMap((tool) => ['    - when: "false" # TODO: the condition', `      goto: ${ids.of(tool)}`]),
+    `    - default: { goto: ${ids.of(last)} }`,
   ];
 }
 
 /** The reference to the value of an earlier step: its first item where it is one of a list. */
-function referenceFor(parameter: Parameter, into: readonly Edge[]): string | undefined {
+function referenceFor(parameter: Parameter, into: readonly Edge[], ids: Ids): string | undefined {
   for (const { from, evidence } of into) {
     const link = evidence.find(
       (each) => each.link?.parameter === parameter.path && each.confidence >= ENOUGH,
     )?.link;
-    if (link !== undefined) return `$${idOf(from)}.${link.output.replaceAll('[]', '.0').replace(/^\./, '')}`;
+    if (link !== undefined)
+      return `$${ids.of(from)}.${link.output.replaceAll('[]', '.0').replace(/^\./, '')}`;
   }
   return undefined;
 }
@@ -150,18 +156,49 @@ function typeName({ type }: JsonSchema): string {
   return (typeof type === 'string' ? TYPES[type] : undefined) ?? 'any';
 }
 
-/** Names that references give another meaning. */
-const RESERVED = new Set('params steps item index error run env user secrets'.split(' '));
+/** Names that references and policies give another meaning. */
+const RESERVED = 'params steps item index error run env user secrets continue abort rollback_all'.split(' ');
 
-/** The name of a parameter of the workflow: inputs and steps share their names. */
-function inputName(name: string, edges: readonly Edge[]): string {
-  const own = /^[A-Za-z_]\w*$/.test(name) ? name : idOf(name);
-  const isTaken = edges.some(({ from, to }) => idOf(from) === own || idOf(to) === own);
-  return isTaken || RESERVED.has(own) ? `${own}_value` : own;
+/** Words that YAML reads as something else than a text, in any case. */
+const WORDS: ReadonlySet<string> = new Set(['null', 'true', 'false']);
+
+/** The ids of a draft: one for each tool, which is the name of its step, and names of inputs that are no ids. */
+class Ids {
+  readonly #taken = new Set(RESERVED);
+  readonly #tools: ReadonlyMap<string, string>;
+  readonly #branches: ReadonlyMap<string, string>;
+
+  constructor(tools: readonly string[]) {
+    this.#tools = new Map(tools.map((name) => [name, this.#free(idOf(name))]));
+    this.#branches = new Map([...this.#tools].map(([name, id]) => [name, this.#free(`after_${id}`)]));
+  }
+
+  of(tool: string): string {
+    return this.#tools.get(tool) ?? idOf(tool);
+  }
+
+  /** The id of the branch after a tool. */
+  branch(tool: string): string {
+    return this.#branches.get(tool) ?? `after_${this.of(tool)}`;
+  }
+
+  /** The input for a parameter: those of one name share it. */
+  input(parameter: string): string {
+    let name = /^[A-Za-z_]\w*$/.test(parameter) ? parameter : idOf(parameter);
+    while (this.#taken.has(name) || WORDS.has(name.toLowerCase())) name = `${name}_value`;
+    return name;
+  }
+
+  #free(id: string): string {
+    let free = id;
+    for (let count = 2; this.#taken.has(free) || WORDS.has(free); count += 1) free = `${id}_${count}`;
+    this.#taken.add(free);
+    return free;
+  }
 }
 
 function quotedKey(name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name) ? name : quoted(name);
+  return /^[A-Za-z_]\w*$/.test(name) && !WORDS.has(name.toLowerCase()) ? name : quoted(name);
 }
 
 /** A name as an id of a node: letters, digits and `_`. */

@@ -2,7 +2,7 @@ import { CONFIDENCE, ENOUGH, type Evidence } from './evidence.js';
 import { ownedPart, type ToolFacts } from './facts.js';
 import type { Field, Parameter } from './fields.js';
 import { fitOf } from './fit.js';
-import { isUndoing, rankOf } from './lifecycle.js';
+import { rankOf } from './lifecycle.js';
 import { isGeneric } from './words.js';
 
 /** An edge between two tools, for one value. */
@@ -86,7 +86,7 @@ function limitOf(from: ToolFacts, to: ToolFacts, parameter: Parameter): number {
 
 /** True if the first tool takes the identifier of what the second one makes, as `get_booking` does of `create_booking`. */
 function needsResultOf(from: ToolFacts, to: ToolFacts): boolean {
-  if (isUndoing(to.tool) || rankOf(to.tool) !== 2) return false;
+  if (rankOf(to.tool) !== 2) return false;
   const idsOf = ({ parameters }: ToolFacts) =>
     parameters.flatMap((parameter) => {
       const owned = ownedPart(parameter);

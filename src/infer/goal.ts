@@ -4,8 +4,8 @@ import { type Edge, ENOUGH, type Evidence } from './evidence.js';
 import { parametersOf } from './fields.js';
 import { inferOrder } from './infer.js';
 import { isUndoing } from './lifecycle.js';
-import { linksOf, needsOf } from './needs.js';
-import { orderOf } from './sequences.js';
+import { KnownOrder, linksOf } from './needs.js';
+import { comparison, orderOf } from './sequences.js';
 import type { ToolDescription } from './tool.js';
 import { rootOf, rootsOf, wordsOf } from './words.js';
 
@@ -122,18 +122,17 @@ function stepsFor(goal: string, tools: readonly ToolDescription[], score: Score)
   if (best < FITS) return [];
   const { edges, choices, cycles } = inferOrder(tools);
   const circular = new Set(cycles.flat());
-  const sure = edges.filter(({ confidence }) => confidence >= ENOUGH);
   const rivals = (name: string) =>
     choices.flatMap(({ oneOf }) => (oneOf.includes(name) ? oneOf.filter((each) => each !== name) : []));
   const targets: string[] = [];
   for (const [name, value] of [...scores].sort(([, a], [, b]) => b - a)) {
     if (value >= best * ALSO_FITS && !rivals(name).some((each) => targets.includes(each))) targets.push(name);
   }
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const needs = needsOf(targets, { tools: byName, edges, choices, circular });
-  const order = orderOf(needs, tools, sure);
+  const known = new KnownOrder(tools, edges, choices, circular);
+  const needs = known.needsOf(targets);
+  const order = orderOf(needs, known, comparison(tools));
   return order.flatMap((name) => {
-    const tool = byName.get(name);
+    const tool = known.tools.get(name);
     const own = needs.get(name)?.filter(({ from }) => order.includes(from));
     return tool === undefined ? [] : [callOf(tool, own ?? [])];
   });

@@ -357,6 +357,41 @@ describe('tools that work on any value', () => {
     expect(inferOrder([poem, story, translate]).edges).toEqual([]);
   });
 
+  test('prefer the single result that a tool is for', () => {
+    const film = toolOf('get_film', [], { description: 'Gets a film', returns: ['director', 'genre'] });
+    expect(edge([film, poem, translate], 'get_poem', 'translate_text')).toMatchObject({ confidence: 0.54 });
+    expect(edge([film, poem, translate], 'get_film', 'translate_text')).toBeUndefined();
+  });
+
+  test('prefer a result with the noun of the parameter', () => {
+    const summary = toolOf('summarize_poem', [], {
+      description: 'Makes a text',
+      returns: ['summarized_text'],
+    });
+    expect(edge([summary, poem, translate], 'summarize_poem', 'translate_text')).toMatchObject({
+      confidence: 0.54,
+    });
+  });
+
+  test('have no order where each could work on the result of the other', () => {
+    const check: ToolDescription = {
+      ...translate,
+      name: 'correct_text',
+      description: 'Corrects a text',
+      outputSchema: { type: 'object', properties: { corrected_text: { type: 'string' } } },
+    };
+    const back: ToolDescription = {
+      ...translate,
+      outputSchema: { type: 'object', properties: { translated_text: { type: 'string' } } },
+    };
+    expect(inferOrder([check, back]).sequences).toEqual([]);
+  });
+
+  test('take none in a list of four tools', () => {
+    const others = ['a', 'b'].map((name) => toolOf(`${name}_side`, [`${name}_in`]));
+    expect(confidence([poem, translate, ...others], 'get_poem', 'translate_text')).toBe(0.48);
+  });
+
   test('take none in a long list', () => {
     const others = ['a', 'b', 'c', 'd'].map((name) => toolOf(`${name}_side`, [`${name}_in`]));
     expect(inferOrder([poem, translate, ...others]).sequences).toEqual([]);
@@ -392,4 +427,15 @@ test('a sequence that undoes begins after what it undoes', () => {
     toolOf('cancel_booking', ['ticket_code']),
   ];
   expect(inferOrder(tools).sequences).toEqual([['get_booking', 'cancel_booking']]);
+});
+
+test('a list of hundreds of tools that are alike has an order for each', () => {
+  const tools = Array.from({ length: 510 }, (_, index) =>
+    index % 10 === 0
+      ? toolOf(`find_seats_${index}`, ['town'], { returns: ['seat_map'] })
+      : toolOf(`paint_seats_${index}`, ['seat_map'], { returns: ['painter'] }),
+  );
+  const { edges, sequences } = inferOrder(tools);
+  expect(edges.filter(({ confidence }) => confidence === 0.8)).toHaveLength(51 * 459);
+  expect(sequences).toHaveLength(459);
 });

@@ -53,22 +53,24 @@ function edgesOf(
   const add = (from: string, to: string, evidence: Evidence): void => {
     if (from === to) return;
     const row = found.get(from) ?? new Map<string, Evidence[]>();
-    found.set(from, row.set(to, [...(row.get(to) ?? []), evidence]));
+    const known = row.get(to);
+    if (known === undefined) row.set(to, [evidence]);
+    else known.push(evidence);
+    found.set(from, row);
   };
   const facts = tools.map(factsOf);
   for (const { from, to, evidence } of hinted) add(from, to, evidence);
   const links = [...fieldEdges(facts), ...sourceEdges(facts)];
   for (const { from, to, evidence } of links) add(from.tool.name, to.tool.name, evidence);
-  const paired = new Set(
-    links
-      .filter(({ evidence }) => evidence.confidence >= ENOUGH)
-      .flatMap(({ from, to, evidence: { link } }) => [
-        JSON.stringify([from.tool.name, 'result', link?.output]),
-        JSON.stringify([to.tool.name, 'parameter', link?.parameter]),
-      ]),
-  );
-  const isPaired = (kind: 'result' | 'parameter', { tool }: ToolFacts, path: string): boolean =>
-    paired.has(JSON.stringify([tool.name, kind, path]));
+  const paired = { result: new Map<ToolFacts, Set<string>>(), parameter: new Map<ToolFacts, Set<string>>() };
+  for (const { from, to, evidence } of links) {
+    const { link, confidence } = evidence;
+    if (link === undefined || confidence < ENOUGH) continue;
+    paired.result.set(from, (paired.result.get(from) ?? new Set()).add(link.output));
+    paired.parameter.set(to, (paired.parameter.get(to) ?? new Set()).add(link.parameter));
+  }
+  const isPaired = (kind: 'result' | 'parameter', facts: ToolFacts, path: string): boolean =>
+    paired[kind].get(facts)?.has(path) === true;
   for (const { from, to, evidence } of operandEdges(facts, isPaired)) {
     add(from.tool.name, to.tool.name, evidence);
   }

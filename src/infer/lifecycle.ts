@@ -28,8 +28,17 @@ const VERBS: readonly (readonly string[])[] = [
 /** Verbs of tools that undo what others did: they belong to no place in a process. */
 const UNDOING = new Set('cancel refund delete remove rollback revert undo void'.split(' '));
 
+/** A rank is asked for with each edge of a tool, of which a long list has very many. */
+const ranks = new WeakMap<ToolDescription, { readonly rank: number | undefined }>();
+
 /** The place of a tool in a process, by its category or else by the verb of its name; `undefined` if neither says. */
-export function rankOf({ name, hints }: ToolDescription): number | undefined {
+export function rankOf(tool: ToolDescription): number | undefined {
+  const known = ranks.get(tool) ?? { rank: rankByWords(tool) };
+  ranks.set(tool, known);
+  return known.rank;
+}
+
+function rankByWords({ name, hints }: ToolDescription): number | undefined {
   if (isUndoing({ name })) return undefined;
   const category = hints?.category?.toLowerCase();
   const ranked = category === undefined ? -1 : RANKS.findIndex((names) => names.includes(category));

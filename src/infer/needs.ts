@@ -1,49 +1,69 @@
 import { type Edge, ENOUGH, type ValueLink } from './evidence.js';
 import type { Choice } from './hints.js';
 import { isUndoing, rankOf } from './lifecycle.js';
-import { descendantsOf } from './order.js';
+import { descendantsOf, groupBy } from './order.js';
 import type { ToolDescription } from './tool.js';
 
 /** The edges that each of some tools needs, and each of those that they lead to, by tool. */
 export type Needs = ReadonlyMap<string, readonly Edge[]>;
 
 /** What is known of the order of some tools. */
-export interface KnownOrder {
+export class KnownOrder {
   readonly tools: ReadonlyMap<string, ToolDescription>;
-  readonly edges: readonly Edge[];
+  /** The edges that order, by the tool that they lead to. */
+  readonly into: ReadonlyMap<string, readonly Edge[]>;
   readonly choices: readonly Choice[];
-  /** The tools of cycles, which have no order. */
-  readonly circular: ReadonlySet<string>;
-}
+  readonly #sure: readonly Edge[];
+  readonly #circular: ReadonlySet<string>;
+  readonly #needs = new Map<string, readonly Edge[]>();
 
-/**
- * What has to be called before the targets. No value comes from an alternative to one of them, or from what only follows
- * that.
- */
-export function needsOf(targets: readonly string[], known: KnownOrder): Needs {
-  const { tools, edges, choices, circular } = known;
-  const sure = edges.filter(({ confidence }) => confidence >= ENOUGH);
-  const rivals = choices.flatMap(({ oneOf }) =>
-    oneOf.some((tool) => targets.includes(tool)) ? oneOf.filter((tool) => !targets.includes(tool)) : [],
-  );
-  const unusable = descendantsOf(rivals, sure);
-  const into = new Map<string, Edge[]>();
-  for (const edge of sure) {
-    if (!isRequired(edge) && unusable.has(edge.from)) continue;
-    const found = into.get(edge.to);
-    if (found === undefined) into.set(edge.to, [edge]);
-    else found.push(edge);
+  /** @param circular the tools of cycles, which have no order. */
+  constructor(
+    tools: readonly ToolDescription[],
+    edges: readonly Edge[],
+    choices: readonly Choice[],
+    circular: ReadonlySet<string>,
+  ) {
+    this.tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#sure = edges.filter(({ confidence }) => confidence >= ENOUGH);
+    this.into = groupBy(this.#sure, ({ to }) => to);
+    this.choices = choices;
+    this.#circular = circular;
   }
-  const needs = new Map<string, readonly Edge[]>();
-  const left = [...targets];
-  for (let name = left.pop(); name !== undefined; name = left.pop()) {
-    const tool = tools.get(name);
-    if (tool === undefined || needs.has(name)) continue;
-    const own = circular.has(name) ? [] : ownNeeds(tool, into.get(name) ?? [], tools);
-    needs.set(name, own);
-    left.push(...own.map(({ from }) => from));
+
+  /**
+   * What has to be called before the targets. No value comes from an alternative to one of them, or from what only
+   * follows that.
+   */
+  needsOf(targets: readonly string[]): Needs {
+    const rivals = this.choices.flatMap(({ oneOf }) =>
+      oneOf.some((tool) => targets.includes(tool)) ? oneOf.filter((tool) => !targets.includes(tool)) : [],
+    );
+    const unusable = rivals.length === 0 ? new Set<string>() : descendantsOf(rivals, this.#sure);
+    const needs = new Map<string, readonly Edge[]>();
+    const left = [...targets];
+    for (let name = left.pop(); name !== undefined; name = left.pop()) {
+      const tool = this.tools.get(name);
+      if (tool === undefined || needs.has(name)) continue;
+      const own = this.#ownNeeds(tool, unusable);
+      needs.set(name, own);
+      left.push(...own.map(({ from }) => from));
+    }
+    return needs;
   }
-  return needs;
+
+  /** Kept for a tool whose sources are all usable: many targets need the same tools. */
+  #ownNeeds(tool: ToolDescription, unusable: ReadonlySet<string>): readonly Edge[] {
+    if (this.#circular.has(tool.name)) return [];
+    const into = this.into.get(tool.name) ?? [];
+    const usable =
+      unusable.size === 0 ? into : into.filter((edge) => isRequired(edge) || !unusable.has(edge.from));
+    const known = usable.length === into.length ? this.#needs.get(tool.name) : undefined;
+    if (known !== undefined) return known;
+    const own = ownNeeds(tool, usable, this.tools);
+    if (usable.length === into.length) this.#needs.set(tool.name, own);
+    return own;
+  }
 }
 
 /**
@@ -64,8 +84,9 @@ function ownNeeds(
   const required = into.filter(isRequired);
   const chosen = new Set(required);
   const fed = new Set(required.flatMap((edge) => linksOf(edge).map(({ parameter }) => parameter)));
+  const undoes = isUndoing(tool);
   const others = into
-    .filter((edge) => !chosen.has(edge) && !(isUndoing(tool) && rank(edge) >= 2))
+    .filter((edge) => !chosen.has(edge) && !(undoes && rank(edge) >= 2))
     .sort((a, b) => b.confidence - a.confidence || rank(a) - rank(b));
   for (const edge of others) {
     const links = linksOf(edge);

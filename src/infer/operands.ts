@@ -15,6 +15,8 @@ interface Operand {
 interface Product {
   readonly from: ToolFacts;
   readonly result: Field;
+  /** Whether the result is what the tool is for, by its name and description. */
+  readonly isPurpose: boolean;
 }
 
 /**
@@ -36,14 +38,14 @@ export function operandEdges(
   const products = tools.flatMap((from) =>
     from.results
       .filter((result) => isProduct(result) && !isPaired('result', from, result.path))
-      .map((result) => ({ from, result })),
+      .map((result) => ({ from, result, isPurpose: isPurpose(from, result) })),
   );
   return operands.flatMap((operand) => {
     const { to, parameter } = operand;
     const others = products.filter(({ from }) => from !== to);
     const fitting = (fit: 'same' | 'text') =>
       others.filter(({ result }) => fitOf(result.types, parameter.types) === fit);
-    const same = fitting('same');
+    const same = closest(fitting('same'), parameter);
     const best = same.length > 0 ? same : fitting('text');
     const [product] = best;
     if (product === undefined || best.some(({ from }) => from !== product.from)) return [];
@@ -56,23 +58,47 @@ export function operandEdges(
 
 function confidenceOf({ to, parameter }: Operand, product: Product, tools: number): number {
   const { from, result } = product;
-  if (!isPurpose(product)) return CONFIDENCE.optional;
+  if (!product.isPurpose) return CONFIDENCE.optional;
   const isText = fitOf(result.types, parameter.types) === 'text';
-  const back = backFits(from, to);
-  if (isText && back !== undefined) return CONFIDENCE.optional;
+  const back = backFit(from, to);
+  if (back === 'operand' && (isText || isNumeric(parameter))) return CONFIDENCE.optional;
   const doubt =
-    (isText || from.results.length > 1 ? 10 : 0) + (back === 'number' ? 5 : 0) + 5 * Math.max(0, tools - 2);
+    (isText || from.results.length > 1 ? 10 : 0) + (back === 'number' ? 4 : 0) + 6 * Math.max(0, tools - 2);
   return Math.max(CONFIDENCE.genericName, (100 * CONFIDENCE.operand - doubt) / 100);
 }
 
-/** Whether the second tool returns what the first one needs, by type: then the order may be the opposite. */
-function backFits(from: ToolFacts, to: ToolFacts): 'text' | 'number' | undefined {
-  const needed = from.parameters.filter(({ isRequired }) => isRequired);
-  const fitted = needed.filter(({ types }) =>
-    to.results.some((result) => isProduct(result) && fitOf(result.types, types) === 'same'),
+/**
+ * Of several products the likeliest: what a tool is for, before what it also returns; a single result, before one of many;
+ * and a `converted_amount` for an `amount`.
+ */
+function closest(products: readonly Product[], parameter: Parameter): readonly Product[] {
+  const preferences: readonly ((product: Product) => boolean)[] = [
+    (product) => product.isPurpose,
+    ({ from }) => from.results.length === 1,
+    ({ result }) => result.stems.at(-1) === parameter.stems.at(-1),
+  ];
+  return preferences.reduce((left, isPreferred) => {
+    const preferred = left.filter(isPreferred);
+    return preferred.length > 0 ? preferred : left;
+  }, products);
+}
+
+/**
+ * Whether the second tool returns what the first one needs, by type: then the order may be the opposite. A text says so
+ * only where the first tool works on any text.
+ */
+function backFit(from: ToolFacts, to: ToolFacts): 'operand' | 'number' | undefined {
+  const fitted = from.parameters.filter(
+    (parameter) =>
+      parameter.isRequired &&
+      to.results.some((result) => isProduct(result) && fitOf(result.types, parameter.types) === 'same'),
   );
-  if (fitted.length === 0) return undefined;
-  return fitted.some(({ types }) => types?.has('string') !== true) ? 'number' : 'text';
+  if (fitted.some((parameter) => isOperand(from, parameter))) return 'operand';
+  return fitted.some(isNumeric) ? 'number' : undefined;
+}
+
+function isNumeric({ types }: Field): boolean {
+  return types?.has('string') !== true;
 }
 
 /** `The amount to be converted`, `The text to translate`: the noun and the verb. */
@@ -92,8 +118,7 @@ function isProduct({ stems, types }: Field): boolean {
   return !isGeneric(stems) && !isOutcome(stems) && stems.at(-1) !== 'id' && types?.has('boolean') !== true;
 }
 
-/** True if the result is what the tool is for, by its name and description. */
-function isPurpose({ from: { tool }, result }: Product): boolean {
+function isPurpose({ tool }: ToolFacts, { stems }: Field): boolean {
   const roots = rootsOf(`${tool.name} ${tool.description ?? ''}`);
-  return result.stems.some((stem) => roots.has(rootOf(stem)));
+  return stems.some((stem) => roots.has(rootOf(stem)));
 }

@@ -90,11 +90,17 @@ export function descendantsOf(sources: Iterable<string>, arcs: readonly Arc[]): 
 }
 
 function successorsOf(arcs: readonly Arc[]): Map<string, string[]> {
-  const next = new Map<string, string[]>();
-  for (const { from, to } of arcs) {
-    const found = next.get(from);
-    if (found === undefined) next.set(from, [to]);
-    else found.push(to);
+  const next = groupBy(arcs, ({ from }) => from);
+  return new Map([...next].map(([from, found]) => [from, found.map(({ to }) => to)]));
+}
+
+/** The items of each key, in their order. */
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const found = groups.get(keyOf(item));
+    if (found === undefined) groups.set(keyOf(item), [item]);
+    else found.push(item);
   }
-  return next;
+  return groups;
 }

@@ -2,7 +2,7 @@ import { compareText } from '../graph/names.js';
 import { type Edge, ENOUGH } from './evidence.js';
 import type { Choice, ReadHints } from './hints.js';
 import { isUndoing, rankOf } from './lifecycle.js';
-import { type Needs, needsOf } from './needs.js';
+import { KnownOrder, type Needs } from './needs.js';
 import { type Arc, ancestorsOf, cyclesIn, topologicalOrder } from './order.js';
 import type { ToolDescription } from './tool.js';
 
@@ -19,22 +19,22 @@ export function sequencesOf(
   { choices, edges: hinted }: Pick<ReadHints, 'choices' | 'edges'>,
 ): string[][] {
   const names = tools.map(({ name }) => name);
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const arcs = edges.filter(({ confidence }) => confidence >= ENOUGH);
   const circular = new Set(cyclesIn(names, arcs).flat());
+  const known = new KnownOrder(tools, arcs, choices, circular);
+  const compare = comparison(tools);
   const hard = hinted.filter(({ evidence }) => evidence.kind === 'requires');
-  const aside = asideIn(arcs, byName);
+  const aside = asideIn(arcs, known.tools);
   const followed = new Set(arcs.filter(({ to }) => !aside.has(to)).map(({ from }) => from));
   const all = names
     .filter((name) => !followed.has(name) && !circular.has(name))
     .flatMap((name) => {
-      const needs = needsOf([name], { tools: byName, edges: arcs, choices, circular });
+      const needs = known.needsOf([name]);
       if ([...needs.keys()].some((each) => circular.has(each))) return [];
-      const order = orderOf(needs, tools, arcs);
-      const own = arcs.filter(({ from, to }) => needs.has(from) && needs.has(to));
+      const order = orderOf(needs, known, compare);
       const made = choices.filter(({ after }) => needs.has(after));
       return exclusionsOf(made, hard)
-        .map((excluded) => order.filter(remains(order, own, hard, excluded)))
+        .map((excluded) => order.filter(remains(order, edgesWithin(needs, known), hard, excluded)))
         .filter((sequence) => sequence.includes(name));
     });
   return distinct(all).filter(({ length }) => length > 1);
@@ -51,16 +51,19 @@ function asideIn(arcs: readonly Arc[], tools: ReadonlyMap<string, ToolDescriptio
 }
 
 /** The tools of a plan in an order that no edge contradicts. */
-export function orderOf(needs: Needs, tools: readonly ToolDescription[], arcs: readonly Arc[]): string[] {
-  const names = tools.map(({ name }) => name).filter((name) => needs.has(name));
-  const inside = arcs.filter(({ from, to }) => needs.has(from) && needs.has(to));
-  return withoutDoing(topologicalOrder(names, inside, comparison(tools)) ?? [], tools);
+export function orderOf(needs: Needs, known: KnownOrder, compare: Comparison): string[] {
+  const names = [...needs.keys()].sort(compare);
+  const order = topologicalOrder(names, edgesWithin(needs, known), compare) ?? [];
+  return withoutDoing(order, known.tools);
+}
+
+function edgesWithin(needs: Needs, { into }: KnownOrder): Edge[] {
+  return [...needs.keys()].flatMap((name) => (into.get(name) ?? []).filter(({ from }) => needs.has(from)));
 }
 
 /** An order that undoes something begins after it was done: a plan does not book and cancel. */
-function withoutDoing(order: readonly string[], tools: readonly ToolDescription[]): string[] {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const inOrder = order.flatMap((name) => byName.get(name) ?? []);
+function withoutDoing(order: readonly string[], tools: ReadonlyMap<string, ToolDescription>): string[] {
+  const inOrder = order.flatMap((name) => tools.get(name) ?? []);
   const undo = inOrder.findIndex(isUndoing);
   const before = inOrder.slice(0, Math.max(0, undo));
   const isActing = before.map((tool) => (rankOf(tool) ?? 2) >= 2);
@@ -113,8 +116,10 @@ function remains(
   return (name) => !gone.has(name);
 }
 
+type Comparison = (a: string, b: string) => number;
+
 /** By the usual place in a process, then by the order of the list. */
-function comparison(tools: readonly ToolDescription[]): (a: string, b: string) => number {
+export function comparison(tools: readonly ToolDescription[]): Comparison {
   const place = new Map(tools.map((tool, index) => [tool.name, { rank: rankOf(tool) ?? 2, index }]));
   return (a, b) => {
     const left = place.get(a);

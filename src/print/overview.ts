@@ -25,22 +25,34 @@ export interface OverviewNames {
   addressOf(resource: string): string;
 }
 
+/** A domain, with what its authors say about it. */
+export interface OverviewDomain {
+  readonly name: string;
+  readonly written: readonly { readonly rules: readonly string[]; readonly docs?: string }[];
+}
+
 /**
  * The workflows of a domain as a guide for a model: how each is started, what its steps are, and which rules follow from
  * them. The texts are those of the authors, in Markdown.
  */
 export function overviewText(
-  domain: string,
+  { name, written }: OverviewDomain,
   workflows: readonly OverviewWorkflow[],
   { toolNamed, addressOf }: OverviewNames,
 ): string {
   const graphs = workflows.map(({ graph }) => graph);
-  const rules = [...new Set(graphs.flatMap((graph) => rulesOf(graph, toolNamed)))];
+  const said = written.flatMap(({ rules }) => rules);
+  const rules = [...new Set([...said, ...graphs.flatMap((graph) => rulesOf(graph, toolNamed))])];
+  // Markdown of several lines, each of which is printable.
+  const docs = written.flatMap((each) =>
+    each.docs === undefined ? [] : ['', ...each.docs.trim().split('\n')],
+  );
   const documents = [
     ...new Set(graphs.flatMap(({ instructions }) => instructions.map(({ resource }) => resource))),
   ];
   const lines = [
-    `# ${titleOf(domain)}: workflow guide`,
+    `# ${titleOf(name)}: workflow guide`,
+    ...docs,
     '',
     '## Available workflows',
     ...workflows.flatMap((workflow, index) => ['', ...workflowLines(workflow, index + 1, toolNamed)]),

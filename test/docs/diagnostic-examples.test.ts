@@ -112,6 +112,7 @@ test.each([
   diagnostic('SW9017', undefined, { script: 'start', file: 'src/main.ts' }),
   diagnostic('SW9018', undefined, { file: '.pnp.cjs' }),
   diagnostic('SW9019', undefined, { file: 'generated/registry.ts', version: '20.19.0' }),
+  diagnostic('SW4043', undefined, { server: 'files', named: 'read_fil', suggestion: 'read_file' }),
   diagnostic('SW9020', undefined, {
     workflow: 'add-note',
     step: 'file',

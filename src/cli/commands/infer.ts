@@ -10,26 +10,35 @@ import { separateWorkflows } from '../../infer/workflow-tools.js';
 import { toolNames } from '../../runtime/server/composite/served-workflows.js';
 import { clientToolNames, type Registry } from '../../runtime/tools/registry.js';
 import { misused, type Output, texts } from '../command-line.js';
+import { type LiveServer, liveTools, type ProjectChoice } from '../live-tools.js';
 import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
   format: { type: 'string', oneOf: ['text', 'mermaid', 'json', 'spec'] },
   goal: { type: 'string' },
+  upstream: { type: 'string' },
+  command: { type: 'string' },
+  url: { type: 'string' },
 } as const;
 
 type Format = (typeof OPTIONS.format.oneOf)[number];
 
-/** `stepwright infer [FILE]`: infers the order of tools, of a file or of the registries. */
+/** `stepwright infer [FILE]`: infers the order of tools, of a file, of a live server or of the registries. */
 export const inferCommand = registryCommand('infer', texts.inferHelp, OPTIONS, 1, async (parsed, output) => {
-  const { format = 'text', goal } = parsed.values;
+  const { format = 'text', goal, upstream, command, url } = parsed.values;
   if (goal !== undefined && format !== 'text' && format !== 'json') return misused(texts.goalFormat, output);
   const [file] = parsed.args;
+  const lists = Object.entries({ '--upstream': upstream, '--command': command, '--url': url })
+    .filter(([, value]) => value !== undefined)
+    .map(([option]) => `\`${option}\``);
+  const given = [...(file === undefined ? [] : [`\`${file}\``]), ...lists];
+  if (given.length > 1) return misused(texts.twoToolLists(given), output);
   const print = (tools: readonly ToolDescription[], workflows: readonly WorkflowChoice[]) => {
     output.out(shown(tools, workflows, format, goal));
     return 0;
   };
-  if (file === undefined) {
+  if (given.length === 0) {
     return withRegistries('infer', parsed.values, output, async ({ registries }) =>
       print(
         registries.flatMap(({ registry }) => toolsOf(registry)),
@@ -37,13 +46,22 @@ export const inferCommand = registryCommand('infer', texts.inferHelp, OPTIONS, 1
       ),
     );
   }
-  const list = await readTools(file, output);
-  if (list === undefined) return 1;
+  const list = file === undefined ? await serverTools(parsed.values, output) : await readTools(file, output);
+  if (typeof list === 'number') return list;
   const { tools, workflows } = separateWorkflows(list);
   return print(tools, workflows);
 });
 
-async function readTools(file: string, output: Output): Promise<readonly ToolDescription[] | undefined> {
+/** Returns an exit code if the server does not answer. */
+async function serverTools(
+  choice: LiveServer & ProjectChoice,
+  output: Output,
+): Promise<readonly ToolDescription[] | number> {
+  const found = await liveTools(choice, choice, output);
+  return typeof found === 'number' ? found : (toolsFrom([...found]) ?? []);
+}
+
+async function readTools(file: string, output: Output): Promise<readonly ToolDescription[] | number> {
   try {
     const tools = toolsFrom(JSON.parse(await readFile(file, 'utf8')) as Json);
     if (tools !== undefined) return tools;
@@ -52,7 +70,7 @@ async function readTools(file: string, output: Output): Promise<readonly ToolDes
     const why = error instanceof Error ? error.message : String(error);
     output.err(`${texts.noToolList(file, why)}\n`);
   }
-  return undefined;
+  return 1;
 }
 
 function shown(

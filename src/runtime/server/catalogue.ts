@@ -122,7 +122,7 @@ export class Catalogue {
       return settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
     });
     this.#allTools = once(() => this.#tools().map((tool) => shownTool(tool, () => true, settings.hints)));
-    this.workflowResources = new WorkflowResources(this.workflows.values(), hinted, registry);
+    this.workflowResources = new WorkflowResources(this.workflows.values(), hinted, { registry, settings });
     this.instructions = this.#instructions(settings, graphs);
     const names = [...this.clientTools, ...this.workflowTools.names];
     this.#hasToolScopes = names.some((name) => (this.#toolScopes(name)?.length ?? 0) > 0);

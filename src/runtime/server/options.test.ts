@@ -54,6 +54,7 @@ describe('resolveSettings', () => {
       profiles: {},
       specs: { root: '.', watch: true },
       planTool: false,
+      domains: [],
       outputSchemas: true,
       workflowPrefix: 'w_',
       runs: {

@@ -1,5 +1,6 @@
 import type { Icon } from '../../decorators/listed.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
+import type { Domain } from '../../formats/spec-files.js';
 import { isRole } from '../../graph/answerers.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Journal } from '../host/journal.js';
@@ -40,6 +41,11 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
   readonly icons?: readonly Icon[];
   /** What a client should know about the server as a whole. */
   readonly instructions?: string;
+  /**
+   * What the overviews of workflows (`workflow://{domain}/overview`) say about their domains: rules, and documents in
+   * Markdown. `parseWorkflows` returns those of a spec file. Default: none.
+   */
+  readonly domains?: readonly Domain[];
   /** Items per page of a list, at least 1. Default: 100. */
   readonly pageSize?: number;
   /**
@@ -223,6 +229,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     outputSchemas: settings.outputSchemas ?? true,
     hints: settings.hints ?? true,
     planTool: settings.planTool ?? false,
+    domains: settings.domains ?? [],
     workflowPrefix: prefixOf(settings),
     middleware: settings.middleware ?? [],
     workflows: settings.workflows ?? [],

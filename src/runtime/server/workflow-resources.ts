@@ -1,3 +1,4 @@
+import type { Domain } from '../../formats/spec-files.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { HINTS_META, hintsFrom } from '../../infer/read-tools.js';
@@ -29,8 +30,17 @@ export class WorkflowResources {
   readonly #privateTools: ReadonlySet<string>;
   readonly #tools: () => readonly ToolListing[];
   readonly #resources: Registry['resources'];
+  readonly #domains: readonly Domain[];
 
-  constructor(workflows: Iterable<ServedWorkflow>, tools: () => readonly ToolListing[], registry: Registry) {
+  constructor(
+    workflows: Iterable<ServedWorkflow>,
+    tools: () => readonly ToolListing[],
+    {
+      registry,
+      settings,
+    }: { readonly registry: Registry; readonly settings: { readonly domains: readonly Domain[] } },
+  ) {
+    this.#domains = settings.domains;
     this.#workflows = [...workflows].filter(({ graph }) => graph.expose?.includes('resource') === true);
     this.#resources = registry.resources;
     this.#tools = tools;
@@ -87,7 +97,9 @@ export class WorkflowResources {
         ...(tool === undefined ? {} : { tool: tool.name }),
         uri: addressOf(domainOf(graph), graph.name),
       }));
-      const text = overviewText(found.domain, workflows, {
+      const written = this.#domains.filter(({ name }) => name === found.domain);
+      const domain = { name: found.domain, written };
+      const text = overviewText(domain, workflows, {
         toolNamed: (name) => this.#described(name),
         addressOf: (name) => this.#resources[name]?.uri ?? name,
       });

@@ -9,6 +9,29 @@ const texts = z.record(z.string(), z.string());
 
 const SECRETS = `\`\${NAME}\` is replaced by the environment variable NAME.`;
 
+const names = z.array(z.string().min(1));
+
+/** What a planning model is told about an upstream tool, as the hints of `@Tool`. */
+const hintsSchema = z.strictObject({
+  category: z
+    .string()
+    .min(1)
+    .exactOptional()
+    .describe('The kind of work, such as `search`, `validation`, `action` or `payment`.'),
+  next: names
+    .exactOptional()
+    .describe(
+      'Tools that may follow it, by the names of the server or of the registry. Two or more are alternatives.',
+    ),
+  requires: names.exactOptional().describe('Tools that have to be called before it, all of them.'),
+  outputs: names.exactOptional().describe('Fields of its result, for a tool without an output schema.'),
+  hint: z.string().min(1).exactOptional().describe('A sentence of advice.'),
+  examples: z.array(z.json()).exactOptional().describe('Inputs, or questions that it answers.'),
+});
+
+/** The options of the hints of a tool. */
+export const HINT_SETTINGS: readonly string[] = Object.keys(hintsSchema.shape);
+
 /** Settings of every upstream server. */
 const common = {
   timeoutMs: z
@@ -27,6 +50,10 @@ const common = {
     .enum(['client', 'workflow'])
     .exactOptional()
     .describe('Who may call the tools: steps of workflows, or clients as well. Default: `workflow`.'),
+  hints: z
+    .record(z.string().min(1), hintsSchema)
+    .exactOptional()
+    .describe('Hints of its tools for models that plan, by the name that the server gives a tool.'),
 };
 
 const stdioSchema = z.strictObject({

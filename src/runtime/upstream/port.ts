@@ -24,6 +24,8 @@ export interface UpstreamTool {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations?: UpstreamAnnotations;
+  /** Its hints for planning, which servers of Stepwright list. No snapshot has them. */
+  readonly hints?: JsonObject;
 }
 
 /** What an upstream server says about itself, and all of its tools. */

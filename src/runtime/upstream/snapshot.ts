@@ -13,7 +13,11 @@ export interface UpstreamSnapshot extends UpstreamListing {
 /** Records what a server lists; the same tools give the same snapshot, whatever their order. */
 export function snapshotOf({ server, tools }: UpstreamListing): UpstreamSnapshot {
   const sorted = [...tools].sort((a, b) => compareText(a.name, b.name));
-  return { snapshotVersion: SNAPSHOT_VERSION, server, tools: sorted.map(withSortedKeys) };
+  return {
+    snapshotVersion: SNAPSHOT_VERSION,
+    server,
+    tools: sorted.map(({ hints: _, ...tool }) => withSortedKeys(tool)),
+  };
 }
 
 /** The text of a snapshot: keys sorted, without times and without anything of the machine. */

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { registry as travel } from '../../../generated/travel.registry.js';
 import { registryChecksum } from '../../../src/decorators/metadata.js';
+import { type Domain, parseWorkflows } from '../../../src/formats/index.js';
 import type { Graph } from '../../../src/graph/model.js';
 import { createServer, type StepwrightServer } from '../../../src/runtime/index.js';
 import type { Registry } from '../../../src/runtime/tools/registry.js';
@@ -10,7 +11,11 @@ import { expectGolden } from '../../golden/golden.js';
 const GOLDEN = fileURLToPath(new URL('../../golden/workflow-resources/', import.meta.url));
 
 /** The travel agency, whose workflows are resources as well. Nothing is called: its tools cannot be made. */
-function serverWith(changes: Readonly<Record<string, Partial<Graph>>> = {}, privateTool?: string) {
+function serverWith(
+  changes: Readonly<Record<string, Partial<Graph>>> = {},
+  privateTool?: string,
+  domains: readonly Domain[] = [],
+) {
   const { tools, resources, workflows, functions = {}, ...others }: Registry = travel;
   const changed = Object.entries(workflows).map(([name, entry]) => {
     const graph: Graph = { ...entry.graph, domain: 'travel', expose: ['tool', 'resource'], ...changes[name] };
@@ -32,7 +37,7 @@ function serverWith(changes: Readonly<Record<string, Partial<Graph>>> = {}, priv
   };
   const factories = { tools: Object.fromEntries(Object.keys(tools).map((name) => [name, factory])) };
   const registry = { ...others, ...tables, checksum: registryChecksum(tables) };
-  return createServer(registry as never, factories as never) as StepwrightServer;
+  return createServer(registry as never, { ...factories, domains } as never) as StepwrightServer;
 }
 
 const requestWith = (...scopes: readonly string[]) =>
@@ -55,6 +60,28 @@ const urisOf = (server: StepwrightServer) =>
     .filter((uri) => uri.startsWith('workflow:'));
 
 describe('workflows as resources', () => {
+  test('have the rules and documents of their domain in its overview', async () => {
+    const text = [
+      'domain: travel',
+      'rules: ["Ask before you pay.", "Ask before you pay."]',
+      'docs: |',
+      '  Prices are in euros.',
+      '',
+      '  - Taxes are *included*.',
+      'workflows: { ping: { description: p, graph: { a: { call: ping } } } }',
+    ].join('\n');
+    const { domains } = await parseWorkflows(text, { file: 'travel.yaml', format: 'yaml' });
+    const other = { name: 'other', rules: ['Not of this domain.'], docs: 'Nothing' };
+    const overview = (
+      await read(serverWith({}, undefined, [...domains, other]), 'workflow://travel/overview')
+    ).text;
+    expect(overview).toContain(
+      '# Travel: workflow guide\n\nPrices are in euros.\n\n- Taxes are *included*.\n\n## Available workflows\n',
+    );
+    expect(overview).toContain('\n## Rules\n\n- Ask before you pay.\n- Never call ');
+    expect(overview).not.toContain('Not of this domain');
+  });
+
   test('are listed with an overview of their domain', () => {
     const server = serverWith();
     expect(urisOf(server)).toEqual([

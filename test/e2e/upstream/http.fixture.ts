@@ -6,22 +6,27 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { fixtureServer } from './server.fixture.js';
 
-/** The fixture server over HTTP, for callers with a token. */
+/** The fixture server over HTTP. */
 export interface HttpFixture {
   readonly url: string;
+  /** The methods of all requests, in their order. */
+  readonly methods: readonly string[];
   /** Forgets all sessions, as a server does that was started again. */
   forget(): void;
   close(): Promise<void>;
 }
 
-export async function httpFixture(token: string): Promise<HttpFixture> {
+/** @param token what callers have to send; without it all are served. */
+export async function httpFixture(token?: string): Promise<HttpFixture> {
+  const methods: string[] = [];
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const http: HttpServer = createServer(async (request, response) => {
-    if (request.headers.authorization !== `Bearer ${token}`) {
+    if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
       response.writeHead(401).end(`no access with ${request.headers.authorization}`);
       return;
     }
     const body = request.method === 'POST' ? await json(request) : undefined;
+    if (typeof body === 'object' && body !== null && 'method' in body) methods.push(String(body.method));
     const id = request.headers['mcp-session-id'];
     let transport = sessions.get(String(id));
     if (transport === undefined) {
@@ -42,6 +47,7 @@ export async function httpFixture(token: string): Promise<HttpFixture> {
   const { port } = http.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/mcp`,
+    methods,
     forget: () => sessions.clear(),
     close: () =>
       new Promise((resolve) => {

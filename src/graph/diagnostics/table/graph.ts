@@ -214,6 +214,12 @@ export const graphFaults = {
       `the category \`${p.category}\` of tool \`${p.tool}\` has no place in the order of work`,
     (p) => `use one of ${p.known.map((each) => `\`${each}\``).join(', ')}`,
   ),
+  SW4043: error(
+    (p: { server: string; named: string; suggestion?: string | undefined }) =>
+      `the hints of the upstream server \`${p.server}\` name the tool \`${p.named}\`, which is not one of its tools`,
+    (p) =>
+      nearest(p) ?? `use a name of its snapshot, which \`npx stepwright pull ${p.server}\` records again`,
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,

@@ -14,7 +14,8 @@ import {
   type Progress,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonObject } from '../../../graph/json.js';
+import { isJsonObject, type JsonObject } from '../../../graph/json.js';
+import { HINTS_META } from '../../../infer/read-tools.js';
 import type { UpstreamServer } from '../../upstream/config.js';
 import {
   type UpstreamCall,
@@ -197,8 +198,9 @@ function plainResult({ content, structuredContent, isError, _meta }: Loose<Upstr
   };
 }
 
-function plainTool(tool: Loose<UpstreamTool>): UpstreamTool {
-  const { name = '', title, description, inputSchema = {}, outputSchema, annotations } = tool;
+function plainTool(tool: Loose<UpstreamTool> & { readonly _meta?: JsonObject }): UpstreamTool {
+  const { name = '', title, description, inputSchema = {}, outputSchema, annotations, _meta } = tool;
+  const hints = _meta?.[HINTS_META];
   return {
     name,
     ...(title === undefined ? {} : { title }),
@@ -206,5 +208,6 @@ function plainTool(tool: Loose<UpstreamTool>): UpstreamTool {
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),
     ...(annotations === undefined ? {} : { annotations }),
+    ...(isJsonObject(hints) ? { hints } : {}),
   };
 }

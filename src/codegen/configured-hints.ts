@@ -1,0 +1,112 @@
+import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { nearestName } from '../graph/names.js';
+import type { SourceLocation } from '../graph/source-location.js';
+import type { PlanningHints } from '../infer/tool.js';
+import type { UpstreamConfig } from '../runtime/upstream/config.js';
+import type { Declarations, Phase, ToolDeclaration } from './declarations.js';
+import { type JsonDocument, jsonPointer } from './source/files.js';
+
+/** Hints of a tool of an upstream server, as the configuration has them. */
+export interface ConfiguredHints {
+  readonly server: string;
+  /** By the server's own name. */
+  readonly tool: string;
+  readonly hints: PlanningHints;
+  readonly places: HintPlaces;
+}
+
+/** Where the parts of hints are written. */
+export interface HintPlaces {
+  readonly tool: SourceLocation;
+  readonly category: SourceLocation;
+  /** One for each name. */
+  readonly next: readonly SourceLocation[];
+  readonly requires: readonly SourceLocation[];
+}
+
+/** The hints of a registry's tools, by the names that the registry gives tools. */
+export interface LinkedHints {
+  readonly hints: ReadonlyMap<ToolDeclaration, PlanningHints>;
+  /** For the tools whose hints the configuration has. */
+  readonly places: ReadonlyMap<ToolDeclaration, HintPlaces>;
+}
+
+/** The hints under `upstream` of a configuration. */
+export function configuredHints(upstream: UpstreamConfig, document: JsonDocument): ConfiguredHints[] {
+  return Object.entries(upstream).flatMap(([server, { hints: ofServer = {} }]) =>
+    Object.entries(ofServer).map(([tool, hints]) => {
+      const place = (...path: readonly (string | number)[]) =>
+        document.placeOf(jsonPointer(['upstream', server, 'hints', tool, ...path]));
+      const each = (hint: 'next' | 'requires') => (hints[hint] ?? []).map((_, index) => place(hint, index));
+      const key = document.keyPlaceOf(jsonPointer(['upstream', server, 'hints', tool]));
+      const places = {
+        tool: key,
+        category: place('category'),
+        next: each('next'),
+        requires: each('requires'),
+      };
+      return { server, tool, hints: hints as PlanningHints, places };
+    }),
+  );
+}
+
+/**
+ * Adds the hints of a configuration to those of classes; an option of the configuration wins. A server without a tool in
+ * the registry has no hints in it.
+ */
+export function withConfiguredHints(
+  declared: Phase<ReadonlyMap<ToolDeclaration, PlanningHints>>,
+  configured: readonly ConfiguredHints[],
+  { tools }: Declarations,
+): Phase<LinkedHints> {
+  const hints = new Map(declared.value);
+  const places = new Map<ToolDeclaration, HintPlaces>();
+  const diagnostics: Diagnostic[] = [...declared.diagnostics];
+  const registryNames = tools.map(({ name }) => name);
+  for (const given of configured) {
+    const { server, tool } = given;
+    const ofServer = new Map(
+      tools.flatMap((each) =>
+        each.upstream?.server === server ? [[each.upstream.tool, each] as const] : [],
+      ),
+    );
+    if (ofServer.size === 0) continue;
+    const report = (named: string, place: SourceLocation) => {
+      const suggestion = nearestName(named, [...ofServer.keys()]);
+      diagnostics.push(diagnostic('SW4043', place, { server, named, suggestion }));
+    };
+    const found = ofServer.get(tool);
+    if (found === undefined) {
+      report(tool, given.places.tool);
+      continue;
+    }
+    const linked = { next: [] as Named[], requires: [] as Named[] };
+    for (const hint of ['next', 'requires'] as const) {
+      for (const [index, named] of (given.hints[hint] ?? []).entries()) {
+        const place = given.places[hint][index] ?? given.places.tool;
+        const name = ofServer.get(named)?.name ?? (registryNames.includes(named) ? named : undefined);
+        if (name === undefined) report(named, place);
+        else linked[hint].push({ name, place });
+      }
+    }
+    const { next, requires, ...literals } = given.hints;
+    hints.set(found, {
+      ...hints.get(found),
+      ...literals,
+      ...(next === undefined ? {} : { next: linked.next.map(({ name }) => name) }),
+      ...(requires === undefined ? {} : { requires: linked.requires.map(({ name }) => name) }),
+    });
+    const placesOf = (named: readonly Named[]) => named.map(({ place }) => place);
+    places.set(found, {
+      ...given.places,
+      next: placesOf(linked.next),
+      requires: placesOf(linked.requires),
+    });
+  }
+  return { value: { hints, places }, diagnostics };
+}
+
+interface Named {
+  readonly name: string;
+  readonly place: SourceLocation;
+}
