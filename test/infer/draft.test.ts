@@ -68,7 +68,18 @@ describe('a draft of a spec file', () => {
           ),
         );
       }),
-      { numRuns: 300 },
+      {
+        numRuns: 300,
+        // A parameter without a word in its name, of two tools in order.
+        examples: [
+          [
+            [
+              { name: 'find', takes: ['_'], returns: [], next: [1] },
+              { name: 'search', takes: [], returns: [], next: [] },
+            ],
+          ],
+        ],
+      },
     );
   });
 });

@@ -97,7 +97,7 @@ function lowerParameter(reports: Reports, { key, value }: LocatedEntry): Input |
   return {
     name: key.value,
     ...(title === undefined ? {} : { title }),
-    description: fields.text('description')?.value ?? key.value.replaceAll('_', ' '),
+    description: fields.text('description')?.value ?? wordsOf(key.value),
     schema,
     required: required && fallback === undefined,
     ...(fallback === undefined ? {} : { default: fallback }),
@@ -143,4 +143,10 @@ function typeOf(reports: Reports, type: LocatedText | undefined, where: string):
   const suggestion = nearestName(type.value, known);
   reports.report('SW5021', type, { what: `\`type\` of ${where}`, value: type.value, known, suggestion });
   return {};
+}
+
+/** A name of underscores alone has no words. */
+function wordsOf(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.trim() === '' ? name : words;
 }
