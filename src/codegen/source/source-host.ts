@@ -294,7 +294,7 @@ function unreadable(file: string, read: Exclude<FileText, { kind: 'text' }>): So
     read.kind === 'notUtf8'
       ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: read.span } }
       : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
-  return { file, classes: [], cycles: [], handles: [], faults: [fault] };
+  return { file, classes: [], cycles: [], handles: [], faults: [{ ...fault, isUnreadable: true }] };
 }
 
 const MARK = 'stepwright-ignore';
