@@ -49,7 +49,7 @@ import { openSourceHost, type SourceHost } from './source/source-host.js';
 import type { LinkedSpecs, SpecFiles } from './spec-workflows.js';
 import type { IgnoreSyntax } from './syntax.js';
 import { type CheckedWorkflow, MarkedEnvironment, type WorkflowMemory } from './workflow-memory.js';
-import { type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
+import { foreignFile, type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
 
 export interface CodegenOptions {
   /** The project's folder. Default: the working directory. */
@@ -435,7 +435,7 @@ async function settleOutputs(root: string, outputs: readonly OutputFile[], check
         current.push(file);
         break;
       case 'foreign':
-        diagnostics.push(diagnostic('SW9004', undefined, { file }));
+        diagnostics.push(foreignFile(root, file));
         break;
       case 'stale':
       case 'missing':

@@ -289,6 +289,12 @@ describe('planCodegen with a configuration', () => {
     ]);
   });
 
+  test('says that what is to be written is a folder', async () => {
+    const registries = [{ include: ['*.ts'], out: 'generated.ts' }];
+    await write({ ...config({ registries }), 'generated.ts/notes.txt': '', 'b.ts': '' });
+    expect(await faults()).toEqual([expect.stringMatching(/ SW9004 `generated\.ts` is a folder, and /)]);
+  });
+
   test('reports a missing configuration file that was named', async () => {
     const { diagnostics } = await planCodegen({ root, configFile: 'gone.json' });
     expect(diagnostics).toMatchObject([{ code: 'SW9002', message: expect.stringContaining('no such file') }]);

@@ -30,7 +30,7 @@ import type { ModuleLimits } from './schemas/module-loader.js';
 import { type JsonDocument, jsonPointer, parseJsonDocument } from './source/files.js';
 import { readTsconfig, type Tsconfig } from './source/tsconfig.js';
 import { planSpecs, type SpecPlan } from './spec-plan.js';
-import { isForeign } from './writer.js';
+import { foreignFile, isForeign } from './writer.js';
 
 /** The name of the configuration, looked for in the project's root. */
 const CONFIG_FILE = 'stepwright.config.json';
@@ -271,7 +271,7 @@ async function namedRegistries(
     }
     // Checked before the sources are read: the file is not one of them, so its classes would be reported as missing.
     if (await isForeign(root, registry.out)) {
-      diagnostics.push(diagnostic('SW9004', outPlace, { file: registry.out }));
+      diagnostics.push(foreignFile(root, registry.out, outPlace));
     }
     let manifest: ManifestPlan | undefined;
     if (registry.manifest !== undefined) {
@@ -281,7 +281,7 @@ async function namedRegistries(
       const taken = isTaken ? [`two registries have the manifest \`${registry.manifest}\``] : [];
       for (const problem of [...taken, ...planned.problems])
         diagnostics.push(diagnostic('SW9002', place, { file, problem }));
-      if (planned.isForeign) diagnostics.push(diagnostic('SW9004', place, { file: registry.manifest }));
+      if (planned.isForeign) diagnostics.push(foreignFile(root, registry.manifest, place));
       manifest = planned.value;
     }
     registries.push({
@@ -316,8 +316,7 @@ async function specsOfAll(
     const place = document.placeOf(named === undefined ? '/specs' : `/registries/${index}/specs`);
     if (specs.files.length === 0)
       diagnostics.push(diagnostic('SW9003', place, { patterns: listed(patterns), what: 'spec file' }));
-    if (await isForeign(root, specs.schema))
-      diagnostics.push(diagnostic('SW9004', place, { file: specs.schema }));
+    if (await isForeign(root, specs.schema)) diagnostics.push(foreignFile(root, specs.schema, place));
     value.push({ ...registry, specs });
   }
   return { value, diagnostics };

@@ -23,6 +23,8 @@ interface SyntaxFault {
   readonly place: SourceLocation;
   /** Set where it is nested too deeply: the limit. */
   readonly maxDepth?: number;
+  /** Set where its text cannot be had. */
+  readonly isUnreadable?: true;
 }
 
 /** How a relative import names a TypeScript file: `./x.js` by its output, `./x.ts` as it is, or `./x`. */

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { SourceLocation } from '../graph/source-location.js';
 import { MANIFEST_HEADER } from './emit/manifest.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
 import { removeStaleFiles, takeTemporaryName } from './temporary-files.js';
@@ -30,6 +31,12 @@ export async function outputState(root: string, { file, text }: OutputFile): Pro
 /** Whether the path of an output holds something that codegen did not write. */
 export async function isForeign(root: string, file: string): Promise<boolean> {
   return readPresent(root, file, HEADERS) === 'foreign';
+}
+
+/** SW9004, for a path that holds something that codegen did not write. */
+export function foreignFile(root: string, file: string, place?: SourceLocation): Diagnostic {
+  const stats = statSync(path.join(root, file), { throwIfNoEntry: false });
+  return diagnostic('SW9004', place, { file, isFolder: stats?.isDirectory() === true });
 }
 
 const HEADERS = [`${REGISTRY_HEADER}\n`, MANIFEST_HEADER];

@@ -245,7 +245,7 @@ describe('the sources', { timeout: 240_000 }, () => {
       '--no-cache',
     );
     expect(gone.code).toBe(1);
-    expect(gone.stderr).toContain('src/find.ts:1:1 - error SW1001');
+    expect(gone.stderr).toContain('src/find.ts:1:1 - error SW1001: the file cannot be read\n');
     expect(await project.read(OUT)).toBe(before);
     expect(await codegen()).toEqual(written);
     expect(await project.read(OUT)).not.toContain('find.js');

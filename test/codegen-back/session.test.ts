@@ -107,6 +107,12 @@ const TEXTS: Readonly<Record<string, readonly (string | undefined)[]>> = {
   ],
   'src/one.ts': [functions('return text;'), functions('return text.trim();')],
   'src/two.ts': [functions('return text;'), 'export const pick = (text: string) => text.length;'],
+  'src/main.ts': [
+    "import { registry } from '../generated/registry.js';\nexport const names = Object.keys(registry);",
+    "export type { Registry } from '../generated/registry.js';",
+    undefined,
+  ],
+  'generated/registry.ts': [undefined],
   'stepwright.config.json': [
     undefined,
     '{ "severity": { "SW1050": "off" } }',
@@ -134,8 +140,9 @@ function outcomeOf({ diagnostics, found, workflows }: CodegenResult) {
   return { diagnostics: diagnostics.filter(({ code }) => code !== 'SW9001'), found, workflows };
 }
 
+/** Empty where it was deleted. */
 const registryOf = ({ root }: Project): Promise<string> =>
-  readFile(path.join(root, 'generated/registry.ts'), 'utf8');
+  readFile(path.join(root, 'generated/registry.ts'), 'utf8').catch(() => '');
 
 describe('a session', { timeout: 240_000 }, () => {
   test('comes to what a run without it comes to, whatever was edited, and so do runs of several processes', async () => {
@@ -196,6 +203,39 @@ describe('a session', { timeout: 240_000 }, () => {
       expect(diagnostics.map(({ code }) => code)).toEqual(['SW4003']);
       await write('');
       expect((await runCodegen({ root, session: session() })).diagnostics).toEqual([]);
+    },
+  );
+
+  test.each(['one session', 'several processes'])(
+    'writes a deleted registry again that a source imports, in %s',
+    async (runs) => {
+      const tool = (description: string) => `
+        import { Tool } from 'stepwright';
+        @Tool({ name: 'greet', description: '${description}' })
+        export class Greet { execute(input: { name: string }): { text: string } { return { text: input.name }; } }
+      `;
+      const project = await open({
+        'src/main.ts': "export { registry } from '../generated/registry.js';",
+        'src/tool.ts': tool('Greets'),
+      });
+      const { root } = project;
+      const shared = new CodegenSession();
+      const codegen = async (check = false) => {
+        const session = runs === 'one session' ? shared : new CodegenSession();
+        const { diagnostics, written, current } = await runCodegen({ root, session, check });
+        return { faults: diagnostics.map(({ code }) => code), written, current };
+      };
+      const out = 'generated/registry.ts';
+      const written = { faults: [], written: [out], current: [] };
+      expect(await codegen()).toEqual(written);
+      for (const description of ['Welcomes', 'Salutes']) {
+        await project.write({ 'src/tool.ts': tool(description) });
+        expect(await codegen()).toEqual(written);
+        await rm(path.join(root, 'generated'), { recursive: true });
+        expect(await codegen(true)).toEqual({ faults: ['SW9001'], written: [], current: [] });
+        expect(await codegen()).toEqual(written);
+        expect(await codegen()).toEqual({ faults: [], written: [], current: [out] });
+      }
     },
   );
 });

@@ -56,6 +56,8 @@ describe('what texts say is what the compiler says', { timeout: 120_000 }, () =>
 
   test('of functions and constants', () => expectSame(virtual({ 'a.ts': NAMES, 'b.ts': MORE_NAMES })));
 
+  test('of imports from a module that is not there', () => expectSame(virtual({ 'a.ts': GONE })));
+
   test('of schemas, some of which can be called', () => expectSame(virtual({ 'a.ts': SCHEMAS })));
 
   test('of types that are written out', () => {
@@ -244,3 +246,18 @@ const { anyType } = fc.letrec<{ anyType: string }>((tie) => ({
 const toolOf = (type: string, index: number): string =>
   `@Tool({ name: 't${index}', description: 'd' })
    export class T${index} { execute(input: ${type}): ${index % 2 === 0 ? `Promise<${type}>` : type} { throw input; } }`;
+
+const GONE = `
+  import { call, done, Step, Tool, Workflow } from 'stepwright';
+  import whole, { Add, LIMIT as limit, type Shape } from './gone.js';
+  import * as all from './gone.js';
+  @Tool({ name: limit, description: all.text, input: all.input })
+  export class Own { execute(input: Shape): { size: number } { return { size: limit + input.size }; } }
+  @Workflow({ name: 'gone', description: 'Calls', instructions: [Add, all.Guide] })
+  export class Gone extends whole {
+    @Step() first = call(Add, { limit, more: all.LIMIT, [limit]: whole.size });
+    @Step() second = call(all.Add, { text: \`\${limit} of \${all.list[0]}\` });
+    @Step() third = call(whole, { is: this.first.is ? limit : all });
+    output = done({ text: Add.name, own: limit(this.second) });
+  }
+`;

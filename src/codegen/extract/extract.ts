@@ -63,9 +63,9 @@ const extracted = new WeakMap<SourceFileSyntax, Phase<MutableDeclarations>>();
 function extractFile(file: SourceFileSyntax): Phase<MutableDeclarations> {
   const known = extracted.get(file);
   if (known !== undefined) return known;
-  const diagnostics = file.faults.map(({ message, place, maxDepth }) =>
+  const diagnostics = file.faults.map(({ message, place, maxDepth, isUnreadable }) =>
     maxDepth === undefined
-      ? diagnostic('SW1001', place, { message })
+      ? diagnostic('SW1001', place, { message, isUnreadable })
       : diagnostic('SW9015', place, { file: file.file, limit: maxDepth }),
   );
   const found = nothing();

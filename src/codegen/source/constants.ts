@@ -1,7 +1,7 @@
 import type { Json } from '../../graph/json.js';
 import { type HostContext, isOfProject } from './ast.js';
 import { followAliases } from './imports.js';
-import type { Names, Target } from './names.js';
+import { missingImport, type Names, type Target } from './names.js';
 import { hasMeaning } from './scopes.js';
 import { ts } from './typescript.mjs';
 
@@ -266,12 +266,17 @@ function isAccess(
 
 /** Whether an access starts from a name that may be a constant. Most start from parameters, and are rejected early. */
 function startsInModule(context: HostContext, node: ts.Expression): boolean {
-  let start = node;
-  while (ts.isPropertyAccessExpression(start) || ts.isElementAccessExpression(start))
-    start = start.expression;
+  const start = startOf(node);
   if (!ts.isIdentifier(start)) return false;
   const declaration = declarationOf(context, start);
   return declaration !== undefined && !ts.isParameter(declaration) && !ts.isBindingElement(declaration);
+}
+
+function startOf(access: ts.Expression): ts.Expression {
+  let start = access;
+  while (ts.isPropertyAccessExpression(start) || ts.isElementAccessExpression(start))
+    start = start.expression;
+  return start;
 }
 
 /** The value of a member of an enum; the compiler calculates what is not a literal. */
@@ -289,6 +294,9 @@ function declarationOf(context: HostContext, node: ts.Expression): ts.Declaratio
   const known =
     names === undefined || named === undefined ? undefined : declarationByText(names, node, named.text);
   if (known !== undefined) return known.declaration;
+  const start = startOf(node);
+  if (names !== undefined && ts.isIdentifier(start) && missingImport(context.modules, start))
+    return undefined;
   return named && symbolOf(context, named)?.valueDeclaration;
 }
 

@@ -5,6 +5,7 @@ import type { ImportCycle, ImportEnding, ImportedModule, PackageImport, Unresolv
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import type { FileLinks, Import } from './file-memory.js';
 import { endingOf } from './import-endings.js';
+import { moduleCandidates } from './modules.js';
 import { PACKAGE } from './names.js';
 import { ts } from './typescript.mjs';
 
@@ -214,8 +215,7 @@ function sourceOf(context: HostContext, specifier: ts.StringLiteral): ts.SourceF
   if (module !== undefined) return module;
   if (!specifier.text.startsWith('.')) return undefined;
   const base = path.resolve(path.dirname(specifier.getSourceFile().fileName), specifier.text);
-  const candidates = [base, base.replace(/\.([cm]?)js$/, '.$1ts'), base.replace(/\.jsx?$/, '.tsx')];
-  for (const candidate of candidates) {
+  for (const candidate of moduleCandidates(base)) {
     const source = context.compiler.program.getSourceFile(candidate);
     if (source !== undefined) return source;
   }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Inputs } from '../inputs.js';
 import { compilerPath, foldersOf, systemFor } from './program.js';
 import { ts } from './typescript.mjs';
@@ -55,6 +56,19 @@ export class Modules {
     return file === undefined || this.#options.isOwn(file) ? undefined : file;
   }
 
+  /**
+   * Whether a specifier names a module by its path, and there is none. An ambient declaration may make a module of any
+   * other file (`declare module '*.md'`): only the compiler knows.
+   */
+  isMissing(specifier: ts.StringLiteral): boolean {
+    const { text } = specifier;
+    if (!/^\.\.?\//.test(text) || !/(?:\.[cm]?[jt]sx?|\/[^./]+)$/.test(text)) return false;
+    if (this.#fileOf(specifier) !== undefined) return false;
+    // One without exports, or named by another ending, may be there.
+    const base = path.posix.join(path.posix.dirname(specifier.getSourceFile().fileName), text);
+    return moduleCandidates(base).every((file) => !this.#host.fileExists(file));
+  }
+
   #find(specifier: ts.StringLiteral): ts.SourceFile | undefined {
     const file = this.ownFile(specifier);
     return file === undefined ? undefined : this.#options.sourceAt(compilerPath(file));
@@ -69,4 +83,9 @@ export class Modules {
     );
     return resolvedModule?.resolvedFileName;
   }
+}
+
+/** The files that a specifier may mean where the compiler finds no module, by the absolute path that it names. */
+export function moduleCandidates(base: string): readonly string[] {
+  return [base, base.replace(/\.([cm]?)js$/, '.$1ts'), base.replace(/\.jsx?$/, '.tsx')];
 }

@@ -236,6 +236,17 @@ export function isOfOtherPackage(modules: Modules, name: ts.Identifier): boolean
   return specifier !== undefined && specifier.text !== PACKAGE && modules.elsewhere(specifier) !== undefined;
 }
 
+/** How a name is imported from a module by a path where there is none; nothing for any other name. */
+export function missingImport(
+  modules: Modules,
+  name: ts.Identifier,
+): { readonly specifier: string; readonly name: string } | undefined {
+  const [alias, second] = declarationsOf(name, 'value') ?? [];
+  const specifier = alias && second === undefined && isAlias(alias) ? specifierOf(alias) : undefined;
+  if (alias === undefined || specifier === undefined || !modules.isMissing(specifier)) return undefined;
+  return { specifier: specifier.text, name: importedName(alias) ?? 'default' };
+}
+
 /** The declarations of a name in its own file, and the specifier of the module that it is imported from, if it is. */
 export function originOf(name: ts.Identifier): {
   readonly declarations: readonly ts.Declaration[];

@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import type { ClassSyntax, TypeSyntax } from '../syntax.js';
+import { Compiler } from './program.js';
 import { openSourceHost, type SourceHost } from './source-host.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'source-host-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => void vi.restoreAllMocks());
 
 /** The default options without the types of Node and of browsers, which take longer to read than all that is tested. */
 const TSCONFIG = path.resolve('test/codegen/tsconfig.plain.json');
@@ -77,9 +79,13 @@ describe('files', () => {
 });
 
 describe('names', () => {
-  const symbolIn = (texts: Readonly<Record<string, string>>, expression: string) => {
+  const symbolIn = (
+    texts: Readonly<Record<string, string>>,
+    expression: string,
+    typed?: ReadonlySet<string>,
+  ) => {
     const text = `${texts['a.ts'] ?? ''}\n${MARK}export class Subject { @D() field = ${expression}; }`;
-    const files = open({ ...texts, 'a.ts': text }).sourceFiles();
+    const files = open({ ...texts, 'a.ts': text }).sourceFiles(typed);
     const subject = files[0]?.classes.find(({ name }) => name === 'Subject');
     const initializer = subject?.fields[0]?.initializer;
     return initializer?.kind === 'identifier' || initializer?.kind === 'property'
@@ -132,6 +138,23 @@ describe('names', () => {
     };
     const from = { specifier: './c.js', name: 'x', exports: [] };
     expect(symbolIn(texts, 'x')).toMatchObject({ kind: 'unresolved', name: 'x', from });
+  });
+
+  test('from a module that is not there are lost without the compiler', () => {
+    const asked = vi.spyOn(Compiler.prototype, 'program', 'get');
+    const lost = (name: string) => ({
+      kind: 'unresolved',
+      from: { specifier: './gone.js', name, files: [] },
+    });
+    const imported = "import whole, { a as b } from './gone.js';\nimport * as all from './gone.js';";
+    const found = (expression: string, text = imported) => symbolIn({ 'a.ts': text }, expression, new Set());
+    expect(found('b')).toEqual({ ...lost('a'), name: 'b' });
+    expect(found('whole')).toEqual({ ...lost('default'), name: 'whole' });
+    expect(found('all.a')).toBeUndefined();
+    expect(asked).not.toHaveBeenCalled();
+    // Another module may declare what is in it.
+    expect(found('a', "import { a } from './guide.md';")).toMatchObject({ kind: 'unresolved' });
+    expect(asked).toHaveBeenCalled();
   });
 
   test('that members of a value have are no names of their own', () => {

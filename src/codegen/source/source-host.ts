@@ -61,7 +61,7 @@ export interface SourceHost {
   readingOf(file: string): string;
   /** The classes of the project that a source exports, by the places of their names; with `export … from` as well. */
   exportedClasses(file: string): readonly { readonly name: string; readonly place: SourceLocation }[];
-  /** The sources of the project that were looked at, as absolute paths. */
+  /** The sources of the project that were read, as absolute paths. */
   seen(): ReadonlySet<string>;
   /** Text of a file by the path that places name, without a byte order mark; nothing for a file that cannot be read. */
   readText(file: string): string | undefined;
@@ -169,8 +169,12 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   };
   const linked = (file: string): LinkedFile => {
     const entry = entryOf(file);
-    entry.links ??= linksOf(context, sourceOf(file));
-    return { state: entry.state, links: entry.links };
+    // A deleted source makes the memory forget all, a deleted registry does not.
+    const isStale = entry.links?.modules.some((module) => entryOf(module).state === NOTHING);
+    const links =
+      entry.links === undefined || isStale === true ? linksOf(context, sourceOf(file)) : entry.links;
+    entry.links = links;
+    return { state: entry.state, links };
   };
   const graph = new FileGraph(wanted, linked);
   /** Reads a file and its links, and forgets its tree. */
@@ -212,7 +216,8 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
           .filter(ts.isClassDeclaration)
           .map((each) => ({ name, place: classPlace(context, each) }));
       }),
-    seen: () => new Set([...entries.keys()].map(absolute)),
+    seen: () =>
+      new Set([...entries].flatMap(([file, { state }]) => (state === NOTHING ? [] : absolute(file)))),
     ignores: () => (latest ?? wanted.map((file) => readingOf(file, false))).flatMap(({ ignores }) => ignores),
     sourceFiles: (typed) => {
       const isTypedFile = (file: string): boolean => typed?.has(file) ?? true;
@@ -235,6 +240,9 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     },
   };
 }
+
+/** The state of a file that is not there. */
+const NOTHING = 'nothing';
 
 /** The same object where there are none, since later phases remember what they made of it. */
 function withCycles(
@@ -286,7 +294,7 @@ function unreadable(file: string, read: Exclude<FileText, { kind: 'text' }>): So
     read.kind === 'notUtf8'
       ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: read.span } }
       : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
-  return { file, classes: [], cycles: [], handles: [], faults: [fault] };
+  return { file, classes: [], cycles: [], handles: [], faults: [{ ...fault, isUnreadable: true }] };
 }
 
 const MARK = 'stepwright-ignore';

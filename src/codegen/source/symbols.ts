@@ -9,7 +9,7 @@ import {
   missingMember,
   unresolvedImport,
 } from './imports.js';
-import { isOfOtherPackage, originOf, type Target } from './names.js';
+import { isOfOtherPackage, missingImport, originOf, type Target } from './names.js';
 import { isPlain, isPlainType, isPromiseType } from './plain.js';
 import { hasMeaning } from './scopes.js';
 import { ts } from './typescript.mjs';
@@ -19,6 +19,8 @@ export function resolveIdentifier(context: HostContext, node: ts.Identifier): Sy
   const target = context.names?.find(node, 'value');
   if (target !== undefined) return targetSyntax(context, target, node.text);
   if (isLeftAlone(context, node) && !mayBeHandle(node)) return { kind: 'other', name: node.text };
+  const missing = context.names && missingImport(context.modules, node);
+  if (missing !== undefined) return { kind: 'unresolved', name: node.text, from: { ...missing, files: [] } };
   const symbol =
     ts.isShorthandPropertyAssignment(node.parent) && node.parent.name === node
       ? context.compiler.checker.getShorthandAssignmentValueSymbol(node.parent)
@@ -38,6 +40,7 @@ export function resolveMember(
   if (object !== undefined && !isNamespace(object)) return undefined;
   const target = object && context.names?.access(node);
   if (target !== undefined && target !== 'value') return targetSyntax(context, target, node.name.text);
+  if (context.names !== undefined && missingImport(context.modules, start) !== undefined) return undefined;
   const namespace = context.compiler.checker.getSymbolAtLocation(node.expression);
   if (namespace === undefined) return undefined;
   const name = node.name.text;

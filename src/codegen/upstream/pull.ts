@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { UpstreamServer } from '../../runtime/upstream/config.js';
 import type { UpstreamListing } from '../../runtime/upstream/port.js';
 import { parseSnapshot, snapshotOf, snapshotText } from '../../runtime/upstream/snapshot.js';
-import { type OutputFile, outputState, writeOutput } from '../writer.js';
+import { foreignFile, type OutputFile, outputState, writeOutput } from '../writer.js';
 import { classesText } from './classes.js';
 
 /** What a server listed, to be recorded. */
@@ -51,7 +51,7 @@ export async function pullServer({ root, name, server, listing }: PullRequest): 
     const state = await outputState(root, output);
     if (state === 'current') current.push(file);
     else if (state === 'foreign' || (file === files.snapshot && isOther(root, file)))
-      diagnostics.push(diagnostic('SW9004', undefined, { file }));
+      diagnostics.push(foreignFile(root, file));
     else outdated.push(output);
   }
   if (diagnostics.length > 0) return { written, current, notes, diagnostics };

@@ -161,8 +161,11 @@ export const outputFaults = {
       `no ${p.what ?? 'source file'} matches ${p.patterns}`,
   ),
   SW9004: error(
-    (p: { file: string }) => `\`${p.file}\` was not written by stepwright, and is not overwritten`,
-    () => 'name another file in `out`, or delete this one',
+    (p: { file: string; isFolder?: boolean }) =>
+      p.isFolder
+        ? `\`${p.file}\` is a folder, and a file is to be written there`
+        : `\`${p.file}\` was not written by stepwright, and is not overwritten`,
+    (p) => `name another file in \`out\`, or delete ${p.isFolder ? 'the folder' : 'this one'}`,
   ),
   SW9005: error((p: { file: string; reason: string }) => `\`${p.file}\` cannot be written: ${p.reason}`),
   SW9006: warning(

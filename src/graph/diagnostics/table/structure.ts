@@ -2,7 +2,9 @@ import { error, nearest, owner, warning } from './entry.js';
 
 /** Faults of how classes and workflows are written. */
 export const structureFaults = {
-  SW1001: error((p: { message: string }) => `syntax error: ${p.message}`),
+  SW1001: error((p: { message: string; isUnreadable?: true | undefined }) =>
+    p.isUnreadable ? p.message : `syntax error: ${p.message}`,
+  ),
   SW1002: error(
     (p: { kind: string; name: string; rule: string }) => `\`${p.name}\` is not a valid ${p.kind} name`,
     (p) => (p.rule.startsWith('an ') ? `use ${p.rule}` : `use a name that matches ${p.rule}`),
