@@ -7,6 +7,9 @@ import { type PluginOptions, runForBundler } from './codegen-plugin.js';
 
 export type { PluginOptions } from './codegen-plugin.js';
 
+/** Marks an entry point that is resolved by the other plugins. */
+const RESOLVING = Symbol('resolving');
+
 /**
  * Runs codegen in esbuild, at the start of each build, before a module is resolved; its errors fail the build. In watch
  * mode a change of any file that codegen has read starts a build. The root is the working directory of the build unless
@@ -32,14 +35,22 @@ export function stepwright(options: PluginOptions = {}): Plugin {
             .map((each) => messageOf(each, result));
         return { errors: messages('error'), warnings: messages('warning') };
       });
-      // Without a path the next plugin resolves it, and the files are watched all the same.
-      build.onResolve({ filter: /.*/ }, ({ kind }) =>
-        kind === 'entry-point'
-          ? {
-              watchFiles: [...watchFiles],
-              watchDirs: [...new Set(watchFiles.map((file) => path.dirname(file)))],
-            }
-          : undefined,
+      // Only what resolves or loads a module may name files to watch.
+      build.onResolve(
+        { filter: /.*/ },
+        async ({ path: entry, kind, importer, resolveDir, pluginData, with: attributes }) => {
+          if (kind !== 'entry-point' || pluginData === RESOLVING) return undefined;
+          const resolved = await build.resolve(entry, {
+            ...{ kind, importer, resolveDir, with: attributes, pluginData: RESOLVING },
+          });
+          // esbuild has a better message for one that is not there.
+          if (resolved.errors.length > 0 || resolved.external) return undefined;
+          return {
+            ...resolved,
+            watchFiles: [...watchFiles],
+            watchDirs: [...new Set(watchFiles.map((file) => path.dirname(file)))],
+          };
+        },
       );
     },
   };

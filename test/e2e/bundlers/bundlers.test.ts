@@ -219,8 +219,18 @@ describe('a bundler with the plugin', { timeout: 120_000 }, () => {
     });
 
     test('builds with a registry that there was not', async () => {
-      await esbuild(options());
+      expect((await esbuild(options())).warnings).toEqual([]);
       expect(readFileSync(path.join(root, 'dist/main.js'), 'utf8')).toContain('count in one step');
+    });
+
+    test('leaves an entry point that is not there to esbuild', async () => {
+      const error = await esbuild({ ...options(), entryPoints: ['./src/gone.ts'] }).catch(
+        (each: unknown) => each,
+      );
+      expect(error).toMatchObject({
+        errors: [{ text: 'Could not resolve "./src/gone.ts"' }],
+        warnings: [],
+      });
     });
 
     test('fails a build with the errors of codegen', async () => {
