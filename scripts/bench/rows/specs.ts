@@ -5,7 +5,7 @@ import path from 'node:path';
 import { parseWorkflows } from 'stepwright/formats';
 import { parseDocument } from 'yaml';
 import { lowerSpec } from '../../../src/formats/spec-files.js';
-import { YAML_OPTIONS } from '../../../src/formats/text/read-yaml.js';
+import { YAML_OPTIONS } from '../../../src/formats/text/parse-yaml.js';
 import { builtPackage } from '../../../test/built-package.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
