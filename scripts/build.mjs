@@ -47,8 +47,8 @@ const RUNS = [
 const LAYERS = {
   authoring: ['index', 'codegen/schemas/child'],
   tools: ['testing/index'],
-  specs: ['formats/index'],
-  graph: ['formats/builder/index', 'codegen/index'],
+  graph: ['formats/index'],
+  builder: ['formats/builder/index', 'codegen/index'],
   server: ['runtime/index'],
   runs: RUNS,
 };
@@ -148,7 +148,7 @@ async function writeBundle() {
               ...Object.entries(LAYERS).map(([name, entries], index, { length }) =>
                 chunk(name, entries, true, length - index + 1),
               ),
-              chunk('own-files', UNCHANGED, false, 1, LAYERS.specs),
+              chunk('own-files', UNCHANGED, false, 1, LAYERS.graph),
               chunk('unchanged', UNCHANGED, false, 0),
             ],
           },
