@@ -47,7 +47,8 @@ const RUNS = [
 const LAYERS = {
   authoring: ['index', 'codegen/schemas/child'],
   tools: ['testing/index'],
-  graph: ['formats/builder/index', 'codegen/index'],
+  graph: ['formats/index'],
+  builder: ['formats/builder/index', 'codegen/index'],
   server: ['runtime/index'],
   runs: RUNS,
 };
@@ -64,10 +65,14 @@ function reach(entries, graph) {
   return reached;
 }
 
-/** A chunk of the modules that some entries load and that a server loads as well, or that none does. */
-function chunk(name, entries, isServed, priority) {
+/**
+ * A chunk of the modules that some entries load and that a server loads as well, or that none does. Where others are
+ * named, only of those that they load too.
+ */
+function chunk(name, entries, isServed, priority, others = entries) {
   let shared;
   let served;
+  let common;
   return {
     debugName: name,
     priority,
@@ -75,7 +80,8 @@ function chunk(name, entries, isServed, priority) {
       if (ENTRIES.includes(id)) return null;
       shared ??= reach(entries.map(moduleOf), graph);
       served ??= reach([...SERVER, ...RUNS].map(moduleOf), graph);
-      return shared.has(id) && served.has(id) === isServed ? name : null;
+      common ??= reach(others.map(moduleOf), graph);
+      return shared.has(id) && common.has(id) && served.has(id) === isServed ? name : null;
     },
   };
 }
@@ -140,8 +146,9 @@ async function writeBundle() {
           codeSplitting: {
             groups: [
               ...Object.entries(LAYERS).map(([name, entries], index, { length }) =>
-                chunk(name, entries, true, length - index),
+                chunk(name, entries, true, length - index + 1),
               ),
+              chunk('own-files', UNCHANGED, false, 1, LAYERS.graph),
               chunk('unchanged', UNCHANGED, false, 0),
             ],
           },

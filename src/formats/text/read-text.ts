@@ -61,7 +61,7 @@ export async function readText(
     return { source, diagnostics: reports.diagnostics };
   }
   const read = await readers[format](xml);
-  return { source, ...read(source, own) };
+  return { source, ...(await read(source, own)) };
 }
 
 function smaller(one: TextLimits, other: TextLimits): TextLimits {

@@ -16,7 +16,7 @@ export interface ReadText {
 }
 
 /** Reads a text of one format. */
-export type Reader = (source: SourceText, limits: TextLimits) => ReadText;
+export type Reader = (source: SourceText, limits: TextLimits) => ReadText | Promise<ReadText>;
 
 /** Keys that mean something else in an object of JavaScript, or in YAML. */
 const REFUSED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);

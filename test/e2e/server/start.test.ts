@@ -68,6 +68,7 @@ describe('a server of the built package, up to its first list', () => {
   test('loads few files of its own', () => {
     expect([...own].sort()).toEqual([
       'chunks/authoring.js',
+      'chunks/builder.js',
       'chunks/graph.js',
       'chunks/runtime.js',
       'chunks/server.js',

@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { FILE_LIMITS } from './limits.js';
+import { type Located, SourceText } from './located.js';
+import { parseYaml } from './parse-yaml.js';
+import { readPlainYaml } from './read-plain-yaml.js';
+import type { ReadText } from './reading.js';
+import { scanYaml } from './scan-yaml.js';
+
+/** With the offset of each character, and of the end, in place of the function that finds it. */
+function withOffsets(located: Located): unknown {
+  if (located.kind === 'list') return { ...located, items: located.items.map(withOffsets) };
+  if (located.kind === 'map') {
+    const entries = located.entries.map(({ key, value }) => [withOffsets(key), withOffsets(value)]);
+    return { ...located, entries };
+  }
+  if (located.kind !== 'text') return located;
+  const offsets = Array.from({ length: located.value.length + 1 }, (_, index) => located.offsetAt(index));
+  return { ...located, offsetAt: offsets };
+}
+
+function comparable({ root, diagnostics }: ReadText): unknown {
+  return { diagnostics, root: root === undefined ? undefined : withOffsets(root) };
+}
+
+/** Returns whether a text was read without the parser. */
+function isSame(text: string): boolean {
+  if (scanYaml(text, FILE_LIMITS) !== undefined) return false;
+  const read = readPlainYaml(new SourceText('f', text));
+  if (read === undefined) return false;
+  expect(comparable(read)).toEqual(comparable(parseYaml(new SourceText('f', text), FILE_LIMITS)));
+  return true;
+}
+
+const SCALARS = [
+  ...['text', 'two words', '$found.0.id', '$a-b', 'a#b', 'http://host/path', 'a:b', "it's", 'x "y"', 'a\\b'],
+  ...[
+    '1',
+    '-1',
+    '007',
+    '1.50',
+    '1.',
+    '.5',
+    '+1',
+    '1e3',
+    '0x10',
+    '0o7',
+    '30s',
+    '2026-02-26',
+    '-a',
+    '123456789012345678',
+  ],
+  ...[
+    'true',
+    'True',
+    'null',
+    'NULL',
+    'tRue',
+    '~',
+    '.inf',
+    '.nan',
+    'yes',
+    'no',
+    '-0',
+    '1_000',
+    '1.2.3',
+    'NaN',
+    'Infinity',
+  ],
+  ...[
+    '"text"',
+    '"a # b: [c], {d}"',
+    '""',
+    "'single'",
+    "'it''s'",
+    "''",
+    '"\\n"',
+    '"x" y',
+    '\u00a0x',
+    'x\u00a0',
+    '😀 x',
+    'é',
+  ],
+  ...[
+    '[]',
+    '{}',
+    '[a, b]',
+    '[a, [1, "x"], {k: v}]',
+    '{ type: string, required: true }',
+    '{a: 1, a: 2}',
+    '[a,]',
+    '[a b , c ]',
+  ],
+  ...[
+    '[$x.0, -1, ~]',
+    '{ a: }',
+    '{ a }',
+    '[a: b]',
+    '{"a": 1}',
+    '[ "a" , \'b\']',
+    '[a#b]',
+    '[a #b]',
+    '[a:b]',
+    '{a: b:c}',
+    '[a] x',
+  ],
+  ...[
+    '*a',
+    '&a x',
+    '!t x',
+    '|',
+    '>',
+    '- a',
+    '? a',
+    '@x',
+    '`x`',
+    '%x',
+    'a: b',
+    'a:',
+    'a :b',
+    '',
+    '# c',
+    'x # c',
+    '[a] # c',
+    '"x" # c',
+    '"x"#c',
+    'x  ',
+  ],
+];
+const KEYS = [
+  'a',
+  'b',
+  'a-b',
+  '$schema',
+  'c.d',
+  'true',
+  'Null',
+  '__proto__',
+  '<<',
+  '"q"',
+  '1',
+  'a b',
+  'yes',
+  'é',
+  'x:y',
+];
+
+/** Lines of nested maps and lists, some with faults. */
+const { map: blocks } = fc.letrec<{ block: string[]; map: string[]; list: string[] }>((tie) => {
+  const scalar = fc.oneof(
+    { arbitrary: fc.constantFrom(...SCALARS.slice(0, 8)), weight: 2 },
+    fc.constantFrom(...SCALARS),
+  );
+  const key = fc.oneof(
+    { arbitrary: fc.constantFrom('a', 'b', 'c', 'd', 'e'), weight: 6 },
+    fc.constantFrom(...KEYS),
+  );
+  const shifted = (indent: fc.Arbitrary<number>) =>
+    fc.tuple(indent, tie('block')).map(([columns, lines]) => lines.map((line) => ' '.repeat(columns) + line));
+  const entry = fc.oneof(
+    { arbitrary: fc.tuple(key, scalar).map(([name, value]) => [`${name}: ${value}`]), weight: 3 },
+    fc
+      .tuple(key, fc.constantFrom('', ' ', ' # c'), shifted(fc.constantFrom(2, 2, 2, 4, 1, 0)))
+      .map(([name, behind, lines]) => [`${name}:${behind}`, ...lines]),
+    {
+      arbitrary: fc.constantFrom([''], ['# c'], ['  # c'], [' '], ['---'], ['...'], ['# c', '', '# d']),
+      weight: 1,
+    },
+  );
+  const item = fc.oneof(
+    scalar.map((value) => [`- ${value}`]),
+    tie('map').map(([first = '', ...rest]) => [
+      `- ${first}`,
+      ...rest.map((line) => (line === '' ? '' : `  ${line}`)),
+    ]),
+    fc.constantFrom(['-'], ['# c'], [''], ['-   a: 1']),
+  );
+  const joined = (part: fc.Arbitrary<readonly string[]>) =>
+    fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.flat());
+  return {
+    block: fc.oneof({ maxDepth: 4 }, tie('map'), tie('list')),
+    map: joined(entry),
+    list: joined(item),
+  };
+});
+
+const ends = fc.constantFrom('\n', '', '\n\n', '\n# c\n', '\n  # c', '\n ');
+
+test('what is read plainly is what the parser reads', () => {
+  let plain = 0;
+  const texts = fc.tuple(blocks, ends).map(([lines, end]) => lines.join('\n') + end);
+  fc.assert(
+    fc.property(texts, (text) => {
+      if (isSame(text)) plain += 1;
+    }),
+    { numRuns: 3_000 },
+  );
+  // The others have something that is left to the parser.
+  expect(plain).toBeGreaterThan(100);
+});
+
+const FILE = `# A file
+domain: travel
+workflows:
+  book:
+    params:
+      city: { type: string, description: City to stay in }
+
+    graph:
+      # First.
+      search:
+        call: search_hotels
+        args: { city: $city, tags: [a, "b c", 'd'] }
+        output: found
+      pick:
+        depends_on: [search]
+        steps:
+          - id: one
+            max: 3
+          - "text"
+`;
+
+test('what is broken is read alike or left to the parser', () => {
+  const noise = fc.constantFrom(
+    '\n',
+    ' ',
+    '  ',
+    ':',
+    ': ',
+    '- ',
+    '#',
+    ' #',
+    '"',
+    "'",
+    '[',
+    ']',
+    ',',
+    '}',
+    '1',
+    '.',
+  );
+  const edit = fc.tuple(fc.nat(FILE.length), fc.nat(3), fc.array(noise, { maxLength: 2 }));
+  let plain = 0;
+  fc.assert(
+    fc.property(fc.array(edit, { maxLength: 3 }), (edits) => {
+      const text = edits.reduce(
+        (edited, [at, length, pieces]) => edited.slice(0, at) + pieces.join('') + edited.slice(at + length),
+        FILE,
+      );
+      if (isSame(text)) plain += 1;
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(plain).toBeGreaterThan(100);
+});
