@@ -2,6 +2,7 @@ import 'reflect-metadata';
 
 export type { AuthInfo, Owner, Principal, ToolContext } from '../decorators/context.js';
 export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
+export type { Graph } from '../graph/model.js';
 export type { PlanningHints } from '../infer/tool.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export { dueTimeOf } from './engine/row-command.js';
@@ -143,6 +144,7 @@ export {
   StaleRegistryError,
   schemaJson,
   type ToolEntry,
+  type TypedGraph,
   type WorkflowEntry,
 } from './tools/registry.js';
 export type { Telemetry } from './tools/telemetry.js';
