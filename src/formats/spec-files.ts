@@ -6,16 +6,17 @@ import {
   hasErrors,
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
+import { type Domain, mergedDomains } from '../graph/domain.js';
 import type { Graph } from '../graph/model.js';
 import { bundle, compensationsOf, nodesOf } from '../graph/nodes.js';
-import { type Domain, type LoweredDocument, lowerDocument } from './orchestrator/document.js';
+import { type LoweredDocument, lowerDocument } from './orchestrator/document.js';
 import { withSpecHint } from './orchestrator/hints.js';
 import { documentOfXml } from './orchestrator/xml-document.js';
 import type { TextLimits } from './text/limits.js';
 import { readText, type TextFormat } from './text/read-text.js';
 import { Reports } from './text/reading.js';
 
-export type { Domain } from './orchestrator/document.js';
+export type { Domain } from '../graph/domain.js';
 
 /** How the text of a spec file is read. */
 export interface ParseOptions {
@@ -151,21 +152,9 @@ function unknownTools(specs: readonly LoweredSpec[]): {
   return { tools, diagnostics };
 }
 
-/** Several files may say something about one domain. */
-function domainsOf(specs: readonly LoweredSpec[]): Domain[] {
-  const domains = new Map<string, Domain>();
-  for (const { document } of specs) {
-    if (document === undefined) continue;
-    const { name, rules, docs } = document.domain;
-    const first = domains.get(name);
-    const texts = [first?.docs, docs].filter((each) => each !== undefined);
-    domains.set(name, {
-      name,
-      rules: [...new Set([...(first?.rules ?? []), ...rules])],
-      ...(texts.length === 0 ? {} : { docs: texts.join('\n\n') }),
-    });
-  }
-  return [...domains.values()];
+/** What files say about their domains, each domain once. */
+export function domainsOf(specs: readonly LoweredSpec[]): readonly Domain[] {
+  return mergedDomains(specs.flatMap(({ document }) => document?.domain ?? []));
 }
 
 /** A part that is lowered twice, as the default of a branch, is reported once. */

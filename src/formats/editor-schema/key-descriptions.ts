@@ -64,6 +64,7 @@ export const WORKFLOW: Readonly<Record<string, string>> = {
   params: 'The parameters by name.',
   graph: 'The nodes by id.',
   returns: 'The result: a reference, or an object of values with references.',
+  expose: 'What clients get: a prompt, a tool, a resource with its details. Default: a prompt and a tool.',
   fail_fast: 'Whether the first failure stops the run. Default: true.',
   max_concurrency: 'How many calls run at once. Default: 10.',
 };
