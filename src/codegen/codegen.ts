@@ -531,7 +531,7 @@ function isSettledByTypes({ code, params }: Diagnostic): boolean {
 }
 
 function signatureOf(
-  { annotations, retrySafety, secret }: ToolDeclaration,
+  { annotations, retrySafety, secret, upstream }: ToolDeclaration,
   reading: ToolReading | undefined,
 ): ToolSignature {
   const { inputSchema, outputSchema } = reading ?? UNKNOWN;
@@ -541,5 +541,6 @@ function signatureOf(
     annotations,
     retrySafety,
     secret,
+    ...(upstream === undefined ? {} : { upstream }),
   };
 }

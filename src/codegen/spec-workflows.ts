@@ -175,6 +175,7 @@ function schemaText({ tools, workflows }: CheckEnvironment, declarations: Declar
     title,
     description,
     inputSchema: tools.get(name)?.inputSchema ?? {},
+    upstream: tools.get(name)?.upstream,
   }));
   const schema = specSchema({ tools: described, workflows: [...(workflows?.values() ?? [])] });
   return `${JSON.stringify({ $comment: GENERATED_COMMENT, ...schema }, undefined, 2)}\n`;

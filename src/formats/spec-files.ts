@@ -11,6 +11,7 @@ import type { Graph } from '../graph/model.js';
 import { bundle, compensationsOf, nodesOf } from '../graph/nodes.js';
 import { type LoweredDocument, lowerDocument } from './orchestrator/document.js';
 import { withSpecHint } from './orchestrator/hints.js';
+import { withRegisteredTools } from './orchestrator/tool-names.js';
 import { documentOfXml } from './orchestrator/xml-document.js';
 import type { TextLimits } from './text/limits.js';
 import { readText, type TextFormat } from './text/read-text.js';
@@ -101,9 +102,14 @@ export interface CheckedGraphs {
 
 /** Checks graphs without bundling them. A workflow of a file takes the place of a registered one of its name. */
 export function checkedGraphs(
-  specs: readonly LoweredSpec[],
+  written: readonly LoweredSpec[],
   { workflows, ...registered }: CheckEnvironment,
 ): CheckedGraphs {
+  const specs = written.map(({ reports, document }): LoweredSpec => {
+    if (document === undefined) return { reports };
+    const graphs = document.graphs.map((graph) => withRegisteredTools(graph, registered.tools));
+    return { reports, document: { ...document, graphs } };
+  });
   const byName = new Map(workflows);
   const own = new Map<string, Graph>();
   const repeated: Diagnostic[] = [];

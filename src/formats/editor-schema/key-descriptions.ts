@@ -13,6 +13,8 @@ export const NODE_KEYS: Readonly<Record<string, string>> = {
   workflow: 'The workflow that the node runs: a name, or `domain/name`.',
   args: 'The arguments. `$name` is a parameter or a result, `$name.key` a part of it.',
   on_error: 'What happens when it fails: further attempts, and the node that takes over.',
+  error_as_data:
+    'Whether a call that fails succeeds with `{ error: { code, message, attempts } }`. Default: false.',
   compensate: 'The call that undoes this one.',
   on: 'The cases, in order: the first one that holds is taken.',
   default: 'The node that is selected if no case holds.',

@@ -51,7 +51,7 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
   param: { attributes: PARAMETER, children: [] },
   graph: { attributes: {}, children: NODES },
   step: {
-    attributes: { ...NODE, timeout: 'number', ignore_error: 'boolean' },
+    attributes: { ...NODE, timeout: 'number', ignore_error: 'boolean', error_as_data: 'boolean' },
     children: ['call', 'subworkflow', 'args', 'output', 'on_error', 'compensate'],
   },
   call: { attributes: { tool: 'text' }, children: [] },
