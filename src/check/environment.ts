@@ -20,6 +20,8 @@ export interface ToolSignature extends ToolEffects {
   readonly outputSchema?: JsonSchema;
   /** The inputs whose values must not be shown. */
   readonly secret?: readonly string[] | undefined;
+  /** The tool of an upstream server that it calls, which spec files may name as `server/tool`. */
+  readonly upstream?: { readonly server: string; readonly tool: string } | undefined;
 }
 
 /** Adds a graph's own tasks. A registered workflow of the same name takes precedence. */

@@ -10,6 +10,7 @@ import {
   hasErrors,
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
+import { type Domain, mergedDomains } from '../graph/domain.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
 import { formatLocation } from '../graph/source-location.js';
@@ -232,7 +233,7 @@ interface RunMemory {
 
 async function compileRegistry(
   root: string,
-  { tsconfig, loader, compiled, hints: configured = [] }: CodegenPlan,
+  { tsconfig, loader, compiled, hints: configured = [], domains = [] }: CodegenPlan,
   { files, out, includePlace, manifest: planned, specs: plannedSpecs }: RegistryPlan,
   { overlay, ...reading }: Reading,
   { session, names, fileOf }: RunMemory,
@@ -289,6 +290,7 @@ async function compileRegistry(
   const content = {
     ...assemble(declarations, schemas.value, parts, memory.workflows),
     specs: specs?.entries() ?? [],
+    domains: mergedDomains([...domains, ...(specs?.domains ?? [])]).filter(saysSomething),
   };
   return {
     declarations,
@@ -302,6 +304,10 @@ async function compileRegistry(
       ...(specs === undefined ? [] : [specs.schema()]),
     ],
   };
+}
+
+function saysSomething({ rules, docs }: Domain): boolean {
+  return rules.length > 0 || docs !== undefined;
 }
 
 /** What reads YAML, JSON and XML is loaded with the first spec file. */
@@ -525,7 +531,7 @@ function isSettledByTypes({ code, params }: Diagnostic): boolean {
 }
 
 function signatureOf(
-  { annotations, retrySafety, secret }: ToolDeclaration,
+  { annotations, retrySafety, secret, upstream }: ToolDeclaration,
   reading: ToolReading | undefined,
 ): ToolSignature {
   const { inputSchema, outputSchema } = reading ?? UNKNOWN;
@@ -535,5 +541,6 @@ function signatureOf(
     annotations,
     retrySafety,
     secret,
+    ...(upstream === undefined ? {} : { upstream }),
   };
 }

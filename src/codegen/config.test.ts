@@ -129,6 +129,31 @@ describe('planCodegen with a configuration', () => {
     expect(found[0]).toMatch(/^stepwright\.config\.json:1:\d+ /);
   });
 
+  test('reads what is said about domains, each once', async () => {
+    const registries = [{ include: ['a.ts'], out: 'r.ts' }];
+    const domains = [{ name: 'travel', rules: ['Ask first.'], docs: '# Trips' }, { name: 'shop' }];
+    await write({ ...config({ registries, domains }), 'a.ts': '' });
+    expect((await planCodegen({ root })).value?.domains).toEqual([domains[0], { name: 'shop', rules: [] }]);
+    await write(
+      config({
+        registries,
+        domains: [
+          { name: 'a', rule: ['x'] },
+          { name: 'a', rules: [' '] },
+        ],
+      }),
+    );
+    expect(await faults()).toEqual([
+      expect.stringMatching(/:1:\d+ SW9002 .*`\/domains\/0\/rule` is not a setting/),
+      expect.stringMatching(/:1:\d+ SW9002 .*`\/domains\/1\/rules\/0`: must not be empty/),
+      expect.stringMatching(/:1:\d+ SW9002 .*`\/domains\/1\/name`/),
+    ]);
+    await write(config({ registries, domains: [{ name: 'a' }, { name: 'a', docs: 'x' }] }));
+    expect(await faults()).toEqual([
+      expect.stringMatching(/:1:\d+ SW9002 .*`\/domains\/1\/name`: there are two domains `a`/),
+    ]);
+  });
+
   test('reads severities by code, and refuses those that do not fit their code', async () => {
     const registries = [{ include: ['a.ts'], out: 'r.ts' }];
     const severity = { SW3010: 'off', SW3011: 'error', SW4013: 'warning' };
@@ -381,7 +406,7 @@ describe('the JSON Schema of the configuration', () => {
         return [inner.description, ...settings(inner), ...settings(item ?? {})];
       });
     const descriptions = settings(configJsonSchema() as z.core.JSONSchema.BaseSchema);
-    expect(descriptions).toHaveLength(17);
+    expect(descriptions).toHaveLength(21);
     expect(descriptions).not.toContain(undefined);
   });
 });

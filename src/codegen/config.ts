@@ -9,6 +9,7 @@ import {
   diagnostic,
   type SeverityOverride,
 } from '../graph/diagnostics/diagnostic.js';
+import type { Domain } from '../graph/domain.js';
 import { isJsonObject } from '../graph/json.js';
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
@@ -20,6 +21,7 @@ import {
   upstreamSchema,
 } from '../runtime/upstream/config.js';
 import { archiveFaults } from './archived-packages.js';
+import { DOMAIN_SETTINGS, domainsSchema } from './configured-domains.js';
 import { type ConfiguredHints, configuredHints } from './configured-hints.js';
 import type { Phase } from './declarations.js';
 import type { Inputs } from './inputs.js';
@@ -70,6 +72,8 @@ export interface CodegenPlan {
   readonly moduleLimits: Partial<ModuleLimits>;
   /** The MCP servers whose tools steps call. */
   readonly upstream?: UpstreamConfig;
+  /** What the configuration says about domains; missing without any. */
+  readonly domains?: readonly Domain[];
   /** What the configuration says about their tools; missing without any. */
   readonly hints?: readonly ConfiguredHints[];
 }
@@ -151,6 +155,9 @@ const configSchema = z.strictObject({
     .describe('Limits on the import of each file with tools or resources.'),
   upstream: upstreamSchema.exactOptional().describe('MCP servers whose tools steps call, by name.'),
   rest: restSchema.exactOptional().describe('REST services that programs pass to `RestCall`, by name.'),
+  domains: domainsSchema
+    .exactOptional()
+    .describe('What the overviews of workflows say about their domains: the option `domains` of a server.'),
   server: insideRoot.exactOptional().describe('A module whose default export is the options of the server.'),
   specs: specPatterns
     .exactOptional()
@@ -358,7 +365,8 @@ function planOf(
     moduleLimits,
     server,
     upstream,
-  }: Pick<Config, 'severity' | 'moduleLimits' | 'server' | 'upstream'> = {
+    domains,
+  }: Pick<Config, 'severity' | 'moduleLimits' | 'server' | 'upstream' | 'domains'> = {
     severity: {},
     moduleLimits: {},
   },
@@ -373,6 +381,7 @@ function planOf(
     moduleLimits,
     ...(server === undefined ? {} : { server }),
     ...(upstream === undefined ? {} : { upstream }),
+    ...(domains === undefined ? {} : { domains }),
   };
 }
 
@@ -534,6 +543,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
   if (path[0] === 'upstream') return path.length === 4 ? HINT_SETTINGS : UPSTREAM_SETTINGS;
+  if (path[0] === 'domains') return DOMAIN_SETTINGS;
   if (path[0] === 'moduleLimits') return Object.keys(limitsSchema.in.shape);
   return path[0] === 'registries' && path.length === 2 ? Object.keys(registrySchema.shape) : [];
 }

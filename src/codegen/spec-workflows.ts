@@ -5,7 +5,7 @@ import { resultTypeOf } from '../check/values.js';
 import { describedInputs } from '../formats/editor-schema/call-schemas.js';
 import { specSchema } from '../formats/editor-schema/spec-schema.js';
 import { loadFile } from '../formats/load-workflow-files.js';
-import { checkedGraphs, type LoweredSpec, lowerSpec } from '../formats/spec-files.js';
+import { checkedGraphs, domainsOf, type LoweredSpec, lowerSpec } from '../formats/spec-files.js';
 import { formatOf } from '../formats/text/read-text.js';
 import { canonicalGraph } from '../graph/canonical.js';
 import {
@@ -14,6 +14,7 @@ import {
   diagnostic,
   hasErrors,
 } from '../graph/diagnostics/diagnostic.js';
+import type { Domain } from '../graph/domain.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
@@ -49,6 +50,8 @@ export interface LinkedSpecs {
   /** In the order of writing. */
   readonly graphs: readonly Graph[];
   readonly diagnostics: readonly Diagnostic[];
+  /** What the files say about their domains, each domain once. */
+  readonly domains: readonly Domain[];
   /** For the registry. Only without errors. */
   entries(): readonly SpecEntry[];
   /** The JSON Schema for editors. */
@@ -95,6 +98,7 @@ function linkSpecs(
   return {
     graphs,
     diagnostics,
+    domains: domainsOf(specs),
     entries: () => (hasErrors(diagnostics) ? [] : graphs.map((graph) => specEntry(graph, registered))),
     schema: () => ({ file: plan.schema, text: schemaText(registered, declarations) }),
   };
@@ -171,6 +175,7 @@ function schemaText({ tools, workflows }: CheckEnvironment, declarations: Declar
     title,
     description,
     inputSchema: tools.get(name)?.inputSchema ?? {},
+    upstream: tools.get(name)?.upstream,
   }));
   const schema = specSchema({ tools: described, workflows: [...(workflows?.values() ?? [])] });
   return `${JSON.stringify({ $comment: GENERATED_COMMENT, ...schema }, undefined, 2)}\n`;

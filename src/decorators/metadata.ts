@@ -223,6 +223,8 @@ export interface RegistryTables {
   readonly workflows: Readonly<Record<string, object>>;
   readonly prompts?: Readonly<Record<string, object>>;
   readonly functions?: Readonly<Record<string, object>>;
+  /** What is said about domains, each once. */
+  readonly domains?: readonly { readonly name: string }[];
 }
 
 /**
@@ -232,16 +234,21 @@ export interface RegistryTables {
  * @param hash another implementation of SHA-256 over the UTF-8 bytes of a text.
  */
 export function registryChecksum(tables: RegistryTables, hash = sha256Hex): string {
-  const { tools, resources, workflows, prompts = {}, functions = {} } = tables;
+  const { tools, resources, workflows, prompts = {}, functions = {}, domains = [] } = tables;
   const texts = (table: Readonly<Record<string, object>>) =>
     Object.fromEntries(Object.entries(table).map(([name, entry]) => [name, entryText(entry)]));
   return checksumOfTexts(
     {
       ...{ tools: texts(tools), resources: texts(resources), workflows: texts(workflows) },
-      ...{ prompts: texts(prompts), functions: texts(functions) },
+      ...{ prompts: texts(prompts), functions: texts(functions), domains: domainTexts(domains) },
     },
     hash,
   );
+}
+
+/** The table of {@link checksumOfTexts} that domains make. */
+export function domainTexts(domains: readonly { readonly name: string }[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(domains.map((domain) => [domain.name, entryText(domain)]));
 }
 
 /** The part of {@link registryChecksum} that one entry makes: its canonical JSON. */
@@ -255,9 +262,11 @@ export function checksumOfTexts(
   tables: { readonly [K in keyof RegistryTables]-?: Readonly<Record<string, string>> },
   hash: (text: string) => string,
 ): string {
-  const { prompts, functions, ...always } = tables;
+  const { prompts, functions, domains, ...always } = tables;
   // Empty tables are left out: registries from before these tables existed keep their checksums.
-  const all = Object.entries({ prompts, functions }).filter(([, table]) => Object.keys(table).length > 0);
+  const all = Object.entries({ prompts, functions, domains }).filter(
+    ([, table]) => Object.keys(table).length > 0,
+  );
   const parts = Object.fromEntries([...Object.entries(always), ...all]);
   return hash(
     objectOfTexts(

@@ -6,16 +6,18 @@ import {
   hasErrors,
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
+import { type Domain, mergedDomains } from '../graph/domain.js';
 import type { Graph } from '../graph/model.js';
 import { bundle, compensationsOf, nodesOf } from '../graph/nodes.js';
-import { type Domain, type LoweredDocument, lowerDocument } from './orchestrator/document.js';
+import { type LoweredDocument, lowerDocument } from './orchestrator/document.js';
 import { withSpecHint } from './orchestrator/hints.js';
+import { withRegisteredTools } from './orchestrator/tool-names.js';
 import { documentOfXml } from './orchestrator/xml-document.js';
 import type { TextLimits } from './text/limits.js';
 import { readText, type TextFormat } from './text/read-text.js';
 import { Reports } from './text/reading.js';
 
-export type { Domain } from './orchestrator/document.js';
+export type { Domain } from '../graph/domain.js';
 
 /** How the text of a spec file is read. */
 export interface ParseOptions {
@@ -100,9 +102,14 @@ export interface CheckedGraphs {
 
 /** Checks graphs without bundling them. A workflow of a file takes the place of a registered one of its name. */
 export function checkedGraphs(
-  specs: readonly LoweredSpec[],
+  written: readonly LoweredSpec[],
   { workflows, ...registered }: CheckEnvironment,
 ): CheckedGraphs {
+  const specs = written.map(({ reports, document }): LoweredSpec => {
+    if (document === undefined) return { reports };
+    const graphs = document.graphs.map((graph) => withRegisteredTools(graph, registered.tools));
+    return { reports, document: { ...document, graphs } };
+  });
   const byName = new Map(workflows);
   const own = new Map<string, Graph>();
   const repeated: Diagnostic[] = [];
@@ -151,21 +158,9 @@ function unknownTools(specs: readonly LoweredSpec[]): {
   return { tools, diagnostics };
 }
 
-/** Several files may say something about one domain. */
-function domainsOf(specs: readonly LoweredSpec[]): Domain[] {
-  const domains = new Map<string, Domain>();
-  for (const { document } of specs) {
-    if (document === undefined) continue;
-    const { name, rules, docs } = document.domain;
-    const first = domains.get(name);
-    const texts = [first?.docs, docs].filter((each) => each !== undefined);
-    domains.set(name, {
-      name,
-      rules: [...new Set([...(first?.rules ?? []), ...rules])],
-      ...(texts.length === 0 ? {} : { docs: texts.join('\n\n') }),
-    });
-  }
-  return [...domains.values()];
+/** What files say about their domains, each domain once. */
+export function domainsOf(specs: readonly LoweredSpec[]): readonly Domain[] {
+  return mergedDomains(specs.flatMap(({ document }) => document?.domain ?? []));
 }
 
 /** A part that is lowered twice, as the default of a branch, is reported once. */

@@ -1,3 +1,4 @@
+import type { Domain } from '../graph/domain.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
 import { bodiesOf, compensationsOf, nodesOf } from '../graph/nodes.js';
@@ -25,28 +26,19 @@ export interface OverviewNames {
   addressOf(resource: string): string;
 }
 
-/** A domain, with what its authors say about it. */
-export interface OverviewDomain {
-  readonly name: string;
-  readonly written: readonly { readonly rules: readonly string[]; readonly docs?: string }[];
-}
-
 /**
  * The workflows of a domain as a guide for a model: how each is started, what its steps are, and which rules follow from
  * them. The texts are those of the authors, in Markdown.
  */
 export function overviewText(
-  { name, written }: OverviewDomain,
+  { name, rules: said, docs: written }: Domain,
   workflows: readonly OverviewWorkflow[],
   { toolNamed, addressOf }: OverviewNames,
 ): string {
   const graphs = workflows.map(({ graph }) => graph);
-  const said = written.flatMap(({ rules }) => rules);
   const rules = [...new Set([...said, ...graphs.flatMap((graph) => rulesOf(graph, toolNamed))])];
   // Markdown of several lines, each of which is printable.
-  const docs = written.flatMap((each) =>
-    each.docs === undefined ? [] : ['', ...each.docs.trim().split('\n')],
-  );
+  const docs = written === undefined ? [] : ['', ...written.trim().split('\n')];
   const documents = [
     ...new Set(graphs.flatMap(({ instructions }) => instructions.map(({ resource }) => resource))),
   ];

@@ -35,7 +35,28 @@ const SERVER = `
 const loader = new URL('../../scripts/register.mjs', import.meta.url).href;
 
 /** What a client of the server of a project sees. */
-async function served({ root }: Project) {
+async function served(project: Project) {
+  return withClient(project, async (client) => {
+    const { prompts } = await client.listPrompts();
+    const tool = await client.callTool({ name: 'w_book', arguments: { origin: 'NYC' } });
+    const prompt = await client.getPrompt({ name: 'book', arguments: { origin: 'NYC', passenger: 'Bob' } });
+    return {
+      prompts: prompts.map(({ name }) => name),
+      tool: tool.structuredContent,
+      messages: JSON.stringify(prompt.messages),
+    };
+  });
+}
+
+/** The overview of the domain of a project. */
+async function overviewOf(project: Project): Promise<string> {
+  return withClient(project, async (client) => {
+    const { contents } = await client.readResource({ uri: 'workflow://travel/overview' });
+    return contents.map((each) => ('text' in each ? each.text : '')).join('');
+  });
+}
+
+async function withClient<T>({ root }: Project, use: (client: Client) => Promise<T>): Promise<T> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: ['--import', loader, path.join(root, 'src/serve.ts')],
@@ -45,14 +66,7 @@ async function served({ root }: Project) {
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(transport);
   try {
-    const { prompts } = await client.listPrompts();
-    const tool = await client.callTool({ name: 'w_book', arguments: { origin: 'NYC' } });
-    const prompt = await client.getPrompt({ name: 'book', arguments: { origin: 'NYC', passenger: 'Bob' } });
-    return {
-      prompts: prompts.map(({ name }) => name),
-      tool: tool.structuredContent,
-      messages: JSON.stringify(prompt.messages),
-    };
+    return await use(client);
   } finally {
     await client.close();
   }
@@ -69,6 +83,26 @@ async function said(project: Project): Promise<string[]> {
 
 // Each test starts Node processes with a compiler in them.
 describe('spec files in a registry', { timeout: 240_000 }, () => {
+  test('bring what they and the configuration say about domains', async () => {
+    const project = await begin({
+      'stepwright.config.json': JSON.stringify({
+        specs: ['workflows/**/*.{yaml,json,xml}'],
+        domains: [{ name: 'travel', rules: ['Be kind.'], docs: 'Prices are in euros.' }],
+      }),
+      'workflows/book.yaml': book
+        .replace('domain: travel', 'domain: travel\nrules: [Ask first.]')
+        .replace('    params:', '    expose: [tool, resource]\n    params:'),
+    });
+    expect(await said(project)).toEqual([]);
+    expect((await project.read(OUT)).replace(/\s+/g, ' ')).toContain(
+      "domains: [{ name: 'travel', rules: ['Be kind.', 'Ask first.'], docs: 'Prices are in euros.' }]",
+    );
+    await project.write({ 'src/serve.ts': SERVER });
+    expect(await overviewOf(project)).toMatch(
+      /guide\n\nPrices are in euros\.\n[\s\S]*- Be kind\.\n- Ask first\.\n/,
+    );
+  });
+
   test('are written with types, and run without the files', async () => {
     const project = await begin();
     const ran = await stepwright(['codegen'], project.root);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseWorkflows, type TextFormat } from '../../src/formats/index.js';
-import { said, specText } from './spec-file.fixture.js';
+import { onlyGraph, said, specText } from './spec-file.fixture.js';
 
 async function faultsOf(text: string, format: TextFormat = 'yaml'): Promise<string[]> {
   const { diagnostics, workflows } = await parseWorkflows(text, { file: 'f', format });
@@ -193,9 +193,60 @@ describe('documents', () => {
     const { domains } = await parseWorkflows(text, { file: 'f', format: 'yaml' });
     expect(domains).toEqual([{ name: 'd', rules: ['Pay last.', 'Ask first.'], docs: '# Trips\n' }]);
   });
+
+  test('say what clients get of a workflow', async () => {
+    const text = (expose: string) =>
+      `workflows: { w: { description: d, expose: ${expose}, graph: { a: { call: t } } } }`;
+    expect((await onlyGraph(text('[tool, resource]'))).expose).toEqual(['tool', 'resource']);
+    expect((await onlyGraph(text('resource'))).expose).toEqual(['resource']);
+    expect((await faultsOf(text('[tol]'))).join('\n')).toMatch(
+      /SW5021 `expose` of workflow `w`.*`tol`.*tool/s,
+    );
+  });
 });
 
 describe('XML', () => {
+  const flow =
+    '<workflow id="w" description="d" expose="tool, resource"><graph><step id="a"><call tool="t"/></step></graph></workflow>';
+
+  test('says what holds for a domain as the other formats do', async () => {
+    const text = `<workflows domain="d">
+  <rules>
+    <rule>Pay last.</rule>
+    <rule>Ask
+      first &amp; <![CDATA[< twice]]>.</rule>
+  </rules>
+  <docs>
+
+    # Trips
+
+      code
+    Prices are in euros.
+  </docs>
+  ${flow}
+</workflows>`;
+    const { domains, workflows, diagnostics } = await parseWorkflows(text, { file: 'f.xml', format: 'xml' });
+    expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(domains).toEqual([
+      {
+        name: 'd',
+        rules: ['Pay last.', 'Ask first & < twice.'],
+        docs: '# Trips\n\n  code\nPrices are in euros.',
+      },
+    ]);
+    expect(workflows[0]?.graph.expose).toEqual(['tool', 'resource']);
+  });
+
+  test.each([
+    [`<workflows><docs>a</docs><docs>b</docs>${flow}</workflows>`, /SW5004.*<docs>/],
+    [`<workflows><rules>Pay last.</rules>${flow}</workflows>`, /SW5003 text between elements/],
+    [`<workflows><docs><b/></docs>${flow}</workflows>`, /SW5005.*<b>/],
+    [`<workflows><rules><docs>a</docs></rules>${flow}</workflows>`, /SW5005.*<docs>/],
+  ])('%s', async (text, fault) => {
+    const { diagnostics } = await parseWorkflows(text, { file: 'f.xml', format: 'xml' });
+    expect(said(diagnostics).join('\n')).toMatch(fault);
+  });
+
   const xml = (inner: string): string =>
     `<workflows><workflow id="w" description="d"><graph>\n${inner}\n</graph></workflow></workflows>`;
 

@@ -97,7 +97,7 @@ async function open(file: string, root: string): Promise<OpenStubs> {
     empty.report('SW5019', { start: 0, end: 0 }, { file, reason: 'stubs are YAML or JSON' });
     return { reports: empty };
   }
-  const read = await readText(text, { file, format, xml: () => undefined });
+  const read = await readText(text, { file, format });
   const reports = new Reports(read.source);
   reports.add(read.diagnostics);
   if (read.root?.kind === 'map') return { reports, root: read.root };

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
-import { checksumOfTexts, entryText, objectOfTexts, REGISTRY_VERSION } from '../../decorators/metadata.js';
+import {
+  checksumOfTexts,
+  domainTexts,
+  entryText,
+  objectOfTexts,
+  REGISTRY_VERSION,
+} from '../../decorators/metadata.js';
 import { canonicalJson } from '../../graph/canonical.js';
+import type { Domain } from '../../graph/domain.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
@@ -62,6 +69,8 @@ export interface RegistryContent {
   readonly prompts?: readonly EntryContent[];
   /** What the graphs name, each once. */
   readonly functions?: readonly FunctionContent[];
+  /** What is said about domains, each once. */
+  readonly domains?: readonly Domain[];
 }
 
 /** A function that graphs name. */
@@ -104,6 +113,7 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
     specs: byName(content.specs ?? []),
     prompts: byName(content.prompts ?? []),
     functions: byName(content.functions ?? []),
+    domains: byName(content.domains ?? []),
   };
   const { tools, resources, workflows, specs, prompts, functions } = sorted;
   const imports = importExports(
@@ -166,7 +176,7 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
 }
 
 function registryLiteral(content: SortedContent, imports: RegistryImports): LiteralObject {
-  const { tools, resources, workflows, specs, prompts, functions } = content;
+  const { tools, resources, workflows, specs, prompts, functions, domains } = content;
   const table = (entries: readonly EntryContent[]): LiteralObject =>
     Object.fromEntries(
       entries.map(({ name, handle, data }) => [
@@ -197,6 +207,7 @@ function registryLiteral(content: SortedContent, imports: RegistryImports): Lite
     workflows: Object.fromEntries(byName(printed).map(({ name, text }) => [name, text])),
     ...(prompts.length === 0 ? {} : { prompts: table(prompts) }),
     ...(functions.length === 0 ? {} : { functions: functionTable }),
+    ...(domains.length === 0 ? {} : { domains: domains as unknown as Json }),
   };
 }
 
@@ -321,7 +332,8 @@ function printSpec({ name, text }: SpecEntry): Printed {
 
 interface SortedContent extends Required<RegistryContent> {}
 
-function checksumOf({ tools, resources, workflows, specs, prompts, functions }: SortedContent): string {
+function checksumOf(content: SortedContent): string {
+  const { tools, resources, workflows, specs, prompts, functions, domains } = content;
   const table = (entries: readonly EntryContent[]): Record<string, string> =>
     Object.fromEntries(entries.map(({ name, data }) => [name, entryText(data)]));
   return checksumOfTexts(
@@ -334,6 +346,7 @@ function checksumOf({ tools, resources, workflows, specs, prompts, functions }: 
       ]),
       prompts: table(prompts),
       functions: Object.fromEntries(functions.map(({ name, hash }) => [name, entryText({ hash })])),
+      domains: domainTexts(domains),
     },
     (text) => createHash('sha256').update(text).digest('hex'),
   );

@@ -10,19 +10,26 @@ export interface DescribedTool {
   readonly title?: string | undefined;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+  /** The tool of an upstream server that it calls. */
+  readonly upstream?: { readonly server: string; readonly tool: string } | undefined;
 }
 
 /** What has `call` and `args`: the tool decides which arguments there are. */
 export function callSchema(tools: readonly DescribedTool[]): JsonSchema {
-  const names = tools.map(({ name }) => name);
-  const known = names.length === 0 ? {} : namesOf(names, tools);
+  const known = tools.map(({ name }) => name);
+  const names = [...new Set([...known, ...tools.flatMap(upstreamNames)])];
+  const listed = known.length === 0 ? {} : namesOf(known, tools);
+  // Names by their server are accepted, and not completed: each tool is offered once.
+  const others = names.filter((name) => !known.includes(name));
+  const call = others.length === 0 ? listed : { anyOf: [listed, { enum: others }] };
   return {
-    properties: { call: { ...about('call'), type: 'string', ...known } },
+    properties: { call: { ...about('call'), type: 'string', ...call } },
     allOf: [
-      ...tools.map(({ name, inputSchema }) => {
-        const args = writtenArguments(inputSchema, true);
+      ...tools.map((tool) => {
+        const args = writtenArguments(tool.inputSchema, true);
+        const own = upstreamNames(tool).filter((name) => !known.includes(name));
         return {
-          if: isOneOf('call', [name]),
+          if: isOneOf('call', [tool.name, ...own]),
           // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
           then: {
             properties: { args: { ...about('args'), ...args } },
@@ -86,6 +93,12 @@ export function describedInputs({ inputs }: Pick<Graph, 'inputs'>): JsonSchema {
     required: inputs.filter(({ required }) => required).map(({ name }) => name),
     additionalProperties: false,
   };
+}
+
+/** How a tool is written by its upstream server. */
+function upstreamNames({ upstream }: DescribedTool): readonly string[] {
+  if (upstream === undefined) return [];
+  return ['/', '.'].map((separator) => `${upstream.server}${separator}${upstream.tool}`);
 }
 
 function writtenNames({ name, domain }: Graph): readonly string[] {

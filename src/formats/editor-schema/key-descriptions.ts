@@ -13,6 +13,8 @@ export const NODE_KEYS: Readonly<Record<string, string>> = {
   workflow: 'The workflow that the node runs: a name, or `domain/name`.',
   args: 'The arguments. `$name` is a parameter or a result, `$name.key` a part of it.',
   on_error: 'What happens when it fails: further attempts, and the node that takes over.',
+  error_as_data:
+    'Whether a call that fails succeeds with `{ error: { code, message, attempts } }`. Default: false.',
   compensate: 'The call that undoes this one.',
   on: 'The cases, in order: the first one that holds is taken.',
   default: 'The node that is selected if no case holds.',
@@ -64,6 +66,7 @@ export const WORKFLOW: Readonly<Record<string, string>> = {
   params: 'The parameters by name.',
   graph: 'The nodes by id.',
   returns: 'The result: a reference, or an object of values with references.',
+  expose: 'What clients get: a prompt, a tool, a resource with its details. Default: a prompt and a tool.',
   fail_fast: 'Whether the first failure stops the run. Default: true.',
   max_concurrency: 'How many calls run at once. Default: 10.',
 };

@@ -24,6 +24,7 @@ function nodeValues(): Values {
     join: { enum: [...JOINS] },
     timeout: ref('duration'),
     on_error: ref('onError'),
+    error_as_data: { type: 'boolean' },
     compensate: ref('undo'),
     on: { type: 'array', items: caseSchema() },
     default: { anyOf: [text, objectOf(['goto'], {}, { goto: text })] },

@@ -55,6 +55,21 @@ function validatorOf(schema: JsonObject): (value: unknown) => readonly string[] 
 
 const check = validatorOf(specSchema({ tools: named, workflows: [] }));
 
+test('a tool may be written by its upstream server, with the arguments of the tool', () => {
+  const [tool] = named.filter(({ name }) => name === 'undo');
+  if (tool === undefined) throw new Error('no tool');
+  const upstream = { server: 'files', tool: 'remove' };
+  const faults = validatorOf(specSchema({ tools: [{ ...tool, upstream }], workflows: [] }));
+  const calling = (call: string, args: JsonObject) => ({
+    workflows: { w: { description: 'd', graph: { a: { call, args, error_as_data: true } } } },
+  });
+  for (const call of ['undo', 'files/remove', 'files.remove']) {
+    expect(faults(calling(call, { id: '$x' }))).toEqual([]);
+    expect(faults(calling(call, { di: '$x' }))).not.toEqual([]);
+  }
+  expect(faults(calling('files/delete', {}))).not.toEqual([]);
+});
+
 /** Every key of the dialect. */
 const WHOLE = {
   $schema: 'x.json',
@@ -76,6 +91,7 @@ const WHOLE = {
         cabin: { type: 'str', enum: ['economy', 'business'], format: 'email', max_length: 9 },
         seats: { type: 'int', minimum: 1, maximum: 9 },
       },
+      expose: ['tool', 'resource'],
       fail_fast: false,
       max_concurrency: 3,
       graph: {

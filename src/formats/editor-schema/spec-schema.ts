@@ -1,7 +1,7 @@
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
-import { DOCUMENT_KEYS, WORKFLOW_KEYS } from '../orchestrator/document.js';
+import { DOCUMENT_KEYS, EXPOSURES, WORKFLOW_KEYS } from '../orchestrator/document.js';
 import { BACKOFFS, ON_ERROR_KEYS } from '../orchestrator/on-error.js';
 import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../orchestrator/parameters.js';
 import { callSchema, type DescribedTool, undoSchema, workflowCallSchema } from './call-schemas.js';
@@ -66,6 +66,7 @@ function workflowSchema(): JsonSchema {
       params: ref('parameters'),
       graph: { type: 'object', additionalProperties: ref('node'), minProperties: 1 },
       returns: {},
+      expose: { anyOf: [{ enum: [...EXPOSURES] }, { type: 'array', items: { enum: [...EXPOSURES] } }] },
       fail_fast: { type: 'boolean' },
       max_concurrency: { type: 'number' },
     }),

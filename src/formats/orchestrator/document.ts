@@ -1,5 +1,6 @@
+import type { Domain } from '../../graph/domain.js';
 import { GRAPH_VERSION, type Graph } from '../../graph/model.js';
-import { isValidName } from '../../graph/names.js';
+import { isValidName, nearestName } from '../../graph/names.js';
 import { ReferenceLowering } from '../references/lower-references.js';
 import type { Located, LocatedEntry, LocatedMap } from '../text/located.js';
 import type { Reports } from '../text/reading.js';
@@ -11,15 +12,6 @@ import { NodeReader, type NodeSpec, type ScopeSpec } from './node-specs.js';
 import { lowerParameters } from './parameters.js';
 import { lowerResult } from './results.js';
 import { WrittenRoutes } from './routes.js';
-
-/** What is said about the workflows of a domain as a whole. */
-export interface Domain {
-  readonly name: string;
-  /** What holds for all of them, a sentence each. */
-  readonly rules: readonly string[];
-  /** What their users should know, as Markdown. */
-  readonly docs?: string;
-}
 
 /** A document of the orchestrator dialect. */
 export interface LoweredDocument {
@@ -36,6 +28,7 @@ export const WORKFLOW_KEYS = [
   'params',
   'graph',
   'returns',
+  'expose',
   'fail_fast',
   'max_concurrency',
 ];
@@ -109,6 +102,7 @@ function lowerWorkflow(
   const title = fields.text('title')?.value;
   const failFast = fields.boolean('fail_fast');
   const maxConcurrency = fields.number('max_concurrency');
+  const expose = exposureOf(reports, fields);
   return {
     graphVersion: GRAPH_VERSION,
     name,
@@ -117,11 +111,28 @@ function lowerWorkflow(
     ...document,
     inputs,
     instructions: [],
+    ...(expose === undefined ? {} : { expose }),
     ...parts,
     ...(failFast === undefined ? {} : { failFast }),
     ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
     source: reports.source.placeOf(key),
   };
+}
+
+/** What clients get of a workflow, as the option `expose` of `@Workflow`. */
+export const EXPOSURES: readonly NonNullable<Graph['expose']>[number][] = ['prompt', 'tool', 'resource'];
+
+function exposureOf(reports: Reports, fields: Fields): Graph['expose'] {
+  const value = fields.value('expose');
+  if (value === undefined) return undefined;
+  const what = `\`expose\` of ${fields.where}`;
+  return textsOf(reports, value, what).flatMap((text) => {
+    const known = EXPOSURES.find((each) => each === text.value);
+    if (known !== undefined) return known;
+    const suggestion = nearestName(text.value, EXPOSURES);
+    reports.report('SW5021', text, { what, value: text.value, known: EXPOSURES, suggestion });
+    return [];
+  });
 }
 
 function lowerGraph(

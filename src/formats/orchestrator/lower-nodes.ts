@@ -14,7 +14,7 @@ import { indexNameOf, itemNameOf } from './namespace.js';
 import type { LoweringContext, NodeContext } from './node-context.js';
 import { HANDLERS, hasResult } from './node-kinds.js';
 import type { ScopeSpec } from './node-specs.js';
-import { lowerOnError } from './on-error.js';
+import { errorAsData, lowerOnError } from './on-error.js';
 import { type Dependencies, dependenciesOf, implicitEdges, inOrder } from './order.js';
 import { lowerExpected } from './parameters.js';
 
@@ -62,7 +62,10 @@ function lowerNode(context: NodeContext): Node | undefined {
         lowerCompensation(context, compensate, `\`compensate\` of ${fields.where}`, ['call', 'args']);
       if (tool === undefined) return undefined;
       const input = argumentsOf(context, fields);
-      const handled = { ...lowerOnError(context), ...(undo === undefined ? {} : { compensate: undo }) };
+      const handled = {
+        ...errorAsData(context, lowerOnError(context)),
+        ...(undo === undefined ? {} : { compensate: undo }),
+      };
       return { ...base, kind: 'call', tool: tool.value, input, ...handled };
     }
     case 'workflow': {

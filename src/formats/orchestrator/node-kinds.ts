@@ -17,7 +17,7 @@ export type SpecKind =
 const KEYS: Readonly<
   Record<SpecKind, { readonly marks: readonly string[]; readonly others: readonly string[] }>
 > = {
-  call: { marks: ['call'], others: ['args', 'on_error', 'compensate'] },
+  call: { marks: ['call'], others: ['args', 'on_error', 'error_as_data', 'compensate'] },
   workflow: { marks: ['workflow'], others: ['args', 'on_error'] },
   branch: { marks: ['on'], others: ['default'] },
   parallel: { marks: ['branches'], others: ['on_partial_failure', 'concurrency'] },

@@ -37,6 +37,26 @@ export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onErro
   return { retry, ...fallback };
 }
 
+/** What `error_as_data` says: a call that has failed for good succeeds with its failure as the result. */
+export function errorAsData(
+  { spec, reports }: NodeContext,
+  handled: Pick<Node, 'retry' | 'onError'>,
+): Pick<Node, 'retry' | 'onError'> {
+  if (spec.fields.boolean('error_as_data') !== true) return handled;
+  if (handled.onError !== undefined) {
+    const problem =
+      'has `error_as_data` and `fallback`, which both say what becomes of a failure: remove one of them';
+    reports.report('SW5011', spec.fields.entry('error_as_data')?.key ?? spec.at, { node: spec.id, problem });
+    return handled;
+  }
+  const entries = ['code', 'message', 'attempts'].map((key) => ({
+    key,
+    value: { kind: 'ref', root: 'error', path: [key] } as const,
+  }));
+  const value = { kind: 'dict', entries: [{ key: 'error', value: { kind: 'dict', entries } }] } as const;
+  return { ...handled, onError: { value } };
+}
+
 function reportRange(
   { reports, spec }: NodeContext,
   at: { start: number; end: number },

@@ -1,7 +1,7 @@
 import type { Json } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { Located, LocatedEntry, LocatedMap, LocatedText } from '../text/located.js';
-import type { XmlAttribute, XmlElement } from '../text/read-xml.js';
+import type { XmlAttribute, XmlElement, XmlMapping } from '../text/read-xml.js';
 import type { Reports } from '../text/reading.js';
 
 /** How the text of an attribute is read. */
@@ -32,12 +32,16 @@ const PARAMETER = {
 
 /** Every element, with its attributes and the elements in it. */
 const ELEMENTS: Readonly<Record<string, ElementRule>> = {
-  workflows: { attributes: { domain: 'text', version: 'text' }, children: ['workflow'] },
+  workflows: { attributes: { domain: 'text', version: 'text' }, children: ['rules', 'docs', 'workflow'] },
+  rules: { attributes: {}, children: ['rule'] },
+  rule: { attributes: {}, children: [] },
+  docs: { attributes: {}, children: [] },
   workflow: {
     attributes: {
       id: 'text',
       description: 'text',
       title: 'text',
+      expose: 'names',
       fail_fast: 'boolean',
       max_concurrency: 'number',
     },
@@ -47,7 +51,7 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
   param: { attributes: PARAMETER, children: [] },
   graph: { attributes: {}, children: NODES },
   step: {
-    attributes: { ...NODE, timeout: 'number', ignore_error: 'boolean' },
+    attributes: { ...NODE, timeout: 'number', ignore_error: 'boolean', error_as_data: 'boolean' },
     children: ['call', 'subworkflow', 'args', 'output', 'on_error', 'compensate'],
   },
   call: { attributes: { tool: 'text' }, children: [] },
@@ -90,9 +94,10 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
 };
 
 /** Makes the document that the other formats write of the elements of XML. */
-export function documentOfXml(reports: Reports, root: XmlElement): Located | undefined {
-  return new XmlDocument(reports).document(root);
-}
+export const documentOfXml: XmlMapping = {
+  texts: ['rule', 'docs'],
+  document: (reports, root) => new XmlDocument(reports).document(root),
+};
 
 class XmlDocument {
   readonly #reports: Reports;
@@ -104,10 +109,45 @@ class XmlDocument {
   document(root: XmlElement): Located | undefined {
     if (!this.#check(root)) return undefined;
     const workflows = root.children.flatMap((child) => {
+      if (child.name !== 'workflow') return [];
       const id = this.#required(child, 'id');
       return id === undefined ? [] : [entry(id, this.#workflow(child))];
     });
-    return mapOf(root, [...this.#attributes(root), entry('workflows', this.#unique(root, workflows))]);
+    return mapOf(root, [
+      ...this.#attributes(root),
+      ...this.#domain(root),
+      entry('workflows', this.#unique(root, workflows)),
+    ]);
+  }
+
+  /** The rules and documents of the domain. */
+  #domain(root: XmlElement): LocatedEntry[] {
+    const rules = this.#only(root, 'rules');
+    const docs = this.#only(root, 'docs');
+    return [
+      ...(rules === undefined
+        ? []
+        : [
+            entry(
+              'rules',
+              listOf(
+                rules,
+                rules.children.map((rule) => textIn(rule, oneLine)),
+              ),
+            ),
+          ]),
+      ...(docs === undefined ? [] : [entry('docs', textIn(docs, withoutIndent))]),
+    ];
+  }
+
+  /** The child of a name. Another one of it is reported. */
+  #only(element: XmlElement, name: string): XmlElement | undefined {
+    const found = element.children.filter((child) => child.name === name);
+    this.#unique(
+      element,
+      found.map((child) => entry({ ...nameOf(child), value: `<${name}>` }, nothing(child))),
+    );
+    return found[0];
   }
 
   /** Reports elements and attributes that are unknown. Without an error the elements are those of the table. */
@@ -388,6 +428,32 @@ function childOf(element: XmlElement, name: string): XmlElement | undefined {
   return element.children.find((child) => child.name === name);
 }
 
+function nameOf({ name, start, end }: XmlElement): LocatedText {
+  return { kind: 'text', value: name, start, end, pointer: '', offsetAt: () => start };
+}
+
+/** The text in an element, written in another way. */
+function textIn(element: XmlElement, written: (text: string) => string): LocatedText {
+  return { ...nameOf(element), value: written(element.text?.value ?? '') };
+}
+
+function oneLine(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+/** Markdown without the lines and the indentation that are there for the XML around it. */
+function withoutIndent(text: string): string {
+  const lines = text
+    .replace(/^(?:[^\S\n]*\n)+/, '')
+    .trimEnd()
+    .split('\n');
+  const indents = lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.length - line.trimStart().length);
+  const indent = Math.min(...indents);
+  return lines.map((line) => line.slice(indent)).join('\n');
+}
+
 /** Other text than numbers and booleans stays text, for the reader of the key to report. */
 function valueOfAttribute(text: LocatedText, type: AttributeType): Located {
   const { value, start, end, pointer } = text;
@@ -423,8 +489,7 @@ function entry(key: string | LocatedText, value: Located): LocatedEntry {
 }
 
 function typed(element: XmlElement, kind: string): LocatedEntry {
-  const { start, end } = element;
-  return entry('type', { kind: 'text', value: kind, start, end, pointer: '', offsetAt: () => start });
+  return entry('type', { ...nameOf(element), value: kind });
 }
 
 function mapOf({ start, end }: XmlElement, entries: readonly LocatedEntry[]): LocatedMap {

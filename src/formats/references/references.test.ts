@@ -29,7 +29,7 @@ const scope: ReferenceScope = {
 };
 
 async function lowered(yaml: string, as: 'value' | 'text' | 'condition' = 'value') {
-  const { root, source } = await readText(yaml, { file: 'f', format: 'yaml', xml: () => undefined });
+  const { root, source } = await readText(yaml, { file: 'f', format: 'yaml' });
   if (root === undefined) throw new Error('unreadable');
   const reports = new Reports(source);
   const lowering = new ReferenceLowering(reports, scope);

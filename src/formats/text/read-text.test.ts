@@ -4,7 +4,7 @@ import { entryOf, type Located, type LocatedText } from './located.js';
 import { formatOf, readText, type TextFormat } from './read-text.js';
 
 async function faultsOf(text: string, format: TextFormat = 'yaml'): Promise<string[]> {
-  const { diagnostics, root } = await readText(text, { file: 'f', format, xml: () => undefined });
+  const { diagnostics, root } = await readText(text, { file: 'f', format });
   expect(root === undefined).toBe(diagnostics.some(({ severity }) => severity === 'error'));
   return diagnostics.map(
     ({ code, message, place }) => `${place && formatLocation(place)} ${code} ${message}`,
@@ -12,7 +12,7 @@ async function faultsOf(text: string, format: TextFormat = 'yaml'): Promise<stri
 }
 
 async function rootOf(text: string, format: TextFormat = 'yaml'): Promise<Located> {
-  const { root, diagnostics } = await readText(text, { file: 'f', format, xml: () => undefined });
+  const { root, diagnostics } = await readText(text, { file: 'f', format });
   if (root === undefined) throw new Error(JSON.stringify(diagnostics));
   return root;
 }
@@ -88,7 +88,7 @@ describe('YAML', () => {
     ['a literal block with Windows lines', 'a: |-\r\n  x\r\n  $z\r\n', '3:3'],
     ['a folded block', 'a: >\n  x\n  $z\n', '1:4'],
   ])('knows the places in %s', async (_, text, position) => {
-    const { root, source } = await readText(text, { file: 'f', format: 'yaml', xml: () => undefined });
+    const { root, source } = await readText(text, { file: 'f', format: 'yaml' });
     const value = root?.kind === 'map' ? (entryOf(root, 'a')?.value as LocatedText) : undefined;
     const offset = value?.offsetAt(value.value.indexOf('$z')) ?? -1;
     expect(formatLocation(source.place(offset))).toBe(`f:${position}`);

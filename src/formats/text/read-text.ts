@@ -7,7 +7,7 @@ import { type Reader, type ReadText, Reports } from './reading.js';
 export type TextFormat = 'yaml' | 'json' | 'xml';
 
 /** The readers, loaded when a file of their format is read. */
-const readers: Readonly<Record<TextFormat, (xml: XmlMapping) => Promise<Reader>>> = {
+const readers: Readonly<Record<TextFormat, (xml?: XmlMapping) => Promise<Reader>>> = {
   yaml: async () => (await import('./read-yaml.js')).readYaml,
   json: async () => (await import('./read-json.js')).readJson,
   xml: async (mapping) => {
@@ -34,8 +34,8 @@ export interface ReadOptions {
   readonly format: TextFormat;
   /** Default: those of files of the project. XML has a smaller size in any case. */
   readonly limits?: TextLimits;
-  /** What the elements of XML mean. */
-  readonly xml: XmlMapping;
+  /** What the elements of XML mean. Default: nothing. */
+  readonly xml?: XmlMapping;
 }
 
 /** A text that was read, with what its places are made of. */

@@ -5,7 +5,7 @@ import { pieceOffsets, piecesOf, plainOffsets } from './offsets.js';
 import { type ReadText, Reports } from './reading.js';
 import { scanXml } from './scan-xml.js';
 
-/** An element of XML. Text beside elements is white space. */
+/** An element of XML. */
 export interface XmlElement {
   readonly name: string;
   /** The name in the start tag, as a range of offsets. */
@@ -13,6 +13,8 @@ export interface XmlElement {
   readonly end: number;
   readonly attributes: readonly XmlAttribute[];
   readonly children: readonly XmlElement[];
+  /** The text in an element that has text. Its places are those of the name. */
+  readonly text?: LocatedText;
 }
 
 export interface XmlAttribute {
@@ -22,39 +24,49 @@ export interface XmlAttribute {
 }
 
 /** Makes the values of a document out of its elements, and reports what it does not know. */
-export type XmlMapping = (reports: Reports, root: XmlElement) => Located | undefined;
+export interface XmlMapping {
+  /** The elements that have text. Elsewhere there is only white space. */
+  readonly texts: readonly string[];
+  document(reports: Reports, root: XmlElement): Located | undefined;
+}
 
 /** How many faults of syntax are reported: later ones mostly follow from the first. */
 const MOST_SYNTAX_FAULTS = 10;
 
 /** Reads XML 1.0 without document types, processing instructions and namespaces. */
-export function readXml(source: SourceText, limits: TextLimits, mapping: XmlMapping): ReadText {
+export function readXml(source: SourceText, limits: TextLimits, mapping?: XmlMapping): ReadText {
   const reports = new Reports(source);
   const refusal = scanXml(source.text, limits);
   if (refusal !== undefined) {
     reports.refuse(refusal);
     return { diagnostics: reports.diagnostics };
   }
-  const root = new XmlReading(reports).read();
-  const located = root === undefined || reports.hasErrors ? undefined : mapping(reports, root);
+  const root = new XmlReading(reports, mapping?.texts ?? []).read();
+  const located = root === undefined || reports.hasErrors ? undefined : mapping?.document(reports, root);
   return {
     diagnostics: reports.diagnostics,
     ...(located === undefined || reports.hasErrors ? {} : { root: located }),
   };
 }
 
-type Mutable = XmlElement & { readonly children: XmlElement[]; readonly attributes: XmlAttribute[] };
+type Mutable = Omit<XmlElement, 'text'> & {
+  readonly children: XmlElement[];
+  readonly attributes: XmlAttribute[];
+  text?: LocatedText;
+};
 
 class XmlReading {
   readonly #reports: Reports;
   readonly #text: string;
+  readonly #texts: readonly string[];
   readonly #open: Mutable[] = [];
   #root: XmlElement | undefined;
   #next: Mutable | undefined;
   #faults = 0;
 
-  constructor(reports: Reports) {
+  constructor(reports: Reports, texts: readonly string[]) {
     this.#reports = reports;
+    this.#texts = texts;
     this.#text = reports.source.text;
   }
 
@@ -114,6 +126,13 @@ class XmlReading {
   }
 
   #beside(text: string, position: number): void {
+    const element = this.#open.at(-1);
+    if (element !== undefined && this.#texts.includes(element.name)) {
+      const { name: _name, start, end } = element;
+      const value = `${element.text?.value ?? ''}${text}`;
+      element.text = { kind: 'text', value, start, end, pointer: '', offsetAt: () => start };
+      return;
+    }
     const found = text.trim();
     if (found === '' || this.#faults > 0) return;
     const start = Math.max(this.#text.lastIndexOf(found.slice(0, 1), position - 1), 0);

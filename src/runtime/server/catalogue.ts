@@ -1,5 +1,6 @@
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { type Domain, mergedDomains } from '../../graph/domain.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { clientToolNames, type Registry } from '../tools/registry.js';
@@ -29,6 +30,8 @@ import { WorkflowResources } from './workflow-resources.js';
 export interface Layer {
   readonly workflows: readonly BuiltWorkflow[];
   readonly prompts?: readonly SimplePrompt[];
+  /** What it says about domains, beside the layers below. */
+  readonly domains?: readonly Domain[];
   /** Hints by tool. They win over those of layers below, a member at a time. */
   readonly hints?: Readonly<Record<string, JsonObject>>;
   /** The tools of the registry that clients get. Default: all that the layers below show. */
@@ -122,7 +125,9 @@ export class Catalogue {
       return settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
     });
     this.#allTools = once(() => this.#tools().map((tool) => shownTool(tool, () => true, settings.hints)));
-    this.workflowResources = new WorkflowResources(this.workflows.values(), hinted, { registry, settings });
+    const said = layers.flatMap((layer) => layer.domains ?? []);
+    const domains = mergedDomains([...(registry.domains ?? []), ...settings.domains, ...said]);
+    this.workflowResources = new WorkflowResources(this.workflows.values(), hinted, { registry, domains });
     this.instructions = this.#instructions(settings, graphs);
     const names = [...this.clientTools, ...this.workflowTools.names];
     this.#hasToolScopes = names.some((name) => (this.#toolScopes(name)?.length ?? 0) > 0);

@@ -1,7 +1,7 @@
 import type { Icon } from '../../decorators/listed.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
-import type { Domain } from '../../formats/spec-files.js';
 import { isRole } from '../../graph/answerers.js';
+import type { Domain } from '../../graph/domain.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Journal } from '../host/journal.js';
 import type { WithFactories } from '../tools/factories.js';

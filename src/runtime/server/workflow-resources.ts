@@ -1,4 +1,4 @@
-import type { Domain } from '../../formats/spec-files.js';
+import type { Domain } from '../../graph/domain.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { HINTS_META, hintsFrom } from '../../infer/read-tools.js';
@@ -35,12 +35,9 @@ export class WorkflowResources {
   constructor(
     workflows: Iterable<ServedWorkflow>,
     tools: () => readonly ToolListing[],
-    {
-      registry,
-      settings,
-    }: { readonly registry: Registry; readonly settings: { readonly domains: readonly Domain[] } },
+    { registry, domains: said }: { readonly registry: Registry; readonly domains: readonly Domain[] },
   ) {
-    this.#domains = settings.domains;
+    this.#domains = said;
     this.#workflows = [...workflows].filter(({ graph }) => graph.expose?.includes('resource') === true);
     this.#resources = registry.resources;
     this.#tools = tools;
@@ -97,8 +94,8 @@ export class WorkflowResources {
         ...(tool === undefined ? {} : { tool: tool.name }),
         uri: addressOf(domainOf(graph), graph.name),
       }));
-      const written = this.#domains.filter(({ name }) => name === found.domain);
-      const domain = { name: found.domain, written };
+      const said = this.#domains.find(({ name }) => name === found.domain);
+      const domain = said ?? { name: found.domain, rules: [] };
       const text = overviewText(domain, workflows, {
         toolNamed: (name) => this.#described(name),
         addressOf: (name) => this.#resources[name]?.uri ?? name,

@@ -9,6 +9,7 @@ import {
 } from '../../decorators/metadata.js';
 import type { ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
 import { isPlugAndPlay } from '../../formats/plug-n-play.js';
+import type { Domain } from '../../graph/domain.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';
@@ -33,6 +34,8 @@ export interface Registry {
   readonly prompts?: Readonly<Record<string, PromptEntry>>;
   /** What `evaluate` commands name. */
   readonly functions?: Readonly<Record<string, FunctionEntry>>;
+  /** What spec files and the configuration say about domains, each once. */
+  readonly domains?: readonly Domain[];
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: constructor parameters of a tool class are the author's own

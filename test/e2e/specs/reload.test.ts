@@ -100,6 +100,24 @@ describe('a change', () => {
     expect(added(server)).toEqual(['w_thrice']);
   });
 
+  test('of what a file says about its domain is in the overview of the domain', async () => {
+    const text = (rule: string) =>
+      `domain: talk\nrules: [${rule}]\ndocs: Say little.${repeat('twice').replace('params:', 'expose: resource\n    params:')}`;
+    const root = folderWith({ 'a.yaml': text('Greet first.') });
+    const domains = [{ name: 'talk', rules: ['Be kind.'] }];
+    const { server, next } = serverWith({ domains, specs: { root, files: ['*.yaml'] } });
+    const { client } = await connectedTo(server);
+    const overview = async () => {
+      const { contents } = await client.readResource({ uri: 'workflow://talk/overview' });
+      return contents.map((each) => ('text' in each ? each.text : '')).join('');
+    };
+    expect(await overview()).toMatch(/guide\n\nSay little\.\n\n[\s\S]*- Be kind\.\n- Greet first\.\n/);
+    writeFileSync(path.join(root, 'a.yaml'), text('Thank last.'));
+    await next('specs.loaded');
+    expect(await overview()).toMatch(/- Be kind\.\n- Thank last\.\n/);
+    expect(await overview()).not.toContain('Greet first');
+  });
+
   test('may be a file that takes the place of another', async () => {
     const root = folderWith({ 'a.yaml': repeat('twice') });
     const { server, next } = serverWith({ specs: { root, files: ['a.yaml'] } });

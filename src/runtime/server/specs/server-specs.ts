@@ -1,3 +1,4 @@
+import type { Domain } from '../../../graph/domain.js';
 import { nearestName } from '../../../graph/names.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { Registry } from '../../tools/registry.js';
@@ -30,12 +31,20 @@ interface Source {
   readonly specs: SpecSources;
   readonly resources: SpecSources;
   /** Those of addresses, which are read once. */
-  remote: { readonly specs: Layer['workflows']; readonly resources: Layer['workflows'] };
+  remote: { readonly specs: Loaded; readonly resources: Loaded };
   /** What was said last about a change that cannot be used. */
   reported: string;
 }
 
 type Workflows = Layer['workflows'];
+
+/** What files or addresses bring. */
+interface Loaded {
+  readonly workflows: Workflows;
+  readonly domains: readonly Domain[];
+}
+
+const NOTHING: Loaded = { workflows: [], domains: [] };
 
 /** The spec files and profiles of a server: reads them when it starts, and files again when they change. */
 export class ServerSpecs {
@@ -173,8 +182,8 @@ export class ServerSpecs {
   async #replaced(source: Source): Promise<string> {
     const layer = await this.#read(source, 'silent');
     if (typeof layer === 'string') return layer;
-    const before = source.catalogue.layers.at(-1)?.workflows;
-    const isSame = JSON.stringify(layer?.workflows) === JSON.stringify(before);
+    const before = source.catalogue.layers.at(-1);
+    const isSame = JSON.stringify(partsOf(layer)) === JSON.stringify(partsOf(before));
     if (layer === undefined || (isSame && source.reported === '')) {
       source.catalogue.follow();
       return '';
@@ -194,17 +203,18 @@ export class ServerSpecs {
     const described = await this.#readFiles(source, resources.files ?? [], remote.resources, mode);
     if (!described.ok) return described.report;
     const workflows = asResources(
-      [...remote.specs, ...offered.workflows],
-      [...remote.resources, ...described.workflows],
+      [...remote.specs.workflows, ...offered.workflows],
+      [...remote.resources.workflows, ...described.workflows],
     );
-    return { ...own, workflows: [...own.workflows, ...workflows] };
+    const domains = [remote.specs, remote.resources, offered, described].flatMap((each) => each.domains);
+    return { ...own, workflows: [...own.workflows, ...workflows], domains };
   }
 
-  async #readFiles(source: Source, patterns: readonly string[], remote: Workflows, mode: 'warn' | 'silent') {
+  async #readFiles(source: Source, patterns: readonly string[], remote: Loaded, mode: 'warn' | 'silent') {
     const { root } = this.#parts.settings.specs;
     const { log } = this.#parts.settings;
     const { files, unmatched } = await filesOf(patterns, root);
-    const loaded = await loadFiles(files, root, this.#baseOf(source), remote);
+    const loaded = await loadFiles(files, root, this.#baseOf(source), remote.workflows);
     if (mode === 'silent' || !loaded.ok) return loaded;
     for (const pattern of unmatched)
       log(specTexts.noMatch(pattern, root), { event: 'specs.loaded', level: 'warning' });
@@ -217,13 +227,16 @@ export class ServerSpecs {
     this.#parts.settings.log(specTexts.warned(warnings), { event: 'workflow.warning', level: 'warning' });
   }
 
-  async #remote(source: Source, { urls = [] }: SpecSources): Promise<Workflows> {
-    const found: Workflows[number][] = [];
-    for (const url of urls) found.push(...(await this.#fromUrl(url, this.#baseOf(source))));
-    return found;
+  async #remote(source: Source, { urls = [] }: SpecSources): Promise<Loaded> {
+    const found: Loaded[] = [];
+    for (const url of urls) found.push(await this.#fromUrl(url, this.#baseOf(source)));
+    return {
+      workflows: found.flatMap(({ workflows }) => workflows),
+      domains: found.flatMap(({ domains }) => domains),
+    };
   }
 
-  async #fromUrl(text: string, base: SpecBase): Promise<Workflows> {
+  async #fromUrl(text: string, base: SpecBase): Promise<Loaded> {
     const { log } = this.#parts.settings;
     const loaded = await loadUrl(this.#rules.check(text), base, {
       rules: this.#rules,
@@ -231,7 +244,7 @@ export class ServerSpecs {
     });
     if (!loaded.ok) throw new SpecError('E_SPEC_INVALID', specTexts.unusable(text, loaded.report));
     this.#warn(loaded.warnings);
-    return loaded.workflows;
+    return loaded;
   }
 
   /** What the workflows of a source may use: those of the program, and of the server for a profile. */
@@ -254,11 +267,14 @@ export class ServerSpecs {
     const brings = workflowUrl !== undefined || resourcesUrl !== undefined;
     if (brings && isOff(parent.layers)) throw new SpecError('E_SPEC_OFF', specTexts.workflowsOff);
     const base = { registry, catalogue: parent.current, graphs: this.#graphs(parent) };
-    const [offered, described] = await Promise.all(
-      [workflowUrl, resourcesUrl].map(async (url) => (url === undefined ? [] : this.#fromUrl(url, base))),
+    const [offered = NOTHING, described = NOTHING] = await Promise.all(
+      [workflowUrl, resourcesUrl].map(async (url) =>
+        url === undefined ? NOTHING : this.#fromUrl(url, base),
+      ),
     );
     const layer: Layer = {
-      workflows: asResources(offered ?? [], described ?? []),
+      workflows: asResources(offered.workflows, described.workflows),
+      domains: [...offered.domains, ...described.domains],
       ...(hints === undefined ? {} : { hints: hintsOf('X-Tool-Hints', hints, base.catalogue) }),
     };
     try {
@@ -272,6 +288,11 @@ export class ServerSpecs {
   }
 }
 
+/** What a reload compares. */
+function partsOf(layer: Layer | undefined) {
+  return { workflows: layer?.workflows, domains: layer?.domains };
+}
+
 function sourceOf(
   what: string,
   catalogue: LiveCatalogue,
@@ -280,7 +301,7 @@ function sourceOf(
   specs: SpecSources = {},
   resources: SpecSources = {},
 ): Source {
-  const remote = { specs: [], resources: [] };
+  const remote = { specs: NOTHING, resources: NOTHING };
   return { what, catalogue, parent, own, specs, resources, remote, reported: '' };
 }
 

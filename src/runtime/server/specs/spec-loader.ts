@@ -5,6 +5,7 @@ import type { SpecWorkflow, SpecWorkflows } from '../../../formats/spec-files.js
 import { hashGraph } from '../../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
+import type { Domain } from '../../../graph/domain.js';
 import type { Graph } from '../../../graph/model.js';
 import { toolsIn } from '../../../graph/nodes.js';
 import type { Registry } from '../../tools/registry.js';
@@ -20,6 +21,8 @@ export type LoadedSpecs =
   | {
       readonly ok: true;
       readonly workflows: readonly SpecWorkflow[];
+      /** What the files say about their domains. */
+      readonly domains: readonly Domain[];
       /** Empty if there is nothing to say. */
       readonly warnings: string;
     }
@@ -58,7 +61,7 @@ export async function loadFiles(
   base: SpecBase,
   others: readonly SpecWorkflow[] = [],
 ): Promise<LoadedSpecs> {
-  if (files.length === 0) return { ok: true, workflows: [], warnings: '' };
+  if (files.length === 0) return { ok: true, workflows: [], domains: [], warnings: '' };
   const outside = await outsideOf(files, root);
   if (outside.length > 0) return { ok: false, report: formatDiagnostics(outside, () => undefined) };
   const { loadWorkflowFiles } = await import('../../../formats/load-workflow-files.js');
@@ -130,13 +133,13 @@ function environmentOf(
 }
 
 function loadedOf(
-  { workflows, diagnostics }: Pick<SpecWorkflows, 'workflows' | 'diagnostics'>,
+  { workflows, domains, diagnostics }: SpecWorkflows,
   readSource: (file: string) => string | undefined,
 ): LoadedSpecs {
   const report = formatDiagnostics(diagnostics, readSource).trimEnd();
   return diagnostics.some(({ severity }) => severity === 'error')
     ? { ok: false, report }
-    : { ok: true, workflows, warnings: diagnostics.length === 0 ? '' : report };
+    : { ok: true, workflows, domains, warnings: diagnostics.length === 0 ? '' : report };
 }
 
 /** The scopes of a tool or a workflow, which its callers need. */

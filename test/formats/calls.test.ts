@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import type { CheckEnvironment, ToolSignature } from '../../src/check/check-graph.js';
+import { parseWorkflows } from '../../src/formats/index.js';
+import { nodesOf } from '../../src/graph/nodes.js';
+import { onlyGraph, runSpec, said } from './spec-file.fixture.js';
+
+const failing = () => {
+  throw new Error('no such file');
+};
+
+const reading = (more: string): string => `
+workflows:
+  w:
+    description: d
+    graph:
+      read: { call: read, ${more} }
+      tell: { call: tell, depends_on: [read], args: { found: $read } }
+`;
+
+test('a call with error_as_data has its failure as the result, after its attempts', async () => {
+  const graph = await onlyGraph(reading('error_as_data: true, on_error: { retry: 1 }'));
+  const failed = await runSpec(graph, {}, { read: failing, tell: 'told' });
+  expect(failed).toMatchObject({ status: 'succeeded', result: 'told' });
+  const error = { code: 'E_TOOL', message: 'no such file', attempts: 2 };
+  expect(failed.calls.at(-1)).toEqual({ tool: 'tell', input: { found: { error } } });
+  const read = await runSpec(graph, {}, { read: 'text', tell: 'told' });
+  expect(read.calls.at(-1)).toEqual({ tool: 'tell', input: { found: 'text' } });
+});
+
+test('error_as_data: false leaves a failure a failure', async () => {
+  const graph = await onlyGraph(reading('error_as_data: false'));
+  expect(await runSpec(graph, {}, { read: failing, tell: 'told' })).toMatchObject({ status: 'failed' });
+});
+
+test('XML has error_as_data as well', async () => {
+  const xml =
+    '<workflows><workflow id="w" description="d"><graph><step id="read" error_as_data="true"><call tool="read"/></step></graph></workflow></workflows>';
+  const run = await runSpec(await onlyGraph(xml, 'xml'), {}, { read: failing });
+  expect(run).toMatchObject({ status: 'succeeded', result: { error: { message: 'no such file' } } });
+});
+
+test.each([
+  [
+    'error_as_data: true, on_error: { fallback: tell }',
+    /f\.yaml:6:\d+ SW5011 .*`error_as_data` and `fallback`/,
+  ],
+  [
+    'error_as_data: sometimes',
+    /f\.yaml:6:\d+ SW5006 `error_as_data` of node `read` must be `true` or `false`/,
+  ],
+])('%s', async (more, fault) => {
+  const { diagnostics } = await parseWorkflows(reading(more), { file: 'f.yaml', format: 'yaml' });
+  expect(said(diagnostics).join('\n')).toMatch(fault);
+});
+
+const tool = (server: string, name: string): ToolSignature => ({
+  inputSchema: { type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false },
+  upstream: { server, tool: name },
+});
+
+const registered: CheckEnvironment = {
+  tools: new Map([
+    ['files_read', tool('files', 'read.text')],
+    ['disk_remove', tool('disk', 'remove')],
+    ['a/b', { inputSchema: { type: 'object' } }],
+    ['a_b', tool('a', 'b')],
+  ]),
+  resources: new Map(),
+};
+
+const naming = (name: string): string => `
+workflows:
+  w:
+    description: d
+    graph:
+      all:
+        items: [1]
+        step: { call: ${name}, args: { path: x }, compensate: { call: disk/remove, args: { path: x } } }
+      undo: { type: compensate, steps: [{ call: disk.remove, args: { path: y } }] }
+`;
+
+test.each([
+  ['files_read', 'files_read'],
+  ['files/read.text', 'files_read'],
+  ['files.read.text', 'files_read'],
+  ['a/b', 'a/b'],
+  ['a.b', 'a_b'],
+])('%s names the registered tool %s, also of an upstream server', async (written, name) => {
+  const { workflows, diagnostics } = await parseWorkflows(naming(written), {
+    file: 'f.yaml',
+    format: 'yaml',
+    registered,
+  });
+  expect(said(diagnostics.filter(({ severity }) => severity === 'error'))).toEqual([]);
+  const [loop, undo] = workflows[0]?.graph.nodes ?? [];
+  expect(nodesOf({ nodes: loop === undefined ? [] : [loop] })).toContainEqual(
+    expect.objectContaining({
+      kind: 'call',
+      tool: name,
+      compensate: expect.objectContaining({ tool: 'disk_remove' }),
+    }),
+  );
+  expect(undo).toMatchObject({ kind: 'compensate', steps: [{ tool: 'disk_remove' }] });
+});
+
+test.each(['files/write', 'disk/read.text', '/remove'])(
+  '%s is an unknown tool, at its place',
+  async (written) => {
+    const { diagnostics } = await parseWorkflows(naming(written), {
+      file: 'f.yaml',
+      format: 'yaml',
+      registered,
+    });
+    expect(said(diagnostics).join('\n')).toMatch(/f\.yaml:\d+:\d+ SW4001 /);
+  },
+);
