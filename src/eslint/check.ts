@@ -3,8 +3,9 @@ import path from 'node:path';
 import { type CodegenResult, runNoting } from '../codegen/codegen.js';
 import { Inputs } from '../codegen/inputs.js';
 import { CodegenSession } from '../codegen/session.js';
-import { sourceNames } from '../formats/source-record.js';
-import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { SOURCE, sourceNames } from '../formats/source-record.js';
+import type { Diagnostic, DiagnosticCode } from '../graph/diagnostics/diagnostic.js';
+import { formatLocation } from '../graph/source-location.js';
 import type { Problem, Request } from './contract.js';
 import { repairOf } from './repairs.js';
 
@@ -68,6 +69,8 @@ class Project {
     const { diagnostics } = isSaved
       ? await this.#checkSaved(absolute)
       : (await this.#run(new Map([[absolute, text]]))).result;
+    const unread = diagnostics.find(isOfProject);
+    if (unread !== undefined) return [projectProblem(unread)];
     return diagnostics.flatMap((each) => {
       // Modules are imported as they are saved, and may lack what has been written since.
       if (each.place?.file !== file || (!isSaved && each.code.startsWith('SW60'))) return [];
@@ -101,6 +104,24 @@ class Project {
 }
 
 const withoutMark = (text: string): string => text.replace(/^\uFEFF/, '');
+
+/** What ESLint has no interest in: whether the registry is written. */
+const OF_OUTPUTS: ReadonlySet<DiagnosticCode> = new Set(['SW9001', 'SW9004', 'SW9005']);
+
+/** Whether the project could not be read, so that nothing is known of its files. */
+function isOfProject({ code, severity, place }: Diagnostic): boolean {
+  const isSource = place !== undefined && SOURCE.test(place.file);
+  return severity === 'error' && code.startsWith('SW9') && !isSource && !OF_OUTPUTS.has(code);
+}
+
+function projectProblem({ code, message, place }: Diagnostic): Problem {
+  const where = place === undefined ? '' : `${formatLocation(place)}: `;
+  return {
+    severity: 'error',
+    message: `stepwright cannot check this file: ${where}${code}: ${message}`,
+    span: [1, 1, 1, 1],
+  };
+}
 
 function problemOf(found: Diagnostic, place: NonNullable<Diagnostic['place']>, text: string): Problem {
   const { code, severity, message, hint } = found;

@@ -175,4 +175,18 @@ describe.each([
     const wrong = await messages('app/src/find.ts', FAULTY, within({ root: 'gone' }));
     expect(wrong.map(shown)).toEqual([expect.stringMatching(/stepwright cannot check this file: .*gone/)]);
   });
+
+  test.each([
+    ['stepwright.config.json', '{'],
+    ['stepwright.config.json', '{ "registries": [{ "include": ["gone/**"], "out": "r.ts" }] }'],
+    ['tsconfig.json', '{'],
+  ])('says of each file that a project with %s %s cannot be read', async (file, text) => {
+    await project.write({ [FILE]: FAULTY, [file]: text });
+    const linter = lint();
+    const reason = expect.stringMatching(
+      /^1:1-1:1 error \S+ stepwright cannot check this file: .*SW900[23]: /,
+    );
+    expect((await messages(FILE, FAULTY, linter)).map(shown)).toEqual([reason]);
+    expect((await messages('src/tool.ts', TOOL, linter)).map(shown)).toEqual([reason]);
+  });
 });
