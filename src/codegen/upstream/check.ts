@@ -7,6 +7,7 @@ import {
   breaksOf,
   breakText,
   changesOf,
+  isAbout,
   type RecordedTools,
 } from '../../runtime/upstream/drift.js';
 import { nameTools } from '../../runtime/upstream/names.js';
@@ -38,14 +39,13 @@ export function checkServer({ root, name, server, listing, graphs }: CheckReques
   );
   const live = new Map([[name, listing.tools]]);
   const found = graphs.flatMap((graph) => breaksOf(graph, recorded, live));
-  const broken = new Set(found.map(({ tool }) => tool));
   const { version } = listing.server;
   return {
     diagnostics: distinct(found),
     changes: [
       ...(version === snapshot.server.version ? [] : [`version ${version}, was ${snapshot.server.version}`]),
       ...changesOf(snapshot.tools, listing.tools)
-        .filter(({ tool, what }) => !(broken.has(tool) && what.includes('not offered')))
+        .filter((change) => !found.some((each) => isAbout(each, change)))
         .map(({ tool, what }) => `tool '${tool}' ${what}`),
     ],
   };

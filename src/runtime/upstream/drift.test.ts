@@ -257,7 +257,7 @@ test('all changes are listed, used or not', () => {
     't has no `a` of its input any more',
     't has changed `b` of its input',
     't has changed `c` of its input',
-    't has `d` of its input',
+    't has a new `d` of its input',
   ]);
   expect(changes({}, { outputSchema: anything })).toEqual(['t has a schema of its output']);
   expect(changes({ outputSchema: anything }, {})).toEqual(['t has no schema of its output any more']);

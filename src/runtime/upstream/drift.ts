@@ -33,11 +33,20 @@ export interface Break {
 }
 
 /** A difference between two versions of a tool, whether a step needs it or not. */
-export interface Change {
+export interface Change extends PartOfTool {
   readonly tool: string;
   /** As a sentence without its subject, the tool. */
   readonly what: string;
 }
+
+/** What of a tool has changed. */
+interface PartOfTool {
+  readonly part: Break['part'];
+  /** The property of the input or the output; missing if it is not one alone. */
+  readonly property?: string;
+}
+
+type ToolChange = Omit<Change, 'tool'>;
 
 /** The tools that a server lists, by its name. A server that was not asked is missing. */
 export type LiveTools = ReadonlyMap<string, readonly UpstreamTool[]>;
@@ -102,40 +111,50 @@ export function changesOf(
   const names = [...new Set([...before.keys(), ...now.keys()])].sort();
   return names.flatMap((tool) => {
     const [was, is] = [before.get(tool), now.get(tool)];
-    if (was === undefined) return [{ tool, what: 'is new' }];
-    if (is === undefined) return [{ tool, what: 'is not offered any more' }];
-    return toolChanges(was, is).map((what) => ({ tool, what }));
+    if (was === undefined) return [{ tool, part: 'tool', what: 'is new' }];
+    if (is === undefined) return [{ tool, part: 'tool', what: 'is not offered any more' }];
+    return toolChanges(was, is).map((change) => ({ tool, ...change }));
   });
 }
 
-function toolChanges(was: UpstreamTool, is: UpstreamTool): readonly string[] {
-  return [
+function toolChanges(was: UpstreamTool, is: UpstreamTool): readonly ToolChange[] {
+  const ofTool = [
     ...(same(was.title, is.title) ? [] : ['has another title']),
     ...(same(was.description, is.description) ? [] : ['has another description']),
     ...(same({ ...was.annotations }, { ...is.annotations }) ? [] : ['has other annotations']),
+  ];
+  return [
+    ...ofTool.map((what): ToolChange => ({ part: 'tool', what })),
     ...schemaChanges('input', was.inputSchema, is.inputSchema),
     ...schemaChanges('output', was.outputSchema, is.outputSchema),
   ];
 }
 
 function schemaChanges(
-  side: 'input' | 'output',
+  part: 'input' | 'output',
   was: JsonSchema | undefined,
   is: JsonSchema | undefined,
-): readonly string[] {
+): readonly ToolChange[] {
   if (same(was, is)) return [];
-  if (was === undefined) return [`has a schema of its ${side}`];
-  if (is === undefined) return [`has no schema of its ${side} any more`];
+  if (was === undefined) return [{ part, what: `has a schema of its ${part}` }];
+  if (is === undefined) return [{ part, what: `has no schema of its ${part} any more` }];
   const [before, now] = [propertiesOf(was), propertiesOf(is)];
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
-  const found = names.flatMap((name) => {
-    const path = `\`${name}\` of its ${side}`;
-    if (!Object.hasOwn(before, name)) return [`has ${path}`];
-    if (!Object.hasOwn(now, name)) return [`has no ${path} any more`];
-    const isSame = same(before[name], now[name]) && isRequired(was, name) === isRequired(is, name);
-    return isSame ? [] : [`has changed ${path}`];
+  const found = names.flatMap((property): readonly ToolChange[] => {
+    const path = `\`${property}\` of its ${part}`;
+    if (!Object.hasOwn(before, property)) return [{ part, property, what: `has a new ${path}` }];
+    if (!Object.hasOwn(now, property)) return [{ part, property, what: `has no ${path} any more` }];
+    const isSame =
+      same(before[property], now[property]) && isRequired(was, property) === isRequired(is, property);
+    return isSame ? [] : [{ part, property, what: `has changed ${path}` }];
   });
-  return found.length > 0 ? found : [`has changed the schema of its ${side}`];
+  return found.length > 0 ? found : [{ part, what: `has changed the schema of its ${part}` }];
+}
+
+/** Whether a break is about a change. */
+export function isAbout({ tool, part, path }: Break, change: Change): boolean {
+  if (tool !== change.tool || part !== change.part) return false;
+  return change.property === undefined || path[0] === change.property;
 }
 
 function propertiesOf({ properties }: JsonSchema): Readonly<Record<string, Json>> {

@@ -66,8 +66,8 @@ describe('stepwright pull --check', { timeout: 240_000 }, () => {
     expect(stdout.split('\n')).toEqual([
       "fixture: tool 'echo' has another description; no workflow depends on it",
       "fixture: tool 'echo' has no `key` of its output any more; no workflow depends on it",
-      "fixture: tool 'echo' has `size` of its output; no workflow depends on it",
-      "fixture: tool 'fail' has `why` of its input; no workflow depends on it",
+      "fixture: tool 'echo' has a new `size` of its output; no workflow depends on it",
+      "fixture: tool 'fail' has a new `why` of its input; no workflow depends on it",
       "fixture: tool 'sing' is new; no workflow depends on it",
       "fixture: tool 'slow' is not offered any more; no workflow depends on it",
       '',
@@ -82,8 +82,12 @@ describe('stepwright pull --check', { timeout: 240_000 }, () => {
     const output = { type: 'object', properties: { text: { type: 'number' } }, required: ['text'] };
     const inputSchema = { ...echo?.inputSchema, properties };
     await serve([{ ...(echo as Tools[0]), inputSchema, outputSchema: output }, ...others]);
-    const { code, stderr } = await cli('pull', '--check');
+    const { code, stdout, stderr } = await cli('pull', '--check');
     expect(code).toBe(1);
+    // What a step needs is not listed as what none does.
+    expect(stdout).toBe(
+      "fixture: tool 'echo' has no `key` of its output any more; no workflow depends on it\n",
+    );
     const of = "of tool 'echo' of the upstream server 'fixture'";
     const at = 'src/shout.workflow.ts:7:11 - error SW9020: step `said` of workflow `shout` cannot go on:';
     expect(stderr).toContain(`${at} 'twice' in the input ${of} is not accepted any more\n`);

@@ -130,7 +130,7 @@ describe('a server that starts', () => {
     ];
     const { log, tool } = await started(changed);
     expect(log).toEqual([
-      "Tool 'read' of the upstream server 'files' has `size` of its output, which no workflow depends on: run `npx stepwright pull files`",
+      "Tool 'read' of the upstream server 'files' has a new `size` of its output, which no workflow depends on: run `npx stepwright pull files`",
     ]);
     expect(await tool('w_reading')).toMatchObject({ structuredContent: { result: 'hi' } });
   });
