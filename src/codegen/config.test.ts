@@ -283,7 +283,16 @@ describe('planCodegen with a configuration', () => {
       },
       registries: [{ files: ['app/a.ts', 'more/b.ts'] }],
     });
+    // One without an import of `stepwright`, such as that of `vite.config.ts`, may have decorators of another kind.
     await write({
+      'app/tsconfig.json': project({ paths: { '@/*': ['./*'] } }),
+      'app/a.ts': "import { stepwright } from 'stepwright/vite';\n",
+      'more/tsconfig.json': project({ experimentalDecorators: true }),
+      'more/b.ts': "import { Tool } from 'stepwright';\n",
+    });
+    expect((await planCodegen({ root })).value).toMatchObject({ loader: { experimentalDecorators: true } });
+    await write({
+      'app/a.ts': "import { Tool } from 'stepwright';\n",
       'more/tsconfig.json': project({ experimentalDecorators: true, paths: { '@/*': ['./*'] } }),
     });
     expect(await faults()).toEqual([

@@ -141,11 +141,14 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
     files: inSource(aliased, {
       'tsconfig.json': JSON.stringify({
         files: [],
-        references: [{ path: './tsconfig.app.json' }, { path: './node' }],
+        references: [{ path: './node' }, { path: './tsconfig.app.json' }],
       }),
       'tsconfig.app.json': tsconfig({ ...BUNDLER, ...aliases, composite: true }),
-      'node/tsconfig.json': tsconfig({ ...OPTIONS, composite: true }, { include: ['*.ts'] }),
-      'node/server.ts': '',
+      'node/tsconfig.json': JSON.stringify({
+        compilerOptions: { composite: true, module: 'NodeNext' },
+        include: ['*.ts'],
+      }),
+      'node/vite.config.ts': '',
     }),
   },
   'a workspace, from the package': {

@@ -28,7 +28,7 @@ interface TsconfigFault {
  * Reads a tsconfig with all it extends.
  *
  * One without files of its own that has `references` is a solution: its files are those of the projects it refers to,
- * and its compiler options those of the first of them, with the `paths` of all.
+ * and its compiler options those of the first of them that imports `stepwright`, with the `paths` of all.
  *
  * @param root - absolute path of the project.
  * @param file - relative to the root; undefined when there is none.
@@ -39,7 +39,7 @@ export function readTsconfig(root: string, file: string, inputs?: Inputs): Tscon
   const location = path.resolve(root, file);
   if (!system.fileExists(location)) return undefined;
   const { projects, faults } = readProjects(location, system, root);
-  const { options, conflicts } = combine(projects, root);
+  const { options, conflicts } = combine(sourcesFirst(projects, system), root);
   const files = projects.flatMap(({ parsed }) => parsed.fileNames.map((name) => relativeTo(root, name)));
   return {
     files: [...new Set(files)].sort(compareText),
@@ -61,13 +61,38 @@ export function readCompilerOptions(file: string, inputs?: Inputs): ts.CompilerO
   const { projects, faults } = readProjects(file, { ...system, readDirectory: () => [] }, path.dirname(file));
   const [fault] = faults;
   if (projects.length === 0 && fault !== undefined) throw new Error(fault.message);
-  return combine(projects, path.dirname(file)).options;
+  const [only, ...others] = projects;
+  if (only !== undefined && others.length === 0) return only.parsed.options;
+  const solution = readProjects(file, system, path.dirname(file));
+  return combine(sourcesFirst(solution.projects, system), path.dirname(file)).options;
 }
 
 interface ParsedTsconfig {
   /** Absolute. */
   readonly file: string;
   readonly parsed: ts.ParsedCommandLine;
+}
+
+/** A project of a solution. */
+interface SolutionProject extends ParsedTsconfig {
+  /** Whether it has classes of tools or workflows, as far as imports tell. */
+  readonly hasSources: boolean;
+}
+
+/** An import of the decorators; that of a plugin for a bundler has another name. */
+const IMPORT = /['"]stepwright['"]/;
+
+/** The projects of a solution in their order, those with sources before others such as that of `vite.config.ts`. */
+function sourcesFirst(
+  projects: readonly ParsedTsconfig[],
+  { readFile }: Pick<ts.System, 'readFile'>,
+): readonly SolutionProject[] {
+  if (projects.length < 2) return projects.map((project) => ({ ...project, hasSources: true }));
+  const all = projects.map((project) => ({
+    ...project,
+    hasSources: project.parsed.fileNames.some((file) => IMPORT.test(readFile(file) ?? '')),
+  }));
+  return [...all.filter(({ hasSources }) => hasSources), ...all.filter(({ hasSources }) => !hasSources)];
 }
 
 type ParsedJson = ts.TsConfigSourceFile & { readonly parseDiagnostics: readonly ts.Diagnostic[] };
@@ -133,7 +158,7 @@ interface Combined {
   readonly conflicts: readonly TsconfigFault[];
 }
 
-function combine([first, ...others]: readonly ParsedTsconfig[], root: string): Combined {
+function combine([first, ...others]: readonly SolutionProject[], root: string): Combined {
   if (first === undefined) return { options: {}, conflicts: [] };
   const { options } = first.parsed;
   if (others.length === 0) return { options, conflicts: [] };
@@ -146,8 +171,8 @@ function combine([first, ...others]: readonly ParsedTsconfig[], root: string): C
   };
   for (const other of others) {
     const theirs = other.parsed.options;
-    if (Boolean(theirs.experimentalDecorators) !== Boolean(options.experimentalDecorators))
-      conflict('experimentalDecorators', other);
+    const isOfOtherKind = Boolean(theirs.experimentalDecorators) !== Boolean(options.experimentalDecorators);
+    if (other.hasSources && isOfOtherKind) conflict('experimentalDecorators', other);
     for (const [pattern, targets] of Object.entries(absolutePaths(theirs))) {
       if (paths[pattern] !== undefined && paths[pattern].join('\0') !== targets.join('\0'))
         conflict(`paths["${pattern}"]`, other);
