@@ -72,6 +72,24 @@ describe('codegen on bad input', { timeout: 240_000 }, () => {
     expect(result).toMatchObject({ diagnostics: [{}], written: [], found: { tools: 1, workflows: 1 } });
   });
 
+  test('refuses files that Node.js cannot import, and takes other odd names', async () => {
+    const files = { 'src/tool.ts': tool, "src/[a] ä/find '.ts": workflow.replace('./tool', '../tool') };
+    expect((await codegen(files)).text).toBe('');
+    const name = (each: string, at: number) =>
+      workflow.replace("'find'", `'find-${at}'`).replace('./tool', each);
+    await project.write({
+      'src/find #1.ts': name('./tool', 1),
+      'src/why?/find.ts': name('../tool', 2),
+      'src/a%20b.ts': name('./tool', 3),
+      'src/100%.ts': name('./tool', 4),
+    });
+    const result = await again();
+    expect(codes(result)).toEqual(['SW1033', 'SW1033', 'SW1033', 'SW1033']);
+    expect(result.text).toContain(
+      'the registry cannot import class `Find` from `src/find #1.ts`: Node.js reads `#` in the path of a module as something else',
+    );
+  });
+
   test('reads CRLF with a byte order mark, and writes the same registry', async () => {
     await codegen({ 'src/tool.ts': tool, 'src/find.ts': workflow });
     const written = await project.read('generated/registry.ts');

@@ -60,6 +60,7 @@ test.each([
     decorator: 'Workflow',
     cycle: 'workflow.ts → guide.ts → workflow.ts',
   }),
+  diagnostic('SW1033', undefined, { className: 'Note', file: 'src/note #1.workflow.ts', part: '#' }),
   diagnostic('SW3002', undefined, { name: 'txt', suggestion: 'text' }),
   diagnostic('SW4001', undefined, { workflow: 'note', tool: 'add-line' }),
   diagnostic('SW4002', undefined, { workflow: 'note', resource: 'guide' }),

@@ -78,6 +78,9 @@ function extractFile(file: SourceFileSyntax): Phase<MutableDeclarations> {
   return phase;
 }
 
+/** What the address of a module gives another meaning: a fragment, a query, an escape. */
+const UNIMPORTABLE = /[#?%]/;
+
 function readClass(
   { file, cycles }: SourceFileSyntax,
   syntax: ClassSyntax,
@@ -113,6 +116,9 @@ function readClass(
   const handle: ClassHandle = { file, className, place, ...(exportName === undefined ? {} : { exportName }) };
   // A registry imports no field of state: only its name and its type are used.
   if (!syntax.exported && first.name !== 'State') report(diagnostic('SW1010', place, { className }));
+  const [part] = UNIMPORTABLE.exec(file) ?? [];
+  if (part !== undefined && first.name !== 'State')
+    report(diagnostic('SW1033', place, { className, file, part }));
   const decorated: DecoratedClass = { syntax, handle, decorator: first.syntax, report };
   refuseCycles(syntax, cycles, file, report);
   checkShape(syntax, first.name, report);

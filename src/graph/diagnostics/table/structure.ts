@@ -141,6 +141,11 @@ export const structureFaults = {
       `tool \`${p.tool}\` says \`retrySafety: '${p.safety}'\` and \`${p.hint}: ${p.value}\`, which contradict each other`,
     () => 'leave out the one that is wrong: without `retrySafety` the hints decide',
   ),
+  SW1033: error(
+    (p: { className: string; file: string; part: string }) =>
+      `the registry cannot import class \`${p.className}\` from \`${p.file}\`: Node.js reads \`${p.part}\` in the path of a module as something else`,
+    () => 'rename the file or the folder',
+  ),
   SW1050: warning(
     (p: { kind: string; name: string }) => `some hosts refuse the ${p.kind} name \`${p.name}\``,
     () =>
