@@ -99,6 +99,7 @@ describe('the rows', () => {
       'builder: build() of 2 steps, for each',
       'builder: build() of 3 steps, for each / in one of 2',
       'spec file of 3 nodes, to a checked graph / yaml',
+      'spec file of 3 nodes, not plainly written, to a checked graph / yaml',
       'spec file of 3 nodes, to a graph / yaml',
       'spec file of 3 nodes, its check',
       'spec file, 3 keys that are repeated / yaml',
