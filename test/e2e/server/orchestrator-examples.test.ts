@@ -44,7 +44,7 @@ async function clientOf({ tools, files }: Case): Promise<Client> {
   const exposed = workflows.map(({ graph }) => ({
     graph: { ...graph, expose: ['tool', 'resource'] as const },
   }));
-  const settings = { workflows: exposed, domains, describe: 'full' as const };
+  const settings = { workflows: exposed, domains, describe: 'full' as const, log: () => {} };
   return (await connectedTo(createServer(registry, settings))).client;
 }
 
