@@ -3,6 +3,7 @@ import type { JsonObject } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
+import { nodesBefore } from '../plan/reachability.js';
 import { fallbackOf, sourcesOf } from '../print/shapes.js';
 
 /** What workflows say about the tools that they call. */
@@ -82,7 +83,9 @@ function callsBefore(planned: PlannedNode, seen: Set<PlannedNode>): Set<PlannedN
   const routers = planned.selectors.filter(
     (router) => fallbackOf(router.node) !== node.id && router.ordinal < planned.ordinal,
   );
-  const before = [...sourcesOf(planned), ...routers];
+  const sources = sourcesOf(planned);
+  const earlier = planned.needsSelection ? nodesBefore(routers) : new Set();
+  const before = [...sources.filter((source) => !earlier.has(source)), ...routers];
   if (before.length > 0) return union(before.map((each) => lastCalls(each, seen)));
   return scope.container === undefined ? new Set() : callsBefore(scope.container, seen);
 }

@@ -1,8 +1,10 @@
 import type { Domain } from '../graph/domain.js';
-import type { Node } from '../graph/kinds/node.js';
-import type { Graph } from '../graph/model.js';
-import { bodiesOf, compensationsOf, nodesOf } from '../graph/nodes.js';
+import type { BranchNode, Graph } from '../graph/model.js';
+import { compensationsOf, nodesOf } from '../graph/nodes.js';
 import { singleLine } from '../graph/printable-text.js';
+import { planOf } from '../plan/compile.js';
+import type { PlannedNode, ScopePlan } from '../plan/plan.js';
+import { armsOf } from './shapes.js';
 
 /** A workflow of an overview. */
 export interface OverviewWorkflow {
@@ -69,7 +71,7 @@ function workflowLines(
     graph.description,
     '',
     `Start: ${tool === undefined ? `the prompt \`${graph.name}\`` : `call \`${tool}\``}${inputs.length === 0 ? '' : ` with ${inputs.join(', ')}`}. Details: ${uri}`,
-    ...(steps.length === 0 ? [] : [`Steps: ${flowOf(graph.nodes)}`]),
+    ...(steps.length === 0 ? [] : [`Steps: ${flowOf(planOf(graph).main.root)}`]),
     ...steps.flatMap((name) => {
       const known = toolNamed(name);
       return known === undefined ? [] : [`- ${name}: ${known.description}`];
@@ -91,14 +93,20 @@ function rulesOf(graph: Graph, toolNamed: OverviewNames['toolNamed']): string[] 
 }
 
 /** The calls of some steps: `search → [ reserve | waitlist ] → ( mail & log )`. Steps that call nothing are left out. */
-function flowOf(nodes: readonly Node[]): string {
-  return nodes.flatMap((node) => callText(node)).join(' → ');
+function flowOf({ nodes }: Pick<ScopePlan, 'nodes'>): string {
+  return nodes.flatMap((planned) => (isChosen(planned) ? [] : callText(planned))).join(' → ');
 }
 
-function callText(node: Node): string[] {
+/** Whether a step runs only where a branch leads to it. The flow has it there. */
+function isChosen({ needsSelection, selectors }: PlannedNode): boolean {
+  return needsSelection && selectors.some(({ node }) => node.kind === 'branch');
+}
+
+function callText(planned: PlannedNode): string[] {
+  const { node, parts } = planned;
   if (node.kind === 'call') return [node.tool];
   if (node.kind === 'workflow') return [node.workflow];
-  const bodies = bodiesOf(node).map(({ scope }) => flowOf(scope.nodes));
+  const bodies = node.kind === 'branch' ? armTexts(node, planned) : parts.map(flowOf);
   const named = bodies.filter((body) => body !== '');
   if (named.length === 0) return [];
   if (node.kind === 'foreach') return [`each: ( ${named.join(' → ')} )`];
@@ -106,6 +114,16 @@ function callText(node: Node): string[] {
   return named.length === 1 && bodies.length === 1
     ? named
     : [`[ ${bodies.map((body) => body || '–').join(' | ')} ]`];
+}
+
+/** The arms of a branch. One that leads to a step which runs in any case has nothing of its own. */
+function armTexts(branch: BranchNode, { scope, parts }: PlannedNode): string[] {
+  let next = 0;
+  return armsOf(branch).map((arm) => {
+    if (!('goto' in arm)) return flowOf(parts[next++] ?? { nodes: [] });
+    const target = scope.nodes.find((each) => each.node.id === arm.goto && isChosen(each));
+    return target === undefined ? '' : callText(target).join('');
+  });
 }
 
 /** The tools that a workflow calls, in declaration order. */

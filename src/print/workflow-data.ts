@@ -5,6 +5,7 @@ import type { Node } from '../graph/kinds/node.js';
 import type { Arm, Graph } from '../graph/model.js';
 import { bodiesOf, expressionsOf, nodesOf } from '../graph/nodes.js';
 import { planOf } from '../plan/compile.js';
+import { routesOf } from '../plan/edges.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { describeNode } from './describe.js';
 import { printExpr } from './expression.js';
@@ -13,7 +14,8 @@ import { sourcesOf } from './shapes.js';
 /**
  * A workflow as data for a model that reads it: its steps with the tools that they call, what they wait for, and where
  * their inputs come from. `$user` is an argument of the workflow, `$search.flight_id` an output of a step, and `$.id` a
- * place in the result of the step itself. It is made to be read, and not accepted as a workflow.
+ * place in the result of the step itself. `on_failure` is the step that takes over from one that fails. It is made to be
+ * read, and not accepted as a workflow.
  */
 export function workflowData(graph: Graph): JsonObject {
   const context: Context = { plan: planOf(graph).main, outputs: outputsOf(graph) };
@@ -43,6 +45,7 @@ type Outputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 function stepData(node: Node, context: Context): JsonObject {
   const planned = context.plan.byId.get(node.id);
   const before = planned === undefined ? [] : sourcesOf(planned).map((source) => source.node.id);
+  const takesOver = routesOf(node).find(({ kind }) => kind !== 'goto')?.target;
   const named = [...(context.outputs.get(node.id) ?? [])].filter(([path]) => path !== '');
   return {
     id: node.id,
@@ -53,6 +56,7 @@ function stepData(node: Node, context: Context): JsonObject {
     ...(named.length === 0
       ? {}
       : { outputs: Object.fromEntries(named.map(([path, name]) => [name, `$${path}`])) }),
+    ...(takesOver === undefined ? {} : { on_failure: takesOver }),
     ...bodiesData(node, context),
   };
 }
