@@ -119,14 +119,17 @@ function branchLines({ after, oneOf }: Choice, members: readonly string[], ids: 
   ];
 }
 
+/** What a reference may name behind a step. Other names are left to the reader of the draft. */
+const KEYS = /^(?:[A-Za-z_]\w*|\d+)(?:\.(?:[A-Za-z_]\w*|\d+))*$/;
+
 /** The reference to the value of an earlier step: its first item where it is one of a list. */
 function referenceFor(parameter: Parameter, into: readonly Edge[], ids: Ids): string | undefined {
   for (const { from, evidence } of into) {
     const link = evidence.find(
       (each) => each.link?.parameter === parameter.path && each.confidence >= ENOUGH,
     )?.link;
-    if (link !== undefined)
-      return `$${ids.of(from)}.${link.output.replaceAll('[]', '.0').replace(/^\./, '')}`;
+    const path = link?.output.replaceAll('[]', '.0').replace(/^\./, '');
+    if (path !== undefined && KEYS.test(path)) return `$${ids.of(from)}.${path}`;
   }
   return undefined;
 }

@@ -70,8 +70,15 @@ describe('a draft of a spec file', () => {
       }),
       {
         numRuns: 300,
-        // A parameter without a word in its name, of two tools in order.
         examples: [
+          // A result that no reference can name.
+          [
+            [
+              { name: ' ', takes: ['book'], returns: [], next: [] },
+              { name: '!', takes: [], returns: ['$_book'], next: [] },
+            ],
+          ],
+          // A parameter without a word in its name, of two tools in order.
           [
             [
               { name: 'find', takes: ['_'], returns: [], next: [1] },
