@@ -330,7 +330,7 @@ describe('the metrics of a run', () => {
   });
 });
 
-test('what telemetry throws changes no run, and is told once', async () => {
+test('what telemetry throws changes no run, and is reported once', async () => {
   const warnings: string[] = [];
   const listen = (warning: Error): void => void warnings.push(warning.message);
   process.on('warning', listen);

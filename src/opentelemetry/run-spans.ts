@@ -381,7 +381,7 @@ function attemptAttributes(place: Place, attempt: number): Attributes {
   return { ...indexAttributes(place), 'stepwright.node.attempt': attempt };
 }
 
-/** An item of a loop is told from others in spans alone: a metric would have a series for each. */
+/** Only spans distinguish the items of a loop: a metric would have a series for each. */
 function indexAttributes({ indices }: Place): Attributes {
   return indices.length === 0 ? {} : { 'stepwright.node.index': [...indices] };
 }

@@ -11,7 +11,7 @@ const SECRETS = `\`\${NAME}\` is replaced by the environment variable NAME.`;
 
 const names = z.array(z.string().min(1));
 
-/** What a planning model is told about an upstream tool, as the hints of `@Tool`. */
+/** What a planning model gets to know about an upstream tool, as the hints of `@Tool`. */
 const hintsSchema = z.strictObject({
   category: z
     .string()

@@ -72,6 +72,6 @@ function isWatched(file: string, { folder, isDeep }: Base): boolean {
   if (relative === '') return true;
   const parts = relative.split(path.sep);
   if (parts[0] === '..' || parts.some((part) => part === 'node_modules' || part === '.git')) return false;
-  // Without its kind a file cannot be told from a folder.
+  // Without its kind a file looks like a folder.
   return isDeep || (parts.length === 1 && formatOf(file) !== undefined);
 }
