@@ -8,8 +8,8 @@ import { answerSchema } from '../engine/nodes/wait.js';
 import type { RunMask } from '../host/run-mask.js';
 import { jsonText, oneLine } from '../tools/encode-text.js';
 import { MASKED } from '../tools/mask.js';
-import { nameOf } from './dry-run.js';
 import { type HandOffCall, RESULT_LIMIT } from './messages.js';
+import { nameOf } from './planned-run.js';
 import { names, oneOf, stop, texts } from './texts.js';
 
 /** How the call went that a hand-off asks for once more. */

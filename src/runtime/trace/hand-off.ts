@@ -4,13 +4,13 @@ import { commandsOf, type NotUndone, type Remains } from '../engine/read.js';
 import type { RunMask } from '../host/run-mask.js';
 import { type RemainingEffects, remainingEffectsOf } from '../host/side-effects.js';
 import { jsonText } from '../tools/encode-text.js';
-import { type HandOffContext, OpenNodes } from './dry-run.js';
 import { bodyName, callText, handOffTexts, whereIs } from './hand-off-texts.js';
 import { undoReport } from './leaf-logs.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
 import { type Explanation, explainFailure, type FailedStep, hasFired, knownValues } from './pause-reason.js';
+import { type HandOffContext, OpenNodes } from './planned-run.js';
 import { stepStateOf } from './step-status.js';
 import { texts } from './texts.js';
 

@@ -20,10 +20,16 @@ import type { Fact } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import { givenTo } from '../engine/rehearsal.js';
 import { oneLine } from '../tools/encode-text.js';
-import { DryRun, type DryRunObserver, type HandOffContext, isRolledBack, nameOf } from './dry-run.js';
 import { entryOf, handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
 import type { FailedStep } from './pause-reason.js';
+import {
+  type HandOffContext,
+  isRolledBack,
+  nameOf,
+  PlannedRun,
+  type PlannedRunObserver,
+} from './planned-run.js';
 import { isListed, NOT_BEGUN } from './step-status.js';
 import { printExpression, shortJson, texts } from './texts.js';
 
@@ -33,14 +39,14 @@ export type StillOpen = { readonly [K in 'calls' | 'leftOut' | 'goBack']: Readon
 export const NOTHING_OPEN: StillOpen = { calls: [], leftOut: [], goBack: [] };
 
 /** The calls that a run which stopped has left open, each with what a reader has to know about it. */
-class OpenCalls implements DryRunObserver {
+class OpenCalls implements PlannedRunObserver {
   readonly calls: HandOffCall[] = [];
   /** What to say of steps that are left out however the calls end. */
   readonly leftOut: string[] = [];
   /** What to say of steps that make calls again. */
   readonly goBack: string[] = [];
   readonly #context: HandOffContext;
-  readonly #run: DryRun;
+  readonly #run: PlannedRun;
   /** What to say first of a step that is made again, by its key. */
   readonly #again: ReadonlyMap<string, string | undefined>;
   /** Names of the steps that are listed. */
@@ -57,7 +63,7 @@ class OpenCalls implements DryRunObserver {
   /** Checks that may end the workflow, and that no note has named yet. */
   readonly #guards = new Map<NodeInstance, Guard>();
 
-  constructor(context: HandOffContext, run: DryRun, again: ReadonlyMap<string, string | undefined>) {
+  constructor(context: HandOffContext, run: PlannedRun, again: ReadonlyMap<string, string | undefined>) {
     this.#context = context;
     this.#run = run;
     this.#again = again;
@@ -351,7 +357,7 @@ export function openCalls(context: HandOffContext, failed: readonly FailedStep[]
     });
   }
   const scope = { graph, state, secrets, ledger, again: new Set(again.keys()) };
-  const run = new DryRun(scope);
+  const run = new PlannedRun(scope);
   const open = new OpenCalls(context, run, again);
   run.to(input as JsonObject, open);
   return open;
@@ -383,7 +389,7 @@ function whyAgain({ failure, attempts }: FailedStep): string | undefined {
   return isRefused ? texts.correctFirst(failure.message) : undefined;
 }
 
-function guidanceNote(guidance: Expr | undefined, node: NodeInstance, run: DryRun): string[] {
+function guidanceNote(guidance: Expr | undefined, node: NodeInstance, run: PlannedRun): string[] {
   if (guidance === undefined) return [];
   const parts = guidance.kind === 'text' ? guidance.parts : [guidance];
   const shown = parts.map((part) => {

@@ -10,10 +10,10 @@ import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from '../engine/contract.js';
 import { fieldOf } from '../engine/read.js';
 import { isLost, LOST, type StoppedState } from '../engine/rehearsal.js';
-import type { DryRunContext, OpenNodes } from './dry-run.js';
 import { whereIs } from './hand-off-texts.js';
 import type { Ledger, NodeRecord } from './ledger.js';
 import type { PauseReason } from './messages.js';
+import type { OpenNodes, PlannedRunContext } from './planned-run.js';
 import { texts } from './texts.js';
 
 /** What one expression may cost. See `Budget` for the unit. */
@@ -163,7 +163,7 @@ function problemCount({ details }: Failure): number {
 
 /** Returns whether an expression has a value although the run has stopped. */
 export function knownValues(
-  { state, ledger }: Pick<DryRunContext, 'state' | 'ledger'>,
+  { state, ledger }: Pick<PlannedRunContext, 'state' | 'ledger'>,
   nodes: OpenNodes,
 ): (expr: Expr, at: ScopeInstance) => boolean {
   const read = (root: RefExpr['root'], name: string, at: ScopeInstance): Value => {

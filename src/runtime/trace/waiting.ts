@@ -4,10 +4,10 @@ import type { AskMode, RunState } from '../engine/contract.js';
 import type { Action } from '../engine/events.js';
 import { commandsOf } from '../engine/read.js';
 import { jsonText } from '../tools/encode-text.js';
-import type { HandOffContext } from './dry-run.js';
 import type { HandOff } from './hand-off.js';
 import { isoTime } from './leaf-logs.js';
 import type { OpenAction } from './messages.js';
+import type { HandOffContext } from './planned-run.js';
 import { constructTexts } from './texts.js';
 
 /** A run that outlasts the conversation about it. */

@@ -35,7 +35,7 @@ export interface HandOffContext {
   readonly remains: Remains;
 }
 
-export interface DryRunContext {
+export interface PlannedRunContext {
   readonly graph: Graph;
   readonly state: RunState;
   readonly ledger: Ledger;
@@ -48,12 +48,12 @@ type Path = readonly (string | number)[];
 
 /** How the nodes of a run were when it stopped, by its facts. */
 export class OpenNodes {
-  readonly #run: DryRunContext;
+  readonly #run: PlannedRunContext;
   readonly #states = new Map<string, StoppedState>();
   /** Messages by the keys of the nodes that ask with them. */
   readonly #supplied = new Map<string, string>();
 
-  constructor(run: DryRunContext) {
+  constructor(run: PlannedRunContext) {
     this.#run = run;
   }
 
@@ -218,11 +218,11 @@ export function isRolledBack({ planned: { node } }: NodeInstance): boolean {
 /** What one expression may cost. See `Budget` for the unit. */
 const EXPRESSION_BUDGET = 1_000_000;
 
-/** How many facts are looked at before a dry run ends with what it has. */
+/** How many facts are looked at before a planned run ends with what it has. */
 const MAX_FACTS = 100_000;
 
-/** Takes note of what a dry run does, step by step. */
-export interface DryRunObserver {
+/** Takes note of what a planned run does, step by step. */
+export interface PlannedRunObserver {
   /** A node was reached. */
   observe(fact: Fact, node: NodeInstance): void;
   /** Gives what a call is to be answered with. */
@@ -238,28 +238,28 @@ interface Asked {
 }
 
 /** Carries on with a run that stopped, on placeholders for what its calls would give. */
-export class DryRun {
+export class PlannedRun {
   readonly open: OpenNodes;
   readonly rehearsal: Rehearsal;
-  readonly #run: DryRunContext;
+  readonly #run: PlannedRunContext;
   #state: RunState | undefined;
   /** In declaration order. */
   readonly #asked: Asked[] = [];
   /** Waits whose time is still to come, by the ids of their commands. */
   readonly #timers: string[] = [];
 
-  constructor(run: DryRunContext) {
+  constructor(run: PlannedRunContext) {
     this.#run = run;
     this.open = new OpenNodes(run);
     this.rehearsal = new Rehearsal(this.open);
   }
 
   /** Answers what is asked, one after the other in declaration order, until there is nothing more. */
-  to(input: JsonObject, observer: DryRunObserver): void {
+  to(input: JsonObject, observer: PlannedRunObserver): void {
     const { plan, instances } = this.#run.ledger;
     // One node at a time: what a node has read is gone once the scope around it has ended.
     const limits = { activations: 1, rehearsal: this.rehearsal };
-    let step = start(plan, input, { runId: 'dry-run', at: 0 }, limits);
+    let step = start(plan, input, { runId: 'planned-run', at: 0 }, limits);
     for (let facts = 0; facts < MAX_FACTS; facts += step.facts.length) {
       this.#state = step.state;
       for (const command of step.commands) {
@@ -283,7 +283,7 @@ export class DryRun {
   }
 
   /** Times pass before anything is asked. */
-  #answer(observer: DryRunObserver): Event | undefined {
+  #answer(observer: PlannedRunObserver): Event | undefined {
     const timer = this.#timers.shift();
     if (timer !== undefined) return { kind: 'timerFired', at: 0, command: timer };
     const first = this.#asked.shift();
@@ -303,7 +303,7 @@ export class DryRun {
   /** The value of an expression of a node, as it is now: with placeholders for secrets. */
   valueOf(expr: Expr, { scope }: NodeInstance): Evaluated<Value> {
     const state = this.#state;
-    if (state === undefined) throw new Error('the dry run has not begun');
+    if (state === undefined) throw new Error('the planned run has not begun');
     const evaluation = new Evaluation(state, new Budget(EXPRESSION_BUDGET), scopeOf(state, scope));
     return evaluation.value(this.#run.secrets.isEmpty ? expr : (this.#shown(expr, scope) as Expr));
   }
