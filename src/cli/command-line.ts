@@ -218,7 +218,7 @@ Options:
   --stubs FILE     of --dry: results and errors in YAML or JSON, by the id of a step or the name of a tool
   --record FILE    write the calls of upstream servers and their results to a cassette, for tests
   --workflow NAME  the workflow of the file, where it has several
-  --json           print one JSON object: { status, result?, failure?, handOff?, calls? }, or the path of --dry
+  --json           print one JSON object: { status, result?, failure?, … }, or the path of --dry
   --format FORMAT  text, or json, which is --json (default: text)
 ${REGISTRY_OPTIONS}`,
   serveHelp: `Usage: stepwright serve [FILE…] [options]

@@ -72,6 +72,24 @@ const COUNTING = `workflows:
       second: { call: count, depends_on: [first], args: { from: $first.end, steps: 1 } }
 `;
 
+/** A run of it fails, and what would undo its step fails as well. */
+const NOT_UNDONE = `workflows:
+  not-undone:
+    description: Counts and gives up
+    params: { from: { type: num, required: true } }
+    graph:
+      both:
+        type: parallel
+        concurrency: 1
+        branches:
+          up:
+            call: count
+            args: { from: $from, steps: 2 }
+            compensate: { call: count, args: { from: 10, steps: 1 } }
+          again: { call: count, args: { from: 10, steps: 1 } }
+        on_partial_failure: rollback_all
+`;
+
 describe('a command that uses registries', { timeout: 120_000 }, () => {
   let root = '';
   let main = '';
@@ -192,6 +210,19 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
       code: 1,
       out: '',
       err: expect.stringContaining('E_TOOL_ERROR: '),
+    });
+  });
+
+  test('says what a run that fails leaves behind', () => {
+    write('not-undone.yaml', NOT_UNDONE);
+    const { code, err } = stepwright('run', 'not-undone.yaml', '--arg', 'from=3');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('\nW_NOT_UNDONE: ') });
+    expect(err).toContain('step \'up\' (to undo it: count {"from":10,"steps":1})');
+    const json = JSON.parse(stepwright('run', 'not-undone.yaml', '--arg', 'from=3', '--json').out);
+    expect(json).toMatchObject({
+      status: 'failed',
+      not_undone: [{ step: 'up', tool: 'count', input: { from: 10, steps: 1 } }],
+      warnings: [{ code: 'W_NOT_UNDONE' }],
     });
   });
 

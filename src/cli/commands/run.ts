@@ -168,5 +168,8 @@ function report(outcome: LocalOutcome, json: boolean, output: Output): number {
     output.err(`${outcome.failure.code}: ${outcome.failure.message}\n`);
   else if (typeof outcome.result === 'string') output.out(`${outcome.result}\n`);
   else if (outcome.result !== undefined) output.out(`${JSON.stringify(outcome.result, null, 2)}\n`);
+  if (!json && 'warnings' in outcome) {
+    for (const { code, message } of outcome.warnings ?? []) output.err(`${code}: ${message}\n`);
+  }
   return outcome.status === 'succeeded' ? 0 : 1;
 }

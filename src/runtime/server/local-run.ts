@@ -2,9 +2,12 @@ import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/compile.js';
 import type { Failure } from '../engine/contract.js';
+import { remainsOf } from '../engine/read.js';
 import { runInProcess } from '../host/in-process/run-in-process.js';
 import { RunMask } from '../host/run-mask.js';
+import { type RemainingEffects, remainingEffectsOf } from '../host/side-effects.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import { createToolset } from '../tools/toolset.js';
@@ -12,22 +15,30 @@ import type { HandOffCall, PromptTrace } from '../trace/messages.js';
 import { createProgress } from '../trace/progress.js';
 import type { ReportProgress } from '../trace/report-progress.js';
 import { createTrace } from '../trace/trace.js';
+import { warningsOf } from './composite/results.js';
 import { servedWorkflows } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
 import { type ResolvedSettings, resolveSettings, type ServerSettings } from './options.js';
 import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
 import { RegistrationError } from './registration.js';
 import { valuePort } from './runs/model-values.js';
+import type { RunWarning } from './runs/run-store.js';
 import { verifyCurrent } from './verify-sources.js';
 
 /** How a local run ended. */
 export type LocalOutcome =
-  | { readonly status: 'succeeded'; readonly result?: Json }
-  | { readonly status: 'failed' | 'cancelled'; readonly failure: Failure }
+  | (LocalRemains & { readonly status: 'succeeded'; readonly result?: Json })
+  | (LocalRemains & { readonly status: 'failed' | 'cancelled'; readonly failure: Failure })
   /** It was left at a value that a model supplies: `handOff` says what to do, and `calls` lists what remains. */
   | { readonly status: 'left'; readonly handOff: string; readonly calls: readonly HandOffCall[] }
   /** The run was not started. */
   | { readonly status: 'refused'; readonly problems: readonly ArgumentProblem[] };
+
+/** What somebody has to look after now that the run is over: usually nothing. */
+interface LocalRemains extends RemainingEffects {
+  /** The same in sentences. */
+  readonly warnings?: readonly RunWarning[];
+}
 
 /** The start of a run in this process, for the user of this process. */
 export interface LocalRun {
@@ -116,14 +127,22 @@ export async function runLocally({
     ...(settings.journal === undefined ? {} : { journal: settings.journal }),
     ...(settings.telemetry === undefined ? {} : { telemetry: settings.telemetry }),
   }).finally(stop);
-  if (status === 'succeeded') {
-    return result === undefined ? { status } : { status, result: mask.result(result, state.run.endedBy) };
-  }
   if (status === 'running') return handedOff(trace.finish(state));
+  const remains = remainingEffectsOf({ mask, remains: remainsOf(planOf(graph), state) });
+  const warnings = warningsOf(remains);
+  const left: LocalRemains = warnings.length === 0 ? {} : { ...remains, warnings };
+  if (status === 'succeeded') {
+    return {
+      status,
+      ...(result === undefined ? {} : { result: mask.result(result, state.run.endedBy) }),
+      ...left,
+    };
+  }
   const { code = 'E_FAIL', message = status } = failure ?? {};
   return {
     status: status === 'cancelled' ? 'cancelled' : 'failed',
     failure: { code, message: mask.text(message) },
+    ...left,
   };
 }
 
