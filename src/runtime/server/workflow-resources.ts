@@ -112,8 +112,13 @@ export class WorkflowResources {
     const graphs = this.#workflows.map(({ graph }) => graph).filter(isForAll);
     return {
       names: ['domain', 'name'],
-      complete: (variable, value) => {
-        const all = graphs.map((graph) => (variable === 'domain' ? domainOf(graph) : graph.name));
+      complete: (variable, value, { arguments: given }) => {
+        const named = { domain: domainOf, name: ({ name }: Graph) => name };
+        const other = variable === 'domain' ? 'name' : 'domain';
+        const fitting = graphs.filter(
+          (graph) => (given[other] ?? named[other](graph)) === named[other](graph),
+        );
+        const all = fitting.map(variable === 'domain' ? named.domain : named.name);
         return [...new Set(all)].filter((each) => each.startsWith(value)).sort();
       },
     };

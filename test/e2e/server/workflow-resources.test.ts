@@ -110,15 +110,23 @@ describe('workflows as resources', () => {
   });
 
   test('complete their templates', async () => {
-    const complete = (argument: string, value: string) =>
-      serverWith().complete(
+    const server = serverWith({ checkout: { domain: 'shop' } });
+    const complete = (argument: string, value: string, given: Readonly<Record<string, string>> = {}) =>
+      server.complete(
         { kind: 'template', uriTemplate: 'workflow://{domain}/{name}.yaml' },
-        { argument, value, given: {} },
+        { argument, value, given },
         requestWith(),
       );
     expect(await complete('domain', 't')).toMatchObject({ completion: { values: ['travel'] } });
     expect(await complete('name', 'book')).toMatchObject({
       completion: { values: ['book_flight', 'book_trip'] },
+    });
+    // What is chosen already narrows the other part of the address.
+    expect(await complete('name', '', { domain: 'shop' })).toMatchObject({
+      completion: { values: ['checkout'] },
+    });
+    expect(await complete('domain', '', { name: 'book_trip' })).toMatchObject({
+      completion: { values: ['travel'] },
     });
   });
 
