@@ -142,7 +142,7 @@ export default { tools: { save: () => new Save('.') } };
   first: call save
     input {"text":"hello"}
     result {"id":0,"path":"stub"} (made up from the schema)
-  shout: skipped, its condition does not hold: (loud ?? null) == true
+  shout: skipped, its condition does not hold: loud == true
   second: call save
     join none_failed_min_one_success: first succeeded, shout skipped
     input {"text":"stub"}
