@@ -90,8 +90,8 @@ describe('what is registered', () => {
     expect(refusal(() => register({ ...registry, tools }, { workflows: [], prompts: [] }))).toEqual([
       `tool \`rows\`: its \`outputSchema\` at \`/type\` is "array", ${repair}`,
       `tool \`any\`: its \`inputSchema\` at \`/type\` is missing, ${repair}`,
-      "tool `odd`: its `inputSchema` at `/properties/a~1b` is not a JSON Schema: write an object",
-      "tool `odd`: its `inputSchema` at `/required` is not a list of names",
+      'tool `odd`: its `inputSchema` at `/properties/a~1b` is not a JSON Schema: write an object',
+      'tool `odd`: its `inputSchema` at `/required` is not a list of names',
       `tool \`odd\`: its \`outputSchema\` at \`/type\` is ["object","null"], ${repair}`,
     ]);
   });
