@@ -49,6 +49,7 @@ import { type MemoryFile, memoryOf, type SessionMemory } from './session-memory.
 import { openSourceHost, type SourceHost } from './source/source-host.js';
 import type { LinkedSpecs, SpecFiles } from './spec-workflows.js';
 import type { IgnoreSyntax } from './syntax.js';
+import { unusedSettings } from './unused-settings.js';
 import { type CheckedWorkflow, MarkedEnvironment, type WorkflowMemory } from './workflow-memory.js';
 import { foreignFile, type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
 
@@ -141,6 +142,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const ignores = new Map<string, IgnoreSyntax>();
   const internalErrors: InternalError[] = [];
   const decorated = new Set<string>(outs);
+  const servers = new Set<string>();
   for (const registry of registries) {
     if (!check) for (const file of outputsOf(registry)) removeRemains(root, file);
     const compiled = await compileRegistry(root, plan.value as CodegenPlan, registry, reading, memory).catch(
@@ -159,6 +161,8 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
     for (const each of compiled.ignores) ignores.set(formatLocation(each.place), each);
     outputs.push(...compiled.outputs);
     found.tools += compiled.declarations.tools.length;
+    for (const { upstream } of compiled.declarations.tools)
+      if (upstream !== undefined) servers.add(upstream.server);
     found.resources += compiled.declarations.resources.length;
     found.workflows += compiled.graphs.length;
     const { tools, resources, prompts } = compiled.declarations;
@@ -169,6 +173,11 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   }
   if (plan.value !== undefined) {
     diagnostics.push(...plainNodeScripts({ root, loader: plan.value.loader, decorated, ...noted }));
+  }
+  // Where something could not be read, it is not known what is there.
+  if (plan.value !== undefined && !hasErrors(diagnostics)) {
+    const graphs = workflows.map(({ graph }) => graph);
+    diagnostics.push(...unusedSettings(plan.value, graphs, servers));
   }
   const kept = applyIgnores(diagnostics, [...ignores.values()]);
   const judged = applySeverity(kept, plan.value?.severity ?? {});

@@ -74,6 +74,8 @@ export interface CodegenPlan {
   readonly upstream?: UpstreamConfig;
   /** What the configuration says about domains; missing without any. */
   readonly domains?: readonly Domain[];
+  /** Where each of `domains` is named. */
+  readonly domainPlaces?: readonly SourceLocation[];
   /** What the configuration says about their tools; missing without any. */
   readonly hints?: readonly ConfiguredHints[];
 }
@@ -243,7 +245,13 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
   const hints = configuredHints(config.upstream ?? {}, document);
   const plan = planOf(config.tsconfig, tsconfig, withSpecs.value, config);
-  return { value: hints.length === 0 ? plan : { ...plan, hints }, diagnostics };
+  const domainPlaces = plan.domains?.map((_, i) => document.placeOf(jsonPointer(['domains', i, 'name'])));
+  const value = {
+    ...plan,
+    ...(domainPlaces === undefined ? {} : { domainPlaces }),
+    ...(hints.length === 0 ? {} : { hints }),
+  };
+  return { value, diagnostics };
 }
 
 /** The upstream servers of the configuration, which may name no sources yet. */

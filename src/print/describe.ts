@@ -3,6 +3,7 @@ import { kindOf } from '../graph/kinds/kinds.js';
 import type { Compensation, Node, Retry } from '../graph/kinds/node.js';
 import { fallbackValue, ownResources } from '../graph/nodes.js';
 import type { PlannedNode } from '../plan/plan.js';
+import { reachabilityOf } from '../plan/reachability.js';
 import { printExpr } from './expression.js';
 import { type Attempt, attemptOf, soleBody, valuesOf } from './shapes.js';
 
@@ -63,7 +64,13 @@ export function describeFallback(node: Node): string[] {
   return value === undefined ? [] : [`on failure: ${printExpr(value)}`];
 }
 
-/** The trigger rule of a node, if it is not the default. */
-export function describeJoin({ node, joins }: PlannedNode): string | undefined {
-  return node.join === 'none_failed' || joins.length === 0 ? undefined : node.join;
+/**
+ * The trigger rule of a node, if it is not the default. Where one of the nodes before it always runs, the rule of spec
+ * files is the default.
+ */
+export function describeJoin({ node, joins, scope }: PlannedNode): string | undefined {
+  if (node.join === 'none_failed' || joins.length === 0) return undefined;
+  if (node.join !== 'none_failed_min_one_success') return node.join;
+  const { skippable } = reachabilityOf(scope.workflow);
+  return joins.every((each) => skippable.has(each)) ? 'at least one' : undefined;
 }

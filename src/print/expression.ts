@@ -48,6 +48,7 @@ export function printExpr(expr: Expr): string {
     case 'negate':
       return `-${operand(expr.of)}`;
     case 'conditional': {
+      if (isPresenceOf(expr.test, expr.then)) return printAlternatives(expr.then, expr.else);
       const otherwise = expr.else === undefined ? 'undefined' : operand(expr.else);
       return `${operand(expr.test)} ? ${operand(expr.then)} : ${otherwise}`;
     }
@@ -114,8 +115,9 @@ const LOOSE: ReadonlySet<Expr['kind']> = new Set([
 /** In brackets, if an operator around it would bind tighter. */
 function operand(expr: Expr): string {
   const isLoose =
-    LOOSE.has(expr.kind) || (expr.kind === 'call' && ['coalesce', 'isNullish'].includes(expr.fn));
-  const inner = expr.kind === 'not' && expr.of.kind === 'not' ? expr.of.of : expr;
+    LOOSE.has(expr.kind) ||
+    (expr.kind === 'call' && ['coalesce', 'isNullish', 'soleEntry'].includes(expr.fn));
+  const inner = expr.kind === 'not' && expr.of.kind === 'not' ? expr.of.of : (referenceInFile(expr) ?? expr);
   if (inner !== expr) return operand(inner);
   return isLoose ? `(${printExpr(expr)})` : printExpr(expr);
 }
@@ -160,11 +162,38 @@ function printDict({ entries }: DictExpr): string {
 
 function printCall(expr: CallExpr): string {
   const name = expr.fn.replace(/\.(js|py)$/, '');
+  const written = referenceInFile(expr);
+  if (written !== undefined) return printExpr(written);
   if (expr.fn === 'coalesce') return expr.args.map(operand).join(' ?? ');
+  if (expr.fn === 'soleEntry') return `one of ${printAll(expr.args)}`;
   if (expr.fn === 'isNullish') return `${expr.args.map(operand).join(', ')} == null`;
   const [first, ...others] = expr.args;
   if (first === undefined || !isMethodCall(expr)) return `${name}(${printAll(expr.args)})`;
   return `${link(first, expr.optional)}${name}(${printAll(others)})`;
+}
+
+/**
+ * The reference of a spec file that an expression consists of. There a missing value reads as null in a condition and in
+ * a result, which files do not write and graphs do.
+ */
+export function referenceInFile(expr: Expr): RefExpr | undefined {
+  if (expr.kind !== 'call' || expr.fn !== 'coalesce') return undefined;
+  const [value, other, ...more] = expr.args;
+  if (value?.kind !== 'ref' || value.find === undefined || more.length > 0) return undefined;
+  const isEmpty = other?.kind === 'literal' && (other.value === null || other.value === false);
+  return isEmpty ? value : undefined;
+}
+
+/** Whether a test asks if this reference finds a value. */
+function isPresenceOf(test: Expr, value: Expr): boolean {
+  const tested = test.kind === 'call' && test.fn === 'isPresent' ? test.args[0] : undefined;
+  if (tested?.kind !== 'ref' || value.kind !== 'ref') return false;
+  return tested.root === value.root && printRef(tested) === printRef(value);
+}
+
+/** A value, or another one where it is not there. */
+function printAlternatives(value: Expr, other: Expr | undefined): string {
+  return other === undefined ? printExpr(value) : `${operand(value)} ?? ${operand(other)}`;
 }
 
 function printText({ parts }: TextExpr): string {

@@ -1,10 +1,16 @@
 import type { Domain } from '../graph/domain.js';
-import type { BranchNode, Graph } from '../graph/model.js';
+import type { Expr } from '../graph/expression/tree.js';
+import type { Node } from '../graph/kinds/node.js';
+import type { CallNode, Graph } from '../graph/model.js';
 import { compensationsOf, nodesOf } from '../graph/nodes.js';
-import { singleLine } from '../graph/printable-text.js';
-import { planOf } from '../plan/compile.js';
-import type { PlannedNode, ScopePlan } from '../plan/plan.js';
-import { armsOf } from './shapes.js';
+import { clipText, singleLine } from '../graph/printable-text.js';
+import { describeNode } from './describe.js';
+import { printExpr } from './expression.js';
+import { failurePolicy } from './failure-policy.js';
+import { flowText } from './flow.js';
+
+/** The longest input that a step of an overview shows, in UTF-16 code units. */
+const INPUT_LIMIT = 200;
 
 /** A workflow of an overview. */
 export interface OverviewWorkflow {
@@ -63,20 +69,79 @@ function workflowLines(
   number: number,
   toolNamed: OverviewNames['toolNamed'],
 ): string[] {
-  const steps = [...new Set(callsOf(graph))];
   const inputs = graph.inputs.map(({ name, required }) => (required ? name : `${name} (optional)`));
+  const repeated = repeatedTools(graph);
+  const nameOf = (node: Node) => shownName(node, repeated);
   return [
     `### ${number}. ${graph.title ?? titleOf(graph.name)}`,
     '',
     graph.description,
     '',
     `Start: ${tool === undefined ? `the prompt \`${graph.name}\`` : `call \`${tool}\``}${inputs.length === 0 ? '' : ` with ${inputs.join(', ')}`}. Details: ${uri}`,
-    ...(steps.length === 0 ? [] : [`Steps: ${flowOf(planOf(graph).main.root)}`]),
-    ...steps.flatMap((name) => {
-      const known = toolNamed(name);
-      return known === undefined ? [] : [`- ${name}: ${known.description}`];
-    }),
+    ...(graph.nodes.length === 0
+      ? []
+      : [`Steps: ${flowText(graph, { nameOf })}`, `On failure: ${failurePolicy(graph, nameOf)}`]),
+    ...stepLines(graph, repeated, toolNamed),
   ];
+}
+
+/** The tools that several steps of a workflow call, which therefore do not tell the steps apart. */
+function repeatedTools(graph: Graph): ReadonlySet<string> {
+  const called = callsOf(graph);
+  return new Set(called.filter((tool, index) => called.indexOf(tool) !== index));
+}
+
+/** What a step is called in an overview: what it calls, or else its id. */
+function shownName(node: Node, repeated: ReadonlySet<string>): string {
+  if (node.kind === 'workflow') return node.workflow;
+  return node.kind === 'call' && !repeated.has(node.tool) ? node.tool : node.id;
+}
+
+/** What the names of the steps stand for: tools, questions, and steps that call a tool which others call as well. */
+function stepLines(
+  graph: Graph,
+  repeated: ReadonlySet<string>,
+  toolNamed: OverviewNames['toolNamed'],
+): string[] {
+  const described = new Set<string>();
+  return nodesOf(graph).flatMap((node) => {
+    const said = saidOf(node);
+    if (node.kind === 'ask') return [line(node.id, [...said, describeNode(node)])];
+    if (node.kind !== 'call') return [];
+    const { tool } = node;
+    const known = described.has(tool) ? undefined : toolNamed(tool)?.description;
+    described.add(tool);
+    const toolLines = known === undefined ? [] : [known];
+    if (!repeated.has(tool))
+      return said.length + toolLines.length === 0 ? [] : [line(tool, [...said, ...toolLines])];
+    return [line(node.id, [...said, callText(node)]), ...toolLines.map((text) => line(tool, [text]))];
+  });
+}
+
+function line(name: string, sentences: readonly string[]): string {
+  return `- ${name}: ${sentences.join(' ')}`;
+}
+
+/** What the author says of a step: its title and its guidance. */
+function saidOf({ title, guidance }: Node): string[] {
+  return [title, guidance === undefined ? undefined : printText(guidance)].flatMap((text) =>
+    text === undefined ? [] : [sentence(text)],
+  );
+}
+
+/** `Calls rest_call { method: "POST" }`. */
+function callText({ tool, input }: CallNode): string {
+  const given = input.entries.length === 0 ? '' : ` ${clipText(printExpr(input), INPUT_LIMIT)}`;
+  return `Calls ${tool}${given}`;
+}
+
+function printText(text: Expr): string {
+  return text.kind === 'literal' && typeof text.value === 'string' ? text.value : printExpr(text);
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }
 
 function rulesOf(graph: Graph, toolNamed: OverviewNames['toolNamed']): string[] {
@@ -90,40 +155,6 @@ function rulesOf(graph: Graph, toolNamed: OverviewNames['toolNamed']): string[] 
       : [],
   );
   return [...order, ...undoing];
-}
-
-/** The calls of some steps: `search → [ reserve | waitlist ] → ( mail & log )`. Steps that call nothing are left out. */
-function flowOf({ nodes }: Pick<ScopePlan, 'nodes'>): string {
-  return nodes.flatMap((planned) => (isChosen(planned) ? [] : callText(planned))).join(' → ');
-}
-
-/** Whether a step runs only where a branch leads to it. The flow has it there. */
-function isChosen({ needsSelection, selectors }: PlannedNode): boolean {
-  return needsSelection && selectors.some(({ node }) => node.kind === 'branch');
-}
-
-function callText(planned: PlannedNode): string[] {
-  const { node, parts } = planned;
-  if (node.kind === 'call') return [node.tool];
-  if (node.kind === 'workflow') return [node.workflow];
-  const bodies = node.kind === 'branch' ? armTexts(node, planned) : parts.map(flowOf);
-  const named = bodies.filter((body) => body !== '');
-  if (named.length === 0) return [];
-  if (node.kind === 'foreach') return [`each: ( ${named.join(' → ')} )`];
-  if (node.kind === 'parallel') return [`( ${named.join(' & ')} )`];
-  return named.length === 1 && bodies.length === 1
-    ? named
-    : [`[ ${bodies.map((body) => body || '–').join(' | ')} ]`];
-}
-
-/** The arms of a branch. One that leads to a step which runs in any case has nothing of its own. */
-function armTexts(branch: BranchNode, { scope, parts }: PlannedNode): string[] {
-  let next = 0;
-  return armsOf(branch).map((arm) => {
-    if (!('goto' in arm)) return flowOf(parts[next++] ?? { nodes: [] });
-    const target = scope.nodes.find((each) => each.node.id === arm.goto && isChosen(each));
-    return target === undefined ? '' : callText(target).join('');
-  });
 }
 
 /** The tools that a workflow calls, in declaration order. */

@@ -1,37 +1,65 @@
 import { references } from '../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import type { Json, JsonObject } from '../graph/json.js';
-import type { Node } from '../graph/kinds/node.js';
-import type { Arm, Graph } from '../graph/model.js';
-import { bodiesOf, expressionsOf, nodesOf } from '../graph/nodes.js';
+import type { Compensation, Node, Retry, Scope } from '../graph/kinds/node.js';
+import { isFailFast } from '../graph/limits.js';
+import type { Arm, Graph, Input } from '../graph/model.js';
+import { bodiesOf, expressionsOf, fallbackValue, nodesOf } from '../graph/nodes.js';
 import { planOf } from '../plan/compile.js';
 import { routesOf } from '../plan/edges.js';
 import type { WorkflowPlan } from '../plan/plan.js';
-import { describeNode } from './describe.js';
-import { printExpr } from './expression.js';
+import { describeJoin, describeNode } from './describe.js';
+import { printExpr, referenceInFile } from './expression.js';
 import { sourcesOf } from './shapes.js';
 
 /**
  * A workflow as data for a model that reads it: its steps with the tools that they call, what they wait for, and where
  * their inputs come from. `$user` is an argument of the workflow, `$search.flight_id` an output of a step, and `$.id` a
- * place in the result of the step itself. `on_failure` is the step that takes over from one that fails. It is made to be
- * read, and not accepted as a workflow.
+ * place in the result of the step itself. `on_failure` is the step that takes over from one that fails, or the value
+ * that replaces its own. What has its default is left out. It is a view, made to be read, and not accepted as a workflow.
  */
 export function workflowData(graph: Graph): JsonObject {
   const context: Context = { plan: planOf(graph).main, outputs: outputsOf(graph) };
+  const { title, inputs, instructions, maxConcurrency } = graph;
   return {
     workflow: graph.name,
+    ...(title === undefined ? {} : { title }),
     description: graph.description,
-    ...(graph.inputs.length === 0
+    ...(instructions.length === 0 ? {} : { read_first: instructions.map(({ uri }) => uri) }),
+    ...(inputs.length === 0
       ? {}
-      : {
-          params: Object.fromEntries(
-            graph.inputs.map(({ name, description, required }) => [name, { description, required }]),
-          ),
-        }),
+      : { params: Object.fromEntries(inputs.map((input) => [input.name, paramData(input)])) }),
+    ...strategyData(graph),
+    ...(maxConcurrency === undefined ? {} : { max_concurrency: maxConcurrency }),
     steps: graph.nodes.map((node) => stepData(node, context)),
     ...(graph.returns === undefined ? {} : { returns: valueData(graph.returns, context) }),
   };
+}
+
+function paramData({ schema, title, description, required, default: preset, secret }: Input): JsonObject {
+  return {
+    ...(title === undefined ? {} : { title }),
+    description,
+    required,
+    ...(preset === undefined || secret === true ? {} : { default: preset }),
+    ...(secret === true ? { secret } : {}),
+    ...(Object.keys(schema).length === 0 ? {} : { schema }),
+  };
+}
+
+/** What holds for the failures of all steps. By default the first one stops the run. */
+function strategyData(graph: Graph): JsonObject {
+  const { errorStrategy } = graph;
+  if (errorStrategy?.kind === 'collect') return { error_strategy: 'collect' };
+  return {
+    ...(isFailFast(graph) ? {} : { error_strategy: 'go_on' }),
+    ...(errorStrategy?.kind === 'retry' ? { retry: retryData(errorStrategy.retry) } : {}),
+  };
+}
+
+function retryData({ extra, delayMs, backoff }: Retry): JsonObject {
+  const isDelayed = extra > 0 && delayMs > 0;
+  return { attempts: extra + 1, ...(isDelayed ? { delay_ms: delayMs, backoff } : {}) };
 }
 
 interface Context {
@@ -45,29 +73,83 @@ type Outputs = ReadonlyMap<string, ReadonlyMap<string, string>>;
 function stepData(node: Node, context: Context): JsonObject {
   const planned = context.plan.byId.get(node.id);
   const before = planned === undefined ? [] : sourcesOf(planned).map((source) => source.node.id);
-  const takesOver = routesOf(node).find(({ kind }) => kind !== 'goto')?.target;
+  const join = planned === undefined ? undefined : describeJoin(planned);
   const named = [...(context.outputs.get(node.id) ?? [])].filter(([path]) => path !== '');
+  const { title, guidance, when, retry, timeoutMs, compensate } = node;
   return {
     id: node.id,
+    ...(title === undefined ? {} : { title }),
+    ...(guidance === undefined ? {} : { guidance: valueData(guidance, context) }),
     ...(node.kind === 'call' ? { tool: node.tool } : { kind: node.kind, does: describeNode(node) }),
     ...(before.length === 0 ? {} : { depends_on: before }),
-    ...(node.when === undefined ? {} : { condition: printExpr(node.when) }),
+    ...(join === undefined ? {} : { join: node.join }),
+    ...(when === undefined ? {} : { condition: printExpr(when) }),
     ...('input' in node && node.input.entries.length > 0 ? { inputs: valueData(node.input, context) } : {}),
     ...(named.length === 0
       ? {}
       : { outputs: Object.fromEntries(named.map(([path, name]) => [name, `$${path}`])) }),
-    ...(takesOver === undefined ? {} : { on_failure: takesOver }),
+    ...(retry === undefined ? {} : { retry: retryData(retry) }),
+    ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
+    ...failureData(node, context),
+    ...(compensate === undefined ? {} : { compensate: undoingData(compensate, context) }),
+    ...ownData(node, context),
     ...bodiesData(node, context),
   };
 }
 
+function failureData(node: Node, context: Context): JsonObject {
+  const value = fallbackValue(node);
+  if (value !== undefined) return { on_failure: { value: valueData(value, context) } };
+  const takesOver = routesOf(node).find(({ kind }) => kind !== 'goto')?.target;
+  return takesOver === undefined ? {} : { on_failure: takesOver };
+}
+
+/** A call that undoes, and the steps whose effects it undoes: without them there is nothing to undo. */
+function undoingData({ tool, input, ignoreError }: Compensation, context: Context): JsonObject {
+  const ids = references(input).flatMap(({ ref }) => (ref.root === 'steps' ? [String(ref.path[0])] : []));
+  return {
+    tool,
+    ...(ids.length === 0 ? {} : { undoes: [...new Set(ids)] }),
+    ...(input.entries.length === 0 ? {} : { inputs: valueData(input, context) }),
+    ...(ignoreError === true ? { ignore_error: true } : {}),
+  };
+}
+
+/** What only nodes of one kind have, and their description does not say. */
+function ownData(node: Node, context: Context): JsonObject {
+  switch (node.kind) {
+    case 'workflow':
+      return { workflow: node.workflow };
+    case 'foreach':
+      return {
+        items: valueData(node.items, context),
+        as: node.as,
+        max_iterations: node.max,
+        ...(node.concurrency === 1 ? {} : { concurrency: node.concurrency }),
+        ...(node.onItemError === 'fail' ? {} : { on_item_error: node.onItemError }),
+      };
+    case 'ask':
+      return {
+        ...(node.options === undefined ? {} : { options: valueData(node.options, context) }),
+        ...(node.expects === undefined ? {} : { expects: node.expects }),
+      };
+    case 'compensate':
+      return { steps: node.steps.map((step) => undoingData(step, context)) };
+    default:
+      return {};
+  }
+}
+
 /** The steps inside a node: of a branch by its cases, of others by their names. */
 function bodiesData(node: Node, context: Context): JsonObject {
-  const stepsIn = (nodes: readonly Node[]) => nodes.map((each) => stepData(each, context));
+  const stepsIn = ({ nodes, value }: Scope): JsonObject => ({
+    steps: nodes.map((each) => stepData(each, context)),
+    ...(value === undefined ? {} : { returns: valueData(value, context) }),
+  });
   if (node.kind === 'branch') {
     const armData = (arm: Arm): JsonObject => ({
       case: arm.id,
-      ...('goto' in arm ? { goto: arm.goto } : { steps: stepsIn(arm.body.nodes) }),
+      ...('goto' in arm ? { goto: arm.goto } : stepsIn(arm.body)),
     });
     const cases = [
       ...node.cases.map((arm) => ({ condition: printExpr(arm.when), ...armData(arm) })),
@@ -77,14 +159,16 @@ function bodiesData(node: Node, context: Context): JsonObject {
   }
   const [first, ...others] = bodiesOf(node);
   if (first === undefined) return {};
-  if (first.arm === undefined && others.length === 0) return { steps: stepsIn(first.scope.nodes) };
+  if (first.arm === undefined && others.length === 0) return stepsIn(first.scope);
   return {
-    branches: [first, ...others].map(({ arm = '', scope }) => ({ id: arm, steps: stepsIn(scope.nodes) })),
+    branches: [first, ...others].map(({ arm = '', scope }) => ({ id: arm, ...stepsIn(scope) })),
   };
 }
 
 /** A value: data as it is, references as `$…`, and anything else in the notation of JavaScript. */
 function valueData(expr: Expr, context: Context, key?: string): Json {
+  const written = referenceInFile(expr);
+  if (written !== undefined) return valueData(written, context, key);
   switch (expr.kind) {
     case 'literal':
       return expr.value ?? null;
@@ -100,6 +184,11 @@ function valueData(expr: Expr, context: Context, key?: string): Json {
       );
       if (entries.length < expr.entries.length) return printExpr(expr);
       return Object.fromEntries(entries.map(([name, value]) => [name, valueData(value, context, name)]));
+    }
+    case 'call': {
+      const [of] = expr.args;
+      if (expr.fn !== 'soleEntry' || of === undefined) return printExpr(expr);
+      return { one_of: valueData(of, context) };
     }
     default:
       return printExpr(expr);

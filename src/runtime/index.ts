@@ -69,6 +69,7 @@ export {
   type SchemaRef,
   type StartProblem,
   ToolNameError,
+  type ToolSchemaRef,
   UnusableSchemaError,
 } from './server/registration.js';
 export type { RequestContext } from './server/request.js';

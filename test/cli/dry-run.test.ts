@@ -134,6 +134,26 @@ export default { tools: { save: () => new Save('.') } };
 
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
+  test('warns of the chosen workflow and of what it runs, and not of the others in the file', () => {
+    const risky = (name: string, more = '') =>
+      `  ${name}:
+    description: Removes a file
+    graph:
+      gone_${name}: { call: drop, args: { id: 1 }, on_error: { retry: 2 } }
+${more}`;
+    const inner = '      sub: { workflow: inner, depends_on: [gone_chosen] }\n';
+    write(
+      'risky.yaml',
+      `workflows:\n${risky('before')}${risky('chosen', inner)}${risky('inner')}${risky('after')}`,
+    );
+    const { err } = stepwright('run', 'risky.yaml', '--dry', '--workflow', 'chosen');
+    const named = [...err.matchAll(/step `(\w+)` is tried again/g)].map(([, step]) => step);
+    expect(named).toEqual(['gone_chosen', 'gone_inner']);
+    const several = stepwright('run', 'risky.yaml', '--dry');
+    expect(several.code).toBe(2);
+    expect(several.err).not.toContain('is tried again');
+  });
+
   test('shows the path, the joins, the skips and the input of each call, and reaches nothing', () => {
     expect(keep()).toEqual({
       code: 0,
@@ -142,7 +162,7 @@ export default { tools: { save: () => new Save('.') } };
   first: call save
     input {"text":"hello"}
     result {"id":0,"path":"stub"} (made up from the schema)
-  shout: skipped, its condition does not hold: (loud ?? null) == true
+  shout: skipped, its condition does not hold: loud == true
   second: call save
     join none_failed_min_one_success: first succeeded, shout skipped
     input {"text":"stub"}

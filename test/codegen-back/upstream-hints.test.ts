@@ -102,6 +102,38 @@ describe('hints of upstream tools in the configuration', { timeout: 240_000 }, (
     expect(cycle).toMatchObject({ code: 'SW4041', file: 'stepwright.config.json', line: 8 });
   });
 
+  test('are reported, as domains are, where no registry has use for them', async () => {
+    const upstream = {
+      files: { command: 'files-server', hints: { find: { hint: 'Finds.' } } },
+      ghost: { command: 'ghost', hints: { see: { hint: 'Sees.' }, hear: { hint: 'Hears.' } } },
+    };
+    const domains = [{ name: 'default', docs: 'All of it.' }, { name: 'defalt' }, { name: 'zoo' }];
+    const settings = { upstream, domains };
+    await project.write({ 'stepwright.config.json': JSON.stringify(settings, undefined, 2) });
+    const { diagnostics } = await runCodegen({ root: project.root });
+    const said = diagnostics.map(({ code, severity, message, hint, place }) => [
+      `${place?.file}:${place?.span[0]} ${severity} ${code} ${message}`,
+      hint,
+    ]);
+    expect(said).toEqual([
+      [
+        'stepwright.config.json:14 warning SW4045 the hints of the upstream server `ghost` say nothing: no registry has one of its tools',
+        expect.stringContaining('`npx stepwright pull ghost`'),
+      ],
+      [
+        'stepwright.config.json:29 warning SW4044 the configuration says something about the domain `defalt`, which no workflow has',
+        'did you mean `default`?',
+      ],
+      [
+        'stepwright.config.json:32 warning SW4044 the configuration says something about the domain `zoo`, which no workflow has',
+        'give workflows this domain, or remove the entry',
+      ],
+    ]);
+    const off = { ...settings, severity: { SW4044: 'off', SW4045: 'off' } };
+    await project.write({ 'stepwright.config.json': JSON.stringify(off, undefined, 2) });
+    expect((await runCodegen({ root: project.root })).diagnostics).toEqual([]);
+  });
+
   test('have only the options of hints', async () => {
     expect(await codegen({ find: { categry: 'search' } })).toMatchObject([
       { code: 'SW9002', hint: expect.stringContaining('`category`'), line: 7 },

@@ -114,6 +114,8 @@ test.each([
   diagnostic('SW9018', undefined, { file: '.pnp.cjs' }),
   diagnostic('SW9019', undefined, { file: 'generated/registry.ts', version: '20.19.0' }),
   diagnostic('SW4043', undefined, { server: 'files', named: 'read_fil', suggestion: 'read_file' }),
+  diagnostic('SW4044', undefined, { domain: 'travle', suggestion: 'travel' }),
+  diagnostic('SW4045', undefined, { server: 'files' }),
   diagnostic('SW9020', undefined, {
     workflow: 'add-note',
     step: 'file',

@@ -5,6 +5,7 @@ import { loadWorkflowFiles } from '../../formats/load-workflow-files.js';
 import type { SpecWorkflow } from '../../formats/spec-files.js';
 import { formatOf } from '../../formats/text/read-text.js';
 import { hashGraph } from '../../graph/canonical.js';
+import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { ownProperty } from '../../graph/json.js';
 import type { Registry } from '../../runtime/index.js';
@@ -18,6 +19,7 @@ import {
   registryCommand,
   withRegistries,
 } from '../registries.js';
+import { diagnosticsOfChosen } from './chosen-diagnostics.js';
 import { dryRunCommand } from './dry-run.js';
 
 const OPTIONS = {
@@ -140,14 +142,22 @@ async function findInFile(
   if (others.length > 0) return { fault: texts.chooseRegistry(registries.map((each) => each.file)) };
   const registered = environmentOf(registries);
   const { workflows, diagnostics, readSource } = await loadWorkflowFiles([file], { root, registered });
-  if (diagnostics.length > 0) output.err(formatDiagnostics(diagnostics, readSource, { color: output.color }));
-  const names = workflows.map(({ graph }) => graph.name);
+  const print = (found: readonly Diagnostic[]): void => {
+    if (found.length > 0) output.err(formatDiagnostics(found, readSource, { color: output.color }));
+  };
+  const graphs = workflows.map(({ graph }) => graph);
+  const names = graphs.map(({ name }) => name);
   const [first] = names;
-  if (first === undefined) return 1;
+  if (first === undefined) {
+    print(diagnostics);
+    return 1;
+  }
   if (workflow === undefined && names.length > 1) return { fault: texts.chooseWorkflow(file, names) };
-  const chosen = workflow ?? first;
-  if (!names.includes(chosen)) return { fault: texts.unknownWorkflow(chosen, names) };
-  return { registry, workflow: chosen, workflows: workflows.filter((each) => !isRegistered(each, registry)) };
+  const chosen = graphs.find(({ name }) => name === (workflow ?? first));
+  if (chosen === undefined) return { fault: texts.unknownWorkflow(workflow ?? first, names) };
+  print(diagnosticsOfChosen(diagnostics, graphs, chosen));
+  const unregistered = workflows.filter((each) => !isRegistered(each, registry));
+  return { registry, workflow: chosen.name, workflows: unregistered };
 }
 
 /** Whether codegen has read the workflow from its file, as it is now. */

@@ -152,7 +152,8 @@ export const starts = {
   },
   E_SCHEMA: {
     meaning: 'A schema cannot be used.',
-    cause: 'The JSON Schema of an argument of a built workflow does not compile; `pointer` says where.',
+    cause:
+      'The JSON Schema of an argument of a built workflow does not compile, or a schema of a listed tool is not one of an object, for which clients refuse the whole list; `pointer` says where.',
     repair: 'Correct the schema.',
   },
   E_DEFAULT: {

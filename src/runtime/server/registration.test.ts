@@ -71,6 +71,31 @@ describe('what is registered', () => {
     ]);
   });
 
+  test('has no tool whose schemas clients refuse, unless it is not listed', () => {
+    const tool = { class: Ping, description: 'Pings', fingerprint: '' };
+    const list = { type: 'array', items: { type: 'string' } };
+    const input = { type: 'object' };
+    const tools = {
+      rows: { ...tool, inputSchema: input, outputSchema: list },
+      any: { ...tool, inputSchema: {} },
+      odd: {
+        ...tool,
+        inputSchema: { ...input, properties: { 'a/b': true, c: {} }, required: 'c' } as never,
+        outputSchema: { type: ['object', 'null'] },
+      },
+      inner: { ...tool, visibility: 'workflow' as const, inputSchema: input, outputSchema: list },
+    };
+    const repair =
+      'and the tools of MCP take and return objects: write { "type": "object", "properties": … }, with the value as a property, or give the tool the visibility \'workflow\'';
+    expect(refusal(() => register({ ...registry, tools }, { workflows: [], prompts: [] }))).toEqual([
+      `tool \`rows\`: its \`outputSchema\` at \`/type\` is "array", ${repair}`,
+      `tool \`any\`: its \`inputSchema\` at \`/type\` is missing, ${repair}`,
+      'tool `odd`: its `inputSchema` at `/properties/a~1b` is not a JSON Schema: write an object',
+      'tool `odd`: its `inputSchema` at `/required` is not a list of names',
+      `tool \`odd\`: its \`outputSchema\` at \`/type\` is ["object","null"], ${repair}`,
+    ]);
+  });
+
   test('leaves the schemas of the registry to their first use', () => {
     const compiled: unknown[] = [];
     class Recorder extends SchemaCompiler {

@@ -5,14 +5,15 @@ import { OtherWorkflowError, WorkflowError, within } from '../../formats/builder
 import { SchemaCompiler, type SchemaFault } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Diagnostic, DiagnosticCode } from '../../graph/diagnostics/diagnostic.js';
-import { isJsonObject } from '../../graph/json.js';
+import { isJsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/nodes.js';
 import { parseGraph } from '../../graph/schema/parse-graph.js';
 import { planOf } from '../../plan/compile.js';
 import { schemaProblems } from '../tools/check-input.js';
-import type { FunctionEntry, Registry } from '../tools/registry.js';
+import { clientToolNames, type FunctionEntry, type Registry, type ToolEntry } from '../tools/registry.js';
+import { listedSchemaFaults } from './listed-schemas.js';
 import type { RunnableWorkflow } from './listings.js';
 import { kindOf } from './prompt-arguments.js';
 import { workflowToolTexts } from './runs/run-texts.js';
@@ -127,7 +128,14 @@ export interface SchemaRef {
   readonly argument: string;
 }
 
-/** A schema that no value can be checked by. */
+/** A schema of a tool of the registry. */
+export interface ToolSchemaRef {
+  readonly kind: 'tool';
+  readonly name: string;
+  readonly side: 'inputSchema' | 'outputSchema';
+}
+
+/** A schema that no value can be checked by, or that clients refuse in the list of tools. */
 export class UnusableSchemaError extends RegistrationProblem {
   override readonly name = 'UnusableSchemaError';
   readonly code = 'E_SCHEMA';
@@ -137,10 +145,14 @@ export class UnusableSchemaError extends RegistrationProblem {
   readonly reason: string;
 
   constructor(
-    readonly schema: SchemaRef,
+    readonly schema: SchemaRef | ToolSchemaRef,
     fault: SchemaFault,
   ) {
-    super(serverTexts.argumentSchema(schema.kind, schema.name, schema.argument, fault));
+    super(
+      schema.kind === 'tool'
+        ? serverTexts.toolSchema(schema.name, schema.side, fault)
+        : serverTexts.argumentSchema(schema.kind, schema.name, schema.argument, fault),
+    );
     this.pointer = fault.pointer;
     this.reason = fault.problem;
   }
@@ -224,7 +236,7 @@ export interface Registered {
 
 /**
  * Checks built workflows against the tools, resources and functions of a registry, with the schemas of their arguments,
- * and every name against all others.
+ * the schemas of tools, and every name against all others.
  *
  * @throws RegistrationError with all faults at once.
  */
@@ -238,7 +250,11 @@ export function register(
   const prompts = registrations.prompts.filter(isPlainPrompt);
   const functions = new Map(Object.entries(registry.functions ?? {}));
   const registered = partsOf(registry, workflows);
-  const problems: StartProblem[] = [...misfits, ...nameProblems(registry, workflows, prompts)];
+  const problems: StartProblem[] = [
+    ...misfits,
+    ...toolSchemaProblems(registry),
+    ...nameProblems(registry, workflows, prompts),
+  ];
   const warnings = prompts
     .filter(({ name }) => !isPortableName(name))
     .map(({ name }) => serverTexts.unportablePrompt(name));
@@ -263,6 +279,19 @@ export function register(
   problems.push(...runnable.flatMap(({ graph }) => argumentFaults(graph, schemas)));
   if (problems.length > 0) throw new RegistrationError(problems);
   return { workflows: runnable, functions: Object.fromEntries(functions), warnings };
+}
+
+/** Schemas of tools that clients refuse. Codegen writes none; a registry that is made by hand may have them. */
+function toolSchemaProblems(registry: Registry): UnusableSchemaError[] {
+  return clientToolNames(registry).flatMap((name) => {
+    const { inputSchema, outputSchema } = registry.tools[name] as ToolEntry;
+    const faultsOf = (side: ToolSchemaRef['side'], schema: JsonSchema) =>
+      listedSchemaFaults(schema).map((fault) => new UnusableSchemaError({ kind: 'tool', name, side }, fault));
+    return [
+      ...faultsOf('inputSchema', inputSchema),
+      ...(outputSchema === undefined ? [] : faultsOf('outputSchema', outputSchema)),
+    ];
+  });
 }
 
 /** What programs in JavaScript register that is nothing of the kind. */

@@ -1,3 +1,4 @@
+import type { Json } from '../../graph/json.js';
 import { didYouMeanSentence } from '../../graph/names.js';
 import { clip, oneLine } from '../tools/encode-text.js';
 
@@ -29,6 +30,16 @@ export const serverTexts = {
     `prompts[${index}] is ${found}, not a plain prompt: make it with simplePrompt(name, handler)`,
   argumentSchema: (kind: string, holder: string, argument: string, { pointer, problem }: Fault) =>
     `${kind} \`${clip(holder)}\`: the schema of argument \`${clip(argument)}\`${inPlace(pointer)} ${oneLine(problem)}`,
+  toolSchema: (tool: string, schema: string, { pointer, problem }: Fault) =>
+    `tool \`${clip(tool)}\`: its \`${schema}\`${inPlace(pointer)} ${oneLine(problem)}`,
+  listedSchemas: {
+    notSchema: 'is not a JSON Schema: write an object',
+    notOfObject: (type: Json | undefined) =>
+      `${type === undefined ? 'is missing' : `is ${JSON.stringify(type)}`}, and the tools of MCP take and return objects: write { "type": "object", "properties": … }, with the value as a property, or give the tool the visibility 'workflow'`,
+    notProperties: 'is not an object of schemas',
+    notProperty: 'is not a JSON Schema: write an object',
+    notRequired: 'is not a list of names',
+  },
   argumentDefault: (kind: string, holder: string, argument: string, problem: string) =>
     `${kind} \`${clip(holder)}\`: the default of argument \`${clip(argument)}\` does not fit: ${problem}`,
   workflowResources: {

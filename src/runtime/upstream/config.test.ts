@@ -26,29 +26,58 @@ describe('the configuration of upstream servers', () => {
 });
 
 describe('variables', () => {
-  const env = { TOKEN: 'abc', HOST: 'example.com', EMPTY: '' };
+  const env = { TOKEN: 'sesame-opens', HOST: 'example.com', MODE: 'production', SHORT: 'abc', EMPTY: '' };
 
-  test('are filled in everywhere, and their values are secrets', () => {
-    const http = { url: `https://${variable('HOST')}/mcp`, headers: { auth: `Bearer ${variable('TOKEN')}` } };
+  test('are filled in everywhere, and long values are secrets', () => {
+    const http = {
+      url: `https://${variable('HOST')}/mcp`,
+      headers: { auth: `Bearer ${variable('TOKEN')}`, pin: variable('SHORT') },
+    };
     expect(withEnvironment('a', http, env)).toEqual({
-      server: { url: 'https://example.com/mcp', headers: { auth: 'Bearer abc' } },
-      secrets: ['example.com', 'abc'],
+      server: { url: 'https://example.com/mcp', headers: { auth: 'Bearer sesame-opens', pin: 'abc' } },
+      secrets: ['sesame-opens', 'example.com', 'abc'],
     });
     const stdio = {
-      command: variable('TOKEN'),
+      command: variable('SHORT'),
       args: ['-t', variable('TOKEN')],
       env: { T: variable('TOKEN') },
       cwd: variable('HOST'),
     };
     expect(withEnvironment('a', stdio, env)).toEqual({
-      server: { command: 'abc', args: ['-t', 'abc'], env: { T: 'abc' }, cwd: 'example.com' },
-      secrets: ['abc', 'example.com'],
+      server: {
+        command: 'abc',
+        args: ['-t', 'sesame-opens'],
+        env: { T: 'sesame-opens' },
+        cwd: 'example.com',
+      },
+      secrets: ['sesame-opens', 'example.com'],
     });
   });
 
   test('may be empty, and are then no secret', () => {
-    const { secrets } = withEnvironment('a', { command: `a${variable('EMPTY')}` }, env);
+    const { secrets } = withEnvironment('a', { url: 'http://a', headers: { a: variable('EMPTY') } }, env);
     expect(secrets).toEqual([]);
+  });
+
+  test('that are plain are no secrets, in headers as well', () => {
+    const texts = { mode: variable('MODE'), token: variable('TOKEN') };
+    const plain = ['MODE'];
+    expect(withEnvironment('a', { command: 'a', env: texts, plain }, env).secrets).toEqual(['sesame-opens']);
+    const http = { url: 'http://a', headers: texts, plain };
+    expect(withEnvironment('a', http, env).secrets).toEqual(['sesame-opens']);
+  });
+
+  test('that are plain have to be there', () => {
+    expect(() => withEnvironment('a', { command: 'a', plain: ['MODE', 'TOKEN'] }, env)).toThrow(
+      "'plain' of the upstream server 'a' names MODE, TOKEN, which none of its texts has as",
+    );
+    expect(upstreamSchema.safeParse({ a: { command: 'a', plain: ['$' + '{MODE}'] } }).success).toBe(false);
+  });
+
+  test('of several lines are secret line by line, the longest first', () => {
+    const key = 'first-line-of-key\nx\nthe-second-line-of-the-key';
+    const { secrets } = withEnvironment('a', { command: 'a', env: { k: variable('KEY') } }, { KEY: key });
+    expect(secrets).toEqual([key, 'the-second-line-of-the-key', 'first-line-of-key']);
   });
 
   test('that are missing are named, all of them', () => {

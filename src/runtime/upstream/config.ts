@@ -5,6 +5,12 @@ import { upstreamTexts } from './texts.js';
 /** What names of upstream servers match: they begin the names of classes and tools. */
 const SERVER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
 
+/** What `${NAME}` names. */
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Shorter values protect little, and are parts of ordinary texts. */
+const SHORTEST_SECRET = 8;
+
 const texts = z.record(z.string(), z.string());
 
 const SECRETS = `\`\${NAME}\` is replaced by the environment variable NAME.`;
@@ -54,6 +60,10 @@ const common = {
     .record(z.string().min(1), hintsSchema)
     .exactOptional()
     .describe('Hints of its tools for models that plan, by the name that the server gives a tool.'),
+  plain: z
+    .array(z.string().regex(VARIABLE_NAME, 'is not the name of a variable'))
+    .exactOptional()
+    .describe('Environment variables whose values are no secrets, and are shown in logs and failures.'),
 };
 
 const stdioSchema = z.strictObject({
@@ -114,36 +124,48 @@ export interface ResolvedServer {
  * Fills in `${NAME}` in a text.
  *
  * @param missing gets the names of variables that are not set.
- * @param secrets gets the values.
+ * @param filled gets each variable that is set, with its value.
  */
 export function filledIn(
   text: string,
   env: Environment,
   missing: Set<string>,
-  secrets = new Set<string>(),
+  filled: (variable: string, value: string) => void = () => {},
 ): string {
   return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, variable: string) => {
     const value = env[variable];
     if (value === undefined) missing.add(variable);
-    else if (value !== '') secrets.add(value);
+    else filled(variable, value);
     return value ?? '';
   });
 }
 
 /**
- * Fills in `${NAME}` in all texts of a server.
+ * Fills in `${NAME}` in all texts of a server. Secret are the values in headers, and all others of at least 8
+ * characters, unless `plain` names the variable.
  *
- * @throws UpstreamError (`E_UPSTREAM_CONFIG`) that names every missing variable.
+ * @throws UpstreamError (`E_UPSTREAM_CONFIG`) that names every missing variable, and every one of `plain` that no text
+ *   names.
  */
 export function withEnvironment(name: string, server: UpstreamServer, env: Environment): ResolvedServer {
   const secrets = new Set<string>();
   const missing = new Set<string>();
-  const filled = (text: string): string => filledIn(text, env, missing, secrets);
-  const all = (values: Readonly<Record<string, string>> = {}): Record<string, string> =>
-    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, filled(value)]));
+  const unused = new Set(server.plain);
+  const plain = new Set(server.plain);
+  const filledWith = (shortest: number) => (text: string) =>
+    filledIn(text, env, missing, (variable, value) => {
+      unused.delete(variable);
+      if (plain.has(variable)) return;
+      // A server writes a value of several lines a line at a time.
+      for (const secret of [value, ...value.split(/\r?\n/)])
+        if (secret.length >= shortest) secrets.add(secret);
+    });
+  const filled = filledWith(SHORTEST_SECRET);
+  const all = (values: Readonly<Record<string, string>> = {}, fill = filled): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, fill(value)]));
   const resolved: UpstreamServer =
     'url' in server
-      ? { ...server, url: filled(server.url), headers: all(server.headers) }
+      ? { ...server, url: filled(server.url), headers: all(server.headers, filledWith(1)) }
       : {
           ...server,
           command: filled(server.command),
@@ -153,5 +175,8 @@ export function withEnvironment(name: string, server: UpstreamServer, env: Envir
         };
   if (missing.size > 0)
     throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.missingVariables(name, [...missing]));
-  return { server: resolved, secrets: [...secrets] };
+  if (unused.size > 0)
+    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.needlessPlain(name, [...unused]));
+  // A secret may be a part of another one, which is masked first then.
+  return { server: resolved, secrets: [...secrets].sort((one, other) => other.length - one.length) };
 }

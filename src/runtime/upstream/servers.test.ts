@@ -16,12 +16,12 @@ function servers(
   const upstream = new UpstreamServers(
     { a: { command: 'a', env: { T: `$\{TOKEN}` } }, b: { command: 'b' } },
     {
-      env: { TOKEN: 'abc' },
+      env: { TOKEN: 'abc-secret' },
       log: (text) => log.push(text),
       wait: async (ms) => void waits.push(ms),
       open: async (_name, _server, say) => {
         opened += 1;
-        say('the token is abc');
+        say('the token is abc-secret');
         const made = await open(opened);
         return {
           call: async (tool) => ({ content: [{ type: 'text', text: tool }], isError: false }),
@@ -65,7 +65,7 @@ describe('a connection to an upstream server', () => {
 
   test('is waited for twice as long after each failure, up to half a minute', async () => {
     const { upstream, waits } = servers(() => {
-      throw new Error('no such program abc');
+      throw new Error('no such program abc-secret');
     });
     const failures: unknown[] = [];
     for (let i = 0; i < 11; i += 1)
@@ -92,7 +92,7 @@ describe('a connection to an upstream server', () => {
   test('repeats no secret of the configuration', async () => {
     const { upstream, log } = servers(() => ({
       call: async () => {
-        throw new UpstreamError('E_UPSTREAM_LOST', 'abc was wrong', { outcomeUnknown: true });
+        throw new UpstreamError('E_UPSTREAM_LOST', 'abc-secret was wrong', { outcomeUnknown: true });
       },
     }));
     const lost = { code: 'E_UPSTREAM_LOST', message: '•••• was wrong', outcomeUnknown: true };

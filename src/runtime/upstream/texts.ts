@@ -7,9 +7,20 @@ export const upstreamTexts = {
   notUpstream: () => 'The tool has no option `upstream`: it calls no upstream server',
   missingVariables: (server: string, variables: readonly string[]) =>
     `The upstream server '${server}' needs the environment ${variables.length === 1 ? 'variable' : 'variables'} ${variables.join(', ')}, which ${variables.length === 1 ? 'is' : 'are'} not set`,
+  needlessPlain: (server: string, variables: readonly string[]) =>
+    `'plain' of the upstream server '${server}' names ${variables.join(', ')}, which none of its texts has as \`\${NAME}\`: remove ${variables.length === 1 ? 'it' : 'them'}`,
   unavailable: (server: string, why: string) => `The upstream server '${server}' cannot be reached: ${why}`,
-  lost: (server: string, tool: string) =>
-    `The connection to the upstream server '${server}' ended during the call of '${tool}'`,
+  lost: (server: string, tool: string, how?: string) =>
+    `The connection to the upstream server '${server}' ended during the call of '${tool}'${how === undefined ? '' : `: ${how}`}`,
+  exited: (
+    command: string,
+    { code, signal }: { readonly code: number | null; readonly signal: string | null },
+    lines: readonly string[],
+  ) => {
+    const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+    const said = lines.length === 0 ? 'it wrote nothing to stderr' : 'the end of its stderr:';
+    return [`\`${command}\` ${how}; ${said}`, ...lines.map((line) => `  ${line}`)].join('\n');
+  },
   refused: (server: string, tool: string, why: string) =>
     `The upstream server '${server}' refused the call of '${tool}': ${why}`,
   timedOut: (server: string, tool: string, limitMs: number) =>

@@ -88,7 +88,7 @@ describe('a server of the built package, up to its first list', () => {
     expect(sources).toContain('src/runtime/server/server.ts');
     // Descriptions of workflows name shapes of values, and the server reports the errors of the builder.
     const unwanted =
-      /^src\/(codegen|cli|testing)\/|^src\/print\/(?!shapes)|\/builder\/(builders|lower|sources)\.ts$/;
+      /^src\/(codegen|cli|testing)\/|^src\/print\/(?!shapes|flow|failure-policy|expression)|\/builder\/(builders|lower|sources)\.ts$/;
     expect(sources.filter((source) => unwanted.test(source))).toEqual([]);
     // What runs workflows is loaded with the first run.
     const running =

@@ -163,6 +163,9 @@ describe('an upstream server over stdio', { timeout: 120_000 }, () => {
     const { pid } = await stateOf(upstream);
     await expect(upstream.call(tool('crash'), {}, call())).rejects.toMatchObject({
       code: 'E_UPSTREAM_LOST',
+      message: expect.stringMatching(
+        /'crash': `.*` exited with code 3; the end of its stderr:\n {2}going down with ••••$/,
+      ),
       outcomeUnknown: true,
     });
     expect((await stateOf(upstream)).pid).not.toBe(pid);
@@ -183,6 +186,35 @@ describe('an upstream server over stdio', { timeout: 120_000 }, () => {
       call(),
     );
     expect(JSON.stringify(listed)).toContain('client.test.ts');
+  });
+
+  const ends = (script: string, plain: readonly string[] = []) => {
+    const fixture = {
+      command: process.execPath,
+      args: ['-e', script],
+      env: { FIXTURE_SECRET: VARIABLE },
+      ...(plain.length === 0 ? {} : { plain: [...plain] }),
+    };
+    const upstream = upstreamServers({ fixture }, { log: () => {} });
+    return upstream.list('fixture', call().signal).catch((error: Error) => error.message);
+  };
+  const unreachable = (script: string, end: string) =>
+    `The upstream server 'fixture' cannot be reached: \`${process.execPath} -e ${script}\` ${end}`;
+
+  test('that exits at once is named with its command, its exit code and the end of its stderr', async () => {
+    const noise = 'for (let i = 0; i < 20; i += 1) console.error(i)';
+    const script = `${noise}; console.error("\\u001b[31m" + process.env.FIXTURE_SECRET); process.exit(7)`;
+    const lines = [...Array.from({ length: 9 }, (_, index) => String(index + 11)), '\\u001b[31m••••'];
+    const end = `exited with code 7; the end of its stderr:\n${lines.map((line) => `  ${line}`).join('\n')}`;
+    expect(await ends(script)).toBe(unreachable(script, end));
+    expect(await ends(script, ['UPSTREAM_TEST_TOKEN'])).toContain(SECRET);
+  });
+
+  test('that says nothing, or is ended by a signal, is named too', async () => {
+    const silent = 'process.exit(0)';
+    expect(await ends(silent)).toBe(unreachable(silent, 'exited with code 0; it wrote nothing to stderr'));
+    const killed = 'process.kill(process.pid, "SIGKILL")';
+    expect(await ends(killed)).toBe(unreachable(killed, 'was ended by SIGKILL; it wrote nothing to stderr'));
   });
 
   test('cannot be reached where there is no such program', async () => {

@@ -220,6 +220,17 @@ export const graphFaults = {
     (p) =>
       nearest(p) ?? `use a name of its snapshot, which \`npx stepwright pull ${p.server}\` records again`,
   ),
+  SW4044: warning(
+    (p: { domain: string; suggestion?: string | undefined }) =>
+      `the configuration says something about the domain \`${p.domain}\`, which no workflow has`,
+    (p) => nearest(p) ?? 'give workflows this domain, or remove the entry',
+  ),
+  SW4045: warning(
+    (p: { server: string }) =>
+      `the hints of the upstream server \`${p.server}\` say nothing: no registry has one of its tools`,
+    (p) =>
+      `record its tools with \`npx stepwright pull ${p.server}\`, and include the file of the classes in a registry; or remove the hints`,
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,

@@ -1,8 +1,6 @@
 import path from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
@@ -26,6 +24,7 @@ import {
 } from '../../upstream/port.js';
 import { SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
 import { reasonOf, upstreamTexts } from '../../upstream/texts.js';
+import { UpstreamProcess } from './upstream-process.js';
 
 /** How long a server may take to start and to introduce itself. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -57,10 +56,16 @@ export async function openUpstream(request: OpenRequest): Promise<UpstreamConnec
   try {
     await client.connect(transport, { timeout: CONNECT_TIMEOUT_MS });
   } catch (error) {
+    // Before it is closed, which ends the process.
+    const end = await endTextOf(transport);
     await client.close().catch(() => {});
-    throw error;
+    throw end === undefined ? error : new Error(end);
   }
-  return new ClientConnection(client, closed, request);
+  return new ClientConnection(client, closed, request, () => endTextOf(transport));
+}
+
+async function endTextOf(transport: Transport): Promise<string | undefined> {
+  return transport instanceof UpstreamProcess ? transport.endText() : undefined;
 }
 
 function transportOf({ server, root, say }: OpenRequest): Transport {
@@ -70,16 +75,8 @@ function transportOf({ server, root, say }: OpenRequest): Transport {
     return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } }) as Transport;
   }
   const { command, args = [], env = {}, cwd = '.' } = server;
-  const transport = new StdioClientTransport({
-    command,
-    args: [...args],
-    env: { ...getDefaultEnvironment(), ...env },
-    cwd: path.resolve(root, cwd),
-    stderr: 'pipe',
-  });
-  const { stderr } = transport;
-  if (stderr !== null) createInterface({ input: stderr as Readable }).on('line', say);
-  return transport;
+  const all = { ...getDefaultEnvironment(), ...env };
+  return new UpstreamProcess({ command, args: [...args], env: all, cwd: path.resolve(root, cwd) }, say);
 }
 
 function metaOf({ idempotencyKey, meta }: UpstreamCall): { readonly _meta?: Record<string, string> } {
@@ -99,6 +96,7 @@ class ClientConnection implements UpstreamConnection {
     readonly client: Client,
     readonly closed: Promise<void>,
     readonly request: OpenRequest,
+    readonly endText: () => Promise<string | undefined>,
   ) {
     void closed.then(() => {
       this.#isClosed = true;
@@ -131,7 +129,7 @@ class ClientConnection implements UpstreamConnection {
         const text = upstreamTexts.timedOut(this.request.name, tool, timeoutMs);
         throw new UpstreamError('E_TIMEOUT', text, { outcomeUnknown: true });
       }
-      throw this.#failure(error, tool);
+      throw await this.#failure(error, tool);
     }
   }
 
@@ -143,9 +141,9 @@ class ClientConnection implements UpstreamConnection {
       const options = { signal, timeout: CONNECT_TIMEOUT_MS };
       const found = await this.client
         .request({ method: 'tools/list', params }, ListToolsResultSchema, options)
-        .catch((error: unknown) => {
+        .catch(async (error: unknown) => {
           if (signal.aborted) throw signal.reason;
-          throw this.#failure(error, 'tools/list');
+          throw await this.#failure(error, 'tools/list');
         });
       tools.push(...found.tools.map((tool) => plainTool(tool as unknown as Loose<UpstreamTool>)));
       cursor = found.nextCursor;
@@ -155,7 +153,7 @@ class ClientConnection implements UpstreamConnection {
     return { server: { name, version }, tools };
   }
 
-  #failure(error: unknown, tool: string): Error {
+  async #failure(error: unknown, tool: string): Promise<Error> {
     const { name } = this.request;
     const why = reasonOf(error);
     if (error instanceof StreamableHTTPError) {
@@ -168,7 +166,8 @@ class ClientConnection implements UpstreamConnection {
     }
     if (isUnsent(error))
       return new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, why));
-    return new UpstreamError('E_UPSTREAM_LOST', upstreamTexts.lost(name, tool), { outcomeUnknown: true });
+    const lost = upstreamTexts.lost(name, tool, await this.endText());
+    return new UpstreamError('E_UPSTREAM_LOST', lost, { outcomeUnknown: true });
   }
 }
 

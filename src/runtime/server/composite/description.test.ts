@@ -62,8 +62,8 @@ test('shows the flow of every construct, the policy and the parameters', () => {
   ];
   expect(linesOf(graph(nodes, { inputs }), true)).toEqual([
     '┌─ Workflow: sample',
-    '│ search → [ reserve → mail | waitlist ] → waitlist → ( flight & – ) → each page: { print } → sure',
-    '│ On failure: search: tried again; both: what was done is undone; stops at the first failure',
+    '│ search → [ reserve → mail | – ] → waitlist → ( flight & – ) → each page: { print } → sure',
+    '│ On failure: search: up to 3 attempts; both: what was done is undone; otherwise stops at the first failure',
     '│ May ask a question before it is done: then answer with submit_result.',
     '│ Params:',
     '│   pages (array, required)',
@@ -126,7 +126,7 @@ test.each([
   ],
   [
     'attempts',
-    '│ ( try a, else b → c ) → ( try d, else fail ) → ( try e, else f )',
+    '│ ( try a, else b → c ) → d → ( try e, else f )',
     () => [
       branch('x', [
         [
@@ -160,7 +160,7 @@ test.each([
   ],
   [
     { errorStrategy: { kind: 'retry', retry: again(2) } },
-    'each call is tried up to 3 times; stops at the first failure',
+    'each call: up to 3 attempts; otherwise stops at the first failure',
   ],
   [{ failFast: false }, 'steps that do not depend on it go on'],
 ] as const)('tells the policy of %j', (options, policy) => {
@@ -175,7 +175,7 @@ test('tells what each step does on a failure', () => {
     foreach('all', input('pages'), body([])),
   );
   expect(linesOf(graph(nodes), false)).toContain(
-    '│ On failure: a, b, c and 1 more: a fallback; both: goes on if one branch succeeds; made: goes on, with null for the item; stops at the first failure',
+    '│ On failure: a, b, c and 1 more: 1 instead; both: goes on if one branch succeeds; made: goes on, with null for the item; otherwise stops at the first failure',
   );
 });
 
@@ -199,7 +199,26 @@ test('counts as a fallback only what keeps the run from failing', () => {
     ]),
   ];
   expect(linesOf(graph(nodes), false)).toContain(
-    '│ On failure: c: a fallback; b: what was done is undone; stops at the first failure',
+    '│ On failure: b: what was done is undone; c: c-else instead; otherwise stops at the first failure',
+  );
+});
+
+test('tells the attempts of a step and what comes after the last one', () => {
+  const options = (fallbackNode: string) => ({ retry: again(2), onError: { fallbackNode } });
+  const nodes = [
+    ...chain(
+      call('a', {}, options('a-else')),
+      call('b', {}, options('b-else')),
+      call('c', {}, options('c-else')),
+      call('d', {}, { retry: again(1), onError: { value: lit(null) } }),
+      call('e', {}, { retry: again(0) }),
+    ),
+    stop('a-else', lit('no luck')),
+    compensate('b-else', [undo('tool-x')]),
+    call('c-else'),
+  ];
+  expect(linesOf(graph(nodes), false)[2]).toBe(
+    '│ On failure: a: up to 3 attempts, then fails with "no luck"; b: up to 3 attempts, then what was done is undone; c: up to 3 attempts, then c-else instead; d: up to 2 attempts, then null instead; otherwise stops at the first failure',
   );
 });
 

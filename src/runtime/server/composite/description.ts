@@ -1,13 +1,9 @@
 import { answererKey, describeAnswerers, isForOthers } from '../../../graph/answerers.js';
-import { kinds } from '../../../graph/kinds/kinds.js';
-import type { Node } from '../../../graph/kinds/node.js';
-import { isFailFast } from '../../../graph/limits.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/nodes.js';
 import { clipText } from '../../../graph/printable-text.js';
-import { planOf } from '../../../plan/compile.js';
-import { type PlannedNode, rollsBack, type ScopePlan } from '../../../plan/plan.js';
-import { armsOf, attemptOf, fallbackOf, soleBody } from '../../../print/shapes.js';
+import { failurePolicy } from '../../../print/failure-policy.js';
+import { flowText } from '../../../print/flow.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
 
 /** The longest description of a tool, in UTF-16 code units. */
@@ -64,7 +60,7 @@ function boxOf(graph: Graph, canWait: boolean, { parameters, levels, limit }: De
   const { inputs } = graph;
   const lines = [
     clipText(shownFlow(graph, levels), limit),
-    clipText(box.onFailure(policiesOf(graph)), limit),
+    clipText(box.onFailure(failurePolicy(graph)), limit),
     ...(canWait ? [waitingNote(graph)] : []),
     ...(inputs.length > 0 && parameters ? [box.parameters] : []),
     ...(parameters ? inputs.map((input) => box.parameter(input.name, notesOf(input))) : []),
@@ -77,28 +73,8 @@ function boxOf(graph: Graph, canWait: boolean, { parameters, levels, limit }: De
 /** As many levels of the flow as there is room for. */
 function shownFlow(graph: Graph, levels: number): string {
   const flows = levels === ALL_LEVELS ? [levels, 2, 1] : [levels];
-  const texts = flows.map((each) => flowOf(graph, each));
+  const texts = flows.map((each) => flowText(graph, { depth: each }));
   return texts.find((flow) => flow.length <= FLOW_LIMIT) ?? texts.at(-1) ?? '';
-}
-
-/** What happens when something fails: step by step where it is not the same for all, then for the rest. */
-function policiesOf(graph: Graph): string[] {
-  const { box } = workflowToolTexts;
-  const nodes = nodesOf(graph);
-  const { errorStrategy } = graph;
-  const named = (said: (steps: string) => string, has: (node: Node) => boolean): string[] => {
-    const ids = nodes.filter(has).map(({ id }) => id);
-    return ids.length === 0 ? [] : [said(box.steps(ids))];
-  };
-  return [
-    ...(errorStrategy?.kind === 'retry' ? [box.retries(errorStrategy.retry.extra + 1)] : []),
-    ...named(box.retried, ({ retry }) => retry !== undefined && retry.extra > 0),
-    ...named(box.fallbacks, (node) => hasFallback(node, nodes)),
-    ...named(box.branchesFail, (node) => node.kind === 'parallel' && node.onPartialFailure === 'continue'),
-    ...named(box.itemsFail, (node) => node.kind === 'foreach' && node.onItemError === 'continue'),
-    ...named(box.undone, (node) => isUndone(node, nodes)),
-    restOf(graph),
-  ];
 }
 
 /** What a run may wait for, by the steps of the workflow and of those it runs. */
@@ -114,34 +90,6 @@ function waitingNote(graph: Graph): string {
   return asks.every(({ answerBy }) => isForOthers(answerBy)) ? box.asksOthers(who) : box.asksBoth(who);
 }
 
-/** Whether a node that fails need not fail its workflow: it has a value then, or leads to steps that give one. */
-function hasFallback({ id, onError }: Node, nodes: readonly Node[]): boolean {
-  if (onError === undefined || !('fallbackNode' in onError)) return onError !== undefined;
-  const around = nodes.map(attemptOf).find((attempt) => attempt?.risky.id === id);
-  const steps = around?.otherwise ?? nodes.filter((node) => node.id === onError.fallbackNode);
-  return !steps.some(alwaysFails);
-}
-
-/** Whether a node that takes over ends in a failure whatever happens: a `fail`, or one that only undoes. */
-function alwaysFails(node: Node): boolean {
-  if (node.when !== undefined) return false;
-  if (node.kind === 'error' || node.kind === 'compensate') return true;
-  return soleBody(node)?.nodes.some(alwaysFails) ?? false;
-}
-
-/** Whether what was done is undone where a node fails. */
-function isUndone(node: Node, nodes: readonly Node[]): boolean {
-  if (rollsBack(node)) return true;
-  const other = fallbackOf(node);
-  return nodes.some(({ id, kind }) => id === other && kind === 'compensate');
-}
-
-function restOf(graph: Graph): string {
-  const { box } = workflowToolTexts;
-  if (graph.errorStrategy?.kind === 'collect') return box.collect;
-  return isFailFast(graph) ? box.failFast : box.goesOn;
-}
-
 function notesOf({ schema, required, default: defaultValue, secret }: Input): string[] {
   return [
     typeof schema.type === 'string' ? schema.type : Array.isArray(schema.enum) ? 'one of a few' : 'any',
@@ -149,122 +97,4 @@ function notesOf({ schema, required, default: defaultValue, secret }: Input): st
     ...(defaultValue === undefined || secret === true ? [] : [`default ${JSON.stringify(defaultValue)}`]),
     ...(secret === true ? ['secret'] : []),
   ];
-}
-
-const NOTHING = '–';
-
-/**
- * The steps of a workflow in their order: `search → [ reserve | waitlist ] → ( mail & log )`. What may be left out
- * is next to `–`; what runs side by side has `&` between.
- *
- * @param depth how many levels of steps are shown; deeper ones are `…`.
- */
-function flowOf(graph: Graph, depth: number): string {
-  return new Flow(graph, depth).text;
-}
-
-class Flow {
-  readonly text: string;
-
-  constructor(graph: Graph, depth: number) {
-    this.text = this.#scope(planOf(graph).main.root, depth);
-  }
-
-  #scope(scope: ScopePlan, depth: number): string {
-    return this.#steps(scope.nodes, depth);
-  }
-
-  #steps(nodes: readonly PlannedNode[], depth: number): string {
-    const shown = nodes.filter((planned) => this.#isShown(planned));
-    if (shown.length === 0) return NOTHING;
-    if (depth === 0) return '…';
-    const rows = new Map<number, string[]>();
-    for (const [planned, level] of this.#levels(nodes)) {
-      if (shown.includes(planned)) rows.set(level, [...(rows.get(level) ?? []), this.#label(planned, depth)]);
-    }
-    const inOrder = [...rows].sort(([one], [other]) => one - other).map(([, row]) => row);
-    return inOrder.map((row) => (row.length === 1 ? row[0] : `( ${row.join(' & ')} )`)).join(' → ');
-  }
-
-  /** A step that runs only when it is selected is shown with the step that selects it. */
-  #isShown(planned: PlannedNode): boolean {
-    return kinds[planned.node.kind].isStep && !planned.needsSelection;
-  }
-
-  /** How many shown steps come one after the other before each. What is not shown takes no place. */
-  #levels(nodes: readonly PlannedNode[]): ReadonlyMap<PlannedNode, number> {
-    const levels = new Map<PlannedNode, number>();
-    const behind = new Map<PlannedNode, number>();
-    for (const planned of nodes) {
-      const isShown = this.#isShown(planned);
-      const before = [...planned.sources, ...(isShown ? [] : planned.selectors)];
-      const level = Math.max(0, ...before.map((each) => behind.get(each) ?? 0));
-      levels.set(planned, level);
-      behind.set(planned, isShown ? level + 1 : level);
-    }
-    return levels;
-  }
-
-  #label(planned: PlannedNode, depth: number): string {
-    const { node } = planned;
-    const name = this.#withFallback(planned, this.#name(planned, depth), depth);
-    if (node.when === undefined) return name;
-    const isBranch = node.kind === 'branch' && name.startsWith('[ ') && soleBody(node) === undefined;
-    return `[ ${isBranch ? name.slice(2, -2) : name} | ${NOTHING} ]`;
-  }
-
-  #name(planned: PlannedNode, depth: number): string {
-    const { node, parts } = planned;
-    const inside = (index: number) => this.#inside(parts[index], depth);
-    const attempt = attemptOf(node);
-    if (attempt !== undefined) {
-      const body = parts[0]?.nodes ?? [];
-      const part = (nodes: readonly Node[]) => body.filter((each) => nodes.includes(each.node));
-      return `( try ${this.#steps(part(attempt.tried), depth)}, else ${this.#ending(part(attempt.otherwise), depth)} )`;
-    }
-    if (soleBody(node) !== undefined) return inside(0);
-    switch (node.kind) {
-      case 'branch': {
-        let next = 0;
-        const arms = armsOf(node).map((arm) => ('goto' in arm ? arm.goto : inside(next++)));
-        return `[ ${arms.join(' | ')} ]`;
-      }
-      case 'parallel':
-        return `( ${parts.map((_body, index) => inside(index)).join(' & ')} )`;
-      case 'foreach':
-        return `each ${node.as}: { ${inside(0)} }`;
-      case 'set':
-        return `${node.id} (set ${node.updates.map(({ field }) => field).join(', ')})`;
-      case 'goto':
-        return `back to ${node.target}`;
-      default:
-        return node.id;
-    }
-  }
-
-  #inside(body: ScopePlan | undefined, depth: number): string {
-    return body === undefined ? NOTHING : this.#scope(body, depth - 1);
-  }
-
-  /** A step with its fallback, if that is not shown elsewhere. */
-  #withFallback(planned: PlannedNode, name: string, depth: number): string {
-    const id = fallbackOf(planned.node);
-    const other = planned.scope.nodes.find(({ node }) => node.id === id);
-    if (other === undefined || !other.needsSelection || attemptOf(ownerOf(planned)) !== undefined) {
-      return name;
-    }
-    return `( try ${name}, else ${this.#ending([other], depth)} )`;
-  }
-
-  #ending(nodes: readonly PlannedNode[], depth: number): string {
-    const [first] = nodes;
-    if (nodes.length === 1 && first?.node.kind === 'error') return 'fail';
-    if (nodes.length === 1 && first?.node.kind === 'return') return 'done';
-    const shown = nodes.filter(({ node }) => kinds[node.kind].isStep);
-    return shown.length === 0 ? NOTHING : shown.map((planned) => this.#label(planned, depth)).join(' → ');
-  }
-}
-
-function ownerOf({ scope, node }: PlannedNode): Node {
-  return scope.container?.node ?? node;
 }

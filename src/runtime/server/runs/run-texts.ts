@@ -149,19 +149,7 @@ export const workflowToolTexts = {
 
   box: {
     head: (workflow: string) => `Workflow: ${workflow}`,
-    failFast: 'stops at the first failure',
-    goesOn: 'steps that do not depend on it go on',
-    collect: 'steps that do not depend on it go on, and all failures are reported',
-    retries: (attempts: number) => `each call is tried up to ${attempts} times`,
-    retried: (steps: string) => `${steps}: tried again`,
-    fallbacks: (steps: string) => `${steps}: a fallback`,
-    branchesFail: (steps: string) => `${steps}: goes on if one branch succeeds`,
-    itemsFail: (steps: string) => `${steps}: goes on, with null for the item`,
-    undone: (steps: string) => `${steps}: what was done is undone`,
-    /** At most three by name. */
-    steps: (ids: readonly string[]) =>
-      ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} and ${ids.length - 3} more`,
-    onFailure: (policy: readonly string[]) => `On failure: ${policy.join('; ')}`,
+    onFailure: (policy: string) => `On failure: ${policy}`,
     asks: 'May ask a question before it is done: then answer with submit_result.',
     asksOthers: (who: string) =>
       `May ask a question before it is done, which only ${clip(who)} may answer: get_workflow_status returns its state.`,
