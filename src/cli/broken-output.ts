@@ -1,7 +1,7 @@
 import { texts } from './command-line.js';
 
 /**
- * Keeps the process alive when nobody reads its output any more, as after `| head -1`: what cannot be written is dropped.
+ * Keeps the process alive when its output is not read any more, as after `| head -1`: what cannot be written is dropped.
  * The command goes on to its end, since a run may be in the middle of its side effects, and its exit code is its own.
  * Output that is lost for another reason, such as a full disk, ends the process with a sentence and the exit code 1.
  */
