@@ -10,7 +10,7 @@ import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import { uriFault } from '../graph/uri.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
-import { requiredKeys, type SchemaView, stepInto, viewOf } from './schema-view.js';
+import { requiredKeys, type SchemaView, stepInto, unnamedBeside, viewOf } from './schema-view.js';
 import { typeMismatch } from './type-compatibility.js';
 import { type Names, typeOf } from './type-of.js';
 import { keysOf } from './value-type.js';
@@ -20,8 +20,9 @@ import type { NamesIn } from './values.js';
 type Callee = { readonly tool: string } | { readonly workflow: string };
 
 /**
- * SW4001 unknown tools, SW4026 unknown workflows, SW4003 missing and SW4004 unknown inputs, SW4012 inputs of an
- * incompatible type; of calls, of compensations, and of the workflows that steps run.
+ * SW4001 unknown tools, SW4026 unknown workflows, SW4003 missing and SW4004 unknown inputs, SW9030 inputs that a schema
+ * takes without naming them, SW4012 inputs of an incompatible type; of calls, of compensations, and of the workflows
+ * that steps run.
  */
 export function checkCalls(
   plan: WorkflowPlan,
@@ -89,6 +90,12 @@ function checkInput(
       const suggestion = nearestName(entry.key, step.known);
       found.push(diagnostic('SW4004', location, { ...about, input: entry.key, suggestion }));
       continue;
+    }
+    const names = unnamedBeside(view, entry.key);
+    if ('tool' in callee && names !== undefined) {
+      const given = { step: node.id, tool: callee.tool, input: entry.key };
+      const suggestion = nearestName(entry.key, names);
+      found.push(diagnostic('SW9030', location, { ...given, known: names, suggestion }));
     }
     const mismatch = typeMismatch(entry.value, step.view, namesIn(scope));
     if (mismatch !== undefined)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { call, dict, get, literal, ref, text } from '../graph/expression/build.fixture.js';
 import type { DictExpr, Expr, RefExpr } from '../graph/expression/tree.js';
+import type { JsonSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import {
   argument,
@@ -13,6 +14,7 @@ import {
   place,
   reads,
   returns,
+  shown,
   step,
 } from './check-graph.fixture.js';
 import { checkGraph } from './check-graph.js';
@@ -163,6 +165,35 @@ describe('calls', () => {
       'SW4004 3:20 tool `list-pages` of step `list` takes no `limti` | did you mean `limit`?',
       'SW4004 3:1 tool `list-pages` of step `list` takes no `constructor`',
     ]);
+  });
+
+  describe('SW9030: an input that a schema does not name', () => {
+    const found = (schema: JsonSchema): string[] => {
+      const tools = new Map([['open', { inputSchema: { type: 'object', ...schema } }]]);
+      const graph = graphOf([step(3, 'a', 'open', { limti: at(3, literal(5)) })], { inputs: [] });
+      return checkGraph(graph, { ...environment, tools }).map(shown);
+    };
+    const properties = { limit: { type: 'integer' } };
+
+    test('is a warning where the schema says nothing of others', () => {
+      expect(found({ properties })).toEqual([
+        'SW9030 3:20 the schema of tool `open` does not name the argument `limti` of step `a` | did you mean `limit`?',
+      ]);
+      expect(found({ properties: { at: {}, to: {} } })).toEqual([
+        'SW9030 3:20 the schema of tool `open` does not name the argument `limti` of step `a` | it names `at`, `to`; remove `limti`',
+      ]);
+    });
+
+    test.each<JsonSchema>([
+      {},
+      { properties: {} },
+      { properties, additionalProperties: true },
+      { properties, additionalProperties: { type: 'integer' } },
+      { properties, patternProperties: { '^l': {} } },
+      { properties: { ...properties, limti: {} } },
+    ])('is welcome by %j', (schema) => {
+      expect(found(schema)).toEqual([]);
+    });
   });
 
   test.each([

@@ -103,6 +103,22 @@ export function propertyNames({ shapes }: SchemaView): readonly string[] {
   return [...new Set(names)];
 }
 
+/**
+ * The properties that objects of this view name, if they say nothing of others and `key` is not one of them: the schema
+ * was not closed, as those of most servers are, and the key may be misspelt. `undefined` if the key is named or welcome.
+ */
+export function unnamedBeside(view: SchemaView, key: string): readonly string[] | undefined {
+  const names = propertyNames(view);
+  if (view.shapes === 'unknown' || names.length === 0 || names.includes(key)) return undefined;
+  const isWelcome = view.shapes.some(
+    (shape) =>
+      shape.additionalProperties !== undefined ||
+      shape.patternProperties !== undefined ||
+      shape.properties === undefined,
+  );
+  return isWelcome ? undefined : names;
+}
+
 /** Each shape of a view by itself, by type; `undefined` if they are unknown. */
 export function formsIn({ root, shapes }: SchemaView): readonly SchemaView[] | undefined {
   if (shapes === 'unknown') return undefined;

@@ -328,6 +328,7 @@ Options:
   missingCode: 'stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`',
   unknownCode: (code: string, suggestion: string | undefined) =>
     `stepwright: there is no code \`${code}\`${orKnown(suggestion)}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
+  unwritableOutput: (why: string) => `stepwright: the output cannot be written: ${why}`,
   internalError: (reason: string) =>
     `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
   noToolList: (file: string, why: string) => `stepwright: cannot read tools from \`${file}\`: ${why}`,

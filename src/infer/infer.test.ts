@@ -439,3 +439,35 @@ test('a list of hundreds of tools that are alike has an order for each', () => {
   expect(edges.filter(({ confidence }) => confidence === 0.8)).toHaveLength(51 * 459);
   expect(sequences).toHaveLength(459);
 });
+
+describe('a tool that passes no value on', () => {
+  const search = toolOf('search_flights', ['origin'], { returns: ['flight_id'] });
+  const check = toolOf('check_seats', ['flight_id'], { returns: ['seats'] });
+
+  test('comes before the tool whose description names it', () => {
+    const book = toolOf('create_booking', ['flight_id'], { description: 'Call after check_seats.' });
+    expect(inferOrder([search, check, book]).sequences).toEqual([
+      ['search_flights', 'check_seats', 'create_booking'],
+    ]);
+  });
+
+  test('comes before each of the alternatives that it names', () => {
+    const hinted = { ...check, hints: { next: ['create_booking', 'add_to_waitlist'] } };
+    const book = toolOf('create_booking', ['flight_id']);
+    const wait = toolOf('add_to_waitlist', ['flight_id'], {
+      description: 'Requires search_flights.',
+      hints: { requires: ['search_flights'] },
+    });
+    expect(inferOrder([search, hinted, book, wait]).sequences).toEqual([
+      ['search_flights', 'check_seats', 'create_booking'],
+      ['search_flights', 'check_seats', 'add_to_waitlist'],
+    ]);
+  });
+
+  test('is not needed beside another one that says the same', () => {
+    const first = toolOf('warm_up', [], { hints: { next: ['start_race'] } });
+    const second = toolOf('stretch_legs', [], { hints: { next: ['start_race'] } });
+    const start = toolOf('start_race', []);
+    expect(inferOrder([first, second, start]).sequences).toEqual([['stretch_legs', 'start_race']]);
+  });
+});

@@ -60,7 +60,7 @@ export class KnownOrder {
       unusable.size === 0 ? into : into.filter((edge) => isRequired(edge) || !unusable.has(edge.from));
     const known = usable.length === into.length ? this.#needs.get(tool.name) : undefined;
     if (known !== undefined) return known;
-    const own = ownNeeds(tool, usable, this.tools);
+    const own = ownNeeds(tool, usable, this);
     if (usable.length === into.length) this.#needs.set(tool.name, own);
     return own;
   }
@@ -70,29 +70,35 @@ export class KnownOrder {
  * The edges that a tool needs: what it requires, and for each required parameter the best source. A tool that undoes
  * something needs what was done before the plan, and not that the plan does it.
  *
- * @param into the edges that lead to it.
+ * @param usable the edges that lead to it.
  */
 function ownNeeds(
   tool: ToolDescription,
-  into: readonly Edge[],
-  tools: ReadonlyMap<string, ToolDescription>,
+  usable: readonly Edge[],
+  { tools, into }: Pick<KnownOrder, 'tools' | 'into'>,
 ): Edge[] {
   const rank = ({ from }: Edge): number => {
     const source = tools.get(from);
     return (source && rankOf(source)) ?? 2;
   };
-  const required = into.filter(isRequired);
+  const intoOf = (name: string): readonly Edge[] => into.get(name) ?? [];
+  const required = usable.filter(isRequired);
   const chosen = new Set(required);
   const fed = new Set(required.flatMap((edge) => linksOf(edge).map(({ parameter }) => parameter)));
   const undoes = isUndoing(tool);
-  const others = into
+  const others = usable
     .filter((edge) => !chosen.has(edge) && !(undoes && rank(edge) >= 2))
     .sort((a, b) => b.confidence - a.confidence || rank(a) - rank(b));
   for (const edge of others) {
     const links = linksOf(edge);
     const isNew = links.some(({ parameter }) => !fed.has(parameter));
-    // An edge without a value is a hint or a phrase: one of them is enough.
-    if (links.length === 0 ? chosen.size > 0 : !isNew) continue;
+    // Of tools that a hint or a description puts before this one, and that pass no value on, one is enough. It comes
+    // between this one and the tools that have to be called before it.
+    const isBefore = ({ from }: Edge) => intoOf(edge.from).some((each) => each.from === from);
+    const isEnough = isTold(edge)
+      ? [...chosen].some((each) => isTold(each) && !isBefore(each))
+      : chosen.size > 0;
+    if (links.length === 0 ? isEnough : !isNew) continue;
     chosen.add(edge);
     for (const { parameter } of links) fed.add(parameter);
   }
@@ -101,6 +107,11 @@ function ownNeeds(
 
 function isRequired({ evidence }: Edge): boolean {
   return evidence.some(({ kind }) => kind === 'requires');
+}
+
+/** Whether a hint or a description says so, and not only the values that go from one tool to the other. */
+function isTold({ evidence }: Edge): boolean {
+  return evidence.some(({ kind }) => kind === 'requires' || kind === 'next' || kind === 'phrase');
 }
 
 /** The values that an edge is sure of. */

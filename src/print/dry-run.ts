@@ -16,8 +16,15 @@ interface ShownJoin {
 interface ShownStep {
   readonly event: string;
   readonly step_id?: string;
-  readonly depth: number;
+  readonly in?: ShownPart;
   readonly [member: string]: unknown;
+}
+
+/** A step with steps in it: its branch `arm`, or its item `index`, where it has several. */
+interface ShownPart {
+  readonly step_id: string;
+  readonly arm?: string;
+  readonly index?: number;
 }
 
 interface ShownReport {
@@ -35,36 +42,75 @@ const SOURCES: Readonly<Record<string, string>> = {
   null: 'the tool has no output schema and no stub',
 };
 
-/** A dry run as an outline: a line for each step that ran or was skipped, and below it what happened to it. */
+/** Lines, and below them the lines of what they contain. */
+type Outline = (string | Outline)[];
+
+/**
+ * A dry run as an outline: a line for each step that ran or was skipped, in the order of their starts, and below it what
+ * happened to it. What happens to steps at the same time is told one step after the other.
+ */
 export function dryRunText({ workflow, status, result, failure, path }: ShownReport): string {
   const end =
     failure !== undefined
       ? `${status}: ${failureText(failure)}`
       : `${status}${result === undefined ? '' : `: ${json(result)}`}`;
-  const lines = [`${workflow}: dry run, no tool was called`, ...path.flatMap(stepLines), end];
+  const lines = [`${workflow}: dry run, no tool was called`, ...indented(outlineOf(path)), end];
   return `${lines.join('\n')}\n`;
 }
 
-function stepLines(step: ShownStep): readonly string[] {
-  const indent = '  '.repeat(step.depth + 1);
-  const line = (text: string): string => `${indent}${inlineText(text)}`;
-  const inner = (text: string): string => `${indent}  ${inlineText(text)}`;
-  switch (step.event) {
-    case 'started':
-      return [
-        line(`${step.step_id}: ${step.does}`),
-        ...(step.condition === undefined ? [] : [inner(`if ${step.condition}: holds`)]),
-        ...(step.join === undefined ? [] : [inner(`join ${joinText(step.join as ShownJoin)}`)]),
-      ];
-    case 'skipped':
-      return [line(`${step.step_id}: skipped, ${skipText(step)}`)];
-    case 'part':
-      return [inner(partText(step))];
-    case 'undoing':
-      return step.step_id === undefined ? ['  undoing'] : [inner('undoing')];
-    default:
-      return detailTexts(step).map(inner);
+function indented(outline: Outline): readonly string[] {
+  return outline.flatMap((each) =>
+    typeof each === 'string' ? [`  ${inlineText(each)}`] : indented(each).map((line) => `  ${line}`),
+  );
+}
+
+function outlineOf(path: readonly ShownStep[]): Outline {
+  const root: Outline = [];
+  // Of a step that ran several times, the last time.
+  const opened = new Map<string, Outline>();
+  const below = (outer: Outline, line: string, key: string): Outline => {
+    const inner: Outline = [];
+    outer.push(line, inner);
+    opened.set(key, inner);
+    return inner;
+  };
+  for (const step of path) {
+    const { step_id } = step;
+    const own = step_id === undefined ? root : (opened.get(step_id) ?? root);
+    switch (step.event) {
+      case 'started':
+        below(outerOf(step, opened) ?? root, `${step_id}: ${step.does}`, `${step_id}`).push(
+          ...startTexts(step),
+        );
+        break;
+      case 'skipped':
+        (outerOf(step, opened) ?? root).push(`${step_id}: skipped, ${skipText(step)}`);
+        break;
+      case 'part':
+        below(own, partText(step), partKey({ ...step, step_id: `${step_id}` }));
+        break;
+      default:
+        own.push(...detailTexts(step));
+    }
   }
+  return root;
+}
+
+/** The lines that a step is in. */
+function outerOf({ in: part }: ShownStep, opened: ReadonlyMap<string, Outline>): Outline | undefined {
+  return part && (opened.get(partKey(part)) ?? opened.get(part.step_id));
+}
+
+/** No id of a step has these characters. */
+function partKey({ step_id, arm, index }: ShownPart): string {
+  return `${step_id}:${arm ?? ''}#${index ?? ''}`;
+}
+
+function startTexts({ condition, join }: ShownStep): readonly string[] {
+  return [
+    ...(condition === undefined ? [] : [`if ${condition}: holds`]),
+    ...(join === undefined ? [] : [`join ${joinText(join as ShownJoin)}`]),
+  ];
 }
 
 function detailTexts(step: ShownStep): readonly string[] {
@@ -92,6 +138,8 @@ function detailTexts(step: ShownStep): readonly string[] {
       return [`goes back to ${step.target} (${step.visit} of ${step.max})`];
     case 'set':
       return [`sets ${step.field}${step.value === undefined ? '' : ` to ${json(step.value as Json)}`}`];
+    case 'undoing':
+      return ['undoing'];
     case 'nothing_to_undo':
       return [`${step.tool} is not called: nothing to undo`];
     case 'handled':

@@ -79,6 +79,25 @@ const FILE = `workflows:
     params: { password: { type: str, required: true, secret: true } }
     graph:
       in: { call: login, args: { password: $password } }
+  pair:
+    description: Keeps two notes at once
+    graph:
+      both:
+        branches:
+          left: { call: save, args: { text: l } }
+          right: { call: save, args: { text: r } }
+`;
+
+/** A file that codegen reads. */
+const REGISTERED = `workflows:
+  kept:
+    description: Keeps a note
+    graph:
+      one: { call: save, args: { text: as registered } }
+  keeper:
+    description: Runs the other one
+    graph:
+      inner: { workflow: kept }
 `;
 
 describe('a dry run', { timeout: 120_000 }, () => {
@@ -115,7 +134,7 @@ describe('a dry run', { timeout: 120_000 }, () => {
     const compilerOptions = { module: 'NodeNext', target: 'ES2022', lib: ['ES2023'], strict: true };
     write('package.json', '{ "type": "module" }\n');
     write('tsconfig.json', JSON.stringify({ compilerOptions }));
-    const registries = [{ include: ['src/*.ts'], out: 'generated/registry.ts' }];
+    const registries = [{ include: ['src/*.ts'], specs: ['specs/*.yaml'], out: 'generated/registry.ts' }];
     const touchUpstream = "require('fs').writeFileSync('touched-upstream', '')";
     const upstream = { far: { command: process.execPath, args: ['-e', touchUpstream] } };
     write('stepwright.config.json', JSON.stringify({ server: 'options.ts', registries, upstream }));
@@ -129,6 +148,7 @@ export default { tools: { save: () => new Save('.') } };
 `,
     );
     write('notes.yaml', FILE);
+    write('specs/kept.yaml', REGISTERED);
     expect(stepwright('codegen')).toMatchObject({ code: 0, err: '' });
   }, 300_000);
 
@@ -201,6 +221,34 @@ save: { id: 9, path: b }
     expect(code).toBe(1);
     expect(out).toContain('error E_FULL: full (stub)\n    failed: E_FULL: full\n');
     expect(out).toMatch(/\nfailed: E_FULL: full\n$/);
+  });
+
+  test('tells what happens at once one step after the other', () => {
+    expect(dry('--workflow', 'pair').out).toBe(`pair: dry run, no tool was called
+  both: parallel, the first failure aborts the others
+    branch left
+      left: call save
+        input {"text":"l"}
+        result {"id":0,"path":"stub"} (made up from the schema)
+    branch right
+      right: call save
+        input {"text":"r"}
+        result {"id":0,"path":"stub"} (made up from the schema)
+succeeded: {"left":{"id":0,"path":"stub"},"right":{"id":0,"path":"stub"}}
+`);
+    const { path: steps } = JSON.parse(dry('--workflow', 'pair', '--json').out);
+    const calls = steps.filter(({ event }: { event: string }) => event === 'call');
+    expect(calls).toMatchObject([
+      { step_id: 'left', depth: 1, in: { step_id: 'both', arm: 'left' } },
+      { step_id: 'right', depth: 1, in: { step_id: 'both', arm: 'right' } },
+    ]);
+  });
+
+  test('runs the workflows of the file in place of those that the registry has of it', () => {
+    write('edited.yaml', REGISTERED.replace('as registered', 'as edited'));
+    const edited = stepwright('run', 'edited.yaml', '--workflow', 'keeper', '--dry');
+    expect(edited).toMatchObject({ code: 0, err: '', out: expect.stringContaining('{"text":"as edited"}') });
+    expect(stepwright('run', 'keeper', '--dry').out).toContain('{"text":"as registered"}');
   });
 
   test('names the stub that is missing, and starts no upstream server', () => {

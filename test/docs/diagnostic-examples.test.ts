@@ -133,6 +133,13 @@ test.each([
   diagnostic('SW9027', undefined, { name: 'search', problem: 'missing required `price` in `/flights/0`' }),
   diagnostic('SW9028', undefined, { name: 'serch', workflow: 'book', known: [], suggestion: 'search' }),
   diagnostic('SW9029', undefined, { problem: 'the error of `search` has no text `code` and `message`' }),
+  diagnostic('SW9030', undefined, {
+    step: 'search',
+    tool: 'files_search',
+    input: 'max_result',
+    known: ['max_results', 'pattern'],
+    suggestion: 'max_results',
+  }),
   diagnostic('SW9016', undefined, { limit: MAX_EXPRESSION_DEPTH }),
 ])('$code, which no source file causes, is shown as printed', (fault) => {
   const said = fencesOf(page(`docs/diagnostics/${fault.code}.md`)).map((fence) => fence.body.trimEnd());

@@ -50,12 +50,16 @@ export class NameTakenError extends RegistrationProblem {
   override readonly name = 'NameTakenError';
   readonly code = 'E_NAME_TAKEN';
 
-  /** @param holders what has the name, in words: the one that had it first, and the one that is refused. */
+  /**
+   * @param holders what has the name, in words: the one that had it first, and the one that is refused.
+   * @param file the spec file of the workflow that is refused, if it is of one.
+   */
   constructor(
     readonly taken: string,
     readonly holders: readonly [first: string, second: string],
+    readonly file?: string,
   ) {
-    super(serverTexts.nameTaken(taken, ...holders));
+    super(serverTexts.nameTaken(taken, ...holders, file));
   }
 }
 
@@ -389,17 +393,23 @@ function nameProblems(
   workflows: readonly BuiltWorkflow[],
   prompts: readonly SimplePrompt[],
 ): NameTakenError[] {
-  const named = [
-    ...Object.keys(registry.workflows).map((name) => ({ name, kind: serverTexts.kinds.workflow })),
-    ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: serverTexts.kinds.prompt })),
-    ...workflows.map(({ graph }) => ({ name: graph.name, kind: serverTexts.kinds.builtWorkflow })),
-    ...prompts.map(({ name }) => ({ name, kind: serverTexts.kinds.plainPrompt })),
+  const { kinds } = serverTexts;
+  const builtNames = workflows.map(({ graph: { name, source } }) => {
+    // Documents have pointers, source code has none.
+    const file = source?.pointer === undefined ? undefined : source.file;
+    return { name, file, kind: file === undefined ? kinds.builtWorkflow : kinds.fileWorkflow(file) };
+  });
+  const named: { readonly name: string; readonly kind: string; readonly file?: string | undefined }[] = [
+    ...Object.keys(registry.workflows).map((name) => ({ name, kind: kinds.workflow })),
+    ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: kinds.prompt })),
+    ...builtNames,
+    ...prompts.map(({ name }) => ({ name, kind: kinds.plainPrompt })),
   ];
   const first = new Map<string, string>();
-  return named.flatMap(({ name, kind }) => {
+  return named.flatMap(({ name, kind, file }) => {
     const other = first.get(name);
     if (other === undefined) first.set(name, kind);
-    return other === undefined ? [] : [new NameTakenError(name, [other, kind])];
+    return other === undefined ? [] : [new NameTakenError(name, [other, kind], file)];
   });
 }
 

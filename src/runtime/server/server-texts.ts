@@ -71,11 +71,15 @@ export const serverTexts = {
     prompt: 'a prompt of the registry',
     builtWorkflow: 'a built workflow',
     plainPrompt: 'a plain prompt',
+    fileWorkflow: (file: string) => `a workflow of \`${clip(file)}\``,
   },
   unportablePrompt: (name: string) =>
     `prompt \`${clip(name)}\`: some hosts refuse its name: they take at most 64 letters, digits, _ and -`,
-  nameTaken: (name: string, first: string, second: string) =>
-    `${second} is named \`${clip(name)}\`, as ${first} is: prompts and workflows share their names`,
+  nameTaken: (name: string, first: string, second: string, file: string | undefined) =>
+    `${second} is named \`${clip(name)}\`, as ${first} is: prompts and workflows share their names. Rename one of them` +
+    (file === undefined
+      ? ''
+      : ', or leave out the file if codegen has read it for the registry (`specs` of the configuration)'),
 
   systemMessage: (prompt: string) =>
     `prompt \`${clip(prompt)}\` has a system message, which MCP does not know: it is sent as the user's. ` +

@@ -54,7 +54,11 @@ describe('files', () => {
     const { server } = serverWith({ specs: { root, files: ['a.yaml'] } });
     await expect(server.start()).rejects.toMatchObject({
       name: 'RegistrationError',
-      problems: [{ code: 'E_NAME_TAKEN' }],
+      message: expect.stringContaining(
+        'a workflow of `a.yaml` is named `greet`, as a workflow of the registry is: prompts and workflows share their ' +
+          'names. Rename one of them, or leave out the file if codegen has read it for the registry',
+      ),
+      problems: [{ code: 'E_NAME_TAKEN', taken: 'greet', file: 'a.yaml' }],
     });
   });
 

@@ -257,4 +257,14 @@ export const outputFaults = {
     () =>
       'write an object: a result, `{ error: { code, message } }`, or a list with one of them for each call, by the id of a step or the name of a tool',
   ),
+  SW9030: warning(
+    (p: {
+      step: string;
+      tool: string;
+      input: string;
+      known: readonly string[];
+      suggestion?: string | undefined;
+    }) => `the schema of tool \`${p.tool}\` does not name the argument \`${p.input}\` of step \`${p.step}\``,
+    (p) => nearest(p) ?? `it names ${p.known.map((name) => `\`${name}\``).join(', ')}; remove \`${p.input}\``,
+  ),
 } as const;

@@ -46,16 +46,20 @@ export interface ServedWorkflows {
   readonly problems: readonly RegistrationProblem[];
 }
 
-/** Puts together what is needed to run workflows, and to offer them as tools. */
+/**
+ * Puts together what is needed to run workflows, and to offer them as tools.
+ *
+ * @param built those that a program or a file has beside the registry; they take the place of its workflows of the same
+ *   names. A server refuses such names before (`register`).
+ */
 export function servedWorkflows(
   registry: Registry,
   built: readonly RunnableWorkflow[],
   prefix: string = DEFAULT_PREFIX,
 ): ServedWorkflows {
-  const all = [...Object.values(registry.workflows), ...built]
-    .map(({ graph }) => graph)
-    .sort((left, right) => (left.name < right.name ? -1 : 1));
-  const byName = new Map(all.map((graph) => [graph.name, graph]));
+  const given = [...Object.values(registry.workflows), ...built].map(({ graph }) => graph);
+  const byName = new Map(given.map((graph) => [graph.name, graph]));
+  const all = [...byName.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
   const problems: RegistrationProblem[] = [];
   const bundled = all.map((graph) => {
     try {

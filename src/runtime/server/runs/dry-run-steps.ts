@@ -76,7 +76,20 @@ export type DryEvent =
   | { readonly event: 'cancelled' };
 
 /** What happens to a step of a dry run. `step_id` is missing for what happens to the run. */
-export type DryStep = { readonly step_id?: string; readonly depth: number } & DryEvent;
+export type DryStep = {
+  readonly step_id?: string;
+  /** How many steps it is in. */
+  readonly depth: number;
+  /** The step that it is in. */
+  readonly in?: DryPart;
+} & DryEvent;
+
+/** A step with steps in it, with the name of the branch or arm, or the index of the item. */
+export interface DryPart {
+  readonly step_id: string;
+  readonly arm?: string;
+  readonly index?: number;
+}
 
 type Issued = Extract<Fact, { kind: 'callIssued' }>;
 
@@ -295,8 +308,12 @@ export class DryRunSteps {
   }
 
   #add(key: string | undefined, event: DryEvent): void {
-    if (key === undefined) this.path.push({ depth: 0, ...event });
-    else this.path.push({ step_id: key, depth: depthOf(this.#instances.find(key)), ...event });
+    if (key === undefined) {
+      this.path.push({ depth: 0, ...event });
+      return;
+    }
+    const node = this.#instances.find(key);
+    this.path.push({ step_id: key, depth: depthOf(node), ...partOf(node), ...event });
   }
 }
 
@@ -305,4 +322,13 @@ function depthOf({ scope }: NodeInstance): number {
   let depth = 0;
   for (let at = scope.container; at !== undefined; at = at.scope.container) depth += 1;
   return depth;
+}
+
+/** What a node is in. */
+function partOf({ scope: { container, part } }: NodeInstance): { readonly in?: DryPart } {
+  if (container === undefined) return {};
+  const { key: step_id, planned } = container;
+  if (planned.node.kind === 'foreach') return { in: { step_id, index: part } };
+  const arm = planned.parts[part]?.arm;
+  return { in: { step_id, ...(arm === undefined ? {} : { arm }) } };
 }
