@@ -182,32 +182,50 @@ export function checkNesting(plan: WorkflowPlan, environment: CheckEnvironment):
   if (workflows === undefined) return [];
   const endless = endlessPath(plan, workflows);
   if (endless !== undefined && isReportedElsewhere(endless, workflows)) return [];
-  const path = endless ?? deepestPath(graph, workflows, new Map());
+  const path = endless ?? deepestPath(graph, workflows, MAX_WORKFLOW_DEPTH + 1, new Map());
   // If the called workflow is too deep by itself, it has its own diagnostic.
   if (endless === undefined && path.length !== MAX_WORKFLOW_DEPTH + 1) return [];
   const at = nodes.find(({ node }) => node.kind === 'workflow' && node.workflow === path[1]);
   const location = at === undefined ? graph.source : locationOfNode(at.node, graph);
   const limit = endless === undefined ? { limit: MAX_WORKFLOW_DEPTH } : {};
-  return [diagnostic('SW4027', location, { path: path.join(' → '), ...limit })];
+  return [diagnostic('SW4027', location, { path: shownPath(path), ...limit })];
 }
 
-/** The names on the longest path of nested workflows. Recursive paths are left out: their depth is not static. */
+/** How many names of a path are shown. */
+const SHOWN_NAMES = 12;
+
+function shownPath(path: readonly string[]): string {
+  if (path.length <= SHOWN_NAMES) return path.join(' → ');
+  const left = path.length - SHOWN_NAMES;
+  return [...path.slice(0, SHOWN_NAMES - 1), `… (${left} more)`, ...path.slice(-1)].join(' → ');
+}
+
+/**
+ * The names on the longest path of nested workflows. Recursive paths are left out: their depth is not static.
+ *
+ * @param most how many workflows are followed below the graph: a longer path ends there.
+ */
 function deepestPath(
   graph: Graph,
   workflows: ReadonlyMap<string, Graph>,
+  most: number,
   known: Map<string, readonly string[]>,
 ): readonly string[] {
-  const path = known.get(graph.name);
+  const key = `${most} ${graph.name}`;
+  const path = known.get(key) ?? known.get(graph.name);
   if (path !== undefined) return path;
+  if (most === 0) return [graph.name];
+  // While it is followed, it is on every path that comes back to it.
   known.set(graph.name, []);
   let deepest: readonly string[] = [];
   for (const name of workflowsIn(graph)) {
     const next = workflows.get(name);
-    const below = next === undefined ? [] : deepestPath(next, workflows, known);
+    const below = next === undefined ? [] : deepestPath(next, workflows, most - 1, known);
     if (below.length > deepest.length) deepest = below;
   }
+  known.delete(graph.name);
   const whole = [graph.name, ...deepest];
-  known.set(graph.name, whole);
+  known.set(key, whole);
   return whole;
 }
 
@@ -226,24 +244,41 @@ function endlessPath(
   workflows: ReadonlyMap<string, Graph>,
 ): readonly string[] | undefined {
   const { name } = plan.graph;
-  const seen = new Set<string>();
-  const follow = (current: WorkflowPlan, path: readonly string[]): readonly string[] | undefined => {
-    for (const next of certainRuns(current)) {
-      if (next === name) return [...path, next];
-      const graph = workflows.get(next);
-      if (graph === undefined || seen.has(next)) continue;
-      seen.add(next);
-      const found = follow(planOf(graph).main, [...path, next]);
-      if (found !== undefined) return found;
+  const callers = new Map<string, string>();
+  const open = [name];
+  for (const caller of open) {
+    const current = caller === name ? plan : mainOf(workflows.get(caller));
+    for (const next of current === undefined ? [] : certainRuns(current)) {
+      if (next === name) return [...callersOf(caller, callers), name];
+      if (callers.has(next)) continue;
+      callers.set(next, caller);
+      open.push(next);
     }
-    return undefined;
-  };
-  return follow(plan, [name]);
+  }
+  return undefined;
 }
 
+function mainOf(graph: Graph | undefined): WorkflowPlan | undefined {
+  return graph === undefined ? undefined : planOf(graph).main;
+}
+
+/** The names on the way to a workflow, itself included. */
+function callersOf(name: string, callers: ReadonlyMap<string, string>): readonly string[] {
+  const path: string[] = [];
+  for (let each: string | undefined = name; each !== undefined; each = callers.get(each)) path.push(each);
+  return path.reverse();
+}
+
+const CERTAIN_RUNS = new WeakMap<WorkflowPlan, readonly string[]>();
+
 /** The workflows that a graph calls in every run that completes. */
-function certainRuns(plan: WorkflowPlan): string[] {
-  const { root, nodes } = plan;
+function certainRuns(plan: WorkflowPlan): readonly string[] {
+  const known = CERTAIN_RUNS.get(plan) ?? findCertainRuns(plan);
+  CERTAIN_RUNS.set(plan, known);
+  return known;
+}
+
+function findCertainRuns({ root, nodes }: WorkflowPlan): string[] {
   if (!nodes.some(({ node }) => node.kind === 'workflow')) return [];
   const ends = nodes.filter(({ node }) => node.kind === 'return' || node.kind === 'error');
   return root.nodes.flatMap((each) => {

@@ -136,7 +136,7 @@ function isNull(known: ValueType): boolean {
 }
 
 function names(test: Expr, ref: DataPath['ref']): boolean {
-  return references(test).some((each) => each.ref.root === ref.root && each.ref.path[0] === ref.path[0]);
+  return rootsIn(test).has(rootKey(ref));
 }
 
 /** Whether the analysis understands a condition: comparisons with literals, and tests for presence. */
@@ -288,9 +288,14 @@ function constantsOf(known: ValueType): readonly Json[] | undefined {
   return values;
 }
 
+/** Known conditions: one is asked about at every read below it. */
+const ROOTS = new WeakMap<Expr, ReadonlySet<string>>();
+
 /** The keys of the roots that a condition reads. */
-function rootsIn(test: Expr): readonly string[] {
-  return references(test).map(({ ref }) => rootKey(ref));
+function rootsIn(test: Expr): ReadonlySet<string> {
+  const known = ROOTS.get(test) ?? new Set(references(test).map(({ ref }) => rootKey(ref)));
+  ROOTS.set(test, known);
+  return known;
 }
 
 export function rootKey({ root, path }: DataPath['ref']): string {

@@ -15,7 +15,17 @@ import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { besidePath, isOptionalChain } from './narrowing.js';
-import { after, afterNone, followed, type Locals, type Names, typeOf, where, without } from './type-of.js';
+import {
+  followed,
+  inTurn,
+  isNullish,
+  type Locals,
+  type Names,
+  testOf,
+  typeOf,
+  where,
+  without,
+} from './type-of.js';
 import { itemOf, read, type ValueType } from './value-type.js';
 import type { NamesIn } from './values.js';
 
@@ -127,25 +137,22 @@ function formFaults(expr: Expr, reading: Reading): Diagnostic[] {
       ];
     case 'and':
     case 'or':
-      return expr.items.flatMap((item, index) =>
-        inside(item, {
-          names: after(names, expr.items.slice(0, index), expr.kind === 'and'),
-          isQuestion: isQuestion || index < expr.items.length - 1,
-        }),
-      );
+      return inTurn(expr.items, names, testOf, expr.kind === 'and', (item, known, index) =>
+        inside(item, { names: known, isQuestion: isQuestion || index < expr.items.length - 1 }),
+      ).flat();
     case 'not':
     case 'compare':
       return all(
         childrenOf(expr).map((child) => child.expr),
         { isQuestion: true },
       );
-    case 'call':
-      return [...expr.args, ...(expr.named ?? []).map((arg) => arg.value)].flatMap((arg, index) =>
-        inside(arg, {
-          names: expr.fn === 'coalesce' ? afterNone(names, expr.args.slice(0, index)) : names,
-          isQuestion: expr.fn === 'isNullish' || (expr.fn === 'coalesce' && index < expr.args.length - 1),
-        }),
-      );
+    case 'call': {
+      const args = [...expr.args, ...(expr.named ?? []).map((arg) => arg.value)];
+      if (expr.fn !== 'coalesce') return all(args, { isQuestion: expr.fn === 'isNullish' });
+      return inTurn(args, names, isNullish, true, (arg, known, index) =>
+        inside(arg, { names: known, isQuestion: index < args.length - 1 }),
+      ).flat();
+    }
     case 'each': {
       const item = itemOf(typeOf(expr.in, names, locals));
       const hidden = [expr.as, expr.indexAs ?? expr.as];

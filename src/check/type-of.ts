@@ -65,8 +65,8 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Va
     case 'and':
     case 'or':
       return unionOf(
-        ...expr.items.map((item, index) =>
-          typeOf(item, after(names, expr.items.slice(0, index), expr.kind === 'and'), locals),
+        ...inTurn(expr.items, names, testOf, expr.kind === 'and', (item, known) =>
+          typeOf(item, known, locals),
         ),
       );
     case 'arithmetic':
@@ -98,15 +98,33 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): Va
   }
 }
 
-/** The names for an operand of `and` or `or`: the results of the operands before it are facts. */
-export function after(names: Names, items: readonly Expr[], holds: boolean): Names {
-  return items.reduce((known, item) => where(known, item, holds), names);
+/**
+ * Visits operands in their order, each with the names that hold for it: the results of the operands before it are facts.
+ * `test` gives the condition that an operand decides.
+ */
+export function inTurn<T>(
+  operands: readonly Expr[],
+  names: Names,
+  test: (operand: Expr) => Expr,
+  holds: boolean,
+  visit: (operand: Expr, names: Names, index: number) => T,
+): T[] {
+  let known = names;
+  return operands.map((operand, index) => {
+    const value = visit(operand, known, index);
+    if (index < operands.length - 1) known = where(known, test(operand), holds);
+    return value;
+  });
 }
 
-/** The names for an operand of `??`: the operands before it are nullish. */
-export function afterNone(names: Names, args: readonly Expr[]): Names {
-  const tests = args.map((arg): Expr => ({ kind: 'call', fn: 'isNullish', args: [arg] }));
-  return after(names, tests, true);
+/** An operand of `and` or `or` is a condition itself. */
+export function testOf(operand: Expr): Expr {
+  return operand;
+}
+
+/** The operands of `??` are visited while those before them are nullish. */
+export function isNullish(operand: Expr): Expr {
+  return { kind: 'call', fn: 'isNullish', args: [operand] };
 }
 
 /** The type at the end of a path, and the first key that not every form has. */
@@ -172,7 +190,7 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
   if (result === undefined) return UNKNOWN;
   if (result !== 'first argument') return RESULTS[result];
   const known = unionOf(
-    ...expr.args.map((arg, index) => typeOf(arg, afterNone(names, expr.args.slice(0, index)), locals)),
+    ...inTurn(expr.args, names, isNullish, true, (arg, inside) => typeOf(arg, inside, locals)),
   );
   // A type assertion of the author selects a form that the analysis does not know.
   const isClaimed = expr.args.length === 1 && (alternativesOf(known)?.length ?? 0) > 1;

@@ -2,6 +2,7 @@ import { boundSchema } from '../graph/bound-schema.js';
 import type { Expr } from '../graph/expression/tree.js';
 import { type DerivedKind, hasDerivedValue, kindOf } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
+import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
 import { fallbackValue } from '../graph/nodes.js';
 import { planOf } from '../plan/compile.js';
@@ -15,11 +16,19 @@ import { ABSENT, itemOf, ofJson, ofSchema, ofTypes, UNKNOWN, unionOf, type Value
 export type NamesIn = (scope: ScopePlan, node?: PlannedNode) => Names;
 
 /** The result types of workflows, computed on demand. */
-type Results = Map<Graph, ValueType>;
+interface Results {
+  readonly known: Map<Graph, ValueType>;
+  /** How many workflows are computed inside each other now. */
+  depth: number;
+}
+
+function noResults(): Results {
+  return { known: new Map(), depth: 0 };
+}
 
 /** Infers the types of the values in a workflow. A step sees the values of earlier steps only. */
 export function namesOf(plan: WorkflowPlan, environment: CheckEnvironment): NamesIn {
-  return valuesOf(plan, environment, new Map());
+  return valuesOf(plan, environment, noResults());
 }
 
 function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Results): NamesIn {
@@ -144,14 +153,16 @@ function valueOrAbsent(value: Expr | undefined, names: Names): ValueType {
 
 /** The type of a workflow's result. */
 export function resultTypeOf(graph: Graph, registered: CheckEnvironment): ValueType {
-  return resultOf(graph, withTasks(registered, graph), new Map());
+  return resultOf(graph, withTasks(registered, graph), noResults());
 }
 
-/** The type of a workflow's result. A recursive result is unknown. */
+/** The type of a workflow's result. That of a recursive one is unknown, as is one nested too deeply to be run. */
 function resultOf(graph: Graph, environment: CheckEnvironment, results: Results): ValueType {
-  const known = results.get(graph);
+  const known = results.known.get(graph);
   if (known !== undefined) return known;
-  results.set(graph, UNKNOWN);
+  if (results.depth > MAX_WORKFLOW_DEPTH) return UNKNOWN;
+  results.known.set(graph, UNKNOWN);
+  results.depth += 1;
   const plan = planOf(graph).main;
   const namesIn = valuesOf(plan, environment, results);
   const returned = plan.nodes.flatMap((planned) =>
@@ -159,7 +170,8 @@ function resultOf(graph: Graph, environment: CheckEnvironment, results: Results)
   );
   const value = graph.returns === undefined ? [] : [typeOf(graph.returns, namesIn(plan.root))];
   const result = unionOf(...returned, ...value);
-  results.set(graph, result);
+  results.depth -= 1;
+  results.known.set(graph, result);
   return result;
 }
 

@@ -120,6 +120,18 @@ describe('workflows', () => {
       'SW4027 3:1 more than 5 workflows run inside each other: add-task → w0 → w1 → w2 → w3 → w4 | run some of them one after the other',
     ]);
     expect(findings([runs(3, 'a', 'w0')], {}, chain(6))).toEqual([]);
+    // No call stack is deep enough to follow all of them.
+    expect(findings([runs(3, 'a', 'w0')], {}, chain(20_000))).toEqual([]);
+  });
+
+  test('SW4027: a long circle is found, and shown in part', () => {
+    const length = 20_000;
+    const circle = Array.from({ length }, (_, index) =>
+      named(`w${index}`, [runs(1, 'next', index + 1 < length ? `w${index + 1}` : 'add-task')]),
+    );
+    expect(findings([runs(3, 'a', 'w0')], {}, circle)).toEqual([
+      'SW4027 3:1 workflows run each other without a condition: add-task → w0 → w1 → w2 → w3 → w4 → w5 → w6 → w7 → w8 → w9 → … (19990 more) → add-task | say when it is to end',
+    ]);
   });
 });
 

@@ -28,4 +28,20 @@ test('an untrusted text beyond the limits is refused', { timeout: 60_000 }, asyn
   ]);
   const deep = await parseUntrustedWorkflows('['.repeat(1_000), options);
   expect(deep.diagnostics.map(({ code }) => code)).toEqual(['SW5001']);
+  const workflow = (name: string, nodes: number) => [
+    `  ${name}:`,
+    '    description: d',
+    '    graph:',
+    ...Array.from({ length: nodes }, (_, index) => `      n${index}: { call: t }`),
+  ];
+  const many = Array.from({ length: 101 }, (_, index) => workflow(`w${index}`, 1)).flat();
+  const workflows = await parseUntrustedWorkflows(['workflows:', ...many].join('\n'), options);
+  expect(workflows.workflows).toEqual([]);
+  expect(said(workflows.diagnostics)).toEqual([
+    'f.yaml:402:3 SW5001 the file has more than 100 workflows (split it into several files)',
+  ]);
+  const ofNodes = await parseUntrustedWorkflows(['workflows:', ...workflow('w', 1_001)].join('\n'), options);
+  expect(said(ofNodes.diagnostics)).toEqual([
+    'f.yaml:1005:7 SW5001 the file has more than 1000 nodes (split it into several files)',
+  ]);
 });

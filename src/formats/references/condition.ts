@@ -9,6 +9,9 @@ import { pathAt, type ReferenceToken } from './parse-references.js';
 /** How deep brackets of a condition may be nested. */
 const MAX_DEPTH = 32;
 
+/** How many operands `&&` and `||` of one condition may have: each is checked under the results of those before it. */
+const MAX_OPERANDS = 256;
+
 /** Functions of conditions: how many arguments they take, and the function of the expression language. */
 const FUNCTIONS: Readonly<Record<string, { readonly fn: string; readonly takes: number }>> = {
   len: { fn: 'length', takes: 1 },
@@ -75,6 +78,7 @@ class ConditionParser {
   readonly #reports: Reports;
   #token: Token;
   #depth = 0;
+  #operands = 0;
 
   constructor(text: LocatedText, references: ReferenceLowering, reports: Reports) {
     this.#text = text;
@@ -102,7 +106,16 @@ class ConditionParser {
     const { start } = this.#token;
     const first = operand();
     const items = [first];
-    while (this.#takes(...signs)) items.push(operand());
+    while (this.#takes(...signs)) {
+      this.#operands += 1;
+      if (this.#operands >= MAX_OPERANDS)
+        throw new ConditionFault(
+          start,
+          this.#token.end,
+          `\`&&\` and \`||\` have more than ${MAX_OPERANDS} operands`,
+        );
+      items.push(operand());
+    }
     if (items.length === 1) return first;
     return { kind, truth: 'boolean', items: items.map(asBoolean), at: this.#span(start) };
   }
@@ -143,7 +156,7 @@ class ConditionParser {
     switch (token.kind) {
       case 'number':
         this.#advance();
-        return this.#literal(Number(token.text), token);
+        return this.#literal(numberOf(token), token);
       case 'text':
         this.#advance();
         return this.#literal(unquoted(token.text), token);
@@ -310,6 +323,13 @@ const CONSTANTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['false', false],
   ['null', null],
 ]);
+
+/** A number that JSON does not keep as it is written would compare with another one. */
+function numberOf({ text, start, end }: Token): number {
+  const value = Number(text);
+  if (Number.isFinite(value) && (!/^-?\d+$/.test(text) || Number.isSafeInteger(value))) return value;
+  throw new ConditionFault(start, end, 'the number is not exact: use one below 2^53');
+}
 
 function problemAt(text: string, start: number): string {
   const found = String.fromCodePoint(text.codePointAt(start) ?? 0);

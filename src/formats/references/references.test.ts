@@ -197,6 +197,14 @@ describe('a condition', () => {
     ['${{ false }}', '1:1', 'it is an expression already, and takes no `{{ … }}`'],
     ['', '1:1', 'expected a value, and found the end'],
     [`${'('.repeat(40)}1${')'.repeat(40)}`, '1:33', 'brackets are nested deeper than 32 levels'],
+    [Array(257).fill('1').join(' && '), '1:1', '`&&` and `||` have more than 256 operands'],
+    [
+      `(${Array(200).fill('1').join(' && ')}) || ${Array(60).fill('1').join(' || ')}`,
+      '1:1',
+      '`&&` and `||` have more than 256 operands',
+    ],
+    ['$cart.total > 12345678901234567890', '1:15', 'the number is not exact: use one below 2^53'],
+    ['$cart.total > 1e999', '1:15', 'the number is not exact: use one below 2^53'],
   ])('%s is refused', async (condition, position, problem) => {
     const [first, ...others] = await faultsOf(`'${condition.replaceAll("'", "''")}'`, 'condition');
     expect(others).toEqual([]);

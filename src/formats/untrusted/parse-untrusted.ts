@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { nodesOf } from '../../graph/nodes.js';
 import type { LoweredDocument } from '../orchestrator/document.js';
 import { isFromSource, packageFile, programFile } from '../own-files.js';
 import { pnpFlags } from '../plug-n-play.js';
@@ -26,6 +27,10 @@ const LIMIT_MS = 2_000;
 /** How long the child may take to start. */
 const START_MS = 30_000;
 
+/** How much may be in one text. Its graphs are checked and registered in this process, which waits for that. */
+const MAX_WORKFLOWS = 100;
+const MAX_NODES = 1_000;
+
 /** What the child may use. */
 const MEMORY_MB = 256;
 
@@ -45,8 +50,18 @@ export async function parseUntrustedWorkflows(
     return checkSpecs([{ reports }], registered);
   }
   const { diagnostics, document } = await readInChild({ text, file, format });
-  reports.add(diagnostics);
-  return checkSpecs([{ reports, ...(document === undefined ? {} : { document }) }], registered);
+  const beyond = document === undefined ? [] : beyondLimits(document);
+  reports.add([...diagnostics, ...beyond]);
+  const isRead = document !== undefined && beyond.length === 0;
+  return checkSpecs([{ reports, ...(isRead ? { document } : {}) }], registered);
+}
+
+function beyondLimits({ graphs }: LoweredDocument): readonly Diagnostic[] {
+  const workflow = graphs[MAX_WORKFLOWS];
+  if (workflow !== undefined)
+    return [diagnostic('SW5001', workflow.source, { what: 'workflows', limit: MAX_WORKFLOWS })];
+  const node = graphs.flatMap(nodesOf)[MAX_NODES];
+  return node === undefined ? [] : [diagnostic('SW5001', node.source, { what: 'nodes', limit: MAX_NODES })];
 }
 
 function readInChild(request: ChildRequest): Promise<ChildResponse> {

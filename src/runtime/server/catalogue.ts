@@ -110,7 +110,7 @@ export class Catalogue {
       maxResultChars,
       describe,
       log,
-      kept,
+      kept: isOff(layers) ? [] : kept,
     });
     const offered = servedPrompts(registry, built, prompts);
     this.prompts = new Map(offered.map((prompt) => [prompt.name, prompt]));

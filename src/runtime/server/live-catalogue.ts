@@ -1,6 +1,7 @@
 import { thrownText } from '../tools/exceptions.js';
 import { Catalogue, type CatalogueParts, type Layer } from './catalogue.js';
 import type { Changes } from './changes.js';
+import type { RunTool } from './composite/run-tools.js';
 import type { DriftRecord } from './drift-record.js';
 import type { Registered } from './registration.js';
 import { specTexts } from './specs/spec-texts.js';
@@ -8,6 +9,8 @@ import { specTexts } from './specs/spec-texts.js';
 export interface LiveParts extends CatalogueParts {
   readonly changes: Changes;
   readonly drift: DriftRecord;
+  /** Tools that look after open runs of earlier processes. */
+  readonly keptRunTools: readonly RunTool[];
 }
 
 /** The catalogue of some clients, which is replaced as a whole when its sources change. */
@@ -29,7 +32,7 @@ export class LiveCatalogue {
     this.#parent = parent;
     this.#layer = layer;
     this.#madeFor = parent?.current;
-    this.#current = new Catalogue(parts, this.#with(layer), [], known);
+    this.#current = new Catalogue(parts, this.#with(layer), parts.keptRunTools, known);
   }
 
   /** What clients get now. */
@@ -55,8 +58,7 @@ export class LiveCatalogue {
   async replace(layer: Layer): Promise<void> {
     const before = this.#current;
     const below = this.#parent?.current;
-    // A run of a workflow that is gone can still be answered.
-    const next = new Catalogue(this.#parts, this.#with(layer), before.workflowTools.runTools);
+    const next = new Catalogue(this.#parts, this.#with(layer), this.#kept(before));
     const { drift, changes, settings } = this.#parts;
     await drift.compare(next.workflows.values());
     this.#layer = layer;
@@ -69,6 +71,11 @@ export class LiveCatalogue {
       if (old[list] !== now[list]) changes.announce({ kind: 'list', list }, this);
   }
 
+  /** A run of a workflow that is gone can still be answered. */
+  #kept({ workflowTools }: Catalogue): readonly RunTool[] {
+    return [...this.#parts.keptRunTools, ...workflowTools.runTools];
+  }
+
   #with(layer: Layer): readonly Layer[] {
     return [...(this.#parent?.layers ?? []), layer];
   }
@@ -79,7 +86,7 @@ export class LiveCatalogue {
     if (below === this.#madeFor) return;
     this.#madeFor = below;
     try {
-      this.#current = new Catalogue(this.#parts, this.layers, this.#current.workflowTools.runTools);
+      this.#current = new Catalogue(this.#parts, this.layers, this.#kept(this.#current));
     } catch (error) {
       this.#parts.settings.log(specTexts.notRebuilt(thrownText(error)), { event: 'specs.refused' });
     }

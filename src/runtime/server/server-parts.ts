@@ -4,6 +4,8 @@ import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
 import type { Layer } from './catalogue.js';
 import { Changes } from './changes.js';
+import { type RunTool, runToolsFor } from './composite/run-tools.js';
+import { runTraitsOf } from './composite/served-workflows.js';
 import { DriftRecord } from './drift-record.js';
 import { Lifecycle } from './lifecycle.js';
 import { LiveCatalogue } from './live-catalogue.js';
@@ -28,6 +30,8 @@ export class ServerParts {
   readonly runs: RunStore;
   /** What all clients get. */
   readonly base: LiveCatalogue;
+  /** Tools that look after open runs of earlier processes. */
+  keptRunTools: readonly RunTool[] = [];
   /** Whether the adapter authenticates callers. */
   hasAuthentication = false;
   #specs: Promise<ServerSpecs> | undefined;
@@ -69,6 +73,7 @@ export class ServerParts {
     await this.runs.open?.();
     await this.lifecycle.start();
     await this.drift.begin(this.base.current.workflows.values());
+    await this.#keepRunTools();
     if (this.settings.hasSpecs) await (await this.specs()).start();
     await this.runs.resumeAll?.();
   }
@@ -79,6 +84,16 @@ export class ServerParts {
     await this.lifecycle.stop(this.settings.drainTimeoutMs);
     await this.runs.close?.();
     await this.settings.upstream?.close();
+  }
+
+  /** Open runs of earlier processes can be answered, also where their workflows are gone. */
+  async #keepRunTools(): Promise<void> {
+    const open = (await this.runs.openGraphs?.()) ?? [];
+    const needed = runToolsFor(open.map((graph) => ({ ...runTraitsOf(graph, this.registry), tool: graph })));
+    const listed = this.base.current.workflowTools.runTools;
+    this.keptRunTools = needed.filter((name) => !Object.hasOwn(this.registry.tools, name));
+    if (this.keptRunTools.every((name) => listed.includes(name))) return;
+    for (const layer of this.base.layers) await this.base.replace(layer);
   }
 
   #warnOfUndeclaredSafety(): void {

@@ -199,6 +199,33 @@ describe('a change', () => {
     const end = await callOf(second, 'submit_result', { workflow_id, result: { sure: true } });
     expect(end.structuredContent).toMatchObject({ status: 'completed', result: { text: 'before' } });
   });
+
+  test('may remove the workflow of a run in a file before a restart', async () => {
+    const root = folderWith({ 'a.yaml': ask('careful', 'before') });
+    const store = `sqlite:${path.join(root, 'runs.db')}` as const;
+    const settings = { store, specs: { root, files: ['*.yaml'] }, profiles: { other: {} } };
+    const first = serverWith(settings);
+    const client = await clientOf(first.server);
+    const [mine, other] = [
+      runIn(await callOf(client, 'w_careful')),
+      runIn(await callOf(client, 'w_careful')),
+    ];
+    await first.server.drain();
+    rmSync(path.join(root, 'a.yaml'));
+    const { server } = serverWith(settings);
+    const second = await clientOf(server);
+    expect(added(server)).toEqual([]);
+    const end = await callOf(second, 'submit_result', { workflow_id: mine, result: { sure: true } });
+    expect(end.structuredContent).toMatchObject({ status: 'completed', result: { text: 'before' } });
+    const profile = await clientOf(await server.view({ profile: 'other' }));
+    const done = await callOf(profile, 'submit_result', { workflow_id: other, result: { sure: true } });
+    expect(done.structuredContent).toMatchObject({ status: 'completed' });
+    await server.drain();
+    // Nothing is left to answer.
+    const third = serverWith(settings).server;
+    await third.start();
+    expect(third.listTools().tools.map(({ name }) => name)).not.toContain('submit_result');
+  });
 });
 
 test('a server that a registry is attached to offers the workflows of files as well', async () => {

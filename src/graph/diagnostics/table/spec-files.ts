@@ -7,7 +7,12 @@ const listed = (names: readonly string[]): string => names.map((name) => `\`${na
 export const specFileFaults = {
   SW5001: error(
     (p: { what: string; limit: number }) => `the file has more than ${p.limit} ${p.what}`,
-    () => 'split it into several files',
+    ({ what }) =>
+      what === 'levels of nesting'
+        ? 'make what is nested deeply a workflow of its own'
+        : what.endsWith('aliases')
+          ? 'write the values out'
+          : 'split it into several files',
   ),
   SW5002: error((p: { format: string; problem: string }) => `this is not valid ${p.format}: ${p.problem}`),
   SW5003: error(

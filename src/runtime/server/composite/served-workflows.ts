@@ -113,22 +113,29 @@ function listedAs({ icons, meta }: Partial<WorkflowEntry> = {}): Pick<WorkflowTo
   return { ...(icons === undefined ? {} : { icons }), ...(meta === undefined ? {} : { meta }) };
 }
 
-function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, { tools }: Registry): ServedWorkflow {
-  const isPrivate = (node: Node) => {
-    const entry = node.kind === 'call' ? ownProperty(tools, node.tool) : undefined;
-    return entry !== undefined && isPrivateTool(entry);
-  };
+function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, registry: Registry): ServedWorkflow {
   return {
     graph,
     get hash() {
       return planOf(graph).hash;
     },
+    ...runTraitsOf(graph, registry),
+    ...tool,
+  };
+}
+
+/** What runs of a graph may need, apart from its tool. */
+export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 'tool'> {
+  const isPrivate = (node: Node) => {
+    const entry = node.kind === 'call' ? ownProperty(tools, node.tool) : undefined;
+    return entry !== undefined && isPrivateTool(entry);
+  };
+  return {
     isExposed: isOffered(graph, 'prompt') || isOffered(graph, 'tool'),
     asks: hasNode(graph, ({ kind }) => kind === 'ask'),
     canWait: hasNode(graph, ({ kind }) => kinds[kind].waits),
     // The reader of a conversation supplies values itself, with the calls that follow.
     isKept: hasNode(graph, (node) => (kinds[node.kind].waits && !isSupplied(node)) || isPrivate(node)),
-    ...tool,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Owner } from '../../../decorators/context.js';
+import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import { secretsOf } from '../../../plan/secrets.js';
 import type { SqliteJournal } from '../../host/durable/sqlite-journal.js';
@@ -37,6 +38,10 @@ export class FileRunStore implements RunStore {
   /** @throws StoreError for a file that cannot be a store. */
   async open(): Promise<void> {
     await this.#journal();
+  }
+
+  async openGraphs(): Promise<readonly Graph[]> {
+    return (await this.#journal()).store.openGraphs();
   }
 
   async resumeAll(): Promise<void> {

@@ -1,8 +1,10 @@
 import type { Owner } from '../../../decorators/context.js';
+import type { Graph } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { runRef } from '../../tools/port.js';
 import { idleRunsOf } from './idle-runs.js';
+import { openGraphsOf } from './open-graphs.js';
 import { excess, quotaOf, unknownRun } from './run-limits.js';
 import { accessKey, answerId, rolesOf } from './run-owner.js';
 import {
@@ -86,6 +88,11 @@ export class MemoryRunStore implements RunStore {
     this.#add(run, group);
     run.resume();
     return true;
+  }
+
+  async openGraphs(): Promise<readonly Graph[]> {
+    const { journal } = this.#parts;
+    return journal === undefined ? [] : openGraphsOf(journal);
   }
 
   /** Goes on with every run of the journal. One that this version cannot read stays as it is, and is logged. */

@@ -1,4 +1,5 @@
 import type { Owner } from '../../../decorators/context.js';
+import type { Graph } from '../../../graph/model.js';
 import type {
   Cancellation,
   NewRun,
@@ -32,6 +33,10 @@ export class RunStoreOnDemand implements RunStore {
 
   async open(): Promise<void> {
     if (this.#hasRuns) await this.#use((store) => store.open?.());
+  }
+
+  async openGraphs(): Promise<readonly Graph[]> {
+    return this.#hasRuns ? this.#use(async (store) => (await store.openGraphs?.()) ?? []) : [];
   }
 
   async resumeAll(): Promise<void> {

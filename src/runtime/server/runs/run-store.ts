@@ -41,6 +41,8 @@ export interface RunStore {
   endAll(reason: string): number;
   /** Opens what it keeps runs in. Default: there is nothing to open. */
   open?(): Promise<void>;
+  /** The graphs of open runs of earlier processes, each once. Default: there are none. */
+  openGraphs?(): Promise<readonly Graph[]>;
   /** Goes on with the runs of earlier processes. Default: there are none. */
   resumeAll?(): Promise<void>;
   /** Closes what it keeps runs in, after the last request. */

@@ -6,6 +6,7 @@ import type { SharedJournal } from '../../host/journal.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { runRef } from '../../tools/port.js';
 import { idleRunsOf } from './idle-runs.js';
+import { openGraphsOf } from './open-graphs.js';
 import { ANONYMOUS, excess, quotaOf, type Usage, unknownRun } from './run-limits.js';
 import { accessKey, rolesOf } from './run-owner.js';
 import {
@@ -88,6 +89,10 @@ export class SharedRunStore implements RunStore {
       this.#runs.delete(id);
       throw fault;
     }
+  }
+
+  openGraphs(): Promise<readonly Graph[]> {
+    return openGraphsOf(this.#journal);
   }
 
   /** Goes on with the runs that no process moves on although they could. */
