@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { ToolContext } from '../decorators/context.js';
 import { readMetadata } from '../decorators/metadata.js';
-import type { JsonObject } from '../graph/json.js';
+import { SchemaCompiler } from '../formats/json-schema/schema-compiler.js';
+import type { Json, JsonObject, JsonSchema } from '../graph/json.js';
+import { nearestName } from '../graph/names.js';
+import { sampleResult, sentResult } from '../runtime/server/runs/stub-port.js';
 import { CassetteUpstream, parseCassette } from '../runtime/upstream/cassette.js';
 import {
   UpstreamError,
@@ -16,6 +19,13 @@ type UpstreamClass<Input, Output> = new () => {
   execute(input: Input, context: ToolContext): Promise<Output>;
 };
 
+/** What a double of a class that `stepwright pull` has written does: it gets the input, and returns the output. */
+export type DoubleAnswer<Tool> = Tool extends {
+  execute(input: infer Input, context: ToolContext): Promise<infer Output>;
+}
+  ? (input: Input) => Output | Promise<Output>
+  : never;
+
 /** A function in the place of an upstream tool. */
 export interface UpstreamDouble {
   readonly reference: UpstreamReference;
@@ -26,6 +36,8 @@ export interface UpstreamDouble {
  * A double of an upstream tool, with the types of its class. What the function throws fails the call, as an error of the
  * tool with the message.
  *
+ * @param answer Default: the value that `stepwright run --dry` makes up from the output schema. A call of a tool of whose
+ * schema none can be made up fails with `E_UPSTREAM_REFUSED`.
  * @throws TypeError for a class without the option `upstream`.
  * @example
  * ```ts
@@ -35,16 +47,17 @@ export interface UpstreamDouble {
  */
 export function double<Input, Output>(
   tool: UpstreamClass<Input, Output>,
-  answer: (input: Input) => Output | Promise<Output>,
+  answer?: (input: Input) => Output | Promise<Output>,
 ): UpstreamDouble {
   const metadata = readMetadata(tool);
-  const upstream = metadata?.kind === 'tool' ? metadata.options.upstream : undefined;
+  const options = metadata?.kind === 'tool' ? metadata.options : {};
+  const { upstream, outputSchema } = options as { upstream?: UpstreamReference; outputSchema?: JsonSchema };
   if (upstream === undefined) throw new TypeError(upstreamTexts.noUpstreamClass(tool.name));
-  const isWrapped =
-    metadata?.kind === 'tool' && metadata.options.outputSchema?.['x-fastmcp-wrap-result'] === true;
+  const isWrapped = outputSchema?.['x-fastmcp-wrap-result'] === true;
   return {
     reference: upstream,
     async answer(input) {
+      if (answer === undefined) return resultOf(madeUp(upstream, outputSchema), isWrapped);
       try {
         return resultOf(await answer(input as Input), isWrapped);
       } catch (error) {
@@ -53,6 +66,35 @@ export function double<Input, Output>(
       }
     },
   };
+}
+
+/** @throws UpstreamError where no value can be made up. */
+function madeUp({ server, tool }: UpstreamReference, outputSchema: JsonSchema | undefined): Json {
+  if (outputSchema === undefined)
+    throw new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.noAnswer(server, tool, false));
+  const entry = { outputSchema };
+  const sample = sampleResult(entry) ?? null;
+  if (new SchemaCompiler().check(outputSchema, sentResult(entry, sample)).length === 0) return sample;
+  throw new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.noAnswer(server, tool, true));
+}
+
+/**
+ * Doubles of the tools of a server. `stepwright pull` writes a function that calls this, with the classes of the server.
+ *
+ * @param tools the classes, by the names that the server gives the tools.
+ * @param answers what the doubles answer, as for {@link double}.
+ * @throws TypeError for an answer of a tool that the server does not have.
+ */
+export function doublesOf<Tools extends Readonly<Record<string, UpstreamClass<never, unknown>>>>(
+  tools: Tools,
+  answers: { readonly [Name in keyof Tools]?: DoubleAnswer<InstanceType<Tools[Name]>> },
+): readonly UpstreamDouble[] {
+  const names = Object.keys(tools);
+  for (const name of Object.keys(answers))
+    if (!names.includes(name)) throw new TypeError(upstreamTexts.noTool(name, nearestName(name, names)));
+  return Object.entries(tools).map(([name, tool]) =>
+    Object.hasOwn(answers, name) ? double(tool, answers[name]) : double(tool),
+  );
 }
 
 /** Upstream servers made of doubles. A call of another tool fails with `E_UPSTREAM_REFUSED`. */

@@ -6,6 +6,7 @@ import type { UpstreamListing } from '../../runtime/upstream/port.js';
 import { parseSnapshot, snapshotOf, snapshotText } from '../../runtime/upstream/snapshot.js';
 import { foreignFile, type OutputFile, outputState, writeOutput } from '../writer.js';
 import { classesText } from './classes.js';
+import { doublesText } from './doubles.js';
 
 /** What a server listed, to be recorded. */
 export interface PullRequest {
@@ -26,13 +27,21 @@ export interface PullResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The files of a server: its classes, and its snapshot beside them. */
-export function upstreamFiles(name: string, { out }: UpstreamServer): Record<'classes' | 'snapshot', string> {
+/** The files of a server: its classes, and beside them its snapshot, and doubles and recorded answers for tests. */
+export function upstreamFiles(
+  name: string,
+  { out }: UpstreamServer,
+): Record<'classes' | 'snapshot' | 'doubles' | 'cassette', string> {
   const classes = path.posix.normalize(out ?? `src/upstream/${name}.ts`);
-  return { classes, snapshot: classes.replace(/\.m?ts$/, '.json') };
+  return {
+    classes,
+    snapshot: classes.replace(/\.m?ts$/, '.json'),
+    doubles: classes.replace(/(?=\.m?ts$)/, '.doubles'),
+    cassette: classes.replace(/\.m?ts$/, '.cassette.json'),
+  };
 }
 
-/** Writes the snapshot of a server and its classes, each only if it changes. */
+/** Writes the snapshot of a server, its classes and their doubles, each only if it changes. */
 export async function pullServer({ root, name, server, listing }: PullRequest): Promise<PullResult> {
   const files = upstreamFiles(name, server);
   const snapshot = snapshotOf(listing);
@@ -41,6 +50,7 @@ export async function pullServer({ root, name, server, listing }: PullRequest): 
   const outputs: OutputFile[] = [
     { file: files.snapshot, text: snapshotText(snapshot) },
     { file: files.classes, text },
+    { file: files.doubles, text: doublesText({ server: name, snapshot, classes: files.classes }) },
   ];
   const written: string[] = [];
   const current: string[] = [];

@@ -28,6 +28,10 @@ export const upstreamTexts = {
     'The file is not a cassette of this version: `npx stepwright run --record FILE` writes one',
   noDouble: (server: string, tool: string) =>
     `There is no double of '${tool}' of the upstream server '${server}': add one with \`double\``,
+  noAnswer: (server: string, tool: string, hasSchema: boolean) =>
+    `The double of '${tool}' of the upstream server '${server}' has no answer, and ${hasSchema ? 'no value can be made up from the output schema' : 'the tool has no output schema'}: give it one`,
+  noTool: (name: string, near: string | undefined) =>
+    `There is no tool '${name}' to double${near === undefined ? '' : ` (${didYouMean(near)})`}`,
   noUpstreamClass: (name: string) =>
     `${name} is not a tool of an upstream server: pass a class that \`stepwright pull\` has written`,
   ended: (server: string) => `upstream server '${server}': the connection ended`,
