@@ -246,12 +246,23 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   return { value: hints.length === 0 ? plan : { ...plan, hints }, diagnostics };
 }
 
+/** The upstream servers of a configuration. */
+export interface ConfiguredUpstream {
+  readonly servers: UpstreamConfig;
+  /** Where a setting is written; `path` leads to it from `upstream`. */
+  placeOf(path: readonly (string | number)[]): SourceLocation | undefined;
+}
+
 /** The upstream servers of the configuration, which may name no sources yet. */
-export function readUpstream({ root, configFile }: PlanOptions): Phase<UpstreamConfig | undefined> {
+export function readUpstream({ root, configFile }: PlanOptions): Phase<ConfiguredUpstream | undefined> {
   const file = configFile ?? configFileOf(root);
-  if (file === undefined) return { value: {}, diagnostics: [] };
+  if (file === undefined) return { value: { servers: {}, placeOf: () => undefined }, diagnostics: [] };
   const { value, diagnostics } = readConfig(root, file);
-  return { value: value && (value.config.upstream ?? {}), diagnostics };
+  if (value === undefined) return { value, diagnostics };
+  const { config, document } = value;
+  const placeOf = (path: readonly (string | number)[]): SourceLocation =>
+    document.keyPlaceOf(jsonPointer(['upstream', ...path]));
+  return { value: { servers: config.upstream ?? {}, placeOf }, diagnostics };
 }
 
 /** The registries of a configuration, with what keeps them from being made. */

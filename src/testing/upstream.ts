@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ToolContext } from '../decorators/context.js';
 import { readMetadata } from '../decorators/metadata.js';
 import { SchemaCompiler } from '../formats/json-schema/schema-compiler.js';
+import { isWrapped } from '../graph/bound-schema.js';
 import type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 import { nearestName } from '../graph/names.js';
 import { sampleResult, sentResult } from '../runtime/server/runs/stub-port.js';
@@ -53,13 +54,13 @@ export function double<Input, Output>(
   const options = metadata?.kind === 'tool' ? metadata.options : {};
   const { upstream, outputSchema } = options as { upstream?: UpstreamReference; outputSchema?: JsonSchema };
   if (upstream === undefined) throw new TypeError(upstreamTexts.noUpstreamClass(tool.name));
-  const isWrapped = outputSchema?.['x-fastmcp-wrap-result'] === true;
+  const wraps = isWrapped(outputSchema);
   return {
     reference: upstream,
     async answer(input) {
-      if (answer === undefined) return resultOf(madeUp(upstream, outputSchema), isWrapped);
+      if (answer === undefined) return resultOf(madeUp(upstream, outputSchema), wraps);
       try {
-        return resultOf(await answer(input as Input), isWrapped);
+        return resultOf(await answer(input as Input), wraps);
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error);
         return { content: [{ type: 'text', text }], isError: true };
@@ -101,7 +102,7 @@ export function doublesOf<Tools extends Readonly<Record<string, UpstreamClass<ne
 export function upstreamDoubles(...doubles: readonly UpstreamDouble[]): UpstreamPort {
   return {
     async call({ server, tool }, input) {
-      const found = doubles.find(({ reference }) => reference.server === server && reference.tool === tool);
+      const found = doubleOf(doubles, { server, tool });
       if (found !== undefined) return found.answer(input);
       throw new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.noDouble(server, tool));
     },
@@ -110,18 +111,36 @@ export function upstreamDoubles(...doubles: readonly UpstreamDouble[]): Upstream
 }
 
 /**
- * Upstream servers that answer as they did when `stepwright run --record` wrote the file.
+ * Upstream servers that answer as they did when `stepwright pull --record` or `stepwright run --record` wrote the file:
+ * each recorded call once. A call that was not recorded fails with `E_UPSTREAM_REFUSED`.
  *
  * @param file the path of a cassette.
+ * @param doubles what answers calls of their tools in the place of the cassette.
  * @throws TypeError for another file than a cassette.
+ * @example
+ * ```ts
+ * createServer(registry, { upstream: upstreamCassette('src/upstream/files.cassette.json', ...memoryDoubles()) });
+ * ```
  */
-export function upstreamCassette(file: string): UpstreamPort {
-  return new CassetteUpstream(parseCassette(readFileSync(file, 'utf8')));
+export function upstreamCassette(file: string, ...doubles: readonly UpstreamDouble[]): UpstreamPort {
+  const cassette = new CassetteUpstream(parseCassette(readFileSync(file, 'utf8')));
+  return {
+    call: (reference, input) =>
+      doubleOf(doubles, reference)?.answer(input) ?? cassette.call(reference, input),
+    close: () => cassette.close(),
+  };
+}
+
+function doubleOf(
+  doubles: readonly UpstreamDouble[],
+  { server, tool }: UpstreamReference,
+): UpstreamDouble | undefined {
+  return doubles.find(({ reference }) => reference.server === server && reference.tool === tool);
 }
 
 /** The value as a server would send it. */
-function resultOf(value: unknown, isWrapped: boolean): UpstreamResult {
-  if (isWrapped) return { content: [], structuredContent: { result: value } as JsonObject, isError: false };
+function resultOf(value: unknown, wraps: boolean): UpstreamResult {
+  if (wraps) return { content: [], structuredContent: { result: value } as JsonObject, isError: false };
   if (typeof value === 'string') return { content: [{ type: 'text', text: value }], isError: false };
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (isObject) return { content: [], structuredContent: value as JsonObject, isError: false };

@@ -25,7 +25,7 @@ function counting(): UpstreamPort & { closed: boolean } {
 describe('a cassette', () => {
   test('answers as the server did, each call once and in order', async () => {
     const port = counting();
-    const recording = new RecordingUpstream(port);
+    const recording = new RecordingUpstream(port, (value) => value);
     const ask = (upstream: UpstreamPort, path: string) =>
       upstream.call(read, { path }, call).catch((error: unknown) => error);
     const paths = ['a', 'a', 'b', 'c'];
@@ -53,7 +53,7 @@ describe('a cassette', () => {
   });
 
   test('finds a call by its input, whatever the order of keys is', async () => {
-    const recording = new RecordingUpstream(counting());
+    const recording = new RecordingUpstream(counting(), (value) => value);
     await recording.call(read, { a: 1, b: 2 }, call);
     const replay = new CassetteUpstream(recording.cassette);
     expect(await replay.call(read, { b: 2, a: 1 })).toMatchObject({ structuredContent: { calls: 1 } });
@@ -61,7 +61,7 @@ describe('a cassette', () => {
 
   test('lists the tools of the recorded server while it is recorded', async () => {
     const listing = { server: { name: 'f', version: '1' }, tools: [] };
-    const recording = new RecordingUpstream({ ...counting(), list: async () => listing });
+    const recording = new RecordingUpstream({ ...counting(), list: async () => listing }, (value) => value);
     expect(await recording.list?.('files', call.signal)).toEqual(listing);
   });
 

@@ -54,6 +54,12 @@ const common = {
     .record(z.string().min(1), hintsSchema)
     .exactOptional()
     .describe('Hints of its tools for models that plan, by the name that the server gives a tool.'),
+  record: z
+    .record(z.string().min(1), z.array(z.record(z.string(), z.unknown())).min(1))
+    .exactOptional()
+    .describe(
+      'Calls whose answers `stepwright pull --record` records for tests: inputs, by the name that the server gives a tool.',
+    ),
 };
 
 const stdioSchema = z.strictObject({
@@ -130,12 +136,27 @@ export function filledIn(
   });
 }
 
+/** The values of the variables that servers name. Variables that are not set are left out. */
+export function secretsOf(servers: UpstreamConfig, env: Environment): readonly string[] {
+  return Object.values(servers).flatMap((server) => filledServer(server, env).secrets);
+}
+
 /**
  * Fills in `${NAME}` in all texts of a server.
  *
  * @throws UpstreamError (`E_UPSTREAM_CONFIG`) that names every missing variable.
  */
 export function withEnvironment(name: string, server: UpstreamServer, env: Environment): ResolvedServer {
+  const { missing, ...resolved } = filledServer(server, env);
+  if (missing.length > 0)
+    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.missingVariables(name, missing));
+  return resolved;
+}
+
+function filledServer(
+  server: UpstreamServer,
+  env: Environment,
+): ResolvedServer & { readonly missing: readonly string[] } {
   const secrets = new Set<string>();
   const missing = new Set<string>();
   const filled = (text: string): string => filledIn(text, env, missing, secrets);
@@ -151,7 +172,5 @@ export function withEnvironment(name: string, server: UpstreamServer, env: Envir
           env: all(server.env),
           ...(server.cwd === undefined ? {} : { cwd: filled(server.cwd) }),
         };
-  if (missing.size > 0)
-    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.missingVariables(name, [...missing]));
-  return { server: resolved, secrets: [...secrets] };
+  return { server: resolved, secrets: [...secrets], missing: [...missing] };
 }

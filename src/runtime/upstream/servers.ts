@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../graph/json.js';
+import { MASKED } from '../../graph/masked.js';
 import { nearestName } from '../../graph/names.js';
 import { type Environment, type UpstreamConfig, type UpstreamServer, withEnvironment } from './config.js';
 import {
@@ -184,7 +185,7 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '••••'), text);
+  return secrets.reduce((shown, secret) => shown.replaceAll(secret, MASKED), text);
 }
 
 /** A connection whose errors repeat no secret of the configuration. */

@@ -257,4 +257,14 @@ export const outputFaults = {
     () =>
       'write an object: a result, `{ error: { code, message } }`, or a list with one of them for each call, by the id of a step or the name of a tool',
   ),
+  SW9033: error(
+    (p: { server: string; tool: string; problem: string; repair?: string | undefined }) =>
+      `\`${p.tool}\` of the upstream server \`${p.server}\` is not called: ${p.problem}`,
+    (p) => p.repair,
+  ),
+  SW9034: error(
+    (p: { file: string; server: string; problem: string; again: string }) =>
+      `the cassette \`${p.file}\` does not fit the upstream server \`${p.server}\`: ${p.problem}`,
+    (p) => `run \`${p.again}\` and commit the result`,
+  ),
 } as const;
