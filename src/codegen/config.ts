@@ -14,6 +14,7 @@ import { isJsonObject } from '../graph/json.js';
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import {
+  AUTH_SETTINGS,
   HINT_SETTINGS,
   restSchema,
   UPSTREAM_SETTINGS,
@@ -553,6 +554,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 /** The settings that are allowed at a path of the configuration. */
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
+  if (path[0] === 'upstream' && path[2] === 'auth') return AUTH_SETTINGS;
   if (path[0] === 'upstream') return path.length === 4 ? HINT_SETTINGS : UPSTREAM_SETTINGS;
   if (path[0] === 'domains') return DOMAIN_SETTINGS;
   if (path[0] === 'moduleLimits') return Object.keys(limitsSchema.in.shape);

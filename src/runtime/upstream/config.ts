@@ -70,11 +70,42 @@ const stdioSchema = z.strictObject({
   ...common,
 });
 
-const httpSchema = z.strictObject({
-  url: z.string().min(1).describe(`The address of a server over streamable HTTP. ${SECRETS}`),
-  headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
-  ...common,
+const authSchema = z.strictObject({
+  issuer: z
+    .string()
+    .min(1)
+    .describe(`The address of the authorization server. The credentials are sent to no other. ${SECRETS}`),
+  clientId: z.string().min(1).describe(`Whom the authorization server knows. ${SECRETS}`),
+  clientSecret: z.string().min(1).describe(`The secret of the client. ${SECRETS}`),
+  scope: z
+    .string()
+    .min(1)
+    .exactOptional()
+    .describe(
+      'Scopes to ask for, separated by spaces. Default: those that the client has at the authorization server.',
+    ),
 });
+
+/** The settings of `auth`. */
+export const AUTH_SETTINGS: readonly string[] = Object.keys(authSchema.shape);
+
+const httpSchema = z
+  .strictObject({
+    url: z.string().min(1).describe(`The address of a server over streamable HTTP. ${SECRETS}`),
+    headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
+    auth: authSchema
+      .exactOptional()
+      .describe('Asks an authorization server for tokens, by the grant for client credentials of OAuth 2.'),
+    ...common,
+  })
+  .refine(({ auth, headers = {} }) => auth === undefined || !hasAuthorization(headers), {
+    path: ['auth'],
+    error: 'sets the header Authorization, which `headers` sets as well: leave out one of them',
+  });
+
+function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+}
 
 /** The part of the configuration that names upstream servers. */
 export const upstreamSchema = z.record(
@@ -164,7 +195,7 @@ function filledServer(
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, filled(value)]));
   const resolved: UpstreamServer =
     'url' in server
-      ? { ...server, url: filled(server.url), headers: all(server.headers) }
+      ? { ...server, url: filled(server.url), headers: all(server.headers), ...authOf(server, filled) }
       : {
           ...server,
           command: filled(server.command),
@@ -172,5 +203,20 @@ function filledServer(
           env: all(server.env),
           ...(server.cwd === undefined ? {} : { cwd: filled(server.cwd) }),
         };
+  // It is one wherever it is from.
+  if ('url' in resolved && resolved.auth !== undefined) secrets.add(resolved.auth.clientSecret);
   return { server: resolved, secrets: [...secrets], missing: [...missing] };
+}
+
+function authOf({ auth }: HttpUpstream, filled: (text: string) => string): Pick<HttpUpstream, 'auth'> {
+  if (auth === undefined) return {};
+  const { issuer, clientId, clientSecret } = auth;
+  return {
+    auth: {
+      ...auth,
+      issuer: filled(issuer),
+      clientId: filled(clientId),
+      clientSecret: filled(clientSecret),
+    },
+  };
 }

@@ -26,6 +26,7 @@ import {
 } from '../../upstream/port.js';
 import { SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
 import { reasonOf, upstreamTexts } from '../../upstream/texts.js';
+import { ClientCredentials, isRefusedAuthorization } from './client-credentials.js';
 
 /** How long a server may take to start and to introduce itself. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -44,6 +45,8 @@ export interface OpenRequest {
   readonly root: string;
   readonly say: (line: string) => void;
   readonly changed: () => void;
+  /** Receives tokens. */
+  readonly secret: (text: string) => void;
 }
 
 /** Connects to an upstream server by the client of the SDK. */
@@ -63,11 +66,13 @@ export async function openUpstream(request: OpenRequest): Promise<UpstreamConnec
   return new ClientConnection(client, closed, request);
 }
 
-function transportOf({ server, root, say }: OpenRequest): Transport {
+function transportOf({ server, root, say, secret }: OpenRequest): Transport {
   if ('url' in server) {
-    const headers = { ...server.headers };
+    const { url, headers = {}, auth } = server;
+    const authProvider = auth === undefined ? {} : { authProvider: new ClientCredentials(auth, secret) };
+    const options = { requestInit: { headers: { ...headers } }, ...authProvider };
     // The members of the SDK's class are optional where those of its interface are not.
-    return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } }) as Transport;
+    return new StreamableHTTPClientTransport(new URL(url), options) as Transport;
   }
   const { command, args = [], env = {}, cwd = '.' } = server;
   const transport = new StdioClientTransport({
@@ -166,7 +171,7 @@ class ClientConnection implements UpstreamConnection {
     } else if (!this.#isClosed && isAnswer(error)) {
       return new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
     }
-    if (isUnsent(error))
+    if (isUnsent(error) || isRefusedAuthorization(error))
       return new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, why));
     return new UpstreamError('E_UPSTREAM_LOST', upstreamTexts.lost(name, tool), { outcomeUnknown: true });
   }
