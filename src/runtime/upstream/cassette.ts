@@ -91,7 +91,9 @@ export class CassetteUpstream implements UpstreamPort {
 
   async call(reference: UpstreamReference, input: JsonObject): Promise<UpstreamResult> {
     const ofTool = this.#left.get(keyOf(reference)) ?? [];
-    const at = ofTool.findIndex((interaction) => isRecorded(interaction.input, input));
+    const wanted = canonicalJson(input);
+    const exact = ofTool.findIndex((interaction) => canonicalJson(interaction.input) === wanted);
+    const at = exact < 0 ? ofTool.findIndex((each) => isRecorded(each.input, input)) : exact;
     const [found] = at < 0 ? [] : ofTool.splice(at, 1);
     if (found?.result !== undefined) return found.result;
     if (found?.failure !== undefined) {
