@@ -42,7 +42,7 @@ export default defineConfig(({ mode }) => ({
         mode,
         test: {
           name: 'product',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
           exclude: [...COMPILERS, ...LOOPS, ...MOCKING, ...(mode === 'quick' ? SLOW : [])],
           // Modules are loaded once by each worker: loading took two fifths of the CPU time.
           isolate: false,

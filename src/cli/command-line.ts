@@ -161,10 +161,14 @@ ${COMMON_OPTIONS}`,
   pullHelp: `Usage: stepwright pull [NAME] [options]
 
 Connects to the upstream server NAME of the configuration, records its tools as a snapshot, and writes a tool class for
-each of them beside it. Without a name it does so for all servers.
+each of them beside it, and doubles for tests. Without a name it does so for all servers.
 
 Options:
-  --check          write nothing; fail where a server lacks what a workflow needs, and list its other changes
+  --record         also make the calls that the configuration has as \`record\`, and write the answers to a cassette
+  --allow-writes   of --record: call tools, too, that do not say that they only read
+  --check          write nothing; fail where a server lacks what a workflow needs, or does not fit a cassette, and list
+                   its other changes
+  --cassette FILE  of --check: a cassette of \`stepwright run --record\` to check; may be repeated
   --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
   --help           show this
@@ -324,6 +328,19 @@ Options:
   pullFailed: (message: string) => `stepwright: ${message}`,
   pullChange: (server: string, change: string) => `${server}: ${change}; no workflow depends on it`,
   pullUnchanged: (server: string) => `${server} is as recorded`,
+  allowWrites: 'add `--allow-writes` to call it all the same',
+  recordWithCheck: 'stepwright: `stepwright pull` takes `--record` or `--check`, not both',
+  writesWithoutRecord: 'stepwright: `--allow-writes` is for `stepwright pull --record`',
+  cassetteWithoutCheck: 'stepwright: `--cassette` is for `stepwright pull --check`',
+  nothingPlanned: (servers: readonly string[]) =>
+    `stepwright: \`--record\` makes the calls that the configuration has as \`record\` of a server, and there are none of ${servers.map((name) => `\`${name}\``).join(', ')}: add \`"record": { "TOOL": [{ … }] }\``,
+  recordAgain: (server: string) => `stepwright pull ${server} --record`,
+  recordRunAgain: 'stepwright run --record',
+  recordedFailure: (tool: string, message: string) => `'${tool}' answered with a failure: ${message}`,
+  goneTool: (tool: string) => `the server does not offer '${tool}' any more`,
+  misfitOfCall: (tool: string, message: string) => `a call of '${tool}': ${message}`,
+  missingCall: (tool: string, input: string) => `it has no call of '${tool}' with the input ${input}`,
+  needlessCall: (tool: string) => `a call of '${tool}' is not in the configuration`,
   pullNote: (server: string, note: string) => `${server}: ${note}`,
   missingCode: 'stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`',
   unknownCode: (code: string, suggestion: string | undefined) =>

@@ -84,9 +84,10 @@ async function configured(
     output.err(formatDiagnostics(read.diagnostics, readSourceIn(root), { color: output.color }));
     return 1;
   }
-  const server = read.value[name];
+  const { servers } = read.value;
+  const server = servers[name];
   if (server !== undefined) return { name, server };
-  const known = Object.keys(read.value).sort();
+  const known = Object.keys(servers).sort();
   return misused(known.length === 0 ? texts.noServers : texts.unknownServer(name, known), output);
 }
 

@@ -41,6 +41,8 @@ export interface OpenRegistry {
 export interface OpenRegistries {
   readonly registries: readonly [OpenRegistry, ...OpenRegistry[]];
   readonly options: ServerSettings & UntypedFactories;
+  /** The upstream servers of the configuration. */
+  readonly upstream?: UpstreamConfig;
 }
 
 /**
@@ -82,9 +84,10 @@ async function withUpstream(
   { upstream }: Modules,
   root: string,
 ): Promise<OpenRegistries> {
-  if (upstream === undefined || open.options.upstream !== undefined) return open;
+  if (upstream === undefined) return open;
+  if (open.options.upstream !== undefined) return { ...open, upstream };
   const { upstreamServers } = await import('../runtime/protocol/sdk1/upstream.js');
-  return { ...open, options: { ...open.options, upstream: upstreamServers(upstream, { root }) } };
+  return { ...open, upstream, options: { ...open.options, upstream: upstreamServers(upstream, { root }) } };
 }
 
 /** The commands that run what a registry says. */

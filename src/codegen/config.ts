@@ -14,6 +14,7 @@ import { isJsonObject } from '../graph/json.js';
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import {
+  AUTH_SETTINGS,
   HINT_SETTINGS,
   restSchema,
   UPSTREAM_SETTINGS,
@@ -254,12 +255,23 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   return { value, diagnostics };
 }
 
+/** The upstream servers of a configuration. */
+export interface ConfiguredUpstream {
+  readonly servers: UpstreamConfig;
+  /** Where a setting is written; `path` leads to it from `upstream`. */
+  placeOf(path: readonly (string | number)[]): SourceLocation | undefined;
+}
+
 /** The upstream servers of the configuration, which may name no sources yet. */
-export function readUpstream({ root, configFile }: PlanOptions): Phase<UpstreamConfig | undefined> {
+export function readUpstream({ root, configFile }: PlanOptions): Phase<ConfiguredUpstream | undefined> {
   const file = configFile ?? configFileOf(root);
-  if (file === undefined) return { value: {}, diagnostics: [] };
+  if (file === undefined) return { value: { servers: {}, placeOf: () => undefined }, diagnostics: [] };
   const { value, diagnostics } = readConfig(root, file);
-  return { value: value && (value.config.upstream ?? {}), diagnostics };
+  if (value === undefined) return { value, diagnostics };
+  const { config, document } = value;
+  const placeOf = (path: readonly (string | number)[]): SourceLocation =>
+    document.keyPlaceOf(jsonPointer(['upstream', ...path]));
+  return { value: { servers: config.upstream ?? {}, placeOf }, diagnostics };
 }
 
 /** The registries of a configuration, with what keeps them from being made. */
@@ -550,6 +562,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 /** The settings that are allowed at a path of the configuration. */
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
+  if (path[0] === 'upstream' && path[2] === 'auth') return AUTH_SETTINGS;
   if (path[0] === 'upstream') return path.length === 4 ? HINT_SETTINGS : UPSTREAM_SETTINGS;
   if (path[0] === 'domains') return DOMAIN_SETTINGS;
   if (path[0] === 'moduleLimits') return Object.keys(limitsSchema.in.shape);

@@ -2,7 +2,14 @@ import type { ToolContext } from '../decorators/context.js';
 import { CallMask } from '../runtime/tools/call-mask.js';
 import { toolContextOf } from '../runtime/tools/tool-context.js';
 
-export { double, type UpstreamDouble, upstreamCassette, upstreamDoubles } from './upstream.js';
+export {
+  type DoubleAnswer,
+  double,
+  doublesOf,
+  type UpstreamDouble,
+  upstreamCassette,
+  upstreamDoubles,
+} from './upstream.js';
 
 /**
  * A context for the test of a tool: the call is not cancelled, progress and logs go nowhere, and there is no client, so

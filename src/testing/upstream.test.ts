@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../decorators/context.js';
 import { Tool } from '../decorators/tool.js';
 import type { UpstreamCall } from '../runtime/upstream/port.js';
-import { double, upstreamDoubles } from './index.js';
+import { double, doublesOf, upstreamDoubles } from './index.js';
 
 const call: UpstreamCall = { signal: new AbortController().signal, progress: () => {} };
 
@@ -73,5 +73,74 @@ describe('doubles of upstream tools', () => {
 
   test('are of classes that call an upstream server', () => {
     expect(() => double(Own, () => {})).toThrow('Own is not a tool of an upstream server');
+  });
+});
+
+@Tool({
+  name: 'files_count',
+  description: 'Counts',
+  outputSchema: {
+    type: 'object',
+    properties: { count: { type: 'integer', minimum: 3 } },
+    required: ['count'],
+  },
+  upstream: { server: 'files', tool: 'count' },
+})
+class Count {
+  execute(input: { readonly path: string }, context: ToolContext): Promise<{ readonly count: number }> {
+    return context.callUpstream(input);
+  }
+}
+
+@Tool({
+  name: 'files_hash',
+  description: 'Hashes',
+  outputSchema: {
+    type: 'object',
+    properties: { hash: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
+    required: ['hash'],
+  },
+  upstream: { server: 'files', tool: 'hash' },
+})
+class Hash {
+  execute(input: object, context: ToolContext): Promise<{ readonly hash: string }> {
+    return context.callUpstream(input);
+  }
+}
+
+describe('doubles of a server', () => {
+  const tools = { count: Count, list: List, read: Read, hash: Hash };
+  const ask = (tool: string, answers: Parameters<typeof doublesOf<typeof tools>>[1] = {}) =>
+    upstreamDoubles(...doublesOf(tools, answers)).call({ server: 'files', tool }, { path: 'a' }, call);
+
+  test('answer with a value that is made up from the output schema, or as they are told', async () => {
+    expect(await ask('count')).toEqual({ content: [], structuredContent: { count: 3 }, isError: false });
+    expect(await ask('list')).toMatchObject({ structuredContent: { result: null } });
+    const told = await ask('count', { count: ({ path }) => ({ count: path.length }) });
+    expect(told).toMatchObject({ structuredContent: { count: 1 } });
+  });
+
+  test('refuse a call for which no value can be made up', async () => {
+    await expect(ask('read')).rejects.toMatchObject({
+      code: 'E_UPSTREAM_REFUSED',
+      message:
+        "The double of 'read' of the upstream server 'files' has no answer, and the tool has no output schema: give it one",
+    });
+    await expect(ask('hash')).rejects.toMatchObject({
+      code: 'E_UPSTREAM_REFUSED',
+      message: expect.stringContaining('no value can be made up from the output schema: give it one'),
+    });
+    expect(await ask('hash', { hash: () => ({ hash: 'x' }) })).toMatchObject({
+      structuredContent: { hash: 'x' },
+    });
+  });
+
+  test('have the tools and the types of the server', () => {
+    // @ts-expect-error `count` is a number
+    doublesOf(tools, { count: () => ({ count: '1' }) });
+    // @ts-expect-error there is no such tool
+    expect(() => doublesOf(tools, { counts: () => ({ count: 1 }) })).toThrow(
+      new TypeError("There is no tool 'counts' to double (did you mean `count`?)"),
+    );
   });
 });

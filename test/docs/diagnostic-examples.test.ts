@@ -124,6 +124,18 @@ test.each([
       "'content' in the output of tool 'read' of the upstream server 'files' is not in the output any more",
   }),
   diagnostic('SW9021', undefined, { file: 'src/upstream/files.json', server: 'files' }),
+  diagnostic('SW9033', undefined, {
+    server: 'files',
+    tool: 'write_file',
+    problem: 'it has no `readOnlyHint`, so that it may change something',
+    repair: 'add `--allow-writes` to call it all the same',
+  }),
+  diagnostic('SW9034', undefined, {
+    file: 'src/upstream/files.cassette.json',
+    server: 'files',
+    problem: "the server does not offer 'read_file' any more",
+    again: 'stepwright pull files --record',
+  }),
   diagnostic('SW9026', undefined, {
     workflow: 'book',
     step: 'search',

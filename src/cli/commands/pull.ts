@@ -1,9 +1,10 @@
-import { realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { runCodegen } from '../../codegen/codegen.js';
-import { readUpstream } from '../../codegen/config.js';
+import { type ConfiguredUpstream, readUpstream } from '../../codegen/config.js';
 import { readSourceIn } from '../../codegen/read-source.js';
-import { checkServer } from '../../codegen/upstream/check.js';
-import { type PullRequest, pullServer } from '../../codegen/upstream/pull.js';
+import { checkServer, recordedSnapshot } from '../../codegen/upstream/check.js';
+import { type PullRequest, type PullResult, pullServer, upstreamFiles } from '../../codegen/upstream/pull.js';
 import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import type { Graph } from '../../graph/model.js';
@@ -11,23 +12,36 @@ import { upstreamServers } from '../../runtime/protocol/sdk1/upstream.js';
 import type { UpstreamConfig } from '../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort } from '../../runtime/upstream/port.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
+import { checkCassette } from './pull/check-cassette.js';
+import { plannedCalls, recordServer } from './pull/record.js';
+import { secretMask } from './secrets.js';
 
 const OPTIONS = {
   root: { type: 'string' },
   config: { type: 'string' },
+  record: { type: 'boolean' },
+  'allow-writes': { type: 'boolean' },
   check: { type: 'boolean' },
+  cassette: { type: 'string', isRepeatable: true },
   help: { type: 'boolean' },
 } as const;
+
+/** How long a call that is recorded may take where the configuration does not say, in ms. */
+const RECORD_LIMIT_MS = 60_000;
 
 /** `stepwright pull [NAME]`: records the tools of upstream servers. */
 export async function pullCommand(args: readonly string[], output: Output): Promise<number> {
   const parsed = parseOptions('stepwright pull', args, OPTIONS, 1);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
-  const { help, root = '.', config, check = false } = parsed.values;
+  const { help, root = '.', config, check = false, record = false, cassette = [] } = parsed.values;
+  const { 'allow-writes': allowsWrites = false } = parsed.values;
   if (help) {
     output.out(texts.pullHelp);
     return 0;
   }
+  if (record && check) return misused(texts.recordWithCheck, output);
+  if (allowsWrites && !record) return misused(texts.writesWithoutRecord, output);
+  if (cassette.length > 0 && !check) return misused(texts.cassetteWithoutCheck, output);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const project = realpathSync(root);
   const print = (diagnostics: readonly Diagnostic[]): void =>
@@ -37,40 +51,58 @@ export async function pullCommand(args: readonly string[], output: Output): Prom
     print(read.diagnostics);
     return 1;
   }
-  const servers = read.value;
-  const known = Object.keys(servers).sort();
-  if (known.length === 0) return misused(texts.noServers, output);
+  const { servers } = read.value;
   const [name] = parsed.args;
-  if (name !== undefined && !known.includes(name)) return misused(texts.unknownServer(name, known), output);
+  const names = name === undefined ? Object.keys(servers).sort() : [name];
+  const misuse = misuseOf(names, servers, record);
+  if (misuse !== undefined) return misused(misuse, output);
   const graphs = check ? await graphsOf(project, config, print) : [];
   if (graphs === undefined) return 1;
   // What servers log matters only where one fails.
   const said: string[] = [];
-  const upstream = upstreamServers(servers, { root: project, log: (text) => said.push(text) });
+  const upstream = upstreamServers(withLimits(servers), { root: project, log: (text) => said.push(text) });
+  const common = { project, configured: read.value, upstream, said, output, print };
+  const work: Work = check
+    ? (request) => compare(request, graphs, cassette, common)
+    : (request) => write(request, { ...common, record, allowsWrites });
   try {
     let code = 0;
-    for (const each of name === undefined ? known : [name]) {
-      if (
-        !(await pull(each, { project, servers, upstream, said, output, print, ...(check ? { graphs } : {}) }))
-      )
-        code = 1;
-    }
+    for (const each of names) if (!(await pull(each, common, work))) code = 1;
     return code;
   } finally {
     await upstream.close();
   }
 }
 
+/** Why there is nothing to do. */
+function misuseOf(names: readonly string[], servers: UpstreamConfig, record: boolean): string | undefined {
+  const known = Object.keys(servers).sort();
+  if (known.length === 0) return texts.noServers;
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) return texts.unknownServer(unknown, known);
+  const isPlanned = names.some((name) => servers[name]?.record !== undefined);
+  return record && !isPlanned ? texts.nothingPlanned(names) : undefined;
+}
+
+function withLimits(servers: UpstreamConfig): UpstreamConfig {
+  const limited = Object.entries(servers).map(([name, server]) => [
+    name,
+    { timeoutMs: RECORD_LIMIT_MS, ...server },
+  ]);
+  return Object.fromEntries(limited) as UpstreamConfig;
+}
+
 interface Pull {
   readonly project: string;
-  readonly servers: UpstreamConfig;
+  readonly configured: ConfiguredUpstream;
   readonly upstream: Required<UpstreamPort>;
   readonly said: readonly string[];
   readonly output: Output;
   readonly print: (diagnostics: readonly Diagnostic[]) => void;
-  /** The workflows that the server is checked against; missing where it is recorded. */
-  readonly graphs?: readonly Graph[];
 }
+
+/** What is done with a server that has listed its tools. Returns whether it has succeeded. */
+type Work = (request: PullRequest) => Promise<boolean>;
 
 /** The workflows of the project, with the locations of their steps. Errors are printed. */
 async function graphsOf(
@@ -87,32 +119,67 @@ async function graphsOf(
   return undefined;
 }
 
-function compare(
-  { graphs, output, print }: Pull & { readonly graphs: readonly Graph[] },
+/** Compares a server with its snapshot and with cassettes. */
+async function compare(
   request: PullRequest,
-): boolean {
-  const { diagnostics, changes } = checkServer({ ...request, graphs });
-  for (const change of changes) output.out(`${texts.pullChange(request.name, change)}\n`);
+  graphs: readonly Graph[],
+  cassettes: readonly string[],
+  { output, print }: Pull,
+): Promise<boolean> {
+  const { root, name, server, listing } = request;
+  const { diagnostics: ofSteps, changes } = checkServer({ ...request, graphs });
+  for (const change of changes) output.out(`${texts.pullChange(name, change)}\n`);
+  const snapshot = recordedSnapshot(root, name, server);
+  const toolLists = [listing.tools, ...(snapshot === undefined ? [] : [snapshot.tools])];
+  const { cassette: own } = upstreamFiles(name, server);
+  const planned = plannedCalls(server);
+  const diagnostics = [...ofSteps];
+  if (planned.length > 0 || existsSync(path.join(root, own)))
+    diagnostics.push(...(await checkCassette({ root, file: own, name, toolLists, planned })));
+  for (const file of cassettes) diagnostics.push(...(await checkCassette({ root, file, name, toolLists })));
   if (diagnostics.length > 0) print(diagnostics);
-  else if (changes.length === 0) output.out(`${texts.pullUnchanged(request.name)}\n`);
+  else if (changes.length === 0) output.out(`${texts.pullUnchanged(name)}\n`);
   return diagnostics.length === 0;
 }
 
-/** Returns whether the server was recorded. */
-async function pull(name: string, context: Pull): Promise<boolean> {
-  const { project, servers, upstream, said, output, print, graphs } = context;
-  const server = servers[name];
+interface Write extends Pull {
+  readonly record: boolean;
+  readonly allowsWrites: boolean;
+}
+
+/** Writes what a server has listed, and its answers if they are to be recorded. */
+async function write(request: PullRequest, context: Write): Promise<boolean> {
+  const { configured, upstream, record, allowsWrites } = context;
+  const { servers, placeOf } = configured;
+  const isWritten = show(request.name, await pullServer(request), context);
+  if (!record || request.server.record === undefined) return isWritten;
+  const recorded = await recordServer({
+    ...{ ...request, upstream, placeOf, allowsWrites },
+    mask: secretMask(servers),
+  });
+  return show(request.name, recorded, context) && isWritten;
+}
+
+function show(
+  name: string,
+  { written, current, notes, diagnostics }: PullResult,
+  { output, print }: Pull,
+): boolean {
+  for (const note of notes) output.err(`${texts.pullNote(name, note)}\n`);
+  if (diagnostics.length > 0) print(diagnostics);
+  for (const file of written) output.out(`${texts.written(file)}\n`);
+  for (const file of current) output.out(`${texts.current(file)}\n`);
+  return !hasErrors(diagnostics);
+}
+
+/** Asks a server for its tools. A failure is printed. */
+async function pull(name: string, context: Pull, work: Work): Promise<boolean> {
+  const { project, configured, upstream, said, output } = context;
+  const server = configured.servers[name];
   if (server === undefined) return false;
   try {
     const listing = await upstream.list(name, new AbortController().signal);
-    const request = { root: project, name, server, listing };
-    if (graphs !== undefined) return compare({ ...context, graphs }, request);
-    const { written, current, notes, diagnostics } = await pullServer(request);
-    for (const note of notes) output.err(`${texts.pullNote(name, note)}\n`);
-    if (diagnostics.length > 0) print(diagnostics);
-    for (const file of written) output.out(`${texts.written(file)}\n`);
-    for (const file of current) output.out(`${texts.current(file)}\n`);
-    return !hasErrors(diagnostics);
+    return await work({ root: project, name, server, listing });
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     for (const line of said) output.err(`${line}\n`);

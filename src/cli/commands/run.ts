@@ -21,6 +21,7 @@ import {
 } from '../registries.js';
 import { diagnosticsOfChosen } from './chosen-diagnostics.js';
 import { dryRunCommand } from './dry-run.js';
+import { secretMask } from './secrets.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -59,7 +60,9 @@ export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, asyn
     const { upstream } = open.options;
     if (record !== undefined && upstream === undefined) return misused(texts.nothingToRecord, output);
     const recording =
-      record === undefined || upstream === undefined ? undefined : new RecordingUpstream(upstream);
+      record === undefined || upstream === undefined
+        ? undefined
+        : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}));
     const outcome = await runLocally({
       registry: found.registry,
       options: recording === undefined ? open.options : { ...open.options, upstream: recording },

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Graph } from '../../graph/model.js';
+import type { UpstreamServer } from '../../runtime/upstream/config.js';
 import {
   type Break,
   breaksOf,
@@ -11,7 +12,7 @@ import {
   type RecordedTools,
 } from '../../runtime/upstream/drift.js';
 import { nameTools } from '../../runtime/upstream/names.js';
-import { parseSnapshot } from '../../runtime/upstream/snapshot.js';
+import { parseSnapshot, type UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';
 import { type PullRequest, upstreamFiles } from './pull.js';
 
 export interface CheckRequest extends PullRequest {
@@ -28,11 +29,11 @@ export interface CheckResult {
 
 /** Compares a server with its snapshot. */
 export function checkServer({ root, name, server, listing, graphs }: CheckRequest): CheckResult {
-  const { snapshot: file } = upstreamFiles(name, server);
-  const at = path.join(root, file);
-  const snapshot = existsSync(at) ? parseSnapshot(readFileSync(at, 'utf8')) : undefined;
-  if (snapshot === undefined)
+  const snapshot = recordedSnapshot(root, name, server);
+  if (snapshot === undefined) {
+    const { snapshot: file } = upstreamFiles(name, server);
     return { diagnostics: [diagnostic('SW9021', undefined, { file, server: name })], changes: [] };
+  }
   const named = nameTools(name, snapshot.tools);
   const recorded: RecordedTools = Object.fromEntries(
     named.map(({ tool, toolName }) => [toolName, { ...tool, upstream: { server: name, tool: tool.name } }]),
@@ -49,6 +50,16 @@ export function checkServer({ root, name, server, listing, graphs }: CheckReques
         .map(({ tool, what }) => `tool '${tool}' ${what}`),
     ],
   };
+}
+
+/** The snapshot of a server; nothing if there is none of this version. */
+export function recordedSnapshot(
+  root: string,
+  name: string,
+  server: UpstreamServer,
+): UpstreamSnapshot | undefined {
+  const file = path.join(root, upstreamFiles(name, server).snapshot);
+  return existsSync(file) ? parseSnapshot(readFileSync(file, 'utf8')) : undefined;
 }
 
 /** A workflow may be in several registries. */

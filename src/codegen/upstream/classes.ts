@@ -21,20 +21,15 @@ export interface ClassesText {
   readonly notes: readonly string[];
 }
 
-/** The first line of the classes of a server; a file without it is never overwritten. */
-function classesHeader(server: string): string {
+/** The first line of what is written of a server; a file without it is never overwritten. */
+export function classesHeader(server: string): string {
   return `// Written by \`stepwright pull ${server}\`: run it again instead of editing this file.`;
 }
 
 /** Prints a module with a tool class for each tool of a snapshot: the same text for the same snapshot. */
 export function classesText({ server, snapshot, visibility }: ClassesRequest): ClassesText {
-  const notes: string[] = [];
-  const usable = snapshot.tools.filter((tool) => {
-    const problem = unusable(tool);
-    if (problem !== undefined) notes.push(`tool ${printString(tool.name)} is left out: ${problem}`);
-    return problem === undefined;
-  });
-  const named = nameTools(server, usable);
+  const { tools, notes } = usableTools(snapshot.tools);
+  const named = nameTools(server, tools);
   for (const { tool, toolName } of named) {
     if (toolName !== `${server}_${tool.name}`)
       notes.push(`tool ${printString(tool.name)} is named ${printString(toolName)}`);
@@ -49,6 +44,20 @@ export function classesText({ server, snapshot, visibility }: ClassesRequest): C
     '',
   ];
   return { text: lines.join('\n'), notes };
+}
+
+/** The tools that can have a class, and notes of the others. */
+export function usableTools(all: readonly UpstreamTool[]): {
+  tools: readonly UpstreamTool[];
+  notes: string[];
+} {
+  const notes: string[] = [];
+  const tools = all.filter((tool) => {
+    const problem = unusable(tool);
+    if (problem !== undefined) notes.push(`tool ${printString(tool.name)} is left out: ${problem}`);
+    return problem === undefined;
+  });
+  return { tools, notes };
 }
 
 /** Why a tool can have no class; nothing for one that can. */

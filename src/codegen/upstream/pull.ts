@@ -6,6 +6,7 @@ import type { UpstreamListing } from '../../runtime/upstream/port.js';
 import { parseSnapshot, snapshotOf, snapshotText } from '../../runtime/upstream/snapshot.js';
 import { foreignFile, type OutputFile, outputState, writeOutput } from '../writer.js';
 import { classesText } from './classes.js';
+import { doublesText } from './doubles.js';
 
 /** What a server listed, to be recorded. */
 export interface PullRequest {
@@ -26,22 +27,49 @@ export interface PullResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The files of a server: its classes, and its snapshot beside them. */
-export function upstreamFiles(name: string, { out }: UpstreamServer): Record<'classes' | 'snapshot', string> {
+/** The files of a server: its classes, and beside them its snapshot, and doubles and recorded answers for tests. */
+export function upstreamFiles(
+  name: string,
+  { out }: UpstreamServer,
+): Record<'classes' | 'snapshot' | 'doubles' | 'cassette', string> {
   const classes = path.posix.normalize(out ?? `src/upstream/${name}.ts`);
-  return { classes, snapshot: classes.replace(/\.m?ts$/, '.json') };
+  return {
+    classes,
+    snapshot: classes.replace(/\.m?ts$/, '.json'),
+    doubles: classes.replace(/(?=\.m?ts$)/, '.doubles'),
+    cassette: classes.replace(/\.m?ts$/, '.cassette.json'),
+  };
 }
 
-/** Writes the snapshot of a server and its classes, each only if it changes. */
+/** Writes the snapshot of a server, its classes and their doubles, each only if it changes. */
 export async function pullServer({ root, name, server, listing }: PullRequest): Promise<PullResult> {
   const files = upstreamFiles(name, server);
   const snapshot = snapshotOf(listing);
   const { visibility = 'workflow' } = server;
   const { text, notes } = classesText({ server: name, snapshot, visibility });
-  const outputs: OutputFile[] = [
-    { file: files.snapshot, text: snapshotText(snapshot) },
+  const outputs: PulledFile[] = [
+    {
+      file: files.snapshot,
+      text: snapshotText(snapshot),
+      isOurs: (present) => parseSnapshot(present) !== undefined,
+    },
     { file: files.classes, text },
+    { file: files.doubles, text: doublesText({ server: name, snapshot, classes: files.classes }) },
   ];
+  return { ...(await writePulled(root, outputs)), notes };
+}
+
+/** A file of `pull`. */
+export interface PulledFile extends OutputFile {
+  /** Whether `pull` has written a text. Default: it has written what begins with the same line. */
+  readonly isOurs?: (present: string) => boolean;
+}
+
+/** Writes files, each only if it changes; none where one of them is somebody else's. */
+export async function writePulled(
+  root: string,
+  outputs: readonly PulledFile[],
+): Promise<Omit<PullResult, 'notes'>> {
   const written: string[] = [];
   const current: string[] = [];
   const outdated: OutputFile[] = [];
@@ -50,23 +78,23 @@ export async function pullServer({ root, name, server, listing }: PullRequest): 
     const { file } = output;
     const state = await outputState(root, output);
     if (state === 'current') current.push(file);
-    else if (state === 'foreign' || (file === files.snapshot && isOther(root, file)))
-      diagnostics.push(foreignFile(root, file));
+    else if (state === 'foreign' || isOther(root, output)) diagnostics.push(foreignFile(root, file));
     else outdated.push(output);
   }
-  if (diagnostics.length > 0) return { written, current, notes, diagnostics };
+  if (diagnostics.length > 0) return { written, current, diagnostics };
   for (const output of outdated) {
     const fault = await writeOutput(root, output);
     if (fault === undefined) written.push(output.file);
     else diagnostics.push(fault);
   }
-  return { written, current, notes, diagnostics };
+  return { written, current, diagnostics };
 }
 
-/** Whether another file than a snapshot has this name. */
-function isOther(root: string, file: string): boolean {
+/** Whether a file of another form has this name. */
+function isOther(root: string, { file, isOurs }: PulledFile): boolean {
+  if (isOurs === undefined) return false;
   try {
-    return parseSnapshot(readFileSync(path.join(root, file), 'utf8')) === undefined;
+    return !isOurs(readFileSync(path.join(root, file), 'utf8'));
   } catch {
     return false;
   }

@@ -108,7 +108,8 @@ function docLines(schema: Json, pad: string): readonly string[] {
 
 const hasDefault = (schema: Json): boolean => isJsonObject(schema) && schema.default !== undefined;
 
-function propertyName(name: string): string {
+/** The name as a property is declared: in quotes where it has to be. */
+export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : printString(name);
 }
 

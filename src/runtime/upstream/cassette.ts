@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { MASKED } from '../../graph/masked.js';
 import {
   type UpstreamCall,
   UpstreamError,
@@ -25,12 +26,16 @@ export interface Cassette {
   readonly interactions: readonly Interaction[];
 }
 
-/** Calls a port, and keeps what it answers. A call that is cancelled is not kept. */
+/** Calls a port, and keeps what it answers. A call that is cancelled is not kept. Secrets are masked in what is kept. */
 export class RecordingUpstream implements UpstreamPort {
   readonly #interactions: Interaction[] = [];
   readonly list?: NonNullable<UpstreamPort['list']>;
 
-  constructor(readonly port: UpstreamPort) {
+  /** @param mask masks secrets in a value. */
+  constructor(
+    readonly port: UpstreamPort,
+    readonly mask: (value: Json) => Json,
+  ) {
     const list = port.list?.bind(port);
     if (list !== undefined) this.list = list;
   }
@@ -42,16 +47,24 @@ export class RecordingUpstream implements UpstreamPort {
   async call(reference: UpstreamReference, input: JsonObject, call: UpstreamCall): Promise<UpstreamResult> {
     try {
       const result = await this.port.call(reference, input, call);
-      this.#interactions.push({ ...reference, input, result });
+      this.#keep({ ...reference, input, result });
       return result;
     } catch (error) {
       if (error instanceof UpstreamError) {
         const { code, message, outcomeUnknown } = error;
         const failure = { code, message, ...(outcomeUnknown === undefined ? {} : { outcomeUnknown }) };
-        this.#interactions.push({ ...reference, input, failure });
+        this.#keep({ ...reference, input, failure });
       }
       throw error;
     }
+  }
+
+  #keep({ server, tool, ...call }: Interaction): void {
+    const masked = this.mask(call as unknown as JsonObject) as unknown as Omit<
+      Interaction,
+      'server' | 'tool'
+    >;
+    this.#interactions.push({ server, tool, ...masked });
   }
 
   close(): Promise<void> {
@@ -61,20 +74,27 @@ export class RecordingUpstream implements UpstreamPort {
 
 /**
  * Answers calls as they were answered when they were recorded: those of one tool with one input in their order, each
- * once. A call that was not recorded fails with `E_UPSTREAM_REFUSED`.
+ * once. A masked part of an input stands for any text. A call that was not recorded fails with `E_UPSTREAM_REFUSED`.
  */
 export class CassetteUpstream implements UpstreamPort {
+  /** By server and tool. */
   readonly #left = new Map<string, Interaction[]>();
 
   constructor(cassette: Cassette) {
     for (const interaction of cassette.interactions) {
-      const key = keyOf(interaction, interaction.input);
-      this.#left.set(key, [...(this.#left.get(key) ?? []), interaction]);
+      const key = keyOf(interaction);
+      const ofTool = this.#left.get(key);
+      if (ofTool === undefined) this.#left.set(key, [interaction]);
+      else ofTool.push(interaction);
     }
   }
 
   async call(reference: UpstreamReference, input: JsonObject): Promise<UpstreamResult> {
-    const found = this.#left.get(keyOf(reference, input))?.shift();
+    const ofTool = this.#left.get(keyOf(reference)) ?? [];
+    const wanted = canonicalJson(input);
+    const exact = ofTool.findIndex((interaction) => canonicalJson(interaction.input) === wanted);
+    const at = exact < 0 ? ofTool.findIndex((each) => isRecorded(each.input, input)) : exact;
+    const [found] = at < 0 ? [] : ofTool.splice(at, 1);
     if (found?.result !== undefined) return found.result;
     if (found?.failure !== undefined) {
       const { code, message } = found.failure;
@@ -99,12 +119,71 @@ export function cassetteText(cassette: Cassette): string {
  * @throws TypeError for a text that is none.
  */
 export function parseCassette(text: string): Cassette {
-  const value = JSON.parse(text) as Json;
-  if (isJsonObject(value) && value.cassetteVersion === CASSETTE_VERSION && Array.isArray(value.interactions))
-    return value as unknown as Cassette;
+  const value = parsed(text);
+  if (
+    isJsonObject(value) &&
+    value.cassetteVersion === CASSETTE_VERSION &&
+    Array.isArray(value.interactions)
+  ) {
+    if (value.interactions.every(isInteraction)) return value as unknown as Cassette;
+  }
   throw new TypeError(upstreamTexts.notCassette());
 }
 
-function keyOf({ server, tool }: UpstreamReference, input: JsonObject): string {
-  return canonicalJson([server, tool, input]);
+/** Whether a text is that of a cassette. */
+export function isCassette(text: string): boolean {
+  const value = parsed(text);
+  return isJsonObject(value) && value.cassetteVersion !== undefined && Array.isArray(value.interactions);
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function isInteraction(value: Json): boolean {
+  if (!isJsonObject(value) || typeof value.server !== 'string' || typeof value.tool !== 'string')
+    return false;
+  const { input, result, failure } = value;
+  if (!isJsonObject(input)) return false;
+  if (failure !== undefined)
+    return isJsonObject(failure) && typeof failure.code === 'string' && typeof failure.message === 'string';
+  return isJsonObject(result) && Array.isArray(result.content) && typeof result.isError === 'boolean';
+}
+
+function keyOf({ server, tool }: UpstreamReference): string {
+  return canonicalJson([server, tool]);
+}
+
+/** Whether a recorded input is this one. A masked part of it stands for any text. */
+export function isRecorded(recorded: Json, given: Json): boolean {
+  if (recorded === given || recorded === MASKED) return true;
+  if (typeof recorded === 'string') return typeof given === 'string' && isMaskOf(recorded, given);
+  if (Array.isArray(recorded)) {
+    if (!Array.isArray(given) || given.length !== recorded.length) return false;
+    return recorded.every((item: Json, index) => isRecorded(item, given[index] ?? null));
+  }
+  if (!isJsonObject(recorded) || !isJsonObject(given)) return false;
+  const keys = Object.keys(recorded);
+  return (
+    keys.length === Object.keys(given).length &&
+    keys.every((key) => Object.hasOwn(given, key) && isRecorded(recorded[key] ?? null, given[key] ?? null))
+  );
+}
+
+/** Whether a text has what a masked one shows, in its order. */
+function isMaskOf(masked: string, text: string): boolean {
+  const [first = '', ...others] = masked.split(MASKED);
+  const last = others.pop();
+  if (last === undefined || !text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
 }

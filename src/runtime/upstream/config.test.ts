@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { upstreamSchema, withEnvironment } from './config.js';
+import { secretsOf, upstreamSchema, withEnvironment } from './config.js';
 import { UpstreamError } from './port.js';
 
 /** As a configuration has it. */
@@ -19,6 +19,18 @@ describe('the configuration of upstream servers', () => {
     ['a server of both kinds', { a: { command: 'a', url: 'https://example.com' } }],
     ['a server of no kind', { a: {} }],
     ['a limit of no time', { a: { command: 'a', timeoutMs: 0 } }],
+    [
+      'two values of one header',
+      {
+        a: {
+          url: 'https://example.com/mcp',
+          headers: { authorization: 'Bearer t' },
+          auth: { issuer: 'https://auth.example.com', clientId: 'a', clientSecret: 'b' },
+        },
+      },
+    ],
+    ['calls that are not objects', { a: { command: 'a', record: { read: ['a.txt'] } } }],
+    ['a tool to record without a call', { a: { command: 'a', record: { read: [] } } }],
     ['classes in JavaScript', { a: { command: 'a', out: 'src/a.js' } }],
   ])('refuses %s', (_, config) => {
     expect(upstreamSchema.safeParse(config).success).toBe(false);
@@ -52,6 +64,29 @@ describe('variables', () => {
       },
       secrets: ['sesame-opens', 'example.com'],
     });
+  });
+
+  test('are filled in for an authorization server, whose secret is one wherever it is from', () => {
+    const server = {
+      url: 'https://example.com/mcp',
+      auth: {
+        issuer: `https://${variable('HOST')}`,
+        clientId: 'a',
+        clientSecret: 'written out',
+        scope: 'read',
+      },
+    };
+    const { server: resolved, secrets } = withEnvironment('a', server, env);
+    expect(resolved).toMatchObject({ auth: { ...server.auth, issuer: 'https://example.com' } });
+    expect(secrets).toEqual(['example.com', 'written out']);
+  });
+
+  test('of all servers are secrets, those of a server that lacks others as well', () => {
+    const servers = {
+      a: { command: 'a', args: [variable('TOKEN'), variable('ONE')] },
+      b: { url: `https://${variable('HOST')}` },
+    };
+    expect(secretsOf(servers, env)).toEqual(['abc', 'example.com']);
   });
 
   test('may be empty, and are then no secret', () => {

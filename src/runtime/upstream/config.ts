@@ -64,6 +64,12 @@ const common = {
     .array(z.string().regex(VARIABLE_NAME, 'is not the name of a variable'))
     .exactOptional()
     .describe('Environment variables whose values are no secrets, and are shown in logs and failures.'),
+  record: z
+    .record(z.string().min(1), z.array(z.record(z.string(), z.unknown())).min(1))
+    .exactOptional()
+    .describe(
+      'Calls whose answers `stepwright pull --record` records for tests: inputs, by the name that the server gives a tool.',
+    ),
 };
 
 const stdioSchema = z.strictObject({
@@ -74,11 +80,42 @@ const stdioSchema = z.strictObject({
   ...common,
 });
 
-const httpSchema = z.strictObject({
-  url: z.string().min(1).describe(`The address of a server over streamable HTTP. ${SECRETS}`),
-  headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
-  ...common,
+const authSchema = z.strictObject({
+  issuer: z
+    .string()
+    .min(1)
+    .describe(`The address of the authorization server. The credentials are sent to no other. ${SECRETS}`),
+  clientId: z.string().min(1).describe(`Whom the authorization server knows. ${SECRETS}`),
+  clientSecret: z.string().min(1).describe(`The secret of the client. ${SECRETS}`),
+  scope: z
+    .string()
+    .min(1)
+    .exactOptional()
+    .describe(
+      'Scopes to ask for, separated by spaces. Default: those that the client has at the authorization server.',
+    ),
 });
+
+/** The settings of `auth`. */
+export const AUTH_SETTINGS: readonly string[] = Object.keys(authSchema.shape);
+
+const httpSchema = z
+  .strictObject({
+    url: z.string().min(1).describe(`The address of a server over streamable HTTP. ${SECRETS}`),
+    headers: texts.exactOptional().describe(`Headers of every request. ${SECRETS}`),
+    auth: authSchema
+      .exactOptional()
+      .describe('Asks an authorization server for tokens, by the grant for client credentials of OAuth 2.'),
+    ...common,
+  })
+  .refine(({ auth, headers = {} }) => auth === undefined || !hasAuthorization(headers), {
+    path: ['auth'],
+    error: 'sets the header Authorization, which `headers` sets as well: leave out one of them',
+  });
+
+function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+}
 
 /** The part of the configuration that names upstream servers. */
 export const upstreamSchema = z.record(
@@ -140,6 +177,11 @@ export function filledIn(
   });
 }
 
+/** The values of the variables that servers name. Variables that are not set are left out. */
+export function secretsOf(servers: UpstreamConfig, env: Environment): readonly string[] {
+  return Object.values(servers).flatMap((server) => filledServer(server, env).secrets);
+}
+
 /**
  * Fills in `${NAME}` in all texts of a server. Secret are the values in headers, and all others of at least 8
  * characters, unless `plain` names the variable.
@@ -148,6 +190,18 @@ export function filledIn(
  *   names.
  */
 export function withEnvironment(name: string, server: UpstreamServer, env: Environment): ResolvedServer {
+  const { missing, needlessPlain, ...resolved } = filledServer(server, env);
+  if (missing.length > 0)
+    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.missingVariables(name, missing));
+  if (needlessPlain.length > 0)
+    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.needlessPlain(name, needlessPlain));
+  return resolved;
+}
+
+function filledServer(
+  server: UpstreamServer,
+  env: Environment,
+): ResolvedServer & { readonly missing: readonly string[]; readonly needlessPlain: readonly string[] } {
   const secrets = new Set<string>();
   const missing = new Set<string>();
   const unused = new Set(server.plain);
@@ -165,7 +219,12 @@ export function withEnvironment(name: string, server: UpstreamServer, env: Envir
     Object.fromEntries(Object.entries(values).map(([key, value]) => [key, fill(value)]));
   const resolved: UpstreamServer =
     'url' in server
-      ? { ...server, url: filled(server.url), headers: all(server.headers, filledWith(1)) }
+      ? {
+          ...server,
+          url: filled(server.url),
+          headers: all(server.headers, filledWith(1)),
+          ...authOf(server, filled),
+        }
       : {
           ...server,
           command: filled(server.command),
@@ -173,10 +232,26 @@ export function withEnvironment(name: string, server: UpstreamServer, env: Envir
           env: all(server.env),
           ...(server.cwd === undefined ? {} : { cwd: filled(server.cwd) }),
         };
-  if (missing.size > 0)
-    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.missingVariables(name, [...missing]));
-  if (unused.size > 0)
-    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.needlessPlain(name, [...unused]));
-  // A secret may be a part of another one, which is masked first then.
-  return { server: resolved, secrets: [...secrets].sort((one, other) => other.length - one.length) };
+  // It is one wherever it is from.
+  if ('url' in resolved && resolved.auth !== undefined) secrets.add(resolved.auth.clientSecret);
+  return {
+    server: resolved,
+    // A secret may be a part of another one, which is masked first then.
+    secrets: [...secrets].sort((one, other) => other.length - one.length),
+    missing: [...missing],
+    needlessPlain: [...unused],
+  };
+}
+
+function authOf({ auth }: HttpUpstream, filled: (text: string) => string): Pick<HttpUpstream, 'auth'> {
+  if (auth === undefined) return {};
+  const { issuer, clientId, clientSecret } = auth;
+  return {
+    auth: {
+      ...auth,
+      issuer: filled(issuer),
+      clientId: filled(clientId),
+      clientSecret: filled(clientSecret),
+    },
+  };
 }

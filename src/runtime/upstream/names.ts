@@ -65,7 +65,7 @@ function digits(name: string): string {
   return sha256Hex(name).slice(0, 8);
 }
 
-function pascalCase(name: string): string {
+export function pascalCase(name: string): string {
   const words = name.match(/[A-Za-z0-9]+/g) ?? [];
   return words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
 }

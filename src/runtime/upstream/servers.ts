@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../graph/json.js';
+import { MASKED } from '../../graph/masked.js';
 import { nearestName } from '../../graph/names.js';
 import { type Environment, type UpstreamConfig, type UpstreamServer, withEnvironment } from './config.js';
 import {
@@ -25,12 +26,14 @@ export interface UpstreamConnection {
  *
  * @param say receives what the server writes to its log, a line at a time.
  * @param changed is called when the server says that its list of tools has changed.
+ * @param secret receives what must not be shown beside the variables, such as tokens.
  */
 export type OpenUpstream = (
   name: string,
   server: UpstreamServer,
   say: (line: string) => void,
   changed: () => void,
+  secret: (text: string) => void,
 ) => Promise<UpstreamConnection>;
 
 /** How upstream servers are reached. */
@@ -137,10 +140,11 @@ class Link {
     let mask = (text: string): string => text;
     try {
       const { server, secrets } = withEnvironment(name, this.server, env);
-      mask = (text) => withoutSecrets(text, secrets);
+      const known = new Set(secrets);
+      mask = (text) => withoutSecrets(text, known);
       if (this.#failures > 0) await wait(this.#delayMs());
       const say = (line: string): void => log(mask(upstreamTexts.said(name, line)));
-      const connection = await open(name, server, say, this.changed);
+      const connection = await open(name, server, say, this.changed, (text) => known.add(text));
       const masked = maskedConnection(connection, mask);
       void connection.closed.then(() => this.#lost(masked));
       return masked;
@@ -183,8 +187,8 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '••••'), text);
+function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
+  return [...secrets].reduce((shown, secret) => shown.replaceAll(secret, MASKED), text);
 }
 
 /** A connection whose errors repeat no secret of the configuration. */

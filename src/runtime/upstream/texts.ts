@@ -34,11 +34,15 @@ export const upstreamTexts = {
   unchecked: (server: string, why: string) =>
     `The tools of the upstream server '${server}' could not be compared with the recorded ones: ${why}`,
   notRecorded: (server: string, tool: string, input: string) =>
-    `The cassette has no call, or no further call, of '${tool}' of the upstream server '${server}' with the input ${input}: record it again with \`npx stepwright run --record FILE\``,
+    `The cassette has no call, or no further call, of '${tool}' of the upstream server '${server}' with the input ${input}: record it again with \`npx stepwright pull --record\` or \`npx stepwright run --record FILE\``,
   notCassette: () =>
-    'The file is not a cassette of this version: `npx stepwright run --record FILE` writes one',
+    'The file is not a cassette of this version: `npx stepwright pull --record` and `npx stepwright run --record FILE` write one',
   noDouble: (server: string, tool: string) =>
     `There is no double of '${tool}' of the upstream server '${server}': add one with \`double\``,
+  noAnswer: (server: string, tool: string, hasSchema: boolean) =>
+    `The double of '${tool}' of the upstream server '${server}' has no answer, and ${hasSchema ? 'no value can be made up from the output schema' : 'the tool has no output schema'}: give it one`,
+  noTool: (name: string, near: string | undefined) =>
+    `There is no tool '${name}' to double${near === undefined ? '' : ` (${didYouMean(near)})`}`,
   noUpstreamClass: (name: string) =>
     `${name} is not a tool of an upstream server: pass a class that \`stepwright pull\` has written`,
   ended: (server: string) => `upstream server '${server}': the connection ended`,

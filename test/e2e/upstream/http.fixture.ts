@@ -16,13 +16,31 @@ export interface HttpFixture {
   close(): Promise<void>;
 }
 
-/** @param token what callers have to send; without it all are served. */
-export async function httpFixture(token?: string): Promise<HttpFixture> {
+/** Who may call the fixture server, as an authorization server decides. */
+export interface Protection {
+  /** The address of the authorization server. */
+  readonly issuer: string;
+  accepts(authorization: string | undefined): boolean;
+}
+
+/** @param access the token that callers have to send, or who decides; without it all are served. */
+export async function httpFixture(access?: string | Protection): Promise<HttpFixture> {
   const methods: string[] = [];
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const http: HttpServer = createServer(async (request, response) => {
-    if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
-      response.writeHead(401).end(`no access with ${request.headers.authorization}`);
+    const { authorization } = request.headers;
+    if (typeof access === 'object' && request.url?.startsWith('/.well-known/oauth-protected-resource')) {
+      const resource = `http://${request.headers.host}/mcp`;
+      const known = { resource, authorization_servers: [access.issuer], scopes_supported: ['read', 'write'] };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(known));
+      return;
+    }
+    const isAllowed =
+      typeof access === 'object'
+        ? access.accepts(authorization)
+        : access === undefined || authorization === `Bearer ${access}`;
+    if (!isAllowed) {
+      response.writeHead(401).end(`no access with ${authorization}`);
       return;
     }
     const body = request.method === 'POST' ? await json(request) : undefined;

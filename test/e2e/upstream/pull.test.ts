@@ -44,7 +44,7 @@ describe('the tools of published servers', { timeout: 240_000 }, () => {
   const cli = (...args: string[]) => stepwright(args, project.root, env());
 
   test('are recorded, once, and become classes that compile', async () => {
-    const files = ['src/upstream/files.json', 'src/upstream/files.ts'];
+    const files = ['src/upstream/files.json', 'src/upstream/files.ts', 'src/upstream/files.doubles.ts'];
     expect(await cli('pull', 'files')).toEqual({
       code: 0,
       stdout: files.map((file) => `wrote ${file}\n`).join(''),
@@ -56,6 +56,7 @@ describe('the tools of published servers', { timeout: 240_000 }, () => {
       ...files.map((file) => `${file} is current`),
       'wrote src/upstream/memory.json',
       'wrote src/upstream/memory.ts',
+      'wrote src/upstream/memory.doubles.ts',
       '',
     ]);
     expect(await project.read('src/upstream/memory.json')).not.toContain('memory.jsonl');

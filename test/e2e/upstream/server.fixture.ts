@@ -90,6 +90,11 @@ export function fixtureServer(): Server {
         case 'announce':
           await sendNotification({ method: 'notifications/tools/list_changed' });
           return { content: [] };
+        case 'picture': {
+          const { scale } = (params.arguments ?? {}) as { scale?: number };
+          if (scale === 0) return { content: [{ type: 'text', text: 'nothing to see' }], isError: true };
+          return { content: [{ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }] };
+        }
         case 'ask-client': {
           const requests: readonly ServerRequest[] = [
             {

@@ -267,4 +267,14 @@ export const outputFaults = {
     }) => `the schema of tool \`${p.tool}\` does not name the argument \`${p.input}\` of step \`${p.step}\``,
     (p) => nearest(p) ?? `it names ${p.known.map((name) => `\`${name}\``).join(', ')}; remove \`${p.input}\``,
   ),
+  SW9033: error(
+    (p: { server: string; tool: string; problem: string; repair?: string | undefined }) =>
+      `\`${p.tool}\` of the upstream server \`${p.server}\` is not called: ${p.problem}`,
+    (p) => p.repair,
+  ),
+  SW9034: error(
+    (p: { file: string; server: string; problem: string; again: string }) =>
+      `the cassette \`${p.file}\` does not fit the upstream server \`${p.server}\`: ${p.problem}`,
+    (p) => `run \`${p.again}\` and commit the result`,
+  ),
 } as const;

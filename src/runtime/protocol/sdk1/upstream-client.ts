@@ -25,6 +25,7 @@ import {
 import { SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
 import { reasonOf, upstreamTexts } from '../../upstream/texts.js';
 import { UpstreamProcess } from './upstream-process.js';
+import { ClientCredentials, isRefusedAuthorization } from './client-credentials.js';
 
 /** How long a server may take to start and to introduce itself. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -43,6 +44,8 @@ export interface OpenRequest {
   readonly root: string;
   readonly say: (line: string) => void;
   readonly changed: () => void;
+  /** Receives tokens. */
+  readonly secret: (text: string) => void;
 }
 
 /** Connects to an upstream server by the client of the SDK. */
@@ -68,11 +71,13 @@ async function endTextOf(transport: Transport): Promise<string | undefined> {
   return transport instanceof UpstreamProcess ? transport.endText() : undefined;
 }
 
-function transportOf({ server, root, say }: OpenRequest): Transport {
+function transportOf({ server, root, say, secret }: OpenRequest): Transport {
   if ('url' in server) {
-    const headers = { ...server.headers };
+    const { url, headers = {}, auth } = server;
+    const authProvider = auth === undefined ? {} : { authProvider: new ClientCredentials(auth, secret) };
+    const options = { requestInit: { headers: { ...headers } }, ...authProvider };
     // The members of the SDK's class are optional where those of its interface are not.
-    return new StreamableHTTPClientTransport(new URL(server.url), { requestInit: { headers } }) as Transport;
+    return new StreamableHTTPClientTransport(new URL(url), options) as Transport;
   }
   const { command, args = [], env = {}, cwd = '.' } = server;
   const all = { ...getDefaultEnvironment(), ...env };
@@ -164,7 +169,7 @@ class ClientConnection implements UpstreamConnection {
     } else if (!this.#isClosed && isAnswer(error)) {
       return new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
     }
-    if (isUnsent(error))
+    if (isUnsent(error) || isRefusedAuthorization(error))
       return new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, why));
     const lost = upstreamTexts.lost(name, tool, await this.endText());
     return new UpstreamError('E_UPSTREAM_LOST', lost, { outcomeUnknown: true });

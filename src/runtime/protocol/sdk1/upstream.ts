@@ -35,9 +35,9 @@ export function upstreamServers(
   return new UpstreamServers(parsed.data, {
     env: process.env,
     log,
-    open: async (name, server, say, changed) => {
+    open: async (name, server, say, changed, secret) => {
       const { openUpstream } = await import('./upstream-client.js');
-      return openUpstream({ name, server, root, say, changed });
+      return openUpstream({ name, server, root, say, changed, secret });
     },
   });
 }

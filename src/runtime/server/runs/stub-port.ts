@@ -1,5 +1,6 @@
 import { sampleOf } from '../../../formats/json-schema/sample.js';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { isWrapped } from '../../../graph/bound-schema.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
@@ -61,11 +62,7 @@ export function sampleResult({ outputSchema }: Pick<ToolEntry, 'outputSchema'>):
 
 /** The value of a step as its tool would send it, which is what the output schema is about. */
 export function sentResult({ outputSchema }: Pick<ToolEntry, 'outputSchema'>, value: Json): Json {
-  return outputSchema !== undefined && isWrapped(outputSchema) ? { result: value } : value;
-}
-
-function isWrapped(schema: JsonObject): boolean {
-  return schema['x-fastmcp-wrap-result'] === true;
+  return isWrapped(outputSchema) ? { result: value } : value;
 }
 
 /** The names that a stub of a node may have, the most exact one first: `sub/line` of `sub/line[3]`, then `line`. */
