@@ -183,6 +183,7 @@ function checkReference(
       return [diagnostic('SW3002', location, { name, suggestion: nearestName(name, known) })];
     }
     case 'steps':
+    case 'nodes':
       return checkStepReference(plan, name, reader, location);
     case 'state':
       return checkFieldReference(plan, name, reader, location);

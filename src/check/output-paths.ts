@@ -15,7 +15,17 @@ import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { besidePath, isOptionalChain } from './narrowing.js';
-import { after, afterNone, followed, type Locals, type Names, typeOf, where, without } from './type-of.js';
+import {
+  after,
+  afterNone,
+  followed,
+  type Locals,
+  type Names,
+  SETTLED,
+  typeOf,
+  where,
+  without,
+} from './type-of.js';
 import { itemOf, read, type ValueType } from './value-type.js';
 import type { NamesIn } from './values.js';
 
@@ -49,9 +59,9 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
 
 function checkPaths(expr: Expr, source: SourceLocation | undefined, names: Names): Diagnostic[] {
   return dataPaths(expr).flatMap(({ ref: { root, path: start }, segments }) => {
-    if (root !== 'steps' && root !== 'inputs' && root !== 'item' && root !== 'state') return [];
+    if (root === 'error' || root === 'index' || root === 'local' || root === 'run') return [];
     const step = String(start[0]);
-    const missing = missingIn(segments, names[root](step));
+    const missing = missingIn(segments, root === 'nodes' ? SETTLED : names[root](step));
     if (missing === undefined) return [];
     const location = locationOfExpr(missing.segment, source);
     const { path, suggestion } = missing;
@@ -60,6 +70,8 @@ function checkPaths(expr: Expr, source: SourceLocation | undefined, names: Names
         return diagnostic('SW3013', location, { argument: step, path, suggestion });
       case 'steps':
         return diagnostic('SW4005', location, { step, path, suggestion });
+      case 'nodes':
+        return diagnostic('SW4005', location, { step, of: 'the outcome of', path, suggestion });
       case 'item':
         return diagnostic('SW4005', location, { step, of: 'item', path, suggestion });
       case 'state':

@@ -16,7 +16,7 @@ type ReferenceUse = 'join' | 'order' | 'undo';
 
 /**
  * Adds the edges of each node: `after`, and each node of its scope that it or its content refers to. Only `after` and the
- * unguarded references of values count in the join. [G10]
+ * unguarded references of values to other values count in the join. [G10]
  */
 export function addEdges(workflow: MutableWorkflow, faults: PlanFault[]): void {
   addEdgesIn(workflow.root, faults);
@@ -105,12 +105,16 @@ function addReferences(
   faults: PlanFault[],
 ): void {
   for (const { ref, guarded } of references(expr)) {
-    if (ref.root !== 'steps') continue;
+    if (ref.root !== 'steps' && ref.root !== 'nodes') continue;
     const id = String(ref.path[0]);
     const target = scope.workflow.byId.get(id);
     if (target === undefined) {
       const reader = planned ?? scope.container;
       faults.push({ failure: planFailures.unknownNode(reader?.node.id ?? '', id) });
+    } else if (ref.root === 'nodes') {
+      // How a node settled is there whatever its join would say about it.
+      if (ref.path[1] !== 'status') target.isErrorRead = true;
+      addReference(planned, scope, target, false);
     } else if (use !== 'undo' || target !== planned) {
       addReference(planned, scope, target, use === 'join' && !guarded);
     }
