@@ -114,19 +114,22 @@ function addReferences(
     } else if (ref.root === 'nodes') {
       // How a node settled is there whatever its join would say about it.
       if (ref.path[1] !== 'status') target.isErrorRead = true;
-      addReference(planned, scope, target, false);
+      addReference(planned, scope, target, 'settled');
     } else if (use !== 'undo' || target !== planned) {
-      addReference(planned, scope, target, use === 'join' && !guarded);
+      addReference(planned, scope, target, use === 'join' && !guarded ? 'join' : 'order');
     }
   }
 }
 
-/** Adds the edge of a reference between two nodes of one scope: the two nodes themselves or containers of them. */
+/**
+ * Adds the edge of a reference between two nodes of one scope: the two nodes themselves or containers of them. What
+ * `settled` reads of the reader itself is a fault of its own, and no cycle of dependencies.
+ */
 function addReference(
   planned: MutableNode | undefined,
   scope: MutableScope,
   target: MutableNode,
-  isJoined: boolean,
+  how: 'join' | 'order' | 'settled',
 ): void {
   const found = visibilityOf(target, planned === undefined ? { scope } : { scope, node: planned });
   if (found.kind === 'inOtherArm' || found.user === undefined) return;
@@ -134,9 +137,12 @@ function addReference(
   const user = found.user as MutableNode;
   if (found.kind === 'inLoop' && source === user) return;
   user.orders = added(user.orders, source, user);
-  if (found.kind === 'visible' && source.index <= user.index)
+  if (
+    found.kind === 'visible' &&
+    (how === 'settled' ? source.index < user.index : source.index <= user.index)
+  )
     user.sources = added(user.sources, source, user);
-  if (!isJoined) return;
+  if (how !== 'join') return;
   user.joins = added(user.joins, source, user);
   if (collects(scope.workflow)) user.needs = added(user.needs, source, user);
 }
