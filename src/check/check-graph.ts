@@ -9,6 +9,7 @@ import { type CheckEnvironment, withTasks } from './environment.js';
 import { checkModelMessages } from './model-values.js';
 import { checkNames, checkReferences, checkUnused } from './names.js';
 import { checkOutputPaths } from './output-paths.js';
+import { checkSettledNodes } from './settled-nodes.js';
 import { checkRetries, checkRollbacks } from './side-effects.js';
 import { checkSkipped } from './skipped-steps.js';
 import { namesOf } from './values.js';
@@ -61,6 +62,7 @@ function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhol
     ...checkRollbacks(plan, environment),
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),
+    ...checkSettledNodes(plan),
     ...checkRetryRanges(plan),
     ...checkRetries(plan, environment),
     ...checkBranches(plan, namesIn),

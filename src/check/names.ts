@@ -184,6 +184,11 @@ function checkReference(
     }
     case 'steps':
       return checkStepReference(plan, name, reader, location);
+    case 'nodes': {
+      const tooEarly = settlesLater(plan, name, reader);
+      if (tooEarly === undefined) return checkStepReference(plan, name, reader, location);
+      return [diagnostic('SW3004', location, { name, step: tooEarly, isOutcome: true })];
+    }
     case 'state':
       return checkFieldReference(plan, name, reader, location);
     case 'item':
@@ -243,6 +248,17 @@ function checkStepReference(
     default:
       return visible satisfies never;
   }
+}
+
+/** The reader of how a step settles, if that is not known when it reads: it is in the step, or undoes it, or comes earlier. */
+function settlesLater(plan: WorkflowPlan, name: string, reader: Reader): string | undefined {
+  const target = plan.duplicates.has(name) ? undefined : plan.byId.get(name);
+  const visible = target && visibilityOf(target, reader);
+  if (target === undefined || visible?.kind !== 'visible' || visible.user === undefined) return undefined;
+  const { user } = visible;
+  const undoes = target.node.kind === 'parallel' && target.node.compensateNode === user.node.id;
+  const isLater = visible.source.index >= user.index;
+  return undoes || isLater ? (reader.node ?? user).node.id : undefined;
 }
 
 function checkFieldReference(

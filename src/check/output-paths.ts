@@ -21,6 +21,7 @@ import {
   isNullish,
   type Locals,
   type Names,
+  SETTLED,
   testOf,
   typeOf,
   where,
@@ -59,9 +60,9 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
 
 function checkPaths(expr: Expr, source: SourceLocation | undefined, names: Names): Diagnostic[] {
   return dataPaths(expr).flatMap(({ ref: { root, path: start }, segments }) => {
-    if (root !== 'steps' && root !== 'inputs' && root !== 'item' && root !== 'state') return [];
+    if (root === 'error' || root === 'index' || root === 'local' || root === 'run') return [];
     const step = String(start[0]);
-    const missing = missingIn(segments, names[root](step));
+    const missing = missingIn(segments, root === 'nodes' ? SETTLED : names[root](step));
     if (missing === undefined) return [];
     const location = locationOfExpr(missing.segment, source);
     const { path, suggestion } = missing;
@@ -70,6 +71,8 @@ function checkPaths(expr: Expr, source: SourceLocation | undefined, names: Names
         return diagnostic('SW3013', location, { argument: step, path, suggestion });
       case 'steps':
         return diagnostic('SW4005', location, { step, path, suggestion });
+      case 'nodes':
+        return diagnostic('SW4005', location, { step, of: 'the outcome of', path, suggestion });
       case 'item':
         return diagnostic('SW4005', location, { step, of: 'item', path, suggestion });
       case 'state':

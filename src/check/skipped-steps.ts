@@ -213,9 +213,9 @@ function requiredReferences(expr: Expr, isNeeded: boolean): RequiredReference[] 
   return found;
 }
 
-/** The steps that an expression names. */
+/** The steps whose value, or how they settled, an expression names. */
 function namedSteps(expr: Expr): ReadonlySet<string> {
-  const refs = references(expr).filter(({ ref }) => ref.root === 'steps');
+  const refs = references(expr).filter(({ ref: { root } }) => root === 'steps' || root === 'nodes');
   return new Set(refs.map(({ ref }) => String(ref.path[0])));
 }
 

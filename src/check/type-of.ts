@@ -2,12 +2,14 @@ import { expressionFunctions, type ResultKind } from '../graph/expression/functi
 import { type DataPath, dataPath, references } from '../graph/expression/traversal.js';
 import type { CallExpr, DictExpr, EachExpr, Expr, GetExpr, RefExpr } from '../graph/expression/tree.js';
 import { unreachable } from '../graph/json.js';
+import { SETTLED_NODE } from '../graph/settled.js';
 import { type Fact, followPath, formsMatching, narrowingOf } from './narrowing.js';
 import {
   ABSENT,
   alternativesOf,
   itemOf,
   ofJson,
+  ofSchema,
   ofTypes,
   read,
   typesOf,
@@ -33,6 +35,9 @@ export interface Names {
 export function where(names: Names, test: Expr, holds: boolean): Names {
   return { ...names, given: [...(names.given ?? []), { test, holds }] };
 }
+
+/** How any node settled. */
+export const SETTLED: ValueType = ofSchema(SETTLED_NODE);
 
 export type Locals = ReadonlyMap<string, ValueType>;
 
@@ -140,6 +145,8 @@ function typeOfName({ root }: RefExpr, name: string, names: Names, locals: Local
       return names.inputs(name);
     case 'steps':
       return names.steps(name);
+    case 'nodes':
+      return SETTLED;
     case 'local':
       return locals.get(name) ?? UNKNOWN;
     case 'error':

@@ -16,7 +16,7 @@ type ReferenceUse = 'join' | 'order' | 'undo';
 
 /**
  * Adds the edges of each node: `after`, and each node of its scope that it or its content refers to. Only `after` and the
- * unguarded references of values count in the join. [G10]
+ * unguarded references of values to other values count in the join. [G10]
  */
 export function addEdges(workflow: MutableWorkflow, faults: PlanFault[]): void {
   addEdgesIn(workflow.root, faults);
@@ -105,24 +105,31 @@ function addReferences(
   faults: PlanFault[],
 ): void {
   for (const { ref, guarded } of references(expr)) {
-    if (ref.root !== 'steps') continue;
+    if (ref.root !== 'steps' && ref.root !== 'nodes') continue;
     const id = String(ref.path[0]);
     const target = scope.workflow.byId.get(id);
     if (target === undefined) {
       const reader = planned ?? scope.container;
       faults.push({ failure: planFailures.unknownNode(reader?.node.id ?? '', id) });
+    } else if (ref.root === 'nodes') {
+      // How a node settled is there whatever its join would say about it.
+      if (ref.path[1] !== 'status') target.isErrorRead = true;
+      addReference(planned, scope, target, 'settled');
     } else if (use !== 'undo' || target !== planned) {
-      addReference(planned, scope, target, use === 'join' && !guarded);
+      addReference(planned, scope, target, use === 'join' && !guarded ? 'join' : 'order');
     }
   }
 }
 
-/** Adds the edge of a reference between two nodes of one scope: the two nodes themselves or containers of them. */
+/**
+ * Adds the edge of a reference between two nodes of one scope: the two nodes themselves or containers of them. What
+ * `settled` reads of the reader itself is a fault of its own, and no cycle of dependencies.
+ */
 function addReference(
   planned: MutableNode | undefined,
   scope: MutableScope,
   target: MutableNode,
-  isJoined: boolean,
+  how: 'join' | 'order' | 'settled',
 ): void {
   const found = visibilityOf(target, planned === undefined ? { scope } : { scope, node: planned });
   if (found.kind === 'inOtherArm' || found.user === undefined) return;
@@ -130,9 +137,12 @@ function addReference(
   const user = found.user as MutableNode;
   if (found.kind === 'inLoop' && source === user) return;
   user.orders = added(user.orders, source, user);
-  if (found.kind === 'visible' && source.index <= user.index)
+  if (
+    found.kind === 'visible' &&
+    (how === 'settled' ? source.index < user.index : source.index <= user.index)
+  )
     user.sources = added(user.sources, source, user);
-  if (!isJoined) return;
+  if (how !== 'join') return;
   user.joins = added(user.joins, source, user);
   if (collects(scope.workflow)) user.needs = added(user.needs, source, user);
 }

@@ -46,6 +46,7 @@ export interface MutableNode extends PlannedNode {
   compensations: readonly PlannedCompensation[];
   isRepeatable: boolean;
   mayStartOver: boolean;
+  isErrorRead: boolean;
   readonly rolledBackBy: readonly MutableNode[];
 }
 
@@ -129,6 +130,7 @@ function planNode(scope: MutableScope, node: RunnableNode, index: number): Mutab
     compensations: NO_NODES,
     isRepeatable: container !== undefined && (container.isRepeatable || isRepeated(container)),
     mayStartOver: false,
+    isErrorRead: false,
     rolledBackBy: scope.rolledBackBy,
   };
   scope.nodes.push(planned);

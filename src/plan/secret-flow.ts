@@ -140,6 +140,7 @@ export class SecretFlow {
       }
       case 'index':
       case 'error':
+      case 'nodes':
       case 'run':
         return false;
       default:

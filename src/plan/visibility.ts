@@ -120,7 +120,8 @@ function findReaders(workflow: WorkflowPlan): ReadonlyMap<PlannedNode, Readers> 
   const byTarget = new Map<PlannedNode, MutableReaders>();
   const read = (expr: Expr, reader: Reader): void => {
     for (const { ref } of references(expr)) {
-      const target = ref.root === 'steps' ? workflow.byId.get(String(ref.path[0])) : undefined;
+      const isNamed = ref.root === 'steps' || ref.root === 'nodes';
+      const target = isNamed ? workflow.byId.get(String(ref.path[0])) : undefined;
       if (target === undefined) continue;
       const found = byTarget.get(target) ?? { nodes: new Set(), users: new Set(), isHandedOut: false };
       byTarget.set(target, found);

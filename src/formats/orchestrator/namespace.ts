@@ -167,27 +167,44 @@ export class Namespace {
     const known = this.#inputs.map((input) => input.name);
     if (typeof key === 'string' && known.includes(key))
       return { kind: 'value', root: 'inputs', path: [key], taken: 1 };
-    const near = nearestName(String(key ?? ''), known);
-    return { kind: 'unknown', suggestion: near === undefined ? undefined : `params.${near}` };
+    return unknownIn('params', key, known);
   }
 
   #ofSteps(key: string | number | undefined, property: string | number | undefined): Resolution {
     const node = this.#nodes.find(({ id }) => id === key);
     if (node === undefined) {
-      const near = nearestName(
-        String(key ?? ''),
-        this.#nodes.map(({ id }) => id),
-      );
-      return { kind: 'unknown', suggestion: near === undefined ? undefined : `steps.${near}.result` };
+      const field = STEP_FIELDS.find((each) => each === property) ?? 'result';
+      const known = this.#nodes.map(({ id }) => id);
+      return unknownIn('steps', key, known, `.${field}`);
     }
+    if (property === 'status' || property === 'error')
+      return { kind: 'value', root: 'nodes', path: [node.id, property], taken: 2 };
     if (property === 'result' && hasResult(node.kind))
       return { kind: 'value', root: 'steps', path: [node.id], taken: 2 };
     const why =
       property === 'result'
         ? `a node of type \`${node.kind}\` has no result`
-        : `only its result may be read: \`$steps.${node.id}.result\``;
+        : `write one of ${listOf(STEP_FIELDS, `$steps.${node.id}.`)}`;
     return { kind: 'withoutValue', why };
   }
+}
+
+/** What may be read of a node behind `$steps`. */
+const STEP_FIELDS = ['result', 'status', 'error'] as const;
+
+/** A name behind `$params` or `$steps` that nothing has. */
+function unknownIn(
+  root: string,
+  key: string | number | undefined,
+  known: readonly string[],
+  rest = '',
+): Resolution {
+  const near = nearestName(String(key ?? ''), known);
+  return {
+    kind: 'unknown',
+    name: key === undefined ? root : `${root}.${key}`,
+    suggestion: near === undefined ? undefined : `${root}.${near}${rest}`,
+  };
 }
 
 function listOf(names: readonly string[], prefix: string): string {

@@ -40,7 +40,8 @@ export function dependenciesOf(nodes: readonly Node[]): Dependencies {
       for (const expr of expressionsOf(reader)) {
         for (const reference of references(expr)) {
           const { root, path } = reference.ref;
-          const source = root === 'steps' ? holders.get(String(path[0])) : undefined;
+          const isNamed = root === 'steps' || root === 'nodes';
+          const source = isNamed ? holders.get(String(path[0])) : undefined;
           if (source !== undefined && source !== index) edges.push({ source, reference, reader });
         }
       }
@@ -82,10 +83,10 @@ export function inOrder(nodes: readonly Node[], { explicit, data }: Dependencies
   return ordered.flatMap((index) => nodes[index] ?? []);
 }
 
-/** The data edges that no explicit dependency implies: plain references to nodes that need not have run before. */
+/** The data edges that no explicit dependency implies: plain references to values of nodes that need not have run. */
 export function implicitEdges({ explicit, data }: Dependencies): DataEdge[] {
   return data.flatMap((edges, index) => {
-    const plain = edges.filter(({ reference }) => !reference.guarded);
+    const plain = edges.filter(({ reference: { ref, guarded } }) => !guarded && ref.root === 'steps');
     const direct = explicit[index] ?? [];
     const indirect = plain.filter(({ source }) => !direct.includes(source));
     if (indirect.length === 0) return [];

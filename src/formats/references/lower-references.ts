@@ -66,7 +66,7 @@ export class ReferenceLowering {
         return either(resolved.nodes, name, keys, find, at);
       case 'unknown':
         this.#reports.report('SW5013', this.#range(located, token), {
-          name,
+          name: resolved.name ?? name,
           suggestion: resolved.suggestion,
         });
         return { kind: 'literal', at };

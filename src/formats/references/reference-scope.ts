@@ -11,7 +11,8 @@ export type Resolution =
     }
   /** The result of whichever of these nodes has run. */
   | { readonly kind: 'either'; readonly nodes: readonly string[] }
-  | { readonly kind: 'unknown'; readonly suggestion?: string | undefined }
+  /** `name` is what is not known, if it is more than the name behind `$`. */
+  | { readonly kind: 'unknown'; readonly name?: string; readonly suggestion?: string | undefined }
   /** A name that has no value at this place. */
   | { readonly kind: 'withoutValue'; readonly why: string };
 

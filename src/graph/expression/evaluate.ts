@@ -188,7 +188,7 @@ function found({ root, path, find, at }: RefExpr, start: Value): Value {
       ref: describePath(root, path),
       key: String(key),
       of: describePath(root, path.slice(0, place)),
-      found: Array.isArray(of) ? `a list of ${of.length}` : describeKind(of),
+      found: root === 'nodes' && place === 1 ? 'a node that did not fail' : describeList(of),
     };
     throw expressionError('E_REF_MISSING', details, at);
   }
@@ -196,6 +196,10 @@ function found({ root, path, find, at }: RefExpr, start: Value): Value {
   if (value === undefined && find === 'strict' && root !== 'inputs')
     throw expressionError('E_REF_MISSING', { ref: describePath(root, path) }, at);
   return value;
+}
+
+function describeList(value: Value): string {
+  return Array.isArray(value) ? `a list of ${value.length}` : describeKind(value);
 }
 
 function local(name: string | number, expr: RefExpr, { locals }: Evaluation): Value {
@@ -425,7 +429,8 @@ function checkArgument(fn: EagerFunction, index: number, value: Value, at: Span 
 
 /** `steps.list.pages`, for sentences. */
 function describePath(root: RefRoot, path: readonly (string | number)[]): string {
-  return `\`${[root, ...path].join('.')}\``;
+  // Authors write how a node settled beside its value: `steps.check.status`.
+  return `\`${[root === 'nodes' ? 'steps' : root, ...path].join('.')}\``;
 }
 
 function describeSource(expr: Expr): string {

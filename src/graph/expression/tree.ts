@@ -34,8 +34,13 @@ export interface LiteralExpr extends ExprBase {
   readonly value?: Json;
 }
 
-/** Where a reference starts. `local` is a name bound by `each` or `let`. */
-export type RefRoot = 'inputs' | 'state' | 'steps' | 'item' | 'index' | 'error' | 'run' | 'local';
+/**
+ * Where a reference starts. `local` is a name bound by `each` or `let`. `steps` has the values of nodes, and `nodes` how
+ * they settled: `nodes.check.status` is one of `SETTLED_STATUSES`, `nodes.check.error` the failure of the node with
+ * `code`, `message`, `attempts` and `node`. It is absent if the node did not fail, and there if a value or another node
+ * replaces the failure. A reference to `nodes` orders, and never counts in the join.
+ */
+export type RefRoot = 'inputs' | 'state' | 'steps' | 'nodes' | 'item' | 'index' | 'error' | 'run' | 'local';
 
 /**
  * A name and a path from it: `inputs.task`, `steps.list.pages.0`. The first path segment names the input, the

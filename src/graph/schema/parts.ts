@@ -103,7 +103,7 @@ function makeExprSchema({ expr: child, json, at }: ExprParts) {
     'ne.deep',
   ]);
   const truth = z.enum(['truthy.js', 'boolean']);
-  const root = z.enum(['inputs', 'steps', 'state', 'item', 'index', 'error', 'local']);
+  const root = z.enum(['inputs', 'steps', 'nodes', 'state', 'item', 'index', 'error', 'local']);
   const arithmeticOp = z.enum(['add.js', 'sub', 'mul', 'div', 'mod.js', 'pow']);
   const optional = { optional: z.literal(true).exactOptional() };
   const logic = { truth, items: z.array(child).min(1), ...at };

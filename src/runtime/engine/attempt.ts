@@ -203,6 +203,14 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
   const given = fallback.value === undefined ? {} : { value: fallback.value };
   transition.report({ kind: 'handled', ...nodeInFact(node), failure, attempts, ...given });
   succeed(transition, node, fallback.value);
+  keepError(node, failed);
+}
+
+/** Keeps what references to the failure of a node read. */
+function keepError(node: NodeRecord, { failure, reached }: Failed): void {
+  if (!node.planned.isErrorRead) return;
+  node.set('failure', failure);
+  node.set('reached', reached);
 }
 
 /**
@@ -244,6 +252,7 @@ function isUnavailable({ status }: NodeRecord): boolean {
 export function failWithoutFallback(transition: Transition, node: NodeRecord, failed: Failed): void {
   const { scope } = node;
   const wasFailing = isFailing(scope);
+  keepError(node, failed);
   settleFailed(transition, node, failed);
   if (scope.details.failure === undefined) setScopeFailure(transition, scope, node);
   if (scope.workflow.plan.failFast) endScope(transition, scope, node.key, stopFor('upstream_failed'));

@@ -30,11 +30,27 @@ export type Evaluated<T> =
 export function errorOf({ details }: NodeRecord): JsonObject | undefined {
   const [selection] = details.selections;
   if (selection?.why !== 'fallback') return undefined;
-  const { planned } = selection.by;
-  const { failure, reached = 0 } = selection.by.details;
+  return failureOf(selection.by);
+}
+
+function failureOf({ planned, attempt, details }: NodeRecord): JsonObject | undefined {
+  const { failure, reached = attempt } = details;
   if (failure === undefined) return undefined;
   return { code: failure.code, message: failure.message, attempts: reached, node: planned.node.id };
 }
+
+/**
+ * How a node settled, as references to `nodes` read it. A node that has not begun is in a part that never did: it is
+ * skipped. One that has not settled is absent; the checker refuses such references.
+ */
+export function settledNode(node: NodeRecord | undefined): JsonObject | undefined {
+  if (node === undefined) return NEVER_BEGAN;
+  if (!node.isSettled) return undefined;
+  const error = failureOf(node);
+  return { status: node.status, ...(error === undefined ? {} : { error }) };
+}
+
+const NEVER_BEGAN: JsonObject = { status: 'skipped' };
 
 /** Evaluates expressions against the state of a run as the nodes of one scope see it. */
 export class Evaluation implements EvaluationScope {
@@ -146,6 +162,8 @@ function lookup(
       return ownProperty(inputsOf(state, scope), name);
     case 'steps':
       return visibleNode(scope, name)?.output;
+    case 'nodes':
+      return settledNode(visibleNode(scope, name));
     case 'item':
     case 'index':
       return loopValue(scope, root, name);

@@ -2,6 +2,7 @@ import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { NodeKind } from '../../graph/kinds/node.js';
 import type { AskNode, FunctionRef } from '../../graph/model.js';
+import type { SettledStatus } from '../../graph/settled.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
 
 /**
@@ -23,16 +24,7 @@ export interface Failure {
   readonly details?: Json;
 }
 
-export type NodeStatus =
-  | 'pending'
-  | 'ready'
-  | 'running'
-  | 'waiting'
-  | 'succeeded'
-  | 'failed'
-  | 'handled'
-  | 'skipped'
-  | 'cancelled';
+export type NodeStatus = 'pending' | 'ready' | 'running' | 'waiting' | SettledStatus;
 
 export type SkipReason =
   | 'not_selected'

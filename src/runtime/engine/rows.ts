@@ -193,13 +193,13 @@ export interface NodeRow {
   readonly input?: JsonObject;
   /** Missing for a value that is absent. */
   readonly output?: Json;
-  /** The failure of the node; before it settles, that of its previous attempt. */
+  /** The failure of the node, also one that a value replaces if it is read; before it settles, that of its last attempt. */
   readonly failure?: Failure;
   /** Of a failed node: its position among the failures of its scope, from 1. */
   readonly failureNumber?: number;
   /** Of a failed or handled node: no retry around it can change the failure. */
   readonly isPermanent?: true;
-  /** Of a handled node: how many attempts reached its tool or resource. */
+  /** Of a handled node, and of a failed one whose failure is read: how many attempts reached its tool or resource. */
   readonly reached?: number;
   /** Sequence number in the queue for slots. */
   readonly queued?: number;

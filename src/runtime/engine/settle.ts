@@ -1,15 +1,14 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
+import type { SettledStatus } from '../../graph/settled.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { recordAbandoned, recordUnknown } from './effects.js';
-import type { Fact, Failure, NodeStatus, OwedCommand, SkipReason } from './events.js';
+import type { Fact, Failure, OwedCommand, SkipReason } from './events.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
 import type { SelectionReason } from './rows.js';
 import { nodeOf } from './state.js';
 import { changeSlots, leaveQueue, readerIn, type Transition } from './transition.js';
 import { compensationReturned, forgetUndone } from './undo.js';
-
-type EndStatus = Extract<NodeStatus, 'succeeded' | 'failed' | 'handled' | 'skipped' | 'cancelled'>;
 
 export function succeed(transition: Transition, node: NodeRecord, value: Value): void {
   node.output = value;
@@ -47,7 +46,7 @@ export function cancel(transition: Transition, node: NodeRecord): void {
 }
 
 /** Ends a node, frees its slot, and makes dependents ready that waited only for it. */
-export function settle(transition: Transition, node: NodeRecord, status: EndStatus): void {
+export function settle(transition: Transition, node: NodeRecord, status: SettledStatus): void {
   const { planned, scope } = node;
   transition.change(node);
   leaveQueue(transition, node);

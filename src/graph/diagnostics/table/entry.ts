@@ -23,3 +23,6 @@ export const nearest = (p: { suggestion?: string | undefined }): string | undefi
 
 /** A decorator as `@Step`, a verb, whose name is in lower case, as `call`. */
 export const owner = (name: string): string => (/^[a-z]/.test(name) ? `\`${name}\`` : `@${name}`);
+
+/** Names in a sentence. */
+export const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');

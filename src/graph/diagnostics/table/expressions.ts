@@ -1,4 +1,4 @@
-import { error, nearest, warning } from './entry.js';
+import { error, listed, nearest, warning } from './entry.js';
 
 /** Faults of expressions. */
 export const expressionFaults = {
@@ -63,14 +63,21 @@ export const referenceFaults = {
     (p) => `decorate \`${p.className}\`, or pass another class`,
   ),
   SW3004: error(
-    (p: { name: string; step: string }) =>
-      p.name === p.step
+    (p: { name: string; step: string; isOutcome?: boolean }) => {
+      if (p.isOutcome === true)
+        return p.name === p.step
+          ? `\`${p.name}\` reads how it settles itself, which is not known before it has run`
+          : `\`${p.step}\` reads how \`${p.name}\` settled, which it does later`;
+      return p.name === p.step
         ? `\`${p.name}\` uses its own value, which is not there before it has run`
-        : `\`${p.name}\` is bound after \`${p.step}\``,
+        : `\`${p.name}\` is bound after \`${p.step}\``;
+    },
     (p) =>
-      p.name === p.step
-        ? 'use an earlier step; `compensate` and `transform` are given the output: `(out) => …`'
-        : `move \`${p.name}\` above \`${p.step}\``,
+      p.name === p.step && p.isOutcome === true
+        ? 'read how an earlier step settled'
+        : p.name === p.step
+          ? 'use an earlier step; `compensate` and `transform` are given the output: `(out) => …`'
+          : `move \`${p.name}\` above \`${p.step}\``,
   ),
   SW3005: error(
     (p: { step: string; target: string; suggestion?: string | undefined }) =>
@@ -147,4 +154,30 @@ export const referenceFaults = {
     (p: { tool: string }) => `the text names the private tool \`${p.tool}\`, which its reader cannot call`,
     (p) => `name a tool that clients may call, or take \`visibility: 'workflow'\` off \`${p.tool}\``,
   ),
+  SW3019: error(
+    (p: { value: string; known: readonly string[]; suggestion?: string | undefined }) =>
+      `no step settles as \`${p.value}\``,
+    (p) => nearest(p) ?? `use one of ${listed(p.known)}`,
+  ),
+  SW3020: warning(
+    (p: {
+      name: string;
+      step: string;
+      status: string;
+      why: string;
+      cause: 'failure' | 'result' | 'join' | 'step';
+    }) => {
+      const what = p.status === 'error' ? `has no failure` : `is never \`${p.status}\``;
+      return `\`${p.name}\` ${what} where \`${p.step}\` reads it: ${p.why}`;
+    },
+    (p) => HINTS_OF_CAUSES[p.cause],
+  ),
+} as const;
+
+/** What lets a step read a status or a failure, by what is in the way. */
+const HINTS_OF_CAUSES = {
+  failure: 'let a value take over with `attempt`, or set `failFast: false` or the error strategy `collect`',
+  result: 'let a value or another step take over with `attempt`',
+  join: "set `join: 'all_done'`, or do not wait for it in `after`",
+  step: 'compare with another status, or remove the condition',
 } as const;

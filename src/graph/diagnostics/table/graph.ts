@@ -29,8 +29,12 @@ export const graphFaults = {
     nearest,
   ),
   SW4005: error(
-    (p: { path: string; step: string; of?: 'item' | 'state field'; suggestion?: string | undefined }) =>
-      `${p.of ?? 'the output of'} \`${p.step}\` has no \`${p.path}\``,
+    (p: {
+      path: string;
+      step: string;
+      of?: 'item' | 'state field' | 'the outcome of';
+      suggestion?: string | undefined;
+    }) => `${p.of ?? 'the output of'} \`${p.step}\` has no \`${p.path}\``,
     nearest,
   ),
   SW4006: error(

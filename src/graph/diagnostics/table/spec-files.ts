@@ -1,7 +1,5 @@
 import { didYouMean } from '../../names.js';
-import { error, nearest, warning } from './entry.js';
-
-const listed = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+import { error, listed, nearest, warning } from './entry.js';
 
 /** Faults of workflows in YAML, JSON and XML. */
 export const specFileFaults = {

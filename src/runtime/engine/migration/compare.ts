@@ -123,6 +123,12 @@ function keepsState({ state: before = [] }: Graph, { state: after = [] }: Graph)
   return before.every(({ name, initial }) => fields.get(name) === canonicalJson(initial));
 }
 
+/** Whether the other graph reads a failure of a node that this run has not kept. */
+function lacksError({ planned, isSettled, status }: NodeRecord, other: PlannedNode): boolean {
+  if (!isSettled || planned.isErrorRead || !other.isErrorRead) return false;
+  return status === 'failed' || (status === 'succeeded' && planned.node.onError !== undefined);
+}
+
 /** Looks at all nodes of a run that have started. */
 class Walk {
   readonly reasons: MigrationReason[] = [];
@@ -189,7 +195,8 @@ class Walk {
     }
     if (container === undefined || node.isSettled || node.attempt > 1) {
       const isRepeated = node.attempt > 1 && !node.isSettled;
-      if (!this.#nodes.isSame(planned, other)) this.#add(key, isRepeated ? 'ran_before' : 'changed');
+      if (!this.#nodes.isSame(planned, other) || lacksError(node, other))
+        this.#add(key, isRepeated ? 'ran_before' : 'changed');
       else if (!hasSameEdges(planned, other)) this.#add(key, 'edges');
       else this.#touchInside(container);
       return;

@@ -141,7 +141,7 @@ function renamedIn(value: Json, mapping: Mapping): Json {
   if (kind === 'literal') return value;
   const named = (id: Json | undefined): Json | undefined =>
     typeof id === 'string' ? (mapping.get(id) ?? id) : id;
-  if (kind === 'ref' && root === 'steps' && Array.isArray(path)) {
+  if (kind === 'ref' && (root === 'steps' || root === 'nodes') && Array.isArray(path)) {
     const [first = null, ...rest] = path as readonly Json[];
     return { ...value, path: [named(first) ?? null, ...rest] };
   }
