@@ -107,6 +107,14 @@ const SCALARS = [
   ...[
     '*a',
     '&a x',
+    '&a [b, c]',
+    '&b {a: *a, c: &c 1}',
+    '[*a, *b ]',
+    '&c',
+    '*c ',
+    '&a',
+    '&d |',
+    '&e # c',
     '!t x',
     '|',
     '>',
@@ -321,9 +329,15 @@ const { map: blocks } = fc.letrec<{ block: string[]; map: string[]; list: string
 
 const ends = fc.constantFrom('\n', '', '\n\n', '\n# c\n', '\n  # c', '\n ');
 
+/** As it is, or with the line breaks of Windows. */
+const withBreaks = (texts: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc
+    .tuple(texts, fc.boolean())
+    .map(([text, isWindows]) => (isWindows ? text.replaceAll('\n', '\r\n') : text));
+
 test('what is read plainly is what the parser reads', () => {
   let plain = 0;
-  const texts = fc.tuple(blocks, ends).map(([lines, end]) => lines.join('\n') + end);
+  const texts = withBreaks(fc.tuple(blocks, ends).map(([lines, end]) => lines.join('\n') + end));
   fc.assert(
     fc.property(texts, (text) => {
       if (isSame(text)) plain += 1;
@@ -342,18 +356,60 @@ for (const [form, values] of Object.entries(SEVERAL_LINES)) {
       values,
       fc.constantFrom('', '\n', '\nc: d', '\n- c', '\n  c: d', '\n\n', '\n# c\n'),
     );
+    const texts = parts.map(([start, lines, end]) => {
+      const last = start.split('\n').at(-1) ?? '';
+      const indent = ' '.repeat(/\S/.exec(last)?.index ?? 0);
+      return start + lines.join(`\n${indent}`) + end;
+    });
     fc.assert(
-      fc.property(parts, ([start, lines, end]) => {
-        const last = start.split('\n').at(-1) ?? '';
-        const indent = ' '.repeat(/\S/.exec(last)?.index ?? 0);
-        const text = start + lines.join(`\n${indent}`) + end;
-        if (lines.length > 1 && isSame(text)) plain += 1;
+      fc.property(withBreaks(texts), (text) => {
+        if (isSame(text)) plain += 1;
       }),
       { numRuns: 1_000 },
     );
     expect(plain).toBeGreaterThan(50);
   });
 }
+
+test('the values of aliases are what the parser reads', () => {
+  const values = fc.constantFrom(
+    'x',
+    '1',
+    '[b, c]',
+    '{a: b, c: [d]}',
+    '"q"',
+    '|\n    text\n',
+    '\n    k: [v]\n    l: 1',
+  );
+  const uses = fc.constantFrom(
+    '*one',
+    '[*one, *two]',
+    '{k: *two}',
+    '*two # c',
+    '\n    deep: *one',
+    '*none',
+    '&two *one',
+  );
+  const anchors = fc.constantFrom('', '', '', '&three ', '&one ');
+  const parts = fc.tuple(
+    values,
+    values,
+    fc.array(fc.tuple(anchors, fc.oneof(values, uses)), { minLength: 1, maxLength: 4 }),
+  );
+  let plain = 0;
+  const texts = parts.map(([one, two, others]) =>
+    [['&one ', one], ['&two ', two], ...others]
+      .map(([anchor, value], index) => `k${index}: ${anchor}${value}`)
+      .join('\n'),
+  );
+  fc.assert(
+    fc.property(withBreaks(texts), (text) => {
+      if (text.includes('*') && isSame(text)) plain += 1;
+    }),
+    { numRuns: 1_000 },
+  );
+  expect(plain).toBeGreaterThan(50);
+});
 
 const FILE = `# A file
 domain: travel

@@ -1,6 +1,7 @@
 import { type Located, type LocatedText, pointerTo, type SourceText } from './located.js';
 import { plainOffsets } from './offsets.js';
 import { MapEntries, type ReadText, Reports } from './reading.js';
+import { Anchors } from './yaml-anchors.js';
 import {
   type BlockLines,
   blockText,
@@ -18,7 +19,7 @@ import {
  * parser: then the result is `undefined`. What is read here is exactly what the parser reads.
  */
 export function readPlainYaml(source: SourceText): ReadText | undefined {
-  if (OTHER_BLANKS.test(source.text)) return undefined;
+  if (BYTE_ORDER_MARK.test(source.text)) return undefined;
   const reports = new Reports(source);
   try {
     const root = new PlainReading(source.text, reports).read();
@@ -32,44 +33,46 @@ export function readPlainYaml(source: SourceText): ReadText | undefined {
 /** Thrown where a text goes beyond what is read here. */
 const NOT_PLAIN = Symbol('not plain');
 
-/** Blanks that have rules of their own. */
-const OTHER_BLANKS = /[\r\ufeff]/;
+const BYTE_ORDER_MARK = /\ufeff/;
 
-const DOCUMENT_START = /---(?: *| +#[^\n]*)\n/y;
+const DOCUMENT_START = /---(?: *| +#[^\n]*)\r?\n/y;
 /** A key, from its first character to the value behind it. */
-const KEY = /([A-Za-z_$/\u00c0-\u1fff][\w$./ \u00c0-\u1fff-]{0,99}(?<! )):(?: +|(?=\n|$))/y;
-const QUOTED_KEY = /("(?:[^"\\\n]|\\.){0,100}"|'(?:[^'\n]|''){0,100}'):(?: +|(?=\n|$))/y;
+const KEY = /([A-Za-z_$/\u00c0-\u1fff][\w$./ \u00c0-\u1fff-]{0,99}(?<! )):(?: +|(?=\r?\n|$))/y;
+const QUOTED_KEY = /("(?:[^"\\\n]|\\.){0,100}"|'(?:[^'\n]|''){0,100}'):(?: +|(?=\r?\n|$))/y;
 /** In brackets, no blank is needed behind a key in quotes. */
 const QUOTED_KEY_IN_FLOW = /("(?:[^"\\\n]|\\.){0,100}"|'(?:[^'\n]|''){0,100}'): */y;
-const DASH = /-(?: +|(?=\n|$))/y;
+const DASH = /-(?: +|(?=\r?\n|$))/y;
 /** A value outside of brackets, up to a comment or the end of its line. */
-const PLAIN = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\n]*/y;
+const PLAIN = /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))[^\r\n]*/y;
 /** A value within brackets, with the blanks behind it. */
 const PLAIN_IN_FLOW =
-  /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))(?:[^,[\]{}:#\n]+|:(?=[^\s,[\]{}])|(?<=\S)#)*/y;
+  /(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))(?:[^,[\]{}:#\r\n]+|:(?=[^\s,[\]{}])|(?<=\S)#)*/y;
 /** The next line of a value, with the line breaks before it. */
-const MORE_OF_PLAIN = / *((?:\n *)*)\n( *)(?=[^ \n#])([^\n]*)/y;
+const MORE_OF_PLAIN = / *((?:\r?\n *)*)\r?\n( *)(?=[^ \r\n#])([^\r\n]*)/y;
 const DOUBLE_QUOTED = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
 const SINGLE_QUOTED = /'[^']*(?:''[^']*)*'/y;
-const BLOCK_HEADER = /([|>])(?:([+-])([1-9]?)|([1-9])?([+-]?))(?: *| +#[^\n]*)\n/y;
-const BLOCK_LINE = /( *)([^\n]*)(?:\n|$)/y;
+const ESCAPED_BREAK = /\\[ \t]*\r?\n/;
+const INDENT_IN_QUOTES = /\n( *)(?=[^ \r\n])/g;
+const BLOCK_HEADER = /([|>])(?:([+-])([1-9]?)|([1-9])?([+-]?))(?: *| +#[^\n]*)\r?\n/y;
+const BLOCK_LINE = /( *)([^\r\n]*)\r?(?:\n|$)/y;
+const ANCHOR = /&([\w-]+)(?: +|(?=\r?\n))/y;
+const ALIAS = /\*([\w-]+)(?=[\s,\]}]|$)/y;
 const BLANKS = / */y;
 /** What may be behind a value on its line. */
-const LINE_END = /(?: *| +#[^\n]*)(?:\n|$)/y;
+const LINE_END = /(?: *| +#[^\n]*)(?:\r?\n|$)/y;
 /** The rest of a line whose value is below it. Blanks before it are read with what is before them. */
-const NO_VALUE = /(?:#[^\n]*)?(?:\n|$)/y;
-const EMPTY_LINE = / *(?:#[^\n]*)?(?:\n|$)/y;
+const NO_VALUE = /(?:#[^\n]*)?(?:\r?\n|$)/y;
+const EMPTY_LINE = / *(?:#[^\n]*)?(?:\r?\n|$)/y;
 /** Here the parser wants a blank before each comment. */
-const EMPTY_LINES_IN_FLOW = /(?:(?: +#[^\n]*| *)\n)*( *)/y;
+const EMPTY_LINES_IN_FLOW = /(?:(?: +#[^\n]*| *)\r?\n)*( *)/y;
 
-const BLANK_END = / +$/;
-const COMMENT = / +#/;
 /** Words that mean something as a key. */
 const WORD = /^(?:true|false|null)$/i;
 
 class PlainReading {
   readonly #text: string;
   readonly #reports: Reports;
+  readonly #anchors = new Anchors();
   #index = 0;
   /** The column of the first character of the line; -1 at the end of the text. */
   #column = -1;
@@ -90,6 +93,8 @@ class PlainReading {
     if (this.#column !== 0) throw NOT_PLAIN;
     const root = this.#block(0, '');
     if (this.#index < this.#text.length) throw NOT_PLAIN;
+    // The parser reports a fault of a value with each of its aliases.
+    if (this.#anchors.hasCopies && this.#reports.diagnostics.length > 0) throw NOT_PLAIN;
     return root;
   }
 
@@ -110,7 +115,7 @@ class PlainReading {
   #isAtDash(): boolean {
     if (this.#text[this.#index] !== '-') return false;
     const next = this.#text[this.#index + 1];
-    return next === ' ' || next === '\n' || next === undefined;
+    return next === ' ' || next === '\r' || next === '\n' || next === undefined;
   }
 
   #map(column: number, pointer: string): Located {
@@ -152,10 +157,12 @@ class PlainReading {
 
   /** The value behind a key or a dash: on its line, or in the lines below that are indented more. */
   #value(column: number, isOfKey: boolean, pointer: string): Located {
+    const anchor = this.#match(ANCHOR)?.[1];
+    if (anchor !== undefined) return this.#anchored(anchor, () => this.#value(column, isOfKey, pointer));
     const start = this.#index;
     if (this.#match(NO_VALUE) === undefined) {
       const value = this.#inline(column, pointer);
-      return value === undefined ? this.#blockText(column, pointer) : this.#endOfLine(value, column);
+      return value === undefined ? this.#blockText(column, pointer) : this.#endOfLine(value, start, column);
     }
     this.#nextLine();
     const isListBelow = isOfKey && this.#column === column && this.#isAtDash();
@@ -164,25 +171,35 @@ class PlainReading {
     return { kind: 'null', value: null, written: '', start, end: start, pointer };
   }
 
-  /** Ends the line of a value. A plain text may go on in the next ones. */
-  #endOfLine(value: Located, column: number): Located {
-    this.#end = value.end;
+  /** Ends the line of a value that begins at an offset. A plain text may go on in the next ones. */
+  #endOfLine(value: Located, start: number, column: number): Located {
+    const end = this.#index;
+    this.#end = end;
     if (this.#match(LINE_END) === undefined) throw NOT_PLAIN;
     this.#nextLine();
     if (this.#column <= column) return value;
-    const { start, end, pointer } = value;
-    if (/["'[{]/.test(this.#text[start] ?? '')) throw NOT_PLAIN;
+    if (/["'[{*]/.test(this.#text[start] ?? '')) throw NOT_PLAIN;
     this.#index = end;
     const text = this.#moreOfPlain(this.#text.slice(start, end), column);
-    const whole: Located = {
-      kind: 'text',
-      value: text,
-      start,
-      end: this.#index,
-      pointer,
-      offsetAt: () => start,
-    };
-    return this.#endOfLine(whole, column);
+    const place = { start, end: this.#index, pointer: value.pointer };
+    return this.#endOfLine({ kind: 'text', value: text, ...place, offsetAt: () => start }, start, column);
+  }
+
+  #anchored(name: string, read: () => Located): Located {
+    // The anchor of a key, one more list, an alias or another anchor.
+    const isOther = /[#*&]/.test(this.#text[this.#index] ?? '') || this.#isAtDash() || this.#isAtKey();
+    if (isOther || !this.#anchors.open(name)) throw NOT_PLAIN;
+    const value = read();
+    if (value.kind === 'null' && value.written === '') throw NOT_PLAIN;
+    this.#anchors.close(name, value);
+    return value;
+  }
+
+  #alias(pointer: string): Located {
+    const name = this.#match(ALIAS)?.[1];
+    const value = name === undefined ? undefined : this.#anchors.copy(name, pointer);
+    if (value === undefined) throw NOT_PLAIN;
+    return value;
   }
 
   #key(pointer: string, quoted: RegExp): LocatedText {
@@ -213,6 +230,8 @@ class PlainReading {
         return this.#quoted(DOUBLE_QUOTED, column, pointer);
       case "'":
         return this.#quoted(SINGLE_QUOTED, column, pointer);
+      case '*':
+        return this.#alias(pointer);
       case '|':
       case '>':
         return undefined;
@@ -222,6 +241,8 @@ class PlainReading {
   }
 
   #inFlow(pointer: string): Located {
+    const anchor = this.#match(ANCHOR)?.[1];
+    if (anchor !== undefined) return this.#anchored(anchor, () => this.#inFlow(pointer));
     switch (this.#text[this.#index]) {
       case '[':
       case '{':
@@ -230,6 +251,8 @@ class PlainReading {
         return this.#quoted(DOUBLE_QUOTED, this.#flowColumn, pointer);
       case "'":
         return this.#quoted(SINGLE_QUOTED, this.#flowColumn, pointer);
+      case '*':
+        return this.#alias(pointer);
       default:
         return this.#plain(PLAIN_IN_FLOW, pointer);
     }
@@ -281,8 +304,8 @@ class PlainReading {
     if (!written.includes('\n'))
       return { kind: 'text', value: unquoted(written), ...place, offsetAt: quotedOffsets(start, written) };
     // A break that is escaped, and blanks that are, are left to the parser.
-    if (/\\[ \t]*\n/.test(written)) throw NOT_PLAIN;
-    for (const [, indent = ''] of written.matchAll(/\n( *)(?=[^ \n])/g))
+    if (ESCAPED_BREAK.test(written)) throw NOT_PLAIN;
+    for (const [, indent = ''] of written.matchAll(INDENT_IN_QUOTES))
       if (indent.length <= column) throw NOT_PLAIN;
     return { kind: 'text', value: unquoted(joinedLines(written)), ...place, offsetAt: () => start };
   }
@@ -303,8 +326,10 @@ class PlainReading {
 
   /** The text of a line, without a comment behind it. */
   #textOf(line: string): string {
-    const comment = line.search(COMMENT);
-    const written = (comment === -1 ? line : line.slice(0, comment)).replace(BLANK_END, '');
+    let end = line.indexOf(' #');
+    if (end === -1) end = line.length;
+    while (line[end - 1] === ' ') end -= 1;
+    const written = line.slice(0, end);
     if (written.endsWith(':') || written.includes(': ') || line.includes('\t')) throw NOT_PLAIN;
     return written;
   }

@@ -105,7 +105,7 @@ function* literalPieces(written: string): Generator<readonly [number, number]> {
 
 /** Joins the lines of a text that is not a block text: a line break is a blank, and so many more are line breaks. */
 export function joinedLines(written: string): string {
-  return written.replace(/[ \t]*\n[ \t\n]*/g, (gap) => {
+  return written.replace(/(?<![ \t])[ \t]*\r?\n[ \t\r\n]*/g, (gap) => {
     const breaks = gap.split('\n').length - 1;
     return breaks === 1 ? ' ' : '\n'.repeat(breaks - 1);
   });
