@@ -30,7 +30,8 @@ export function checkCalls(
   namesIn: NamesIn,
 ): Diagnostic[] {
   const { graph } = plan;
-  return plan.nodes.flatMap((planned) => {
+  const found: Diagnostic[] = [];
+  for (const planned of plan.nodes) {
     const { node } = planned;
     const ofTool = (tool: string, input: DictExpr): Diagnostic[] => {
       const signature = environment.tools.get(tool);
@@ -39,9 +40,10 @@ export function checkCalls(
       const suggestion = nearestName(tool, environment.tools.keys());
       return [diagnostic('SW4001', locationOfNode(node, graph), { workflow: graph.name, tool, suggestion })];
     };
-    const undoing = compensationsOf(node).flatMap(({ tool, input }) => ofTool(tool, input));
-    return [...ofCallee(planned, ofTool, plan, environment, namesIn), ...undoing];
-  });
+    found.push(...ofCallee(planned, ofTool, plan, environment, namesIn));
+    for (const { tool, input } of compensationsOf(node)) found.push(...ofTool(tool, input));
+  }
+  return found;
 }
 
 function ofCallee(
@@ -74,36 +76,37 @@ function checkInput(
   const source = locationOfNode(node, graph);
   const about = { step: node.id, ...callee };
   const view = viewOf(schema);
-  const surplusOf =
-    (spread: Expr) =>
-    (input: string): Diagnostic =>
-      diagnostic('SW4004', locationOfExpr(spread, source), { ...about, input }, { hint: texts.pouredIn });
+  const names = namesIn(scope);
   const found: Diagnostic[] = [];
   for (const entry of given.entries) {
     if (!('key' in entry)) {
-      found.push(...surplusKeys(entry.spread, view, namesIn(scope)).map(surplusOf(entry.spread)));
+      const location = locationOfExpr(entry.spread, source);
+      for (const input of surplusKeys(entry.spread, view, names))
+        found.push(diagnostic('SW4004', location, { ...about, input }, { hint: texts.pouredIn }));
       continue;
     }
-    const location = locationOfExpr(entry.value, source);
     const step = stepInto(view, entry.key);
     if (step.kind === 'missing') {
       const suggestion = nearestName(entry.key, step.known);
+      const location = locationOfExpr(entry.value, source);
       found.push(diagnostic('SW4004', location, { ...about, input: entry.key, suggestion }));
       continue;
     }
-    const names = unnamedBeside(view, entry.key);
-    if ('tool' in callee && names !== undefined) {
-      const given = { step: node.id, tool: callee.tool, input: entry.key };
-      const suggestion = nearestName(entry.key, names);
-      found.push(diagnostic('SW9030', location, { ...given, known: names, suggestion }));
+    const named = unnamedBeside(view, entry.key);
+    if ('tool' in callee && named !== undefined) {
+      const suggestion = nearestName(entry.key, named);
+      const argument = { step: node.id, tool: callee.tool, input: entry.key };
+      const location = locationOfExpr(entry.value, source);
+      found.push(diagnostic('SW9030', location, { ...argument, known: named, suggestion }));
     }
-    const mismatch = typeMismatch(entry.value, step.view, namesIn(scope));
-    if (mismatch !== undefined)
-      found.push(diagnostic('SW4012', location, { ...about, input: entry.key, ...mismatch }));
+    const mismatch = typeMismatch(entry.value, step.view, names);
+    if (mismatch === undefined) continue;
+    const location = locationOfExpr(entry.value, source);
+    found.push(diagnostic('SW4012', location, { ...about, input: entry.key, ...mismatch }));
   }
-  const location = locationOfExpr(given, source);
-  const missing = missingInputs(given, schema);
-  return [...found, ...missing.map((input) => diagnostic('SW4003', location, { ...about, input }))];
+  for (const input of missingInputs(given, view))
+    found.push(diagnostic('SW4003', locationOfExpr(given, source), { ...about, input }));
+  return found;
 }
 
 const texts = {
@@ -116,7 +119,9 @@ function surplusKeys(spread: Expr, view: SchemaView, names: Names): readonly str
 }
 
 /** The required inputs that are missing in every run. */
-function missingInputs({ entries }: DictExpr, schema: JsonSchema): string[] {
+function missingInputs({ entries }: DictExpr, view: SchemaView): readonly string[] {
+  const required = requiredKeys(view);
+  if (required.length === 0) return required;
   const given = new Set<string>();
   for (const entry of entries) {
     // A spread value may have any key.
@@ -124,7 +129,7 @@ function missingInputs({ entries }: DictExpr, schema: JsonSchema): string[] {
     // A literal absent value is not sent.
     if (entry.value.kind !== 'literal' || entry.value.value !== undefined) given.add(entry.key);
   }
-  return requiredKeys(viewOf(schema)).filter((input) => !given.has(input));
+  return required.filter((input) => !given.has(input));
 }
 
 /** The schema of the inputs of a workflow. */

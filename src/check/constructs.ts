@@ -24,23 +24,23 @@ import type { NamesIn } from './values.js';
  * failure codes. Of the inferred types: SW4029 loops over a value that is not a list, SW4030 options of questions.
  */
 export function checkConstructs({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
-  return nodes.flatMap(({ node, scope }) => {
+  const found: Diagnostic[] = [];
+  for (const { node, scope } of nodes) {
     const location = locationOfNode(node, graph);
-    const own = kindOf(node)
-      .faults(node)
-      .map(({ code, params, at }) => diagnostic(code, locationOfExpr(at, location), params));
+    for (const { code, params, at } of kindOf(node).faults(node))
+      found.push(diagnostic(code, locationOfExpr(at, location), params));
     if (node.kind === 'foreach') {
       const actual = nonListType(node, namesIn(scope));
       if (actual !== undefined)
-        own.push(diagnostic('SW4029', locationOfExpr(node.items, location), { step: node.id, actual }));
+        found.push(diagnostic('SW4029', locationOfExpr(node.items, location), { step: node.id, actual }));
     }
     if (node.kind === 'ask') {
       const problem = problemOfOptions(node, namesIn(scope));
       if (problem !== undefined)
-        own.push(diagnostic('SW4030', locationOfExpr(node.options, location), { step: node.id, problem }));
+        found.push(diagnostic('SW4030', locationOfExpr(node.options, location), { step: node.id, problem }));
     }
-    return own;
-  });
+  }
+  return found;
 }
 
 function nonListType({ items }: ForeachNode, names: Names): string | undefined {
@@ -99,37 +99,41 @@ function checkRetry(
 
 /** SW9016: expressions that are too deep for the evaluator, each once. */
 export function checkDepth({ graph, scopes, nodes }: WorkflowPlan): Diagnostic[] {
-  const ofNodes = nodes.flatMap(({ node }) =>
-    expressionsOf(node).map((expr) => ({ expr, location: locationOfNode(node, graph) })),
-  );
-  const ofScopes = scopes.flatMap(({ value, container }) =>
-    value === undefined
-      ? []
-      : [
-          {
-            expr: value,
-            location: container === undefined ? graph.source : locationOfNode(container.node, graph),
-          },
-        ],
-  );
-  return [...ofNodes, ...ofScopes].flatMap(({ expr, location }) => {
-    const deep = firstTooDeep(expr);
-    if (deep === undefined) return [];
-    return [diagnostic('SW9016', locationOfExpr(deep, location), { limit: MAX_EXPRESSION_DEPTH })];
-  });
+  const found: Diagnostic[] = [];
+  const check = (expr: Expr, location: SourceLocation | undefined): void => {
+    const deep = firstTooDeep(expr, 0);
+    if (deep === undefined) return;
+    found.push(diagnostic('SW9016', locationOfExpr(deep, location), { limit: MAX_EXPRESSION_DEPTH }));
+  };
+  for (const { node } of nodes)
+    for (const expr of expressionsOf(node)) check(expr, locationOfNode(node, graph));
+  for (const { value, container } of scopes) {
+    if (value === undefined) continue;
+    check(value, container === undefined ? graph.source : locationOfNode(container.node, graph));
+  }
+  return found;
 }
 
-/** The outermost part below the depth limit of the evaluator. */
-function firstTooDeep(root: Expr): Expr | undefined {
-  const open: [expr: Expr, depth: number][] = [[root, 0]];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [expr, depth] = next;
-    if (depth >= MAX_EXPRESSION_DEPTH) return expr;
-    if (expr.kind === 'dict') {
-      for (const entry of expr.entries) open.push(['key' in entry ? entry.value : entry.spread, depth + 1]);
-    } else for (const child of childrenOf(expr)) open.push([child.expr, depth + 1]);
+/** The outermost part below the depth limit of the evaluator, which bounds this recursion as well. */
+function firstTooDeep(expr: Expr, depth: number): Expr | undefined {
+  if (depth >= MAX_EXPRESSION_DEPTH) return expr;
+  switch (expr.kind) {
+    case 'literal':
+    case 'ref':
+      return undefined;
+    case 'dict':
+      for (const entry of expr.entries) {
+        const deep = firstTooDeep('key' in entry ? entry.value : entry.spread, depth + 1);
+        if (deep !== undefined) return deep;
+      }
+      return undefined;
+    default:
+      for (const child of childrenOf(expr)) {
+        const deep = firstTooDeep(child.expr, depth + 1);
+        if (deep !== undefined) return deep;
+      }
+      return undefined;
   }
-  return undefined;
 }
 
 /** The largest number of values in a message. */

@@ -17,14 +17,20 @@ import type { CheckEnvironment } from './environment.js';
  * step that runs only when selected, SW4025 a `goto` to a later step.
  */
 export function checkRoutes(plan: WorkflowPlan): Diagnostic[] {
-  return plan.nodes.flatMap((planned) => [
-    ...planned.node.after.flatMap((target) => checkAfter(planned, target, plan)),
-    ...routesOf(planned.node).flatMap(({ kind, target }) => checkRoute(planned, kind, target, plan)),
-    ...checkGoto(planned, plan),
-  ]);
+  const found: Diagnostic[] = [];
+  for (const planned of plan.nodes) {
+    for (const target of planned.node.after) found.push(...checkAfter(planned, target, plan));
+    for (const { kind, target } of routesOf(planned.node))
+      found.push(...checkRoute(planned, kind, target, plan));
+    found.push(...checkGoto(planned, plan));
+  }
+  return found;
 }
 
-function checkAfter(planned: PlannedNode, target: string, plan: WorkflowPlan): Diagnostic[] {
+/** What most steps have. */
+const NONE: readonly Diagnostic[] = [];
+
+function checkAfter(planned: PlannedNode, target: string, plan: WorkflowPlan): readonly Diagnostic[] {
   const { node, scope } = planned;
   const location = locationOfNode(node, plan.graph);
   const found = plan.byId.get(target);
@@ -32,10 +38,10 @@ function checkAfter(planned: PlannedNode, target: string, plan: WorkflowPlan): D
     const suggestion = nearestName(target, idsBeside(planned));
     return [diagnostic('SW3005', location, { step: node.id, target, suggestion })];
   }
-  if (plan.duplicates.has(target)) return [];
+  if (plan.duplicates.has(target)) return NONE;
   if (found.scope !== scope) return [misplaced(planned, 'after', found, plan)];
   const { kind } = found.node;
-  if (kind !== 'compensate' && (kind !== 'error' || !found.needsSelection)) return [];
+  if (kind !== 'compensate' && (kind !== 'error' || !found.needsSelection)) return NONE;
   return [diagnostic('SW4019', location, { step: node.id, target, kind })];
 }
 
@@ -54,9 +60,9 @@ function checkRoute(
   return [];
 }
 
-function checkGoto(planned: PlannedNode, plan: WorkflowPlan): Diagnostic[] {
+function checkGoto(planned: PlannedNode, plan: WorkflowPlan): readonly Diagnostic[] {
   const { node } = planned;
-  if (node.kind !== 'goto') return [];
+  if (node.kind !== 'goto') return NONE;
   const found = beside(planned, 'target', node.target, plan);
   if (!('node' in found)) return [found];
   if (found.index < planned.index) return [];
@@ -104,6 +110,8 @@ function idsBeside({ node, scope }: PlannedNode): string[] {
 
 /** SW4006: steps that wait for each other, because of `after`, references, routes or a `goto`. */
 export function checkCycles(plan: WorkflowPlan): Diagnostic[] {
+  // Without a wait for a later step, or for the step itself, there is no cycle.
+  if (plan.nodes.every((each) => waitsForEarlier(each))) return [];
   // Only the first of two steps with one id counts: otherwise they would seem to wait for themselves. See SW4009.
   const nodes = plan.nodes.filter((each) => plan.byId.get(each.node.id) === each);
   const waits = nodes.map((each) => {
@@ -117,6 +125,12 @@ export function checkCycles(plan: WorkflowPlan): Diagnostic[] {
 function waitsOf({ index, sources, selectors, slice, orders, routers }: PlannedNode): PlannedNode[] {
   const jumps = [...orders, ...routers].filter((each) => each.node.kind === 'goto' && each.index < index);
   return [...sources, ...selectors, ...slice, ...jumps];
+}
+
+/** Whether a node waits for earlier nodes of its list only. */
+function waitsForEarlier({ index, sources, selectors, slice }: PlannedNode): boolean {
+  const isEarlier = (other: PlannedNode): boolean => other.index < index;
+  return sources.every(isEarlier) && selectors.every(isEarlier) && slice.every(isEarlier);
 }
 
 function reportCycle({ graph }: WorkflowPlan, cycle: readonly PlannedNode[]): Diagnostic {

@@ -1,8 +1,8 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { references, unboundLocals } from '../graph/expression/traversal.js';
+import { eachReference, unboundLocals } from '../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
-import type { ForeachNode } from '../graph/model.js';
+import type { ForeachNode, Input } from '../graph/model.js';
 import { ERROR_FIELDS, isValidName, NAME_RULES, type NamedKind, nearestName } from '../graph/names.js';
 import { expressionsOf, fallbackValue } from '../graph/nodes.js';
 import type { SourceLocation } from '../graph/source-location.js';
@@ -12,6 +12,9 @@ import { armIdsOf } from '../plan/faults.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { type Reader, readersOf, visibilityOf } from '../plan/visibility.js';
 import type { CheckEnvironment } from './environment.js';
+
+/** What most steps have. */
+const NONE: readonly Diagnostic[] = [];
 
 /**
  * SW1002 bad names, SW1008 and SW4009 duplicates, SW4008 empty names and descriptions, SW4016 arms of the same name,
@@ -59,14 +62,13 @@ function checkFields({ graph }: WorkflowPlan): Diagnostic[] {
 }
 
 function checkSteps(plan: WorkflowPlan): Diagnostic[] {
-  return plan.nodes.flatMap((planned) => [
-    ...checkId(planned, plan),
-    ...checkArms(planned, plan),
-    ...checkLoop(planned, plan),
-  ]);
+  const found: Diagnostic[] = [];
+  for (const planned of plan.nodes)
+    found.push(...checkId(planned, plan), ...checkArms(planned, plan), ...checkLoop(planned, plan));
+  return found;
 }
 
-function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): Diagnostic[] {
+function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): readonly Diagnostic[] {
   const { node } = planned;
   const location = locationOfNode(node, graph);
   const first = byId.get(node.id);
@@ -78,14 +80,15 @@ function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): Diagnosti
   return nameFault('step', node.id, location);
 }
 
-function checkArms({ node }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {
+function checkArms({ node }: PlannedNode, { graph }: WorkflowPlan): readonly Diagnostic[] {
   const arms = armIdsOf(node);
+  if (arms.length < 2) return NONE;
   const twice = new Set(arms.filter((arm, index) => arms.indexOf(arm) < index));
   return [...twice].map((arm) => diagnostic('SW4016', locationOfNode(node, graph), { step: node.id, arm }));
 }
 
-function checkLoop({ node, scope }: PlannedNode, { graph }: WorkflowPlan): Diagnostic[] {
-  if (node.kind !== 'foreach') return [];
+function checkLoop({ node, scope }: PlannedNode, { graph }: WorkflowPlan): readonly Diagnostic[] {
+  if (node.kind !== 'foreach') return NONE;
   const location = locationOfNode(node, graph);
   const names = namesOfLoop(node);
   const bad = names.flatMap((name) => nameFault('step', name, location, 'item'));
@@ -117,8 +120,8 @@ function nameFault(
   name: string,
   location: SourceLocation | undefined,
   called: string = kind,
-): Diagnostic[] {
-  if (isValidName(kind, name)) return [];
+): readonly Diagnostic[] {
+  if (isValidName(kind, name)) return NONE;
   return [diagnostic('SW1002', location, { kind: called, name, rule: NAME_RULES[kind].source })];
 }
 
@@ -129,57 +132,61 @@ function nameFault(
  */
 export function checkReferences(plan: WorkflowPlan): Diagnostic[] {
   const { graph } = plan;
-  const ofNodes = plan.nodes.flatMap((planned) => {
+  const found: Diagnostic[] = [];
+  for (const planned of plan.nodes) {
     const { node, scope } = planned;
-    const source = locationOfNode(node, graph);
+    const reader = { scope, node: planned };
     const fallback = fallbackValue(node);
     const takesOver = planned.selectors.some((router) => isFallbackOf(node.id, router.node));
-    return expressionsOf(node).flatMap((expr) =>
-      checkExpression(plan, expr, { scope, node: planned }, source, takesOver || expr === fallback),
-    );
-  });
-  const ofScopes = plan.scopes.flatMap((scope) => {
-    if (scope.value === undefined) return [];
+    for (const expr of expressionsOf(node)) {
+      const use = { reader, source: locationOfNode(node, graph), knowsError: takesOver || expr === fallback };
+      checkExpression(plan, expr, use, found);
+    }
+  }
+  for (const scope of plan.scopes) {
+    if (scope.value === undefined) continue;
     const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
-    return checkExpression(plan, scope.value, { scope }, source, false);
-  });
-  return [...ofNodes, ...ofScopes];
+    checkExpression(plan, scope.value, { reader: { scope }, source, knowsError: false }, found);
+  }
+  return found;
+}
+
+/** Where an expression is evaluated. */
+interface Use {
+  readonly reader: Reader;
+  readonly source: SourceLocation | undefined;
+  readonly knowsError: boolean;
 }
 
 function isFallbackOf(id: string, { onError }: Node): boolean {
   return onError !== undefined && 'fallbackNode' in onError && onError.fallbackNode === id;
 }
 
-function checkExpression(
-  plan: WorkflowPlan,
-  expr: Expr,
-  reader: Reader,
-  source: SourceLocation | undefined,
-  knowsError: boolean,
-): Diagnostic[] {
-  const refs = references(expr).map(({ ref }) => ref);
-  if (refs.length === 0) return [];
-  const unbound = unboundLocals(expr).map((ref) =>
-    diagnostic('SW3001', locationOfExpr(ref, source), { name: String(ref.path[0]) }),
-  );
-  return [
-    ...refs.flatMap((ref) => checkReference(plan, ref, reader, locationOfExpr(ref, source), knowsError)),
-    ...unbound,
-  ];
+function checkExpression(plan: WorkflowPlan, expr: Expr, use: Use, found: Diagnostic[]): void {
+  let hasLocals = false;
+  eachReference(expr, (ref) => {
+    if (ref.root === 'local') hasLocals = true;
+    else found.push(...checkReference(plan, ref, use));
+  });
+  if (!hasLocals) return;
+  for (const ref of unboundLocals(expr))
+    found.push(diagnostic('SW3001', locationOfExpr(ref, use.source), { name: String(ref.path[0]) }));
 }
 
 function checkReference(
   plan: WorkflowPlan,
-  { root, path }: RefExpr,
-  reader: Reader,
-  location: SourceLocation | undefined,
-  knowsError: boolean,
-): Diagnostic[] {
-  const name = String(path[0]);
+  ref: RefExpr,
+  { reader, source, knowsError }: Use,
+): readonly Diagnostic[] {
+  const { root } = ref;
+  const name = String(ref.path[0]);
+  // Most references are right, and need no location.
+  if (root === 'inputs' && plan.graph.inputs.some((input) => input.name === name)) return NONE;
+  if (root === 'steps' && isReadable(plan, name, reader)) return NONE;
+  const location = locationOfExpr(ref, source);
   switch (root) {
     case 'inputs': {
       const known = plan.graph.inputs.map((input) => input.name);
-      if (known.includes(name)) return [];
       return [diagnostic('SW3002', location, { name, suggestion: nearestName(name, known) })];
     }
     case 'steps':
@@ -213,6 +220,13 @@ function checkReference(
     default:
       return root satisfies never;
   }
+}
+
+/** Whether a name is that of an earlier step of the reader's own list. */
+function isReadable({ byId, duplicates }: WorkflowPlan, name: string, { scope, node }: Reader): boolean {
+  const target = byId.get(name);
+  if (target === undefined || duplicates.has(name) || target.scope !== scope) return false;
+  return node === undefined || target.index < node.index;
 }
 
 function checkStepReference(
@@ -283,24 +297,33 @@ function checkFieldReference(
  * unused. Nor is a read if the workflow declares no result or the step has guidance: then the conversation shows the value.
  */
 export function checkUnused(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
-  const { graph, nodes, scopes, byId } = plan;
+  const { graph, nodes, byId } = plan;
   if (nodes.length === 0) return [];
   const returns = graph.returns !== undefined || nodes.some(({ node }) => node.kind === 'return');
-  const idle = nodes.flatMap(({ node }) => {
-    const what = isRead(byId.get(node.id)) ? undefined : purposeOf(node, returns, environment);
-    if (what === undefined) return [];
-    return [diagnostic('SW3010', locationOfNode(node, graph), { step: node.id, what })];
-  });
-  const inputs = new Set<string>();
-  const read = (expr: Expr): void => {
-    for (const { ref } of references(expr)) if (ref.root === 'inputs') inputs.add(String(ref.path[0]));
-  };
-  for (const { node } of nodes) expressionsOf(node).forEach(read);
-  for (const { value } of scopes) if (value !== undefined) read(value);
-  const unread = graph.inputs
-    .filter(({ name }) => !inputs.has(name))
-    .map(({ name, source }) => diagnostic('SW3011', source ?? graph.source, { name, workflow: graph.name }));
+  const idle: Diagnostic[] = [];
+  for (const { node } of nodes) {
+    const what = purposeOf(node, returns, environment);
+    if (what === undefined || isRead(byId.get(node.id))) continue;
+    idle.push(diagnostic('SW3010', locationOfNode(node, graph), { step: node.id, what }));
+  }
+  const unread = unreadInputs(plan).map(({ name, source }) =>
+    diagnostic('SW3011', source ?? graph.source, { name, workflow: graph.name }),
+  );
   return [...unread, ...idle];
+}
+
+function unreadInputs({ graph, nodes, scopes }: WorkflowPlan): readonly Input[] {
+  const unread = new Map(graph.inputs.map((input) => [input.name, input]));
+  const read = (ref: RefExpr): void => {
+    if (ref.root === 'inputs') unread.delete(String(ref.path[0]));
+  };
+  for (const { value } of scopes) if (value !== undefined) eachReference(value, read);
+  for (const { node } of nodes) {
+    // Most workflows read all of them soon.
+    if (unread.size === 0) return [];
+    for (const expr of expressionsOf(node)) eachReference(expr, read);
+  }
+  return graph.inputs.filter(({ name }) => unread.has(name));
 }
 
 /** The first of two steps with one id counts. Duplicates are SW4009. */

@@ -10,7 +10,7 @@ import { isJsonObject, type Json } from '../graph/json.js';
 import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
-import { typeOfJson } from './schema-view.js';
+import { SchemaView, typeOfJson } from './schema-view.js';
 import { ABSENT, alternativesOf, read, typesOf, UNKNOWN, unionOf, type ValueType } from './value-type.js';
 
 /** A condition, and whether it holds at a read. */
@@ -26,8 +26,12 @@ export interface Narrowing {
   readonly isUncertain: boolean;
 }
 
+const NO_NARROWING: Narrowing = { facts: [], isUncertain: false };
+const UNCERTAIN: Narrowing = { facts: [], isUncertain: true };
+
 /** The conditions that test the value at the root of a path. */
 export function narrowingOf(facts: readonly Fact[], { ref }: DataPath, isAskedElsewhere: boolean): Narrowing {
+  if (facts.length === 0) return isAskedElsewhere ? UNCERTAIN : NO_NARROWING;
   const own = facts.filter(({ test }) => names(test, ref));
   const isState = ref.root === 'state' && own.length > 0;
   return {
@@ -57,8 +61,7 @@ export function followPath(
   for (let index = 0; ; index++) {
     const all = known;
     const isNarrowed = narrowing.isUncertain || narrowing.facts.length > 0;
-    const at = (): Position => ({ ref, keys: segments.slice(0, index).map(({ key }) => key) });
-    const forms = isNarrowed ? formsAt(known, at(), narrowing) : known;
+    const forms = isNarrowed ? formsAt(known, { ref, keys: keysBefore(segments, index) }, narrowing) : known;
     if (forms === undefined) return { known: UNKNOWN };
     known = forms;
     const segment = segments[index];
@@ -74,6 +77,10 @@ export function followPath(
     const next = read(known, segment.key);
     known = next.kind === 'found' ? next.known : ABSENT;
   }
+}
+
+function keysBefore(segments: readonly PathSegment[], end: number): readonly (string | number)[] {
+  return segments.slice(0, end).map(({ key }) => key);
 }
 
 /** The forms of an item that match the predicate of `.filter` or `.find`. */
@@ -107,7 +114,7 @@ function joinForms(known: ValueType, forms: readonly ValueType[]): ValueType {
   const shapes = forms.flatMap((form) =>
     form.kind === 'schema' && form.view.shapes !== 'unknown' ? form.view.shapes : [],
   );
-  return { kind: 'schema', view: { root: known.view.root, shapes } };
+  return { kind: 'schema', view: new SchemaView(known.view.root, shapes) };
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   isNullish,
   type Locals,
   type Names,
+  NO_LOCALS,
   SETTLED,
   testOf,
   typeOf,
@@ -36,52 +37,49 @@ import type { NamesIn } from './values.js';
  */
 export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
   const { graph } = plan;
-  const ofNodes = plan.nodes.flatMap((planned) => {
+  const found: Diagnostic[] = [];
+  for (const planned of plan.nodes) {
     const { node, scope } = planned;
     const source = locationOfNode(node, graph);
-    return expressionsOf(node).flatMap((expr) => {
+    for (const expr of expressionsOf(node)) {
       // The node's own condition holds for its other expressions.
       const names = namesIn(scope, expr === node.when ? undefined : planned);
       const isQuestion = expr === node.when || isCase(node, expr);
-      return [...checkPaths(expr, source, names), ...formFaults(expr, { source, names, isQuestion })];
-    });
-  });
-  const ofScopes = plan.scopes.flatMap((scope) => {
-    if (scope.value === undefined) return [];
+      checkPaths(expr, source, names, found);
+      formFaults(expr, { source, names, isQuestion }, found);
+    }
+  }
+  for (const scope of plan.scopes) {
+    if (scope.value === undefined) continue;
     const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
     const names = namesIn(scope);
-    return [
-      ...checkPaths(scope.value, source, names),
-      ...formFaults(scope.value, { source, names, isQuestion: false }),
-    ];
-  });
-  return [...ofNodes, ...ofScopes];
+    checkPaths(scope.value, source, names, found);
+    formFaults(scope.value, { source, names, isQuestion: false }, found);
+  }
+  return found;
 }
 
-function checkPaths(expr: Expr, source: SourceLocation | undefined, names: Names): Diagnostic[] {
-  return dataPaths(expr).flatMap(({ ref: { root, path: start }, segments }) => {
-    if (root === 'error' || root === 'index' || root === 'local' || root === 'run') return [];
-    const step = String(start[0]);
+function checkPaths(expr: Expr, source: SourceLocation | undefined, names: Names, found: Diagnostic[]): void {
+  for (const { ref, segments } of dataPaths(expr)) {
+    const { root } = ref;
+    if (root === 'error' || root === 'index' || root === 'local' || root === 'run') continue;
+    const step = String(ref.path[0]);
     const missing = missingIn(segments, root === 'nodes' ? SETTLED : names[root](step));
-    if (missing === undefined) return [];
+    if (missing === undefined) continue;
     const location = locationOfExpr(missing.segment, source);
     const { path, suggestion } = missing;
-    switch (root) {
-      case 'inputs':
-        return diagnostic('SW3013', location, { argument: step, path, suggestion });
-      case 'steps':
-        return diagnostic('SW4005', location, { step, path, suggestion });
-      case 'nodes':
-        return diagnostic('SW4005', location, { step, of: 'the outcome of', path, suggestion });
-      case 'item':
-        return diagnostic('SW4005', location, { step, of: 'item', path, suggestion });
-      case 'state':
-        return diagnostic('SW4005', location, { step, of: 'state field', path, suggestion });
-      default:
-        return root satisfies never;
-    }
-  });
+    if (root === 'inputs') found.push(diagnostic('SW3013', location, { argument: step, path, suggestion }));
+    else found.push(diagnostic('SW4005', location, { step, ...PARTS[root], path, suggestion }));
+  }
 }
+
+/** What a path leads into, for messages, where it is not the result of a step. */
+const PARTS = {
+  steps: {},
+  nodes: { of: 'the outcome of' },
+  item: { of: 'item' },
+  state: { of: 'state field' },
+} as const;
 
 /** The first key of a path that no value has. */
 function missingIn(
@@ -91,11 +89,13 @@ function missingIn(
   | { readonly segment: PathSegment; readonly path: string; readonly suggestion: string | undefined }
   | undefined {
   let known = value;
-  for (const [index, segment] of segments.entries()) {
+  let length = 0;
+  for (const segment of segments) {
+    length += 1;
     const next = read(known, segment.key);
     if (next.kind === 'missing') {
       const suggestion = nearestName(String(segment.key), next.keys);
-      return { segment, path: formatPath(segments.slice(0, index + 1)), suggestion };
+      return { segment, path: formatPath(segments.slice(0, length)), suggestion };
     }
     known = next.known;
   }
@@ -115,85 +115,102 @@ interface Reading {
 }
 
 /** The reads in an expression that not every form of a value supports, under the conditions around each read. */
-function formFaults(expr: Expr, reading: Reading): Diagnostic[] {
-  if (expr.kind === 'literal') return [];
-  const { names, locals = new Map(), isQuestion } = reading;
-  const inside = (part: Expr | undefined, more: Partial<Reading> = {}): Diagnostic[] =>
-    part === undefined ? [] : formFaults(part, { ...reading, ...more });
-  const all = (parts: readonly Expr[], more: Partial<Reading> = {}): Diagnostic[] =>
-    parts.flatMap((part) => inside(part, more));
+function formFaults(expr: Expr, reading: Reading, found: Diagnostic[]): void {
   switch (expr.kind) {
+    case 'literal':
+      return;
     case 'ref':
     case 'get': {
       const path = dataPath(expr);
-      if (path === undefined) return all(childrenOf(expr).map((child) => child.expr));
-      return [
-        ...(isOptionalChain(expr) ? [] : formFault(path, reading)),
-        ...all(besidePath(expr), { isQuestion: false }),
-      ];
+      if (path !== undefined && !isOptionalChain(expr)) formFault(path, reading, found);
+      if (expr.kind === 'ref') return;
+      const parts = path === undefined ? childrenOf(expr).map((child) => child.expr) : besidePath(expr);
+      const inner = path === undefined ? reading : { ...reading, isQuestion: false };
+      for (const part of parts) formFaults(part, inner, found);
+      return;
     }
+    case 'dict': {
+      const part = { ...reading, isQuestion: false };
+      for (const entry of expr.entries) formFaults('key' in entry ? entry.value : entry.spread, part, found);
+      return;
+    }
+    default:
+      formFaultsOfParts(expr, reading, found);
+  }
+}
+
+function formFaultsOfParts(
+  expr: Exclude<Expr, { kind: 'literal' | 'ref' | 'get' | 'dict' }>,
+  reading: Reading,
+  found: Diagnostic[],
+): void {
+  const { names, locals = NO_LOCALS, isQuestion } = reading;
+  const inside = (part: Expr | undefined, more: Partial<Reading> = {}): void => {
+    if (part !== undefined) formFaults(part, { ...reading, ...more }, found);
+  };
+  switch (expr.kind) {
     case 'conditional':
-      return [
-        ...inside(expr.test, { isQuestion: true }),
-        ...inside(expr.then, { names: where(names, expr.test, true) }),
-        ...inside(expr.else, { names: where(names, expr.test, false) }),
-      ];
+      inside(expr.test, { isQuestion: true });
+      inside(expr.then, { names: where(names, expr.test, true) });
+      inside(expr.else, { names: where(names, expr.test, false) });
+      return;
     case 'and':
     case 'or':
-      return inTurn(expr.items, names, testOf, expr.kind === 'and', (item, known, index) =>
+      inTurn(expr.items, names, testOf, expr.kind === 'and', (item, known, index) =>
         inside(item, { names: known, isQuestion: isQuestion || index < expr.items.length - 1 }),
-      ).flat();
+      );
+      return;
     case 'not':
     case 'compare':
-      return all(
-        childrenOf(expr).map((child) => child.expr),
-        { isQuestion: true },
-      );
+      for (const child of childrenOf(expr)) inside(child.expr, { isQuestion: true });
+      return;
     case 'call': {
-      const args = [...expr.args, ...(expr.named ?? []).map((arg) => arg.value)];
-      if (expr.fn !== 'coalesce') return all(args, { isQuestion: expr.fn === 'isNullish' });
-      return inTurn(args, names, isNullish, true, (arg, known, index) =>
-        inside(arg, { names: known, isQuestion: index < args.length - 1 }),
-      ).flat();
+      const args = [...expr.args, ...(expr.named ?? []).map(({ value }) => value)];
+      if (expr.fn === 'coalesce')
+        inTurn(args, names, isNullish, true, (arg, known, index) =>
+          inside(arg, { names: known, isQuestion: index < args.length - 1 }),
+        );
+      else for (const arg of args) inside(arg, { isQuestion: expr.fn === 'isNullish' });
+      return;
     }
     case 'each': {
       const item = itemOf(typeOf(expr.in, names, locals));
       const hidden = [expr.as, expr.indexAs ?? expr.as];
       const inner = { names: without(names, hidden), locals: new Map([...locals, [expr.as, item]]) };
-      return [
-        ...inside(expr.in, { isQuestion: false }),
-        ...inside(expr.body, { ...inner, isQuestion: expr.mode !== 'map' }),
-      ];
+      inside(expr.in, { isQuestion: false });
+      inside(expr.body, { ...inner, isQuestion: expr.mode !== 'map' });
+      return;
     }
     case 'let': {
       const value = typeOf(expr.value, names, locals);
       const inner = { names: without(names, [expr.name]), locals: new Map([...locals, [expr.name, value]]) };
-      return [...inside(expr.value), ...inside(expr.body, inner)];
-    }
-    case 'dict': {
-      const part = { ...reading, isQuestion: false };
-      return expr.entries.flatMap((entry) => formFaults('key' in entry ? entry.value : entry.spread, part));
+      inside(expr.value);
+      inside(expr.body, inner);
+      return;
     }
     default:
-      return childrenOf(expr).flatMap((child) => inside(child.expr, { isQuestion: child.guarded }));
+      for (const child of childrenOf(expr)) inside(child.expr, { isQuestion: child.guarded });
   }
 }
 
-function formFault(path: DataPath, { source, names, locals = new Map(), isQuestion }: Reading): Diagnostic[] {
+function formFault(
+  path: DataPath,
+  { source, names, locals = NO_LOCALS, isQuestion }: Reading,
+  found: Diagnostic[],
+): void {
   const { missingKey } = followed(path, names, locals);
   // A test for the field itself is allowed; a read below it is not.
-  if (missingKey === undefined || (isQuestion && missingKey.index === path.segments.length - 1)) return [];
+  if (missingKey === undefined || (isQuestion && missingKey.index === path.segments.length - 1)) return;
   const { root, path: start } = path.ref;
   const of = OWNERS[root];
-  if (of === undefined) return [];
+  if (of === undefined) return;
   const location = locationOfExpr(missingKey.segment, source);
   const read = formatPath(path.segments.slice(0, missingKey.index + 1));
+  if (missingKey.isSometimes)
+    found.push(diagnostic('SW3016', location, { of, name: String(start[0]), path: read }));
   // `checkPaths` reports the other paths that no form has.
-  if (!missingKey.isSometimes)
-    return root === 'local'
-      ? [diagnostic('SW4005', location, { step: String(start[0]), of: 'item', path: read })]
-      : [];
-  return [diagnostic('SW3016', location, { of, name: String(start[0]), path: read })];
+  else if (root === 'local')
+    found.push(diagnostic('SW4005', location, { step: String(start[0]), of: 'item', path: read }));
 }
 
 /** The names of the roots of paths, for messages. */

@@ -3,14 +3,46 @@ import { isJsonObject, type Json, type JsonSchema } from '../graph/json.js';
 /** The types of JSON Schema. */
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
+/** How many keys of a view are remembered. */
+const MOST_STEPS = 64;
+
 /**
  * The shapes of a value that a JSON Schema allows. Keywords that only narrow further are ignored, so that a value that is
- * reported as impossible is impossible.
+ * reported as impossible is impossible. Every step of a workflow asks the same of its tool, so answers are kept.
  */
-export interface SchemaView {
+export class SchemaView {
   readonly root: JsonSchema;
   /** Without references and alternatives; `unknown` if any value is allowed. */
   readonly shapes: readonly JsonSchema[] | 'unknown';
+  #steps: Map<string | number, Step> | undefined;
+  #types: ReadonlySet<JsonType> | 'unknown' | undefined;
+  #required: readonly string[] | undefined;
+
+  constructor(root: JsonSchema, shapes: readonly JsonSchema[] | 'unknown') {
+    this.root = root;
+    this.shapes = shapes;
+  }
+
+  step(key: string | number): Step {
+    this.#steps ??= new Map();
+    let step = this.#steps.get(key);
+    if (step === undefined) {
+      step = read(this, key);
+      // Keys may be those of callers, and registered schemas live as long as the process.
+      if (this.#steps.size < MOST_STEPS) this.#steps.set(key, step);
+    }
+    return step;
+  }
+
+  get types(): ReadonlySet<JsonType> | undefined {
+    this.#types ??= typesOfShapes(this) ?? 'unknown';
+    return this.#types === 'unknown' ? undefined : this.#types;
+  }
+
+  get required(): readonly string[] {
+    this.#required ??= requiredOfShapes(this);
+    return this.#required;
+  }
 }
 
 /** The result of reading a key: a view of it, or the keys that exist. */
@@ -18,35 +50,20 @@ export type Step =
   | { readonly kind: 'found'; readonly view: SchemaView }
   | { readonly kind: 'missing'; readonly known: readonly string[] };
 
-/** Schemas do not change, and every step of a workflow asks for those of its tool. */
+/** Schemas do not change. */
 const views = new WeakMap<JsonSchema, SchemaView>();
-const steps = new WeakMap<SchemaView, Map<string | number, Step>>();
-
-/** How many keys of a view are remembered. */
-const MOST_STEPS = 64;
 
 export function viewOf(schema: JsonSchema): SchemaView {
   const known = views.get(schema);
   if (known !== undefined) return known;
-  const view = { root: schema, shapes: expand(schema, schema, new Set()) };
+  const view = new SchemaView(schema, expand(schema, schema, new Set()));
   views.set(schema, view);
   return view;
 }
 
 /** Reads a property, an item or a length. Missing means that no value of this schema has it. */
 export function stepInto(view: SchemaView, key: string | number): Step {
-  let known = steps.get(view);
-  if (known === undefined) {
-    known = new Map();
-    steps.set(view, known);
-  }
-  let step = known.get(key);
-  if (step === undefined) {
-    step = read(view, key);
-    // Keys may be those of callers, and registered schemas live as long as the process.
-    if (known.size < MOST_STEPS) known.set(key, step);
-  }
-  return step;
+  return view.step(key);
 }
 
 function read(view: SchemaView, key: string | number): Step {
@@ -65,7 +82,7 @@ function read(view: SchemaView, key: string | number): Step {
   const isUnknown = parts.includes('unknown');
   return {
     kind: 'found',
-    view: { root, shapes: isUnknown ? 'unknown' : parts.flatMap((part) => part as JsonSchema[]) },
+    view: new SchemaView(root, isUnknown ? 'unknown' : parts.flatMap((part) => part as JsonSchema[])),
   };
 }
 
@@ -81,11 +98,15 @@ export function itemsIn({ root, shapes }: SchemaView): SchemaView | undefined {
     if (own === 'unknown') return undefined;
     items.push(...own);
   }
-  return { root, shapes: items };
+  return new SchemaView(root, items);
 }
 
 /** The types of a value of this view; `undefined` if they are unknown. */
-export function typesIn({ shapes }: SchemaView): ReadonlySet<JsonType> | undefined {
+export function typesIn(view: SchemaView): ReadonlySet<JsonType> | undefined {
+  return view.types;
+}
+
+function typesOfShapes({ shapes }: SchemaView): ReadonlySet<JsonType> | undefined {
   if (shapes === 'unknown') return undefined;
   const types = new Set<JsonType>();
   for (const shape of shapes) {
@@ -124,13 +145,17 @@ export function formsIn({ root, shapes }: SchemaView): readonly SchemaView[] | u
   if (shapes === 'unknown') return undefined;
   return shapes.flatMap((shape) => {
     const types = Array.isArray(shape.type) ? textsIn(shape.type) : [];
-    if (types.length < 2) return { root, shapes: [shape] };
-    return types.map((type) => ({ root, shapes: [{ ...shape, type }] }));
+    if (types.length < 2) return new SchemaView(root, [shape]);
+    return types.map((type) => new SchemaView(root, [{ ...shape, type }]));
   });
 }
 
 /** The keys that every object of this view has. */
-export function requiredKeys({ shapes }: SchemaView): string[] {
+export function requiredKeys(view: SchemaView): readonly string[] {
+  return view.required;
+}
+
+function requiredOfShapes({ shapes }: SchemaView): string[] {
   if (shapes === 'unknown') return [];
   const [first, ...others] = shapes.map((shape) => textsIn(shape.required));
   return first?.filter((key) => others.every((keys) => keys.includes(key))) ?? [];

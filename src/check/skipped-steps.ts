@@ -22,6 +22,8 @@ import { requiredKeys, viewOf } from './schema-view.js';
 export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const { graph, nodes, scopes, byId, duplicates } = plan;
   const { skippable } = reachabilityOf(plan);
+  const uncertain = uncertainSteps(plan, skippable);
+  if (uncertain.size === 0) return [];
   let guards: Guards | undefined;
   const followers = new Map<PlannedNode, ReadonlySet<PlannedNode>>();
 
@@ -53,7 +55,8 @@ export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment):
   };
 
   const ofNodes = nodes.flatMap((each) => {
-    const needs = requiredBy(each.node, environment);
+    const needs = requiredBy(each.node, environment).filter(({ ref }) => uncertain.has(String(ref.path[0])));
+    if (needs.length === 0) return [];
     return check(needs, { scope: each.scope, node: each }, locationOfNode(each.node, graph));
   });
   const ofScopes = scopes.flatMap((scope) => {
@@ -80,6 +83,19 @@ function requiredBy(node: Node, environment: CheckEnvironment): RequiredReferenc
         : requiredReferences(entry.spread, false),
     );
   });
+}
+
+/** The steps that some reader may find without a value: most workflows have none. */
+function uncertainSteps({ nodes }: WorkflowPlan, skippable: ReadonlySet<PlannedNode>): ReadonlySet<string> {
+  const uncertain = new Set<PlannedNode>();
+  for (const each of nodes) {
+    // A container comes before its content.
+    const { container } = each.scope;
+    const isInUncertain =
+      container !== undefined && (uncertain.has(container) || mayOmitParts(container.node));
+    if (isInUncertain || skippable.has(each)) uncertain.add(each);
+  }
+  return new Set([...uncertain].map(({ node }) => node.id));
 }
 
 /** Why a step may have no value when its outermost container has settled: its own condition alone, or another reason. */

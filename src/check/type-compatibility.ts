@@ -22,7 +22,7 @@ export function typeMismatch(
   const actual = typesOf(typeOf(expr, names));
   if (expected === undefined || actual === undefined || expected.size === 0 || actual.size === 0)
     return undefined;
-  if ([...actual].some((type) => fits(type, expected))) return undefined;
+  for (const type of actual) if (fits(type, expected)) return undefined;
   return { expected: describeTypes(expected), actual: describeTypes(actual) };
 }
 

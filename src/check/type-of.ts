@@ -40,22 +40,34 @@ export function where(names: Names, test: Expr, holds: boolean): Names {
 export const SETTLED: ValueType = ofSchema(SETTLED_NODE);
 
 export type Locals = ReadonlyMap<string, ValueType>;
+export const NO_LOCALS: Locals = new Map();
 
 /**
  * Infers the type of an expression's value. Any value may be absent as well; `ABSENT` is the type of a value that always
  * is.
  */
-export function typeOf(expr: Expr, names: Names, locals: Locals = new Map()): ValueType {
-  const inside = (part: Expr): ValueType => typeOf(part, names, locals);
+export function typeOf(expr: Expr, names: Names, locals: Locals = NO_LOCALS): ValueType {
   switch (expr.kind) {
     case 'literal':
       return expr.value === undefined ? ABSENT : ofJson(expr.value);
     case 'ref':
     case 'get': {
       const path = dataPath(expr);
-      if (path?.complete !== true) return expr.kind === 'get' ? typeOfGet(expr, inside) : UNKNOWN;
-      return followed(path, names, locals).known;
+      if (path?.complete === true) return followed(path, names, locals).known;
+      return expr.kind === 'get' ? typeOfGet(expr, (part) => typeOf(part, names, locals)) : UNKNOWN;
     }
+    default:
+      return typeOfParts(expr, names, locals);
+  }
+}
+
+function typeOfParts(
+  expr: Exclude<Expr, { kind: 'literal' | 'ref' | 'get' }>,
+  names: Names,
+  locals: Locals,
+): ValueType {
+  const inside = (part: Expr): ValueType => typeOf(part, names, locals);
+  switch (expr.kind) {
     case 'slice': {
       const of = inside(expr.of);
       const types = typesOf(of);

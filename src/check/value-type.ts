@@ -38,9 +38,24 @@ export const UNKNOWN: ValueType = { kind: 'unknown' };
 /** The type of an absent value. */
 export const ABSENT: ValueType = { kind: 'types', types: new Set() };
 
-export function ofTypes(...types: readonly JsonType[]): ValueType {
-  return { kind: 'types', types: new Set(types) };
+export function ofTypes(...types: readonly [JsonType, ...JsonType[]]): ValueType {
+  return types.length === 1 ? SINGLE_TYPES[types[0]] : { kind: 'types', types: new Set(types) };
 }
+
+function single(type: JsonType): ValueType & { readonly kind: 'types' } {
+  return { kind: 'types', types: new Set([type]) };
+}
+
+/** Most values are literals or parts of them. */
+const SINGLE_TYPES = {
+  null: single('null'),
+  boolean: single('boolean'),
+  integer: single('integer'),
+  number: single('number'),
+  string: single('string'),
+  array: single('array'),
+  object: single('object'),
+} satisfies Record<JsonType, ValueType>;
 
 /**
  * The union of types; unknown if empty. Absence is dropped from a union: only a value that is always absent is
@@ -128,9 +143,9 @@ export function typesOf(known: ValueType): ReadonlySet<JsonType> | undefined {
     case 'types':
       return known.types;
     case 'list':
-      return new Set(['array']);
+      return SINGLE_TYPES.array.types;
     case 'dict':
-      return new Set(['object']);
+      return SINGLE_TYPES.object.types;
     case 'union': {
       const types = new Set<JsonType>();
       for (const each of known.of) {

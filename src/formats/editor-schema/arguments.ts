@@ -1,11 +1,4 @@
-import {
-  itemsIn,
-  requiredKeys,
-  type SchemaView,
-  stepInto,
-  typeOfJson,
-  viewOf,
-} from '../../check/schema-view.js';
+import { itemsIn, requiredKeys, SchemaView, stepInto, typeOfJson, viewOf } from '../../check/schema-view.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 
 /** A text that is a reference, which has the type of what it refers to. */
@@ -74,7 +67,7 @@ function writtenValue(part: JsonObject, view: SchemaView | undefined, depth: num
 
 function formsOf(view: SchemaView | undefined, depth: number): JsonSchema {
   if (view === undefined || view.shapes === 'unknown' || depth > MAX_DEPTH) return {};
-  const forms = view.shapes.map((shape) => formOf({ ...view, shapes: [shape] }, shape, depth));
+  const forms = view.shapes.map((shape) => formOf(new SchemaView(view.root, [shape]), shape, depth));
   const distinct = [...new Map(forms.map((form) => [JSON.stringify(form), form])).values()];
   const takesText = distinct.some((form) => form.type === 'string' && form.pattern === undefined);
   const [only] = distinct;

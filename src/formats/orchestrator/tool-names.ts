@@ -1,13 +1,22 @@
 import type { CheckEnvironment } from '../../check/environment.js';
 import type { Compensation, Node, Scope } from '../../graph/kinds/node.js';
 import type { Graph } from '../../graph/model.js';
-import { withBodies } from '../../graph/nodes.js';
+import { compensationsOf, nodesOf, withBodies } from '../../graph/nodes.js';
 
 type Tools = CheckEnvironment['tools'];
 
-/** A graph whose tools have their registered names, also where they are written as `server/tool` or `server.tool`. */
+/**
+ * A graph whose tools have their registered names, also where they are written as `server/tool` or `server.tool`. One
+ * that is written with registered names comes back as it is.
+ */
 export function withRegisteredTools(graph: Graph, tools: Tools): Graph {
+  if (nodesOf(graph).every((node) => hasRegisteredNames(node, tools))) return graph;
   return { ...graph, ...inScope(graph, tools) };
+}
+
+function hasRegisteredNames(node: Node, tools: Tools): boolean {
+  if (node.kind === 'call' && !tools.has(node.tool)) return false;
+  return compensationsOf(node).every(({ tool }) => tools.has(tool));
 }
 
 function inScope(scope: Scope, tools: Tools): Scope {

@@ -1,6 +1,7 @@
 import {
   type Alias,
   isAlias,
+  isPair,
   isScalar,
   isSeq,
   type Node,
@@ -12,8 +13,9 @@ import {
 } from 'yaml';
 import { overLimit, type TextLimits } from './limits.js';
 import { describeLocated, type Located, type LocatedText, pointerTo, type SourceText } from './located.js';
-import { type Offsets, pieceOffsets, piecesOf, plainOffsets } from './offsets.js';
+import { type Offsets, plainOffsets } from './offsets.js';
 import { MapEntries, type ReadText, Reports } from './reading.js';
+import { isInexact, literalOffsets, quotedOffsets } from './yaml-scalars.js';
 
 /** How many faults of syntax are reported: later ones mostly follow from the first. */
 const MOST_SYNTAX_FAULTS = 10;
@@ -82,7 +84,7 @@ class YamlReading {
       );
     }
     if (isScalar(node)) return this.#scalar(node, start, end, pointer);
-    return this.#collection(node, start, end, pointer);
+    return this.#collection(node, start, lastEnd(node), pointer);
   }
 
   #collection(node: YAMLMap.Parsed | YAMLSeq.Parsed, start: number, end: number, pointer: string): Located {
@@ -148,10 +150,8 @@ class YamlReading {
     const written = this.#reports.source.text.slice(start, end);
     const isOneLine = !written.includes('\n');
     if (node.type === 'PLAIN' && isOneLine) return plainOffsets(start);
-    if (node.type === 'QUOTE_SINGLE' && isOneLine)
-      return pieceOffsets(start + 1, () => piecesOf(written.slice(1, -1), /''/g, () => 1));
-    if (node.type === 'QUOTE_DOUBLE' && isOneLine)
-      return pieceOffsets(start + 1, () => piecesOf(written.slice(1, -1), DOUBLE_QUOTED, unitsOf));
+    const isQuoted = node.type === 'QUOTE_SINGLE' || node.type === 'QUOTE_DOUBLE';
+    if (isQuoted && isOneLine) return quotedOffsets(start, written);
     if (node.type === 'BLOCK_LITERAL') return literalOffsets(start, written);
     return () => start;
   }
@@ -180,38 +180,14 @@ class YamlReading {
   }
 }
 
-/** Escapes of double quotes. */
-const DOUBLE_QUOTED = /\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)/g;
-
-function unitsOf(sequence: string): number {
-  return sequence[1] === 'U' && Number.parseInt(sequence.slice(2), 16) > 0xffff ? 2 : 1;
-}
-
-/** A whole number that is rounded, or none at all. */
-function isInexact(value: number): boolean {
-  return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+/** Where a value ends: a collection without brackets ends with its last value, without the comments behind it. */
+function lastEnd(node: ParsedNode): number {
+  if (isAlias(node) || isScalar(node) || node.flow === true) return node.range[1];
+  const last = node.items.at(-1);
+  const value = isPair(last) ? (last.value ?? last.key) : last;
+  return value == null ? node.range[1] : lastEnd(value as ParsedNode);
 }
 
 function nothing(offset: number, pointer: string): Located {
   return { kind: 'null', value: null, written: '', start: offset, end: offset, pointer };
-}
-
-/** Lines of a literal block text are written as they are, behind the same indentation. */
-function literalOffsets(start: number, written: string): Offsets {
-  const [header = '', ...lines] = written.split('\n');
-  const first = lines.find((line) => line.trim() !== '');
-  const indent = first === undefined ? 0 : first.length - first.trimStart().length;
-  // With an explicit indentation, the first line may have more.
-  if (/\d/.test(header)) return () => start;
-  return pieceOffsets(start, function* () {
-    yield [header.length + 1, 0];
-    for (const line of lines) {
-      const skipped = Math.min(indent, line.length);
-      yield [skipped, 0];
-      // The line break of Windows is one character of the value.
-      const rest = line.slice(skipped).replace(/\r$/, '');
-      yield [rest.length, rest.length];
-      yield [line.length - skipped - rest.length + 1, 1];
-    }
-  });
 }

@@ -112,7 +112,9 @@ export function pathKey(key: Expr): string | number | undefined {
 /** The path of a reference or of `get`s on one; nothing for other trees. */
 export function dataPath(expr: Expr): DataPath | undefined {
   if (expr.kind === 'ref') {
-    const segments = expr.path.slice(1).map((key) => segment(key, expr.at));
+    const segments: PathSegment[] = [];
+    for (let index = 1; index < expr.path.length; index += 1)
+      segments.push(segment(expr.path[index] as string | number, expr.at));
     return { ref: expr, segments, complete: true };
   }
   if (expr.kind !== 'get') return undefined;
@@ -172,8 +174,30 @@ export interface Reference {
 /** All references of a tree in written order, those of names bound inside it included. */
 export function references(expr: Expr): Reference[] {
   const found: Reference[] = [];
-  collect(expr, false, found);
+  eachReference(expr, (ref, guarded) => found.push({ ref, guarded }));
   return found;
+}
+
+/** Visits the references of a tree in written order, without a list of them. */
+export function eachReference(
+  expr: Expr,
+  visit: (ref: RefExpr, guarded: boolean) => void,
+  isGuarded = false,
+): void {
+  switch (expr.kind) {
+    case 'literal':
+      return;
+    case 'ref':
+      visit(expr, isGuarded || expr.find === 'optional');
+      return;
+    case 'dict':
+      // The input of every call.
+      for (const entry of expr.entries)
+        eachReference('key' in entry ? entry.value : entry.spread, visit, isGuarded);
+      return;
+    default:
+      for (const child of childrenOf(expr)) eachReference(child.expr, visit, isGuarded || child.guarded);
+  }
 }
 
 /** The references of a tree to local names that nothing around them binds. */
@@ -202,20 +226,6 @@ function collectUnbound(expr: Expr, known: ReadonlySet<string>, found: RefExpr[]
         collectUnbound(child, binds === undefined ? known : new Set([...known, ...binds]), found);
       }
   }
-}
-
-function collect(expr: Expr, guarded: boolean, found: Reference[]): void {
-  if (expr.kind === 'literal') return;
-  if (expr.kind === 'ref') {
-    found.push({ ref: expr, guarded: guarded || expr.find === 'optional' });
-    return;
-  }
-  if (expr.kind === 'dict') {
-    // The input of every call: its parts are gone through without a list of them.
-    for (const entry of expr.entries) collect('key' in entry ? entry.value : entry.spread, guarded, found);
-    return;
-  }
-  for (const child of childrenOf(expr)) collect(child.expr, guarded || child.guarded, found);
 }
 
 /** The texts of a list that is written out. */

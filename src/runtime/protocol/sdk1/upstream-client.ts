@@ -24,8 +24,8 @@ import {
 } from '../../upstream/port.js';
 import { SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
 import { reasonOf, upstreamTexts } from '../../upstream/texts.js';
-import { UpstreamProcess } from './upstream-process.js';
 import { ClientCredentials, isRefusedAuthorization } from './client-credentials.js';
+import { UpstreamProcess } from './upstream-process.js';
 
 /** How long a server may take to start and to introduce itself. */
 const CONNECT_TIMEOUT_MS = 30_000;
