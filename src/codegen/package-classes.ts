@@ -134,12 +134,18 @@ function optionsOf({
 const walked = new WeakMap<ExpressionSyntax, readonly Named[]>();
 
 function packageNamesIn(expression: ExpressionSyntax): readonly Named[] {
-  const found = walked.get(expression) ?? [...allPartsOf(expression)].flatMap(namedBy);
+  const known = walked.get(expression);
+  if (known !== undefined) return known;
+  const found: Named[] = [];
+  for (const part of allPartsOf(expression)) {
+    const named = namedBy(part);
+    if (named !== undefined) found.push(named);
+  }
   walked.set(expression, found);
   return found;
 }
 
-function namedBy(part: ExpressionSyntax): readonly Named[] {
+function namedBy(part: ExpressionSyntax): Named | undefined {
   const symbol = symbolOf(part);
   const imported =
     symbol?.kind === 'class'
@@ -148,8 +154,9 @@ function namedBy(part: ExpressionSyntax): readonly Named[] {
         ? symbol.from?.imported
         : undefined;
   // A module of the project may be JavaScript with declarations.
-  if (symbol === undefined || imported === undefined || /^\.{0,2}\//.test(imported.specifier)) return [];
-  return [{ imported, at: part.place, ...(symbol.kind === 'class' ? { symbol } : {}) }];
+  if (symbol === undefined || imported === undefined || /^\.{0,2}\//.test(imported.specifier))
+    return undefined;
+  return { imported, at: part.place, ...(symbol.kind === 'class' ? { symbol } : {}) };
 }
 
 /** What a manifest lists under an export. */

@@ -397,23 +397,35 @@ function loadedModule(
 /** Every name that is used as a value somewhere in a file. */
 function valueNames(source: ts.SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
-  eachNode(source, (node) => {
-    if (ts.isIdentifier(node)) {
-      names.add(node.text);
-      return [];
+  const open: ts.Node[] = [source];
+  let name: ts.Node | undefined;
+  const add = (child: ts.Node): void => {
+    if (ts.isIdentifier(child)) {
+      if (child !== name) names.add(child.text);
+    } else if (!ts.isTypeNode(child) || ts.isExpressionWithTypeArguments(child)) open.push(child);
+  };
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    switch (node.kind) {
+      case ts.SyntaxKind.ImportDeclaration:
+      case ts.SyntaxKind.InterfaceDeclaration:
+      case ts.SyntaxKind.TypeAliasDeclaration:
+        break;
+      case ts.SyntaxKind.PropertyAccessExpression:
+        name = undefined;
+        add((node as ts.PropertyAccessExpression).expression);
+        break;
+      case ts.SyntaxKind.HeritageClause: {
+        name = undefined;
+        const { token, types } = node as ts.HeritageClause;
+        if (token === ts.SyntaxKind.ExtendsKeyword) for (const { expression } of types) add(expression);
+        break;
+      }
+      default: {
+        const isNamed = !ts.isShorthandPropertyAssignment(node) && !ts.isExportSpecifier(node);
+        name = isNamed ? (node as { readonly name?: ts.Node }).name : undefined;
+        ts.forEachChild(node, add);
+      }
     }
-    if (ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node))
-      return [];
-    if (ts.isPropertyAccessExpression(node)) return [node.expression];
-    if (ts.isHeritageClause(node)) {
-      const isExtends = node.token === ts.SyntaxKind.ExtendsKeyword;
-      return isExtends ? node.types.map((type) => type.expression) : [];
-    }
-    if (ts.isTypeNode(node)) return [];
-    return childrenOf(node).filter((child) => {
-      const isName = 'name' in node && child === node.name && !ts.isShorthandPropertyAssignment(node);
-      return !isName || !ts.isIdentifier(child) || ts.isExportSpecifier(node);
-    });
-  });
+  }
   return names;
 }

@@ -97,8 +97,9 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     options.tsconfig === undefined
       ? DEFAULT_OPTIONS
       : readCompilerOptions(absolute(options.tsconfig), options.inputs);
+  /** Without the parents of nodes. */
   const parse = (file: string, text: string): ts.SourceFile =>
-    ts.createSourceFile(file, text, compilerOptions.target ?? ts.ScriptTarget.Latest, true);
+    ts.createSourceFile(file, text, compilerOptions.target ?? ts.ScriptTarget.Latest);
   const { inputs, memory } = options;
   const isOwn = remembered((file) => isOwnSource(root, file));
   const relative = remembered((file) => path.relative(root, file).split(path.sep).join('/'));
