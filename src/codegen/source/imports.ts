@@ -7,6 +7,7 @@ import type { FileLinks, Import } from './file-memory.js';
 import { endingOf } from './import-endings.js';
 import { moduleCandidates } from './modules.js';
 import { PACKAGE } from './names.js';
+import { surfaceOf } from './surface.js';
 import { ts } from './typescript.mjs';
 
 export interface AliasEnd {
@@ -338,7 +339,8 @@ export function linksOf(context: HostContext, source: ts.SourceFile): FileLinks 
   }
   const isOpen = OPEN.test(source.text);
   const imports = importsOf(context, source);
-  return { imports, modules: [...modules], endings, ...(isOpen ? { isOpen } : {}) };
+  const surface = surfaceOf(source);
+  return { imports, modules: [...modules], endings, surface, ...(isOpen ? { isOpen } : {}) };
 }
 
 /** The path of the module. */

@@ -48,7 +48,7 @@ export async function pullServer({ root, name, server, listing }: PullRequest): 
   const diagnostics: Diagnostic[] = [];
   for (const output of outputs) {
     const { file } = output;
-    const state = await outputState(root, output);
+    const state = outputState(root, output);
     if (state === 'current') current.push(file);
     else if (state === 'foreign' || (file === files.snapshot && isOther(root, file)))
       diagnostics.push(foreignFile(root, file));
@@ -56,7 +56,7 @@ export async function pullServer({ root, name, server, listing }: PullRequest): 
   }
   if (diagnostics.length > 0) return { written, current, notes, diagnostics };
   for (const output of outdated) {
-    const fault = await writeOutput(root, output);
+    const fault = writeOutput(root, output);
     if (fault === undefined) written.push(output.file);
     else diagnostics.push(fault);
   }
