@@ -285,7 +285,9 @@ export function importCycles(
   const importers = new Map<string, { readonly file: string; readonly place: SourceLocation }[]>();
   for (const [file, imports] of modules) {
     for (const { target, place } of imports) {
-      importers.set(target, [...(importers.get(target) ?? []), { file, place }]);
+      const others = importers.get(target);
+      if (others === undefined) importers.set(target, [{ file, place }]);
+      else others.push({ file, place });
     }
   }
   const cycles = new Map<string, readonly ImportCycle[]>();
