@@ -118,6 +118,7 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const { configFile, cache = true, overlay } = options;
   const check = options.check === true || overlay !== undefined;
   const session = memoryOf(options.session);
+  session.begin();
   const inputs = seen ?? (cache ? new Inputs(root, session.states) : undefined);
   const noted = inputs === undefined ? {} : { inputs };
   const plan = await planCodegen({ root, ...noted, ...(configFile === undefined ? {} : { configFile }) });
@@ -183,18 +184,22 @@ export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise
   const judged = applySeverity(kept, plan.value?.severity ?? {});
   const settled = hasErrors(judged)
     ? { diagnostics: [], written: [], current: [] }
-    : await settleOutputs(root, outputs, check);
+    : settleOutputs(root, outputs, check);
   const isClean = internalErrors.length === 0 && !hasErrors([...judged, ...settled.diagnostics]);
   // What was read of texts that are not saved is worth nothing to others.
   const isKept = cache && inputs !== undefined && overlay === undefined;
   if (isKept && isClean && plan.value !== undefined) {
     const files = outputs.map(({ file }) => file);
     const clean = { diagnostics: sortDiagnostics(judged), files, loader: plan.value.loader, specs };
-    const isCurrent = inputs.areCurrent(files.map((file) => path.join(root, file)));
-    const reads = { inputs, names, key, isCurrent };
-    keepRun({ root, configFile }, reads, clean);
-    const written = outputs.filter(({ file }) => outs.includes(file));
-    keepSources({ root, configFile }, reads, written, specs);
+    const registries = outputs.filter(({ file }) => outs.includes(file));
+    session.write(() => {
+      const isCurrent = inputs.areCurrent(files.map((file) => path.join(root, file)));
+      const reads = { inputs, names, key, isCurrent };
+      // What others have made of a registry since is nothing that the run came to.
+      const isUntouched = outputs.every((output) => outputState(root, output) === 'current');
+      if (isUntouched) keepRun({ root, configFile }, reads, clean);
+      keepSources({ root, configFile }, reads, registries, specs);
+    });
     for (const out of outs) {
       const file = fileOf(out);
       if (file !== undefined) session.of(out).save(file);
@@ -438,13 +443,13 @@ function withoutEchoes(
 type Settled = Pick<CodegenResult, 'diagnostics' | 'written' | 'current'>;
 
 /** Compares all outputs before it writes the first one, so that a run that cannot finish changes nothing. */
-async function settleOutputs(root: string, outputs: readonly OutputFile[], check: boolean): Promise<Settled> {
+function settleOutputs(root: string, outputs: readonly OutputFile[], check: boolean): Settled {
   const diagnostics: Diagnostic[] = [];
   const current: string[] = [];
   const outdated: OutputFile[] = [];
   for (const output of outputs) {
     const { file } = output;
-    const state = await outputState(root, output);
+    const state = outputState(root, output);
     switch (state) {
       case 'current':
         current.push(file);
@@ -464,7 +469,7 @@ async function settleOutputs(root: string, outputs: readonly OutputFile[], check
   const written: string[] = [];
   if (diagnostics.length > 0) return { diagnostics, written, current };
   for (const output of outdated) {
-    const fault = await writeOutput(root, output);
+    const fault = writeOutput(root, output);
     if (fault === undefined) written.push(output.file);
     else diagnostics.push(fault);
   }

@@ -12,6 +12,7 @@ import type {
   Phase,
   ResourceDeclaration,
   ToolDeclaration,
+  WorkflowDeclaration,
 } from './declarations.js';
 import { type MutableDeclarations, refuseDuplicates } from './extract/names.js';
 import type { Inputs } from './inputs.js';
@@ -98,7 +99,9 @@ interface Named {
 
 /** In the order of their places, each once. */
 function namedIn(declarations: Declarations): readonly Named[] {
-  const all = [...expressionsOf(declarations)].flatMap(packageNamesIn);
+  const { tools, workflows, handles } = declarations;
+  const all = [...tools.flatMap(namedByTool), ...workflows.flatMap(namedByWorkflow)];
+  for (const { handle } of handles) all.push(...packageNamesIn(handle));
   const byPlace = all.sort((a, b) => compareText(a.at.file, b.at.file) || compareSpans(a.at, b.at));
   const found = new Map<string, Named>();
   for (const each of byPlace) {
@@ -111,15 +114,23 @@ function namedIn(declarations: Declarations): readonly Named[] {
 const compareSpans = ({ span: a }: SourceLocation, { span: b }: SourceLocation): number =>
   a[0] - b[0] || a[1] - b[1];
 
-function* expressionsOf(declarations: Declarations): Generator<ExpressionSyntax> {
-  const { tools, workflows, handles } = declarations;
-  for (const { hints, needsState = [] } of tools)
-    yield* [...(hints?.next ?? []), ...(hints?.requires ?? []), ...needsState];
-  for (const { instructions, needsState, args, steps } of workflows) {
-    yield* [...instructions, ...needsState, ...args.flatMap(optionsOf)];
-    for (const step of steps) yield* [step.initializer, ...step.resources, ...optionsOf(step)];
-  }
-  for (const { handle } of handles) yield handle;
+function namedByTool({ hints, needsState = [] }: ToolDeclaration): readonly Named[] {
+  return [...(hints?.next ?? []), ...(hints?.requires ?? []), ...needsState].flatMap(packageNamesIn);
+}
+
+/** Walked once for a declaration that several runs share. */
+const ofWorkflows = new WeakMap<WorkflowDeclaration, readonly Named[]>();
+
+function namedByWorkflow(workflow: WorkflowDeclaration): readonly Named[] {
+  const { instructions, needsState, args, steps } = workflow;
+  const found =
+    ofWorkflows.get(workflow) ??
+    [
+      ...[...instructions, ...needsState, ...args.flatMap(optionsOf)],
+      ...steps.flatMap((step) => [step.initializer, ...step.resources, ...optionsOf(step)]),
+    ].flatMap(packageNamesIn);
+  ofWorkflows.set(workflow, found);
+  return found;
 }
 
 function optionsOf({
@@ -130,16 +141,16 @@ function optionsOf({
   return Object.values(optionSyntax);
 }
 
-/** Walked once for an expression that several runs share. */
-const walked = new WeakMap<ExpressionSyntax, readonly Named[]>();
-
 function packageNamesIn(expression: ExpressionSyntax): readonly Named[] {
-  const found = walked.get(expression) ?? [...allPartsOf(expression)].flatMap(namedBy);
-  walked.set(expression, found);
+  const found: Named[] = [];
+  for (const part of allPartsOf(expression)) {
+    const named = namedBy(part);
+    if (named !== undefined) found.push(named);
+  }
   return found;
 }
 
-function namedBy(part: ExpressionSyntax): readonly Named[] {
+function namedBy(part: ExpressionSyntax): Named | undefined {
   const symbol = symbolOf(part);
   const imported =
     symbol?.kind === 'class'
@@ -148,8 +159,9 @@ function namedBy(part: ExpressionSyntax): readonly Named[] {
         ? symbol.from?.imported
         : undefined;
   // A module of the project may be JavaScript with declarations.
-  if (symbol === undefined || imported === undefined || /^\.{0,2}\//.test(imported.specifier)) return [];
-  return [{ imported, at: part.place, ...(symbol.kind === 'class' ? { symbol } : {}) }];
+  if (symbol === undefined || imported === undefined || /^\.{0,2}\//.test(imported.specifier))
+    return undefined;
+  return { imported, at: part.place, ...(symbol.kind === 'class' ? { symbol } : {}) };
 }
 
 /** What a manifest lists under an export. */

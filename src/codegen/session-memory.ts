@@ -1,4 +1,5 @@
 import type { LinkedWorkflow } from './declarations.js';
+import { DeferredWork } from './deferred-work.js';
 import { type Inputs, States } from './inputs.js';
 import { type KeptHeader, parseKept, printKept } from './kept-texts.js';
 import { readText, writeText } from './schemas/cache/cache-file.js';
@@ -10,12 +11,34 @@ import { WorkflowMemory } from './workflow-memory.js';
 /** What the runs of a session leave for the next ones. */
 export class SessionMemory {
   readonly states = new States();
+  readonly #deferred = new DeferredWork();
   readonly #isLasting: boolean;
+  #hasWritten = false;
   readonly #registries = new Map<string, RegistryMemory>();
 
   /** @param isLasting - whether more runs than one are to come. */
   constructor(isLasting: boolean) {
     this.#isLasting = isLasting;
+  }
+
+  /** A run begins: what the last one has left to be written would be in its way. */
+  begin(): void {
+    this.#deferred.drop();
+  }
+
+  /**
+   * Writes what other processes may use, the first time at once, later while nothing else is to do: where it is never
+   * written, they work with what an earlier run has written, which costs them work.
+   */
+  write(records: () => void): void {
+    if (this.#isLasting && this.#hasWritten) this.#deferred.put(records);
+    else records();
+    this.#hasWritten = true;
+  }
+
+  /** Writes at once what is left to be written. */
+  finish(): void {
+    this.#deferred.finish();
   }
 
   /** @param out - the registry, relative to the root. */

@@ -146,7 +146,7 @@ export function partsOf(syntax: ExpressionSyntax): readonly ExpressionSyntax[] {
     case 'this':
     case 'identifier':
     case 'unsupported':
-      return [];
+      return NONE;
     case 'template':
       return expressionsIn(syntax.parts);
     case 'tagged':
@@ -179,17 +179,22 @@ export function partsOf(syntax: ExpressionSyntax): readonly ExpressionSyntax[] {
   }
 }
 
+const NONE: readonly ExpressionSyntax[] = [];
+
 function expressionsIn(parts: readonly (string | ExpressionSyntax)[]): readonly ExpressionSyntax[] {
   return parts.filter((part) => typeof part !== 'string');
 }
 
 /** An expression and everything in it, the outermost first. Iterative, since source code may be deeply nested. */
-export function* allPartsOf(syntax: ExpressionSyntax): Generator<ExpressionSyntax> {
+export function allPartsOf(syntax: ExpressionSyntax): readonly ExpressionSyntax[] {
+  const found: ExpressionSyntax[] = [];
   const open = [syntax];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    yield next;
-    open.push(...[...partsOf(next)].reverse());
+    found.push(next);
+    const parts = partsOf(next);
+    for (let index = parts.length - 1; index >= 0; index -= 1) open.push(parts[index] as ExpressionSyntax);
   }
+  return found;
 }
 
 /**

@@ -1,5 +1,15 @@
-import { readFileSync, statSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { SourceLocation } from '../graph/source-location.js';
@@ -18,19 +28,47 @@ export interface OutputFile {
 export type OutputState = 'current' | 'stale' | 'missing' | 'foreign';
 
 /** Compares a file with what should be in it; its own files begin with the same line. Line ends may have been changed by a checkout. */
-export async function outputState(root: string, { file, text }: OutputFile): Promise<OutputState> {
+export function outputState(root: string, { file, text }: OutputFile): OutputState {
   const isRegistry = HEADERS.some((header) => text.startsWith(header));
-  const present = readPresent(root, file, isRegistry ? HEADERS : [text.slice(0, text.indexOf('\n') + 1)]);
-  if (present === 'missing' || present === 'foreign') return present;
-  // Registries are large: bytes are compared without being decoded.
-  const written = present.includes('\r') ? Buffer.from(withLineFeeds(present)) : present;
-  const isCurrent = written.length === Buffer.byteLength(text) && written.equals(Buffer.from(text));
-  return isCurrent ? 'current' : 'stale';
+  const headers = isRegistry ? HEADERS : [text.slice(0, text.indexOf('\n') + 1)];
+  return lookInto(root, file, headers, (descriptor, start) => {
+    // The first line says which line ends the file has.
+    const isCurrent = start.includes('\r')
+      ? withLineFeeds(readFileSync(descriptor)) === text
+      : isText(descriptor, text);
+    return isCurrent ? 'current' : 'stale';
+  });
+}
+
+const CHUNK = 65_536;
+
+/**
+ * Whether a file has this text. Registries are large: a new one differs from the former in its checksum, near its
+ * beginning, and no more of the file is read.
+ */
+function isText(descriptor: number, text: string): boolean {
+  let position = 0;
+  for (let start = 0; start < text.length; ) {
+    const end = endOfChunk(text, start);
+    const expected = Buffer.from(text.slice(start, end));
+    const found = Buffer.allocUnsafe(expected.length);
+    const count = readSync(descriptor, found, 0, found.length, position);
+    if (count !== found.length || !found.equals(expected)) return false;
+    position += count;
+    start = end;
+  }
+  return fstatSync(descriptor).size === position;
+}
+
+/** Both halves of a character are in one chunk. */
+function endOfChunk(text: string, start: number): number {
+  const end = start + CHUNK;
+  return (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end + 1 : end;
 }
 
 /** Whether the path of an output holds something that codegen did not write. */
 export async function isForeign(root: string, file: string): Promise<boolean> {
-  return readPresent(root, file, HEADERS) === 'foreign';
+  return lookInto(root, file, HEADERS, () => 'stale') === 'foreign';
 }
 
 /** SW9004, for a path that holds something that codegen did not write. */
@@ -44,15 +82,25 @@ const HEADERS = [`${REGISTRY_HEADER}\n`, MANIFEST_HEADER];
 /** No header is longer. */
 const HEADER_BYTES = 200;
 
-function readPresent(root: string, file: string, headers: readonly string[]): Buffer | 'missing' | 'foreign' {
+/** @param look - looks into a file that codegen has written, which begins with these bytes. */
+function lookInto(
+  root: string,
+  file: string,
+  headers: readonly string[],
+  look: (descriptor: number, start: Buffer) => OutputState,
+): OutputState {
+  let descriptor: number | undefined;
   try {
-    const bytes = readFileSync(path.join(root, file));
-    const start = withLineFeeds(bytes.subarray(0, HEADER_BYTES));
-    const isOurs = bytes.length === 0 || headers.some((header) => start.startsWith(header));
-    return isOurs ? bytes : 'foreign';
+    descriptor = openSync(path.join(root, file), 'r');
+    const bytes = Buffer.alloc(HEADER_BYTES);
+    const start = bytes.subarray(0, readSync(descriptor, bytes, 0, HEADER_BYTES, 0));
+    const isOurs = start.length === 0 || headers.some((header) => withLineFeeds(start).startsWith(header));
+    return isOurs ? look(descriptor, start) : 'foreign';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' || code === 'ENOTDIR' ? 'missing' : 'foreign';
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
@@ -65,19 +113,27 @@ function withLineFeeds(bytes: Buffer): string {
  *
  * @returns a diagnostic where the file system refuses (SW9005).
  */
-export async function writeOutput(root: string, { file, text }: OutputFile): Promise<Diagnostic | undefined> {
+export function writeOutput(root: string, { file, text }: OutputFile): Diagnostic | undefined {
   const target = path.join(root, file);
   const { temporary, release } = takeTemporaryName(target);
   try {
-    await mkdir(path.dirname(target), { recursive: true });
-    await writeFile(temporary, text, 'utf8');
-    await rename(temporary, target);
+    mkdirSync(path.dirname(target), { recursive: true });
+    writeFileSync(temporary, text);
+    renameSync(temporary, target);
     return undefined;
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
+    removeIfPermitted(temporary);
     return diagnostic('SW9005', undefined, { file, reason: reasonOf(error, root) });
   } finally {
     release();
+  }
+}
+
+function removeIfPermitted(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // In a folder of another user nothing was written.
   }
 }
 

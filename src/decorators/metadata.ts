@@ -258,28 +258,44 @@ export function entryText(entry: object): string {
 }
 
 /** The {@link registryChecksum} of entries by their texts. */
-export function checksumOfTexts(
-  tables: { readonly [K in keyof RegistryTables]-?: Readonly<Record<string, string>> },
-  hash: (text: string) => string,
-): string {
+function checksumOfTexts(tables: RegistryTexts, hash: (text: string) => string): string {
+  let text = '';
+  for (const part of partsOfTexts(tables)) text += part;
+  return hash(text);
+}
+
+/** The texts of all entries, by table and name. */
+type RegistryTexts = { readonly [K in keyof RegistryTables]-?: Readonly<Record<string, string>> };
+
+/** What {@link checksumOfTexts} hashes, in parts: all of it together may be large. */
+export function* partsOfTexts(tables: RegistryTexts): Generator<string> {
   const { prompts, functions, domains, ...always } = tables;
   // Empty tables are left out: registries from before these tables existed keep their checksums.
   const all = Object.entries({ prompts, functions, domains }).filter(
     ([, table]) => Object.keys(table).length > 0,
   );
-  const parts = Object.fromEntries([...Object.entries(always), ...all]);
-  return hash(
-    objectOfTexts(
-      Object.fromEntries(Object.entries(parts).map(([name, table]) => [name, objectOfTexts(table)])),
-    ),
-  );
+  let separator = '{';
+  for (const [name, table] of [...Object.entries(always), ...all].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    yield `${separator}${JSON.stringify(name)}:`;
+    yield* partsOfObject(table);
+    separator = ',';
+  }
+  yield '}';
 }
 
 /** Canonical JSON of an object whose members are canonical JSON. */
 export function objectOfTexts(members: Readonly<Record<string, string>>): string {
   let text = '';
+  for (const part of partsOfObject(members)) text += part;
+  return text;
+}
+
+function* partsOfObject(members: Readonly<Record<string, string>>): Generator<string> {
+  let separator = '{';
   for (const name of Object.keys(members).sort()) {
-    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${members[name]}`;
+    yield `${separator}${JSON.stringify(name)}:`;
+    yield members[name] as string;
+    separator = ',';
   }
-  return text === '' ? '{}' : `${text}}`;
+  yield separator === '{' ? '{}' : '}';
 }

@@ -80,6 +80,16 @@ const TEXTS: Readonly<Record<string, readonly (string | undefined)[]>> = {
   ],
   'src/tools/first.ts': [
     tool('first', 'Shared', '{ text: string; list: string[] }'),
+    // What no workflow reads of a tool: its description, and the body of its method.
+    tool('first', 'Shared', '{ text: string; list: string[] }').replace(
+      "'Does it'",
+      "'Does it, and says so'",
+    ),
+    tool('first', 'Shared', '{ text: string; list: string[] }').replace(
+      'throw',
+      "\n\n  const other = 'x';\n  throw",
+    ),
+    `\n${tool('first', 'Shared', '{ text: string; list: string[] }')}`,
     tool('first', 'Shared', '{ text: string; list?: string }', ', annotations: { readOnlyHint: true }'),
     tool('twice', 'Shared', '{ text: string; list: number }', ", visibility: 'workflow'"),
     tool('second', '{ name: string; count: number }', '{ text: string; list: string[] }'),

@@ -73,7 +73,9 @@ class Printer {
     for (const [key, member] of membersOf(value)) {
       const name = `${pad}${printKey(key)}:`;
       const printed = this.print(member, inner, name.length + 1);
-      text += `\n${name}${printed.startsWith('\n') ? '' : ' '}${printed},`;
+      // Only a text may begin on a line of its own. What is added up is not looked into: that would copy it.
+      const isBelow = typeof member === 'string' && printed.startsWith('\n');
+      text += `\n${name}${isBelow ? '' : ' '}${printed},`;
     }
     return `{${text}${end}}`;
   }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
 import {
-  checksumOfTexts,
   domainTexts,
   entryText,
   objectOfTexts,
+  partsOfTexts,
   REGISTRY_VERSION,
 } from '../../decorators/metadata.js';
 import { canonicalJson } from '../../graph/canonical.js';
@@ -336,20 +336,20 @@ function checksumOf(content: SortedContent): string {
   const { tools, resources, workflows, specs, prompts, functions, domains } = content;
   const table = (entries: readonly EntryContent[]): Record<string, string> =>
     Object.fromEntries(entries.map(({ name, data }) => [name, entryText(data)]));
-  return checksumOfTexts(
-    {
-      tools: table(tools),
-      resources: table(resources),
-      workflows: Object.fromEntries([
-        ...workflows.map(({ name, text }) => [name, text.canonical] as const),
-        ...specs.map(({ name, text }) => [name, text] as const),
-      ]),
-      prompts: table(prompts),
-      functions: Object.fromEntries(functions.map(({ name, hash }) => [name, entryText({ hash })])),
-      domains: domainTexts(domains),
-    },
-    (text) => createHash('sha256').update(text).digest('hex'),
-  );
+  const parts = partsOfTexts({
+    tools: table(tools),
+    resources: table(resources),
+    workflows: Object.fromEntries([
+      ...workflows.map(({ name, text }) => [name, text.canonical] as const),
+      ...specs.map(({ name, text }) => [name, text] as const),
+    ]),
+    prompts: table(prompts),
+    functions: Object.fromEntries(functions.map(({ name, hash }) => [name, entryText({ hash })])),
+    domains: domainTexts(domains),
+  });
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest('hex');
 }
 
 function unionOf(entries: readonly { readonly name: string }[]): string {
@@ -385,12 +385,16 @@ export function importExports(
   const names = new Map<string, string>();
   const used = new Set(taken);
   const members = new Map<string, string[]>();
-  const sorted = [...handles].sort((a, b) => compareText(identityOf(a), identityOf(b)));
-  for (const handle of sorted) {
-    if (names.has(identityOf(handle))) continue;
+  const identified = new Map<string, ExportHandle>();
+  for (const handle of handles) {
+    const identity = identityOf(handle);
+    if (!identified.has(identity)) identified.set(identity, handle);
+  }
+  const sorted = [...identified].sort(([a], [b]) => compareText(a, b));
+  for (const [identity, handle] of sorted) {
     const name = freeName(handle.className, used);
     used.add(name);
-    names.set(identityOf(handle), name);
+    names.set(identity, name);
     const specifier = handle.package?.specifier ?? moduleSpecifier(handle.file, out, ending);
     const list = members.get(specifier) ?? [];
     list.push(importMember(exportNameOf(handle), name));

@@ -157,7 +157,7 @@ function readStep(
 /** Reports arguments that a verb does not take, anywhere in a step. */
 function refuseSurplus(initializer: ExpressionSyntax, report: Report): void {
   for (const part of allPartsOf(initializer)) {
-    const verb = verbOf(part);
+    const verb = part.kind === 'call' ? verbOf(part) : undefined;
     if (verb === undefined || part.kind !== 'call') continue;
     const max = factsOf(verb).arguments;
     const [surplus] = part.args.slice(max);

@@ -67,11 +67,11 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     const kinds = { tool: tools, workflow: workflows, resource: resources, state: states };
     return VERBS_OF.find(({ kind }) => kinds[kind].has(key));
   };
-  const classOf = (syntax: ExpressionSyntax, known: readonly Known[]): ClassSymbol | undefined => {
+  const classOf = (syntax: ExpressionSyntax, known: () => Iterable<Known>): ClassSymbol | undefined => {
     const symbol = symbolOf(syntax);
     if (symbol?.kind === 'class' && symbol.typeOnly === undefined) return symbol;
     const fault = symbol?.kind === 'unresolved' ? packageFault(symbol.from?.imported) : undefined;
-    if (!isExcused(symbol)) report(fault?.(syntax.place) ?? notAClass(syntax, symbol, known));
+    if (!isExcused(symbol)) report(fault?.(syntax.place) ?? notAClass(syntax, symbol, [...known()]));
     return undefined;
   };
   const refuse = (syntax: ExpressionSyntax, symbol: ClassSymbol, expected: string, verb: string): void => {
@@ -105,7 +105,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
       report(diagnostic('SW3007', at, { className: `${verb}()` }, { hint }));
       return undefined;
     }
-    const symbol = classOf(syntax, [...index.values()]);
+    const symbol = classOf(syntax, () => index.values());
     if (symbol === undefined) return undefined;
     const found = index.get(formatLocation(symbol.place));
     if (found === undefined && !isFaulty(expected, symbol)) refuse(syntax, symbol, expected, verb);
@@ -120,7 +120,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     workflow: (syntax, verb, at) => find(workflows, 'workflow', syntax, verb, at),
     state: (syntax, verb, at) => find(states, 'state', syntax, verb, at),
     text: (syntax, verb = 'prompt') => {
-      const known = [...tools.values(), ...workflows.values(), ...resources.values()];
+      const known = () => [...tools.values(), ...workflows.values(), ...resources.values()];
       const symbol = classOf(syntax, known);
       if (symbol === undefined) return undefined;
       const key = formatLocation(symbol.place);

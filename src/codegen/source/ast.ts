@@ -68,12 +68,29 @@ export function placeBetween(
   start: number,
   end: number,
 ): SourceLocation {
-  const from = source.getLineAndCharacterOfPosition(start);
-  const to = source.getLineAndCharacterOfPosition(end);
+  if (nearest.source !== source) nearest = { source, starts: source.getLineStarts(), line: 0 };
+  const { starts } = nearest;
+  const from = lineAt(starts, start, nearest.line);
+  const to = lineAt(starts, end, from);
+  nearest.line = from;
+  const column = (line: number, position: number): number => position - (starts[line] as number) + 1;
   return {
     file: relativeFile(context, source.fileName),
-    span: [from.line + 1, from.character + 1, to.line + 1, to.character + 1],
+    span: [from + 1, column(from, start), to + 1, column(to, end)],
   };
+}
+
+/** The line that was asked for last: the next one is mostly the same, or near it. */
+let nearest: { readonly source?: ts.SourceFile; readonly starts: readonly number[]; line: number } = {
+  ...{ starts: [], line: 0 },
+};
+
+/** @param near - the index of a line; the search begins there. */
+function lineAt(starts: readonly number[], position: number, near: number): number {
+  let line = near;
+  while (line > 0 && (starts[line] as number) > position) line -= 1;
+  while (line + 1 < starts.length && (starts[line + 1] as number) <= position) line += 1;
+  return line;
 }
 
 /** Maximum depth of syntax: the compiler and its readers recurse, and deeper syntax overflows the stack. */
@@ -86,9 +103,9 @@ export interface TextRange {
 }
 
 /**
- * Finds syntax nested deeper than {@link MAX_SYNTAX_DEPTH}.
+ * Finds syntax nested deeper than {@link MAX_SYNTAX_DEPTH}. Without any, all nodes know their parents.
  *
- * @param parse - parses the text; may overflow the stack.
+ * @param parse - parses the text, without parents; may overflow the stack.
  * @returns the first part that is too deep, if there is one.
  */
 export function findDeepSyntax(text: string, parse: () => ts.SourceFile): TextRange | undefined {
@@ -99,8 +116,53 @@ export function findDeepSyntax(text: string, parse: () => ts.SourceFile): TextRa
     if (error instanceof RangeError) return deepestToken(text);
     throw error;
   }
+  if (!setParents(source)) return undefined;
   const [deep] = deeperThan(source, MAX_SYNTAX_DEPTH, levelOfSyntax);
   return deep && { start: deep.getStart(source), end: deep.getEnd() };
+}
+
+/** The depth of comments, which are part of no expression: no text is long enough to make it a positive one. */
+const OF_COMMENTS = -1_000_000_000;
+
+/** The files in which no expression can be too deep for the evaluator. */
+const shallow = new WeakSet<ts.SourceFile>();
+
+/**
+ * Sets the parent of each node. The compiler would do so in a walk of its own.
+ *
+ * @returns whether there is syntax deeper than {@link MAX_SYNTAX_DEPTH}.
+ */
+function setParents(source: ts.SourceFile): boolean {
+  const nodes: ts.Node[] = [source];
+  /** By {@link levelOfSyntax}, and as nodes above the node. */
+  const depths = [0];
+  const heights = [0];
+  let parent: ts.Node = source;
+  let depth = 0;
+  let height = 0;
+  let left: ts.Node | undefined;
+  let deepest = 0;
+  let highest = 0;
+  const add = (child: ts.Node): void => {
+    (child as { parent: ts.Node }).parent = parent;
+    nodes.push(child);
+    depths.push(child === left ? depth : depth + 1);
+    heights.push(height + 1);
+  };
+  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
+    parent = node;
+    depth = depths.pop() as number;
+    height = heights.pop() as number;
+    if (depth > deepest) deepest = depth;
+    if (height > highest) highest = height;
+    left = chainedIn(node);
+    ts.forEachChild(node, add);
+    depth = OF_COMMENTS;
+    height = OF_COMMENTS;
+    for (const comment of (node as { readonly jsDoc?: readonly ts.Node[] }).jsDoc ?? []) add(comment);
+  }
+  if (highest <= MAX_READ_DEPTH) shallow.add(source);
+  return deepest > MAX_SYNTAX_DEPTH;
 }
 
 /** Visits a node and, without recursion, the nodes that `visit` returns for it. The order is unspecified. */
@@ -121,9 +183,13 @@ export function childrenOf(node: ts.Node): readonly ts.Node[] {
 /** The parts of expressions that are too deep for the evaluator, each with the first such part of its expression. */
 const deepParts = new WeakMap<ts.Node, ts.Node>();
 
+/** How deep an expression may be to be read. */
+const MAX_READ_DEPTH = 2 * MAX_EXPRESSION_DEPTH;
+
 /** Marks the parts of an expression that are too deep to be read. The depth of the rest is checked in the graph. */
 export function markDeepParts(expression: ts.Expression): void {
-  const parts = deeperThan(expression, 2 * MAX_EXPRESSION_DEPTH, levelOfExpression);
+  if (shallow.has(expression.getSourceFile())) return;
+  const parts = deeperThan(expression, MAX_READ_DEPTH, levelOfExpression);
   for (const part of parts) deepParts.set(part, parts[0] ?? part);
 }
 
@@ -138,7 +204,6 @@ function deeperThan(
   limit: number,
   levelOf: (child: ts.Node, parent: ts.Node) => number,
 ): readonly ts.Node[] {
-  if (!isDeeper(root, limit, levelOf)) return [];
   const found: ts.Node[] = [];
   const open: [node: ts.Node, depth: number][] = [[root, 0]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -152,31 +217,13 @@ function deeperThan(
   return found;
 }
 
-/** Whether there are any: of nearly all syntax it is asked, and none is. */
-function isDeeper(
-  root: ts.Node,
-  limit: number,
-  levelOf: (child: ts.Node, parent: ts.Node) => number,
-): boolean {
-  const nodes = [root];
-  const depths = [0];
-  for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
-    const depth = depths.pop() as number;
-    if (depth > limit) return true;
-    const parent = node;
-    ts.forEachChild(parent, (child) => {
-      nodes.push(child);
-      depths.push(depth + levelOf(child, parent));
-    });
-  }
-  return false;
+function levelOfSyntax(child: ts.Node, parent: ts.Node): number {
+  return chainedIn(parent) === child ? 0 : 1;
 }
 
 /** The compiler follows the left operands of a chain, `a + b + c`, without recursion, but for logical operators. */
-function levelOfSyntax(child: ts.Node, parent: ts.Node): number {
-  const isChain =
-    ts.isBinaryExpression(parent) && parent.left === child && !LOGICAL.has(parent.operatorToken.kind);
-  return isChain ? 0 : 1;
+function chainedIn(node: ts.Node): ts.Node | undefined {
+  return ts.isBinaryExpression(node) && !LOGICAL.has(node.operatorToken.kind) ? node.left : undefined;
 }
 
 const LOGICAL: ReadonlySet<ts.SyntaxKind> = new Set([

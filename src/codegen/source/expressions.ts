@@ -50,12 +50,12 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
   }
   if (ts.isIdentifier(node)) {
     if (node.text === 'undefined') return { kind: 'undefined', place };
-    return identifierSyntax(context, node);
+    return identifierSyntax(context, node, place);
   }
   if (ts.isPropertyAccessExpression(node)) {
     const symbol = resolveMember(context, node);
     const constant =
-      symbol === undefined || symbol.kind === 'other' ? constantSyntax(context, node) : undefined;
+      symbol === undefined || symbol.kind === 'other' ? constantSyntax(context, node, place) : undefined;
     if (constant !== undefined) return constant;
     return {
       kind: 'property',
@@ -68,7 +68,7 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
     };
   }
   if (ts.isElementAccessExpression(node)) {
-    const constant = constantSyntax(context, node);
+    const constant = constantSyntax(context, node, place);
     if (constant !== undefined) return constant;
     return {
       kind: 'element',
@@ -79,7 +79,7 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
     };
   }
   if (ts.isCallExpression(node)) {
-    return callSyntax(context, node, optional);
+    return callSyntax(context, node, place, optional);
   }
   if (ts.isTemplateExpression(node)) return { kind: 'template', place, parts: templateParts(context, node) };
   if (ts.isTaggedTemplateExpression(node)) {
@@ -108,7 +108,7 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
     const left = asks ? readCondition(context, node.left) : read(node.left);
     return { kind: 'binary', place, operator, left, right: read(node.right) };
   }
-  if (ts.isPrefixUnaryExpression(node)) return prefixSyntax(context, node);
+  if (ts.isPrefixUnaryExpression(node)) return prefixSyntax(context, node, place);
   if (ts.isConditionalExpression(node)) {
     return {
       kind: 'conditional',
@@ -121,7 +121,7 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
   }
   if (ts.isParenthesizedExpression(node))
     return { kind: 'parenthesized', place, inner: read(node.expression) };
-  if (ts.isArrowFunction(node)) return arrowSyntax(context, node);
+  if (ts.isArrowFunction(node)) return arrowSyntax(context, node, place);
   const constant = constants.get(node.kind);
   if (constant !== undefined) return { kind: 'literal', place, value: constant.value };
   if (node.kind === ts.SyntaxKind.ThisKeyword) return { kind: 'this', place };
@@ -161,8 +161,11 @@ function objectSyntax(context: HostContext, node: ts.PropertyAccessExpression): 
   return { kind: 'parenthesized', place: object.place, inner: object, isClaim: true };
 }
 
-function identifierSyntax(context: HostContext, node: ts.Identifier): ExpressionSyntax {
-  const place = placeOf(context, node);
+function identifierSyntax(
+  context: HostContext,
+  node: ts.Identifier,
+  place: SourceLocation,
+): ExpressionSyntax {
   const symbol = resolveIdentifier(context, node);
   const constant = symbol.kind === 'other' ? constantOf(context, node) : undefined;
   if (constant?.kind === 'value')
@@ -175,18 +178,22 @@ function identifierSyntax(context: HostContext, node: ts.Identifier): Expression
 function constantSyntax(
   context: HostContext,
   node: ts.PropertyAccessExpression | ts.ElementAccessExpression,
+  place: SourceLocation,
 ): ExpressionSyntax | undefined {
   const constant = constantOf(context, node);
   if (constant === undefined) return undefined;
-  const place = placeOf(context, node);
   const name = node.getText();
   if (constant.kind === 'value') return { kind: 'literal', place, value: constant.value, constant: name };
   const { instead } = constant;
   return { kind: 'unsupported', place, ...shortText(node), unsupported: `the name \`${name}\``, instead };
 }
 
-function callSyntax(context: HostContext, node: ts.CallExpression, optional: boolean): ExpressionSyntax {
-  const place = placeOf(context, node);
+function callSyntax(
+  context: HostContext,
+  node: ts.CallExpression,
+  place: SourceLocation,
+  optional: boolean,
+): ExpressionSyntax {
   if (node.expression.kind === ts.SyntaxKind.ImportKeyword) {
     return { kind: 'unsupported', place, unsupported: 'an `import(…)`' };
   }
@@ -205,8 +212,11 @@ function isTypedAsk({ expression: callee }: ts.CallExpression): boolean {
   return callee.name.text === 'value' || callee.name.text === 'model';
 }
 
-function prefixSyntax(context: HostContext, node: ts.PrefixUnaryExpression): ExpressionSyntax {
-  const place = placeOf(context, node);
+function prefixSyntax(
+  context: HostContext,
+  node: ts.PrefixUnaryExpression,
+  place: SourceLocation,
+): ExpressionSyntax {
   if (node.operator === ts.SyntaxKind.MinusToken && ts.isNumericLiteral(node.operand)) {
     // JSON has one zero.
     return { kind: 'literal', place, value: 0 - Number(node.operand.text) };
@@ -216,11 +226,11 @@ function prefixSyntax(context: HostContext, node: ts.PrefixUnaryExpression): Exp
   return { kind: 'prefix', place, operator, operand: read(context, node.operand) };
 }
 
-function arrowSyntax(context: HostContext, node: ts.ArrowFunction): ExpressionSyntax {
+function arrowSyntax(context: HostContext, node: ts.ArrowFunction, place: SourceLocation): ExpressionSyntax {
   const isAsync = node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword) ?? false;
   const base = {
     kind: 'arrow',
-    place: placeOf(context, node),
+    place,
     parameters: node.parameters.map((parameter) => readParameter(context, parameter)),
     ...(isAsync ? { isAsync } : {}),
   } as const;

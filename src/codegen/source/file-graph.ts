@@ -35,20 +35,27 @@ export class FileGraph {
     return importCycles(new Map(imports));
   }
 
-  /** Hashes a file and all that it names, directly or not. */
-  closureOf(start: string): string {
+  /**
+   * Hashes a file and all that it names, directly or not.
+   *
+   * @param isOfTexts - whether of other modules only what their texts can say counts.
+   */
+  closureOf(start: string, isOfTexts: boolean): string {
     const files = this.#reached();
     const closure = new Set([start]);
     // The set grows while it is walked.
     for (const file of closure) {
       const { links } = files.get(file) ?? this.#fileAt(file);
       if (links.isOpen) {
-        this.#whole ??= hashOf(files.keys(), files);
+        this.#whole ??= hashOf(files.keys(), (file) => files.get(file)?.state);
         return this.#whole;
       }
       for (const module of links.modules) closure.add(module);
     }
-    return hashOf(closure, files);
+    return hashOf(closure, (file) => {
+      const { state, links } = files.get(file) ?? {};
+      return isOfTexts && file !== start && state !== NOTHING ? links?.surface : state;
+    });
   }
 
   #reached(): ReadonlyMap<string, LinkedFile> {
@@ -65,8 +72,11 @@ export class FileGraph {
   }
 }
 
-function hashOf(files: Iterable<string>, all: ReadonlyMap<string, LinkedFile>): string {
+/** The state of a file that is not there. */
+export const NOTHING = 'nothing';
+
+function hashOf(files: Iterable<string>, markOf: (file: string) => string | undefined): string {
   const hash = createHash('sha256');
-  for (const file of [...files].sort()) hash.update(`${file}\0${all.get(file)?.state}\n`);
+  for (const file of [...files].sort()) hash.update(`${file}\0${markOf(file)}\n`);
   return hash.digest('hex');
 }

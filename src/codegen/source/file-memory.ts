@@ -20,12 +20,16 @@ export interface FileLinks {
   readonly endings: readonly ImportEnding[];
   /** Set where it may name more than its imports and exports do. */
   readonly isOpen?: true;
+  /** What other files can read of it, see `surfaceOf`. */
+  readonly surface: string;
 }
 
 /** What was read of a file. */
 export interface FileReading {
   /** Of the file and of all modules that it names, directly or not. */
   readonly closure: string;
+  /** Set where texts said everything. Then the closure has of other modules what they can say. */
+  readonly isOfTexts?: true;
   /** Without its cycles, which other files make. */
   readonly syntax: SourceFileSyntax;
   readonly ignores: readonly IgnoreSyntax[];

@@ -7,6 +7,7 @@ import type { FileLinks, Import } from './file-memory.js';
 import { endingOf } from './import-endings.js';
 import { moduleCandidates } from './modules.js';
 import { PACKAGE } from './names.js';
+import { surfaceOf } from './surface.js';
 import { ts } from './typescript.mjs';
 
 export interface AliasEnd {
@@ -284,7 +285,9 @@ export function importCycles(
   const importers = new Map<string, { readonly file: string; readonly place: SourceLocation }[]>();
   for (const [file, imports] of modules) {
     for (const { target, place } of imports) {
-      importers.set(target, [...(importers.get(target) ?? []), { file, place }]);
+      const others = importers.get(target);
+      if (others === undefined) importers.set(target, [{ file, place }]);
+      else others.push({ file, place });
     }
   }
   const cycles = new Map<string, readonly ImportCycle[]>();
@@ -338,7 +341,8 @@ export function linksOf(context: HostContext, source: ts.SourceFile): FileLinks 
   }
   const isOpen = OPEN.test(source.text);
   const imports = importsOf(context, source);
-  return { imports, modules: [...modules], endings, ...(isOpen ? { isOpen } : {}) };
+  const surface = surfaceOf(source);
+  return { imports, modules: [...modules], endings, surface, ...(isOpen ? { isOpen } : {}) };
 }
 
 /** The path of the module. */
@@ -397,23 +401,35 @@ function loadedModule(
 /** Every name that is used as a value somewhere in a file. */
 function valueNames(source: ts.SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
-  eachNode(source, (node) => {
-    if (ts.isIdentifier(node)) {
-      names.add(node.text);
-      return [];
+  const open: ts.Node[] = [source];
+  let name: ts.Node | undefined;
+  const add = (child: ts.Node): void => {
+    if (ts.isIdentifier(child)) {
+      if (child !== name) names.add(child.text);
+    } else if (!ts.isTypeNode(child) || ts.isExpressionWithTypeArguments(child)) open.push(child);
+  };
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    switch (node.kind) {
+      case ts.SyntaxKind.ImportDeclaration:
+      case ts.SyntaxKind.InterfaceDeclaration:
+      case ts.SyntaxKind.TypeAliasDeclaration:
+        break;
+      case ts.SyntaxKind.PropertyAccessExpression:
+        name = undefined;
+        add((node as ts.PropertyAccessExpression).expression);
+        break;
+      case ts.SyntaxKind.HeritageClause: {
+        name = undefined;
+        const { token, types } = node as ts.HeritageClause;
+        if (token === ts.SyntaxKind.ExtendsKeyword) for (const { expression } of types) add(expression);
+        break;
+      }
+      default: {
+        const isNamed = !ts.isShorthandPropertyAssignment(node) && !ts.isExportSpecifier(node);
+        name = isNamed ? (node as { readonly name?: ts.Node }).name : undefined;
+        ts.forEachChild(node, add);
+      }
     }
-    if (ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node))
-      return [];
-    if (ts.isPropertyAccessExpression(node)) return [node.expression];
-    if (ts.isHeritageClause(node)) {
-      const isExtends = node.token === ts.SyntaxKind.ExtendsKeyword;
-      return isExtends ? node.types.map((type) => type.expression) : [];
-    }
-    if (ts.isTypeNode(node)) return [];
-    return childrenOf(node).filter((child) => {
-      const isName = 'name' in node && child === node.name && !ts.isShorthandPropertyAssignment(node);
-      return !isName || !ts.isIdentifier(child) || ts.isExportSpecifier(node);
-    });
-  });
+  }
   return names;
 }

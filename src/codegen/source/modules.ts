@@ -21,6 +21,8 @@ export class Modules {
   readonly #host: ts.ModuleResolutionHost;
   readonly #cache: ts.ModuleResolutionCache;
   readonly #known = new WeakMap<ts.StringLiteral, ts.SourceFile | null>();
+  /** By the folder of the file that names it, and by specifier; null for one that leads nowhere. */
+  readonly #files = new Map<string, Map<string, string | null>>();
 
   constructor(options: ModulesOptions) {
     this.#options = options;
@@ -76,11 +78,17 @@ export class Modules {
 
   #fileOf({ text, parent }: ts.StringLiteral): string | undefined {
     const from = parent.getSourceFile().fileName;
+    const folder = from.slice(0, from.lastIndexOf('/'));
+    const inFolder = this.#files.get(folder) ?? new Map<string, string | null>();
+    this.#files.set(folder, inFolder);
+    const known = inFolder.get(text);
+    if (known !== undefined) return known ?? undefined;
     const { resolvedModule } = ts.resolveModuleName(
       ...([text, from, this.#options.options, this.#host, this.#cache] as const),
       undefined,
       ts.ModuleKind.ESNext,
     );
+    inFolder.set(text, resolvedModule?.resolvedFileName ?? null);
     return resolvedModule?.resolvedFileName;
   }
 }

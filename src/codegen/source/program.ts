@@ -38,12 +38,19 @@ export const compilerPath = (file: string): string => file.split(path.sep).join(
 export class Compiler {
   readonly #create: () => ts.Program;
   #program: ts.Program | undefined;
+  #timesAsked = 0;
 
   constructor(create: () => ts.Program) {
     this.#create = create;
   }
 
+  /** How often it was asked for something. */
+  get timesAsked(): number {
+    return this.#timesAsked;
+  }
+
   get program(): ts.Program {
+    this.#timesAsked += 1;
     this.#program ??= this.#create();
     return this.#program;
   }

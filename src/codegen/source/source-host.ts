@@ -15,7 +15,7 @@ import {
   type TextRange,
 } from './ast.js';
 import { readClasses, readNamedHandles } from './classes.js';
-import { FileGraph, type LinkedFile } from './file-graph.js';
+import { FileGraph, type LinkedFile, NOTHING } from './file-graph.js';
 import type { FileEntry, FileMemory, FileReading } from './file-memory.js';
 import { type FileText, readFileText } from './files.js';
 import { commonEnding } from './import-endings.js';
@@ -97,8 +97,9 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     options.tsconfig === undefined
       ? DEFAULT_OPTIONS
       : readCompilerOptions(absolute(options.tsconfig), options.inputs);
+  /** Without the parents of nodes. */
   const parse = (file: string, text: string): ts.SourceFile =>
-    ts.createSourceFile(file, text, compilerOptions.target ?? ts.ScriptTarget.Latest, true);
+    ts.createSourceFile(file, text, compilerOptions.target ?? ts.ScriptTarget.Latest);
   const { inputs, memory } = options;
   const isOwn = remembered((file) => isOwnSource(root, file));
   const relative = remembered((file) => path.relative(root, file).split(path.sep).join('/'));
@@ -180,22 +181,29 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
   /** Reads a file and its links, and forgets its tree. */
   const read = (file: string, isTyped: boolean): Omit<FileReading, 'closure'> => {
     const source = sourceOf(file);
-    const around: HostContext = isTyped ? { ...context, isTyped } : context;
+    const { timesAsked } = compiler;
+    // What the compiler has said of other files would be taken for what texts say.
+    const known = compiler.isMade
+      ? { ...context.known, exports: new WeakMap(), calls: new WeakMap() }
+      : context.known;
+    const around: HostContext = { ...context, known, ...(isTyped ? { isTyped } : {}) };
     const syntax = unread.get(file) ?? workingOn({ file }, () => readFile(around, source));
     const ignores = unread.has(file) ? [] : readIgnores(context, source);
     entryOf(file).links ??= linksOf(context, source);
     // The trees of all files together would be most of the memory of a run.
     if (!imported.has(file) && !compiler.isMade) parsed.delete(compilerPath(absolute(file)));
-    return { syntax, ignores };
+    return { syntax, ignores, ...(compiler.timesAsked === timesAsked ? { isOfTexts: true } : {}) };
   };
   /** @param fresh - what was read of the file before the links of all files were known. */
   const readingOf = (file: string, isTyped: boolean, fresh?: Omit<FileReading, 'closure'>): FileReading => {
     const { readings } = entryOf(file);
-    const closure = graph.closureOf(file);
     const kind = isTyped ? 'typed' : 'untyped';
+    const closureFor = ({ isOfTexts }: Pick<FileReading, 'isOfTexts'>) =>
+      graph.closureOf(file, isOfTexts === true);
     const known = readings[kind];
-    if (known !== undefined && known.closure === closure) return known;
-    const reading = { closure, ...(fresh ?? read(file, isTyped)) };
+    if (known !== undefined && known.closure === closureFor(known)) return known;
+    const found = fresh ?? read(file, isTyped);
+    const reading = { closure: closureFor(found), ...found };
     if (reading.syntax.faults.length === 0) readings[kind] = reading;
     return reading;
   };
@@ -240,9 +248,6 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     },
   };
 }
-
-/** The state of a file that is not there. */
-const NOTHING = 'nothing';
 
 /** The same object where there are none, since later phases remember what they made of it. */
 function withCycles(

@@ -76,14 +76,14 @@ export async function writePulled(
   const diagnostics: Diagnostic[] = [];
   for (const output of outputs) {
     const { file } = output;
-    const state = await outputState(root, output);
+    const state = outputState(root, output);
     if (state === 'current') current.push(file);
     else if (state === 'foreign' || isOther(root, output)) diagnostics.push(foreignFile(root, file));
     else outdated.push(output);
   }
   if (diagnostics.length > 0) return { written, current, diagnostics };
   for (const output of outdated) {
-    const fault = await writeOutput(root, output);
+    const fault = writeOutput(root, output);
     if (fault === undefined) written.push(output.file);
     else diagnostics.push(fault);
   }

@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { DeferredWork } from './deferred-work.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('is done once, while nothing else is', () => {
+  const deferred = new DeferredWork();
+  const done: string[] = [];
+  deferred.put(() => done.push('first'));
+  deferred.put(() => done.push('second'));
+  expect(done).toEqual([]);
+  vi.runAllTimers();
+  expect(done).toEqual(['second']);
+  deferred.finish();
+  expect(done).toEqual(['second']);
+});
+
+test('is done at once where it is asked for, and not at all where it is dropped', () => {
+  const deferred = new DeferredWork();
+  const done: string[] = [];
+  deferred.put(() => done.push('first'));
+  deferred.finish();
+  expect(done).toEqual(['first']);
+  deferred.put(() => done.push('second'));
+  deferred.drop();
+  vi.runAllTimers();
+  expect(done).toEqual(['first']);
+});
+
+test('is done when the process ends, which then has no listener of it', () => {
+  const listeners = process.listeners('exit');
+  const [one, other] = [new DeferredWork(), new DeferredWork()];
+  const done: string[] = [];
+  one.put(() => done.push('one'));
+  other.put(() => done.push('other'));
+  const [added, second] = process.listeners('exit').filter((each) => !listeners.includes(each));
+  expect(second).toBeUndefined();
+  added?.(0);
+  expect(done).toEqual(['one', 'other']);
+  expect(process.listeners('exit')).toEqual(listeners);
+});

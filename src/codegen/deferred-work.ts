@@ -1,0 +1,42 @@
+/** How long a session is idle before it does what no answer depends on. */
+const IDLE_MS = 100;
+
+/**
+ * Work that no answer of a session depends on, and that later work replaces: it is done while the session is idle, and
+ * at the latest when the process ends. A process that is killed leaves it undone.
+ */
+export class DeferredWork {
+  #work: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Takes the place of what is not done yet. */
+  put(work: () => void): void {
+    this.drop();
+    this.#work = work;
+    this.#timer = setTimeout(() => this.finish(), IDLE_MS);
+    this.#timer.unref();
+    if (unfinished.size === 0) process.once('exit', finishAll);
+    unfinished.add(this);
+  }
+
+  /** Does at once what is not done yet. */
+  finish(): void {
+    const work = this.#work;
+    this.drop();
+    work?.();
+  }
+
+  /** Forgets what is not done yet. */
+  drop(): void {
+    clearTimeout(this.#timer);
+    this.#work = undefined;
+    unfinished.delete(this);
+    if (unfinished.size === 0) process.off('exit', finishAll);
+  }
+}
+
+const unfinished = new Set<DeferredWork>();
+
+function finishAll(): void {
+  for (const each of unfinished) each.finish();
+}
