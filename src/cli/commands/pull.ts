@@ -13,7 +13,8 @@ import type { UpstreamConfig } from '../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort } from '../../runtime/upstream/port.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
 import { checkCassette } from './pull/check-cassette.js';
-import { plannedCalls, recordServer } from './pull/record.js';
+import { plannedCalls } from './pull/planned-calls.js';
+import { recordServer } from './pull/record.js';
 import { secretMask } from './secrets.js';
 
 const OPTIONS = {

@@ -68,7 +68,7 @@ describe('a cassette', () => {
     expect(await recording.list?.('files', call.signal)).toEqual(listing);
   });
 
-  test('has secrets masked; a masked part of an input stands for any text', async () => {
+  test('has secrets masked; a masked part of an input matches any text', async () => {
     const mask = (value: Json): Json =>
       JSON.parse(JSON.stringify(value).replaceAll('/home/ada', MASKED)) as Json;
     const recording = new RecordingUpstream(

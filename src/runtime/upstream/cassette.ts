@@ -74,7 +74,7 @@ export class RecordingUpstream implements UpstreamPort {
 
 /**
  * Answers calls as they were answered when they were recorded: those of one tool with one input in their order, each
- * once. A masked part of an input stands for any text. A call that was not recorded fails with `E_UPSTREAM_REFUSED`.
+ * once. A masked part of an input matches any text. A call that was not recorded fails with `E_UPSTREAM_REFUSED`.
  */
 export class CassetteUpstream implements UpstreamPort {
   /** By server and tool. */
@@ -158,7 +158,7 @@ function keyOf({ server, tool }: UpstreamReference): string {
   return canonicalJson([server, tool]);
 }
 
-/** Whether a recorded input is this one. A masked part of it stands for any text. */
+/** Whether a recorded input is this one. A masked part of it matches any text. */
 export function isRecorded(recorded: Json, given: Json): boolean {
   if (recorded === given || recorded === MASKED) return true;
   if (typeof recorded === 'string') return typeof given === 'string' && isMaskOf(recorded, given);

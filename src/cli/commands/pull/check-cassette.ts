@@ -8,7 +8,7 @@ import { type Interaction, isRecorded, parseCassette } from '../../../runtime/up
 import { UpstreamError, type UpstreamTool } from '../../../runtime/upstream/port.js';
 import { texts } from '../../command-line.js';
 import { passThrough } from './pass-through.js';
-import type { PlannedCall } from './record.js';
+import type { PlannedCall } from './planned-calls.js';
 
 export interface CassetteCheck {
   /** Absolute path of the project. */

@@ -16,18 +16,10 @@ import {
   isCassette,
   RecordingUpstream,
 } from '../../../runtime/upstream/cassette.js';
-import type { UpstreamServer } from '../../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort, type UpstreamTool } from '../../../runtime/upstream/port.js';
 import { texts } from '../../command-line.js';
 import { checkCassette } from './check-cassette.js';
-
-/** A call that the configuration has recorded. */
-export interface PlannedCall {
-  readonly tool: string;
-  readonly input: JsonObject;
-  /** Its index among the calls of the tool. */
-  readonly index: number;
-}
+import { type PlannedCall, plannedCalls } from './planned-calls.js';
 
 export interface RecordRequest extends PullRequest {
   readonly upstream: UpstreamPort;
@@ -37,13 +29,6 @@ export interface RecordRequest extends PullRequest {
   readonly mask: (value: Json) => Json;
   /** Whether tools may be called that do not say that they only read. */
   readonly allowsWrites: boolean;
-}
-
-/** The calls of `record` of a server, in their order. */
-export function plannedCalls({ record = {} }: UpstreamServer): readonly PlannedCall[] {
-  return Object.entries(record).flatMap(([tool, inputs]) =>
-    inputs.map((input, index) => ({ tool, input: input as JsonObject, index })),
-  );
 }
 
 /**
