@@ -97,6 +97,7 @@ export {
   call,
   chain,
   done,
+  errorOf,
   type FailOptions,
   fail,
   link,
@@ -106,6 +107,8 @@ export {
   read,
   run,
   type StepError,
+  type StepStatus,
+  statusOf,
 } from './decorators/verbs.js';
 export {
   type ErrorStrategyOption,

@@ -49,6 +49,8 @@ const FACTS = {
   'ask.model': { arguments: 2, makes: 'node' },
   link: { arguments: 2, makes: 'value' },
   get: { arguments: 1, makes: 'value' },
+  statusOf: { arguments: 1, makes: 'value' },
+  errorOf: { arguments: 1, makes: 'value' },
 } as const satisfies Readonly<Record<VerbName, VerbFacts>>;
 
 type Facts = typeof FACTS;

@@ -1,3 +1,4 @@
+import type { SettledStatus } from '../graph/settled.js';
 import type { ArgsOf, Unmark } from './arg.js';
 import { type Given, WorkflowNotRunnableError } from './decorate.js';
 import type { OrderOptions } from './order.js';
@@ -66,6 +67,39 @@ export function read<R extends AddressedClass>(
   ..._rest: ReadArguments<R>
 ): TextOf<R> {
   throw new WorkflowNotRunnableError('read(...)');
+}
+
+/** How a step settled. `handled`: it failed, and another step took over. */
+export type StepStatus = SettledStatus;
+
+/**
+ * Reads how an earlier step settled: `'succeeded'`, `'failed'`, `'handled'`, `'skipped'` or `'cancelled'`. The step that
+ * reads it waits for that step, and runs however it settled, as far as its own `join` and the error strategy allow. It is
+ * an expression, so it may be a part of any value.
+ *
+ * @example
+ * ```ts
+ * @Step({ after: [] }) told = call(Notify, { text: `The page is ${statusOf(this.page)}` });
+ * ```
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
+ */
+export function statusOf(_step: unknown): StepStatus {
+  throw new WorkflowNotRunnableError('statusOf(...)');
+}
+
+/**
+ * Reads the failure of an earlier step; absent if it did not fail. The failure is also there if `attempt` replaced it by a
+ * value or another step. The step that reads it waits for that step. It is an expression, so it may be a part of any value.
+ *
+ * @example
+ * ```ts
+ * @Step() page = attempt(call(FindPage, { name: 'Inbox' }), () => ({ path: 'inbox.md' }));
+ * output = done({ path: this.page.path, problem: errorOf(this.page)?.message ?? null });
+ * ```
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
+ */
+export function errorOf(_step: unknown): StepError | undefined {
+  throw new WorkflowNotRunnableError('errorOf(...)');
 }
 
 /**

@@ -126,9 +126,15 @@ function printNegation(of: Expr): string {
   return of.kind === 'call' && of.fn === 'isNullish' ? `${printAll(of.args)} != null` : `!${operand(of)}`;
 }
 
-/** `state`, `error` and `run` have a prefix; arguments, steps, items and local names are plain names. */
+/**
+ * `state`, `error` and `run` have a prefix; arguments, steps, items and local names are plain names. How a step settled is
+ * written as in workflow classes: `statusOf(page)`, `errorOf(page).code`.
+ */
 function printRef({ root, path }: RefExpr): string {
   const [name, ...keys] = path;
+  const [field, ...rest] = keys;
+  if (root === 'nodes' && (field === 'status' || field === 'error'))
+    return `${field}Of(${name})${rest.map((key) => printKey(key)).join('')}`;
   const start = root === 'state' || root === 'error' || root === 'run' ? `${root}.${name}` : String(name);
   return start + keys.map((key) => printKey(key)).join('');
 }

@@ -200,6 +200,7 @@ function referenceText(expr: RefExpr, outputs: Outputs, key: string | undefined)
   if (expr.root === 'inputs') {
     return rest.length === 0 && name === key ? '$user' : `$user.${expr.path.join('.')}`;
   }
+  if (expr.root === 'nodes') return `$steps.${expr.path.join('.')}`;
   if (expr.root !== 'steps' || typeof name !== 'string') return printExpr(expr);
   const output = outputs.get(name)?.get(pathText(rest));
   return output === undefined || output === '' ? `$${name}` : `$${name}.${output}`;

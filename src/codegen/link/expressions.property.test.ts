@@ -173,7 +173,13 @@ function lowerAll(sources: readonly string[]): readonly (Expr | undefined)[] {
     if (initializer === undefined) throw new Error(`no initializer: ${sources[index]}`);
     let isRefused = false;
     const lowered = lowerExpression(initializer, {
-      bindings: { resolve: bind, find: bind, hintFor: () => ({}), isDeclaredBelow: () => false },
+      bindings: {
+        resolve: bind,
+        find: bind,
+        hintFor: () => ({}),
+        isDeclaredBelow: () => false,
+        settlingOf: () => undefined,
+      },
       handles: {
         tool: () => undefined,
         resource: () => undefined,

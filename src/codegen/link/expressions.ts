@@ -35,6 +35,7 @@ import {
   TRUTH,
 } from './operators-and-methods.js';
 import { type ExpressionScope, type Local, lowerArrow, type SyntaxOf } from './scope.js';
+import { lowerSettled } from './settled.js';
 import { lowerLink, lowerPromptText } from './texts.js';
 
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
@@ -336,6 +337,7 @@ class Lowering {
   #call(syntax: CallSyntax, path: Path): Expr | undefined {
     const verb = verbOf(syntax);
     if (verb === 'get') return lowerField(syntax, this.#scope.handles);
+    if (verb === 'statusOf' || verb === 'errorOf') return lowerSettled(verb, syntax, this.#scope);
     if (verb === 'link') return lowerLink(syntax, this.#scope, (part) => this.lower(part, path));
     if (verb !== undefined) {
       const isHoisted = HOISTED_VERBS.some((each) => each === verb);

@@ -37,6 +37,7 @@ import {
 import { checkStepOptions, summaryOf } from './options.js';
 import { withResources } from './resources.js';
 import { WorkflowBindings } from './scope.js';
+import { settlingOf } from './settled.js';
 import { linkInitializer } from './steps.js';
 import { lowerGuidance } from './texts.js';
 
@@ -243,6 +244,7 @@ class WorkflowLinker {
     this.#bindings.bind(step.name, outcome?.bind([]) ?? { kind: 'faulty' });
     const summary = this.#text(step.optionSyntax.summary);
     if (outcome === undefined) return;
+    this.#bindings.settles(step.name, settlingOf(outcome.nodes));
     if (!isStandIn(outcome)) checkStepOptions(step, outcome.nodes, this.#report);
     const own = ownNode(outcome.nodes);
     const first = outcome.nodes.find(({ hoisted }) => hoisted === undefined);

@@ -9,6 +9,7 @@ import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';
 import { describeGiven } from './describe.js';
 import type { Functions, Handles } from './handles.js';
 import type { Binding, NodeIds } from './nodes.js';
+import type { Settling } from './settled.js';
 
 export type SyntaxOf<K extends ExpressionSyntax['kind']> = Extract<ExpressionSyntax, { kind: K }>;
 
@@ -67,6 +68,8 @@ export interface Bindings {
   resolve(name: string, at: SourceLocation): Binding | undefined;
   /** The same without a report. */
   find(name: string): Binding | undefined;
+  /** How an earlier step settles; nothing for other names. */
+  settlingOf(name: string): Settling | undefined;
   /** Whether a name is bound by a field after the current one. */
   isDeclaredBelow(name: string): boolean;
   /** What to write instead of a name that `find` does not know, where that is known. */
@@ -76,6 +79,7 @@ export interface Bindings {
 /** Bindings while a workflow is linked, field by field. */
 export class WorkflowBindings implements Bindings {
   readonly #bound = new Map<string, Binding>();
+  readonly #settling = new Map<string, Settling>();
   readonly #places: ReadonlyMap<string, SourceLocation>;
   /** Fields of arguments by the names that callers know them by, which guidance may use. */
   readonly #fieldsByArgument: ReadonlyMap<string, string>;
@@ -98,6 +102,15 @@ export class WorkflowBindings implements Bindings {
 
   bind(name: string, binding: Binding): void {
     this.#bound.set(name, binding);
+  }
+
+  /** Names how the step of a field settles. */
+  settles(name: string, settling: Settling): void {
+    this.#settling.set(name, settling);
+  }
+
+  settlingOf(name: string): Settling | undefined {
+    return this.#settling.get(name);
   }
 
   find(name: string): Binding | undefined {

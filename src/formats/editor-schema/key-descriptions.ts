@@ -5,7 +5,7 @@ export const NODE_KEYS: Readonly<Record<string, string>> = {
   title: 'A name for people.',
   depends_on: 'The nodes that this one waits for: a name, or a list of names.',
   join: 'How the nodes that this one waits for must have ended.',
-  when: 'A condition. Without it, or if it is true, the node runs.',
+  when: 'A condition. Without it, or if it is true, the node runs. `$steps.id.status` and `$steps.id.error` are how a node settled.',
   condition: 'The same as `when`.',
   output: 'The name that others refer to the result by. Default: the id.',
   timeout: 'Milliseconds, or a time such as `30s`.',

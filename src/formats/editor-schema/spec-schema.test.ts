@@ -197,7 +197,14 @@ describe('the schema for editors', () => {
   });
 
   test('accepts references in the place of any value', () => {
-    const args = { origin: '$a', cabin: '$b.c', seats: '$d?', near: '$e', passenger: '$f', tags: '$g' };
+    const args = {
+      origin: '$a',
+      cabin: '$b.c',
+      seats: '$d?',
+      near: '$e',
+      passenger: '$f',
+      tags: '$steps.n.status',
+    };
     const graph = { n: { call: 'search', args } };
     expect(check({ workflows: { w: { description: 'd', graph } } })).toEqual([]);
   });

@@ -15,6 +15,7 @@ import {
   type Value,
 } from '../../graph/json.js';
 import { inlineText } from '../../graph/printable-text.js';
+import { visibleKey } from '../../plan/instances.js';
 import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';
@@ -162,8 +163,11 @@ function lookup(
       return ownProperty(inputsOf(state, scope), name);
     case 'steps':
       return visibleNode(scope, name)?.output;
-    case 'nodes':
-      return settledNode(visibleNode(scope, name));
+    case 'nodes': {
+      if (state.settledBefore === undefined) return settledNode(visibleNode(scope, name));
+      const key = visibleKey(scope, name);
+      return key === undefined ? undefined : state.settledBefore(key);
+    }
     case 'item':
     case 'index':
       return loopValue(scope, root, name);

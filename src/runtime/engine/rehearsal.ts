@@ -12,9 +12,11 @@ import type {
 } from '../../graph/model.js';
 import { ANY_ITEM } from '../../plan/instances.js';
 import { fail, issue, issueWait, nextAttemptId } from './attempt.js';
+import { settledNode } from './evaluation.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
+import { nodeRecord } from './read.js';
 import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
 import {
   beginParts,
@@ -35,6 +37,21 @@ export const LOST: Json = Unknown.value({ sources: [], isLost: true });
 /** Whether a value contains one that no later call provides. */
 export function isLost(value: Value): boolean {
   return unknownIn(value).some((unknown) => unknown.isLost);
+}
+
+/**
+ * How a node of a stopped run settled. It is unknown of a node that is still to be called, also whether it succeeds: later
+ * calls decide.
+ */
+export function settledIn(stopped: Stopped, key: string): Value {
+  const { kind } = stopped.stoppedState(key);
+  if (kind === 'pending' || kind === 'again' || kind === 'open') {
+    const promised = stopped.promised(key);
+    return isUnknown(promised) ? promised : unknownOf(...unknownIn(promised));
+  }
+  const record = nodeRecord(stopped.state, key);
+  if (record === undefined) return kind === 'skipped' ? settledNode(undefined) : LOST;
+  return settledNode(record) ?? LOST;
 }
 
 /** A container that has begun and can continue. */
@@ -114,6 +131,7 @@ export class Rehearsal implements NodeOverrides {
   /** Copies the fields of the stopped run. */
   prepare(state: RunState): void {
     state.isRehearsed = true;
+    state.settledBefore = (key) => settledIn(this.#stopped, key);
     for (const [name, field] of this.#stopped.state.fields.rows()) state.fields.put(name, field);
   }
 

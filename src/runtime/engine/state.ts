@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
+import { type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { ANY_ITEM, findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Failure, NodeFailure, OwedCommand, RunStatus } from './events.js';
@@ -142,6 +142,8 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   readonly run: RunRecord;
   /** Whether this is a rehearsal: one item may represent all items of a loop. */
   isRehearsed = false;
+  /** In a rehearsal: how a node settled, by its key, as far as that is known. */
+  settledBefore: ((key: string) => Value) | undefined;
   readonly start: Entry<'start'>;
   readonly root: ScopeRecord;
   readonly changes = new ChangeList();

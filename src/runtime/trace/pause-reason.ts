@@ -1,6 +1,7 @@
 import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
+import { isUnknown } from '../../graph/expression/value.js';
 import { isJsonObject, ownProperty, type Value } from '../../graph/json.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { CallNode } from '../../graph/model.js';
@@ -9,7 +10,7 @@ import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from '../engine/contract.js';
 import { fieldOf } from '../engine/read.js';
-import { isLost, LOST, type StoppedState } from '../engine/rehearsal.js';
+import { isLost, LOST, type StoppedState, settledIn } from '../engine/rehearsal.js';
 import { whereIs } from './hand-off-texts.js';
 import type { Ledger, NodeRecord } from './ledger.js';
 import type { PauseReason } from './messages.js';
@@ -178,6 +179,11 @@ export function knownValues(
           step === undefined ? { kind: 'skipped' } : nodes.stoppedState(step.key);
         if (stoppedState.kind === 'settled') return stoppedState.value;
         return stoppedState.kind === 'skipped' || stoppedState.kind === 'handled' ? undefined : LOST;
+      }
+      case 'nodes': {
+        const step = ledger.seenFrom(at, name);
+        const settled = step === undefined ? undefined : settledIn(nodes, step.key);
+        return isUnknown(settled) ? LOST : settled;
       }
       case 'item':
       case 'index':
