@@ -1,4 +1,4 @@
-import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
@@ -134,6 +134,53 @@ describe('a change', () => {
       expect(tool?.description).toContain(`Says it ${times} times`);
     }
   });
+
+  test.each(['all/*.yaml', 'all/a.yaml', 'all/**/*.yaml'])(
+    'may be the folder of %s, which is made again',
+    async (pattern) => {
+      const root = folderWith({ 'all/a.yaml': repeat('twice') });
+      const { server, next } = serverWith({ specs: { root, files: [pattern] } });
+      await server.start();
+      const emptied = pattern === 'all/a.yaml' ? 'specs.refused' : 'specs.loaded';
+      rmSync(path.join(root, 'all'), { recursive: true });
+      await next(emptied);
+      mkdirSync(path.join(root, 'all'));
+      writeFileSync(path.join(root, 'all/a.yaml'), repeat('thrice', 3));
+      await next('specs.loaded');
+      expect(added(server)).toEqual(['w_thrice']);
+      renameSync(path.join(root, 'all'), path.join(root, 'away'));
+      await next(emptied);
+      renameSync(path.join(root, 'away'), path.join(root, 'all'));
+      writeFileSync(path.join(root, 'all/a.yaml'), repeat('again'));
+      await next('specs.loaded');
+      expect(added(server)).toEqual(['w_again']);
+    },
+  );
+
+  test.each(['volume/*.yaml', 'volume/a.yaml', 'volume/**/a.yaml'])(
+    'may be a link on the way to %s',
+    async (pattern) => {
+      const root = folderWith({
+        'volume/..1/a.yaml': repeat('twice'),
+        'volume/..2/a.yaml': repeat('thrice', 3),
+        'volume/..3/a.yaml': repeat('again'),
+      });
+      const link = (target: string, name: string) => symlinkSync(target, path.join(root, 'volume', name));
+      link('..1', '..data');
+      link('..data/a.yaml', 'a.yaml');
+      const { server, next } = serverWith({ specs: { root, files: [pattern] } });
+      await server.start();
+      for (const [target, name] of [
+        ['..2', 'w_thrice'],
+        ['..3', 'w_again'],
+      ] as const) {
+        link(target, '..next');
+        renameSync(path.join(root, 'volume/..next'), path.join(root, 'volume/..data'));
+        await next('specs.loaded');
+        expect(added(server)).toEqual([name]);
+      }
+    },
+  );
 
   test('that is broken leaves the workflows before it, and is reported once', async () => {
     const root = folderWith({ 'a.yaml': repeat('twice'), 'profile/p.yaml': repeat('other') });

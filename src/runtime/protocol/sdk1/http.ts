@@ -221,7 +221,8 @@ class Endpoint {
     if (profile === undefined && !brings) return this.server;
     const endTurn = brings ? await this.#turns.take(holder, request.signal) : undefined;
     try {
-      return await this.server.view({ ...(profile === undefined ? {} : { profile }), ...read.brought });
+      const chosen = profile === undefined ? {} : { profile };
+      return await this.server.view({ ...chosen, ...read.brought, caller: holder });
     } catch (error) {
       if (!(error instanceof SpecError)) throw error;
       const { code, message: why } = error;

@@ -27,7 +27,7 @@ export interface ClientHeaders {
 
 /** The headers of a request as a selection, or why it is refused. */
 export type ReadHeaders =
-  | { readonly ok: true; readonly brought: Omit<ViewSelection, 'profile'> }
+  | { readonly ok: true; readonly brought: Omit<ViewSelection, 'profile' | 'caller'> }
   | { readonly ok: false; readonly status: 400 | 403; readonly message: string };
 
 const HEADERS = [

@@ -8,7 +8,7 @@ function cacheAt() {
   const cache = new OverlayCache(() => now);
   const made: string[] = [];
   const get = (key: string) =>
-    cache.get(key, async () => {
+    cache.get(key, 'caller', async () => {
       made.push(key);
       if (key === 'fails') throw new Error('no');
       return {} as LiveCatalogue;
@@ -51,20 +51,24 @@ test('the one that was not used for the longest time makes room', async () => {
   expect(made).toEqual(['1']);
 });
 
-test('four are made at once', async () => {
+test('four are made at once, two of them for one caller', async () => {
   const cache = new OverlayCache();
   const ends: (() => void)[] = [];
-  const make = () => new Promise<LiveCatalogue>((resolve) => ends.push(() => resolve({} as LiveCatalogue)));
-  const all = [1, 2, 3, 4, 5, 6].map((key) => cache.get(`${key}`, make));
-  expect(ends).toHaveLength(4);
-  ends[0]?.();
-  await all[0];
-  await Promise.resolve();
-  expect(ends).toHaveLength(5);
-  for (let index = 1; index < 6; index += 1) {
+  const began: string[] = [];
+  const get = (key: string) =>
+    cache.get(key, key.charAt(0), () => {
+      began.push(key);
+      return new Promise<LiveCatalogue>((resolve) => ends.push(() => resolve({} as LiveCatalogue)));
+    });
+  const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'].map(get);
+  await new Promise(setImmediate);
+  expect(began).toEqual(['a1', 'a2', 'b1', 'c1']);
+  for (let index = 0; index < all.length; index += 1) {
     ends[index]?.();
-    await all[index];
-    await Promise.resolve();
+    await new Promise(setImmediate);
   }
-  expect(await Promise.all(all)).toHaveLength(6);
+  await Promise.all(all);
+  expect(began.toSorted()).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
+  // The turns of others come before further ones of a caller with many.
+  expect(began.indexOf('b2')).toBeLessThan(began.indexOf('a4'));
 });

@@ -1,3 +1,4 @@
+import { FairTurns } from '../http/fair-turns.js';
 import type { LiveCatalogue } from '../live-catalogue.js';
 
 /** How long what clients bring is used, and a failure is repeated, in ms. */
@@ -7,8 +8,8 @@ const FAILED_MS = 5_000;
 /** How many are kept. */
 const MOST = 100;
 
-/** How many are made at once: each may take a connection and a process. */
-const AT_ONCE = 4;
+/** How many are made at once, of all callers and of one: each may take a connection and a process. */
+const TURNS = { concurrent: 4, concurrentPerOwner: 2, queuedPerOwner: Number.POSITIVE_INFINITY };
 
 interface Entry {
   readonly made: Promise<LiveCatalogue>;
@@ -23,42 +24,39 @@ export class OverlayCache {
   /** The one that was used last is the last one. */
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => number;
-  readonly #waiting: (() => void)[] = [];
-  #making = 0;
+  readonly #turns = new FairTurns(TURNS);
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  get(key: string, make: () => Promise<LiveCatalogue>): Promise<LiveCatalogue> {
+  /** @param caller equal for requests of one caller, which do not keep those of others waiting. */
+  get(key: string, caller: string, make: () => Promise<LiveCatalogue>): Promise<LiveCatalogue> {
     const now = this.#now();
     const known = this.#entries.get(key);
     this.#entries.delete(key);
-    const entry = known !== undefined && known.until > now ? known : this.#begin(make, now);
+    const entry = known !== undefined && known.until > now ? known : this.#begin(caller, make, now);
     this.#entries.set(key, entry);
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MOST && oldest !== undefined) this.#entries.delete(oldest);
     return entry.made;
   }
 
-  #begin(make: () => Promise<LiveCatalogue>, now: number): Entry {
-    const entry: Entry = { made: this.#inTurn(make), until: now + KEPT_MS };
+  #begin(caller: string, make: () => Promise<LiveCatalogue>, now: number): Entry {
+    const entry: Entry = { made: this.#inTurn(caller, make), until: now + KEPT_MS };
     entry.made.catch(() => {
       entry.until = this.#now() + FAILED_MS;
     });
     return entry;
   }
 
-  async #inTurn<T>(make: () => Promise<T>): Promise<T> {
-    if (this.#making >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#making += 1;
+  async #inTurn<T>(caller: string, make: () => Promise<T>): Promise<T> {
+    // Others may wait for the same, so that it is made also when its first request is given up.
+    const endTurn = await this.#turns.take(caller, new AbortController().signal);
     try {
       return await make();
     } finally {
-      // The turn goes to the one that waits for the longest time.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#making -= 1;
-      else next();
+      endTurn?.();
     }
   }
 }

@@ -100,7 +100,7 @@ export class ServerSpecs {
    * @throws SpecError
    */
   async select(selection: ViewSelection): Promise<LiveCatalogue> {
-    const { profile, ...brought } = selection;
+    const { profile, caller = '', ...brought } = selection;
     const source = profile === undefined ? this.#server : this.#profiles.get(profile);
     if (source === undefined) {
       const near = nearestName(profile ?? '', this.#profiles.keys());
@@ -108,7 +108,8 @@ export class ServerSpecs {
     }
     await this.start();
     if (Object.values(brought).every((value) => value === undefined)) return source.catalogue;
-    return this.#overlays.get(JSON.stringify(selection), () => this.#overlay(source.catalogue, brought));
+    const key = JSON.stringify({ profile, ...brought });
+    return this.#overlays.get(key, caller, () => this.#overlay(source.catalogue, brought));
   }
 
   get #all(): readonly Source[] {
@@ -261,7 +262,7 @@ export class ServerSpecs {
 
   async #overlay(
     parent: LiveCatalogue,
-    { hints, workflowUrl, resourcesUrl }: Omit<ViewSelection, 'profile'>,
+    { hints, workflowUrl, resourcesUrl }: Omit<ViewSelection, 'profile' | 'caller'>,
   ): Promise<LiveCatalogue> {
     const { registry, drift } = this.#parts;
     const brings = workflowUrl !== undefined || resourcesUrl !== undefined;

@@ -57,4 +57,6 @@ export interface ViewSelection {
   readonly workflowUrl?: string;
   /** The address of a file whose workflows are described as resources. */
   readonly resourcesUrl?: string;
+  /** Equal for requests of one caller: addresses are read two at a time for each. Default: all are of one caller. */
+  readonly caller?: string;
 }

@@ -1,3 +1,4 @@
+import { lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import type { FSWatcher } from 'chokidar';
 import { formatOf } from '../../../formats/text/read-text.js';
@@ -11,7 +12,8 @@ export interface SpecWatcher {
 }
 
 /**
- * Watches the folders of files and globs.
+ * Watches the folders of files and globs. Those below the root may be removed and made again; a symbolic link among them
+ * may get another target, as in the volumes of Kubernetes.
  *
  * @param onChange called once for changes that come together.
  * @param onError called where the file system cannot be watched.
@@ -30,22 +32,65 @@ export async function watchSpecFiles(
     clearTimeout(timer);
     timer = setTimeout(onChange, DEBOUNCE_MS);
   };
-  const watcher: FSWatcher = watch([...new Set(bases.map(({ folder }) => folder))], {
-    ignored: (file, stats) =>
-      stats?.isFile() === true ? formatOf(file) === undefined : !bases.some((base) => isWatched(file, base)),
-    ignoreInitial: true,
-    // The server decides how long its process lives.
-    persistent: false,
-  });
-  watcher.on('all', later);
-  watcher.on('error', (error) => onError(error instanceof Error ? error : new Error(String(error))));
-  await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
+  const begin = async (): Promise<FSWatcher> => {
+    const watcher = watch(watchedFolders(bases, root), {
+      ignored: (file, stats) => !bases.some((base) => isWatched(file, stats, base)),
+      ignoreInitial: true,
+      // The server decides how long its process lives.
+      persistent: false,
+    });
+    watcher.on('all', later);
+    watcher.on('error', (error) => onError(error instanceof Error ? error : new Error(String(error))));
+    watcher.on('raw', (_event, name, details) => {
+      const { watchedPath = '' } = details as { readonly watchedPath?: string };
+      const file = path.resolve(watchedPath, name ?? '');
+      if (isLink(file) && bases.some((base) => isOnTheWay(file, base) || isInside(file, base))) restart();
+    });
+    await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
+    return watcher;
+  };
+  let isClosed = false;
+  let watching = begin();
+  // The folders behind a link are watched by their own names: those behind its next target are others.
+  const restart = (): void => {
+    watching = watching.then(async (before) => {
+      if (isClosed) return before;
+      const next = await begin();
+      await before.close();
+      later();
+      return next;
+    });
+    watching.catch((error: unknown) => onError(error instanceof Error ? error : new Error(String(error))));
+  };
+  await watching;
   return {
     async close() {
+      isClosed = true;
       clearTimeout(timer);
-      await watcher.close();
+      await (await watching).close();
+      clearTimeout(timer);
     },
   };
+}
+
+/** The root, from which folders are seen to come and go, and folders that are not in it. */
+function watchedFolders(bases: readonly Base[], root: string): string[] {
+  const all = bases.map(({ folder }) => (isBelow(folder, path.resolve(root)) ? path.resolve(root) : folder));
+  return [...new Set(all)];
+}
+
+function isLink(file: string): boolean {
+  try {
+    return lstatSync(file).isSymbolicLink();
+  } catch {
+    // It is gone.
+    return false;
+  }
+}
+
+function isBelow(file: string, folder: string): boolean {
+  const relative = path.relative(folder, file);
+  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
 }
 
 interface Base {
@@ -66,12 +111,23 @@ function baseOf(pattern: string, root: string, isDynamic: (part: string) => bool
   };
 }
 
-/** Whether a path that may be a folder has to be looked at. */
-function isWatched(file: string, { folder, isDeep }: Base): boolean {
-  const relative = path.relative(folder, file);
-  if (relative === '') return true;
-  const parts = relative.split(path.sep);
-  if (parts[0] === '..' || parts.some((part) => part === 'node_modules' || part === '.git')) return false;
-  // Without its kind a file looks like a folder.
-  return isDeep || (parts.length === 1 && formatOf(file) !== undefined);
+/** Whether a path leads to the folder of a pattern, or is the folder. */
+function isOnTheWay(file: string, { folder }: Base): boolean {
+  return isBelow(folder, file);
+}
+
+/** Whether a path is in a folder in which files of a pattern are. */
+function isInside(file: string, { folder, isDeep }: Base): boolean {
+  if (!isBelow(file, folder)) return false;
+  const parts = path.relative(folder, file).split(path.sep);
+  if (parts.some((part) => part === 'node_modules' || part === '.git')) return false;
+  return isDeep || parts.length === 1;
+}
+
+/** Whether a path has to be looked at. Without its kind a file looks like a folder. */
+function isWatched(file: string, stats: Stats | undefined, base: Base): boolean {
+  if (isOnTheWay(file, base)) return stats?.isFile() !== true;
+  if (!isInside(file, base)) return false;
+  if (formatOf(file) !== undefined) return true;
+  return base.isDeep && stats?.isFile() !== true;
 }
