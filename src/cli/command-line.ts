@@ -288,7 +288,7 @@ Options:
   chooseRegistry: (known: readonly string[]) =>
     `stepwright: the project has the registries ${and(known.map((name) => `\`${name}\``))}; choose one with \`--registry\``,
   unreadableArgument: (text: string) =>
-    `stepwright: \`--arg ${text}\` has no \`=\`: write \`--arg name=value\``,
+    `stepwright: \`--arg ${text}\` has no ${text.startsWith('=') ? 'name before the ' : ''}\`=\`: write \`--arg name=value\``,
   repeatedArgument: (name: string) => `stepwright: argument \`${name}\` is given twice`,
   badStore: (given: string) =>
     `stepwright: --store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${given}'`,
@@ -332,6 +332,7 @@ Options:
   internalError: (reason: string) =>
     `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
   noToolList: (file: string, why: string) => `stepwright: cannot read tools from \`${file}\`: ${why}`,
+  longToolList: (most: number) => `it has more than ${most} bytes`,
   notToolList: 'it is not a list of tools, such as `{ "tools": [{ "name": "…", "inputSchema": { … } }] }`',
   twoToolLists: (given: readonly string[]) =>
     `stepwright: \`stepwright infer\` reads one list of tools, and was given ${and(given)}`,

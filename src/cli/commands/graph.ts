@@ -106,7 +106,8 @@ function find(
   const among =
     registry === undefined ? workflows : workflows.filter((each) => isNamed(each.registry, registry));
   if (registry !== undefined && among.length === 0) {
-    const known = workflows.flatMap((each) => [each.registry, shortName(each.registry)]);
+    const registries = [...new Set(workflows.map((each) => each.registry))];
+    const known = registries.flatMap((each) => [each, shortName(each)]);
     return { fault: texts.unknownRegistry(registry, known) };
   }
   if (name === undefined) return among.length === 0 ? { fault: texts.noWorkflows } : { workflows: among };
