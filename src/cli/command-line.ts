@@ -310,6 +310,8 @@ Options:
       ...problems.map(({ message }) => `stepwright: ${message}`),
       'Arguments are given with `--arg NAME=TEXT`; `stepwright list` shows those of each workflow.',
     ].join('\n'),
+  graphOfFile: (file: string) =>
+    `stepwright: \`stepwright graph\` takes the name of a workflow, not a file: let codegen read \`${file}\` by \`specs\` in the configuration`,
   runFormat: (format: string) =>
     `stepwright: \`--run\` is for \`--format svg\` and \`--format html\`, not \`${format}\``,
   runOfWorkflow: (name: string) =>
