@@ -292,7 +292,7 @@ Options:
   chooseRegistry: (known: readonly string[]) =>
     `stepwright: the project has the registries ${and(known.map((name) => `\`${name}\``))}; choose one with \`--registry\``,
   unreadableArgument: (text: string) =>
-    `stepwright: \`--arg ${text}\` has no \`=\`: write \`--arg name=value\``,
+    `stepwright: \`--arg ${text}\` has no ${text.startsWith('=') ? 'name before the ' : ''}\`=\`: write \`--arg name=value\``,
   repeatedArgument: (name: string) => `stepwright: argument \`${name}\` is given twice`,
   badStore: (given: string) =>
     `stepwright: --store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${given}'`,
@@ -314,6 +314,8 @@ Options:
       ...problems.map(({ message }) => `stepwright: ${message}`),
       'Arguments are given with `--arg NAME=TEXT`; `stepwright list` shows those of each workflow.',
     ].join('\n'),
+  graphOfFile: (file: string) =>
+    `stepwright: \`stepwright graph\` takes the name of a workflow, not a file: let codegen read \`${file}\` by \`specs\` in the configuration`,
   runFormat: (format: string) =>
     `stepwright: \`--run\` is for \`--format svg\` and \`--format html\`, not \`${format}\``,
   runOfWorkflow: (name: string) =>
@@ -349,6 +351,7 @@ Options:
   internalError: (reason: string) =>
     `stepwright: internal error: ${reason}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`,
   noToolList: (file: string, why: string) => `stepwright: cannot read tools from \`${file}\`: ${why}`,
+  longToolList: (most: number) => `it has more than ${most} bytes`,
   notToolList: 'it is not a list of tools, such as `{ "tools": [{ "name": "…", "inputSchema": { … } }] }`',
   twoToolLists: (given: readonly string[]) =>
     `stepwright: \`stepwright infer\` reads one list of tools, and was given ${and(given)}`,

@@ -33,6 +33,12 @@ describe('stepwright', () => {
     expect(err).toBe((await run('--help')).out);
   });
 
+  test('graph of a file says how its workflows are drawn', async () => {
+    const { code, err } = await run('graph', 'flights.yaml');
+    expect(code).toBe(2);
+    expect(err).toContain('let codegen read `flights.yaml` by `specs` in the configuration');
+  });
+
   test.each(['postgres:x', 'sqlite:', 'runs.db'])('serve --store %s names what it takes', async (store) => {
     const { code, err } = await run('serve', '--store', store);
     expect(code).toBe(2);

@@ -89,6 +89,22 @@ describe('stepwright infer', { timeout: 120_000 }, () => {
     expect(err).toContain(message);
   });
 
+  test('says why a file cannot be read', async () => {
+    const read = async (name: string) => (await stepwright('infer', path.join(folder, name))).err;
+    expect(await read('none.json')).toContain('none.json`: there is no such file\n');
+    expect(await read('.')).toContain('`: it is not a file\n');
+    writeFileSync(path.join(folder, 'utf16.json'), Buffer.from('\ufeff[]', 'utf16le'));
+    expect(await read('utf16.json')).toContain('utf16.json`: it is not UTF-8\n');
+    writeFileSync(path.join(folder, 'lines.json'), 'a: b\nc: d\n');
+    expect((await read('lines.json')).split('\n')).toHaveLength(2);
+  });
+
+  test('reads a file with a byte order mark', async () => {
+    const file = path.join(folder, 'marked.json');
+    writeFileSync(file, '\ufeff[]');
+    expect(await stepwright('infer', file)).toMatchObject({ code: 0, err: '' });
+  });
+
   test('draws no chart of a plan', async () => {
     const { code, err } = await stepwright('infer', list, '--goal', 'book', '--format', 'mermaid');
     expect([code, err]).toEqual([2, 'stepwright: `--goal` takes `--format text` or `--format json`\n']);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { CodegenResult } from '../../codegen/codegen.js';
+import { formatOf } from '../../formats/text/read-text.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { bundle } from '../../graph/nodes.js';
 import { type ChartTool, chartOf } from '../../print/chart/chart.js';
@@ -40,6 +41,7 @@ export async function graphCommand(given: readonly string[], output: Output): Pr
     return graphRun({ run, store, format, hash }, output);
   }
   if (store !== undefined) return misused(texts.storeWithoutRun, output);
+  if (name !== undefined && formatOf(name) !== undefined) return misused(texts.graphOfFile(name), output);
   if (name === undefined && format !== 'html')
     return misused(texts.missingWorkflow('stepwright graph'), output);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
@@ -106,7 +108,8 @@ function find(
   const among =
     registry === undefined ? workflows : workflows.filter((each) => isNamed(each.registry, registry));
   if (registry !== undefined && among.length === 0) {
-    const known = workflows.flatMap((each) => [each.registry, shortName(each.registry)]);
+    const registries = [...new Set(workflows.map((each) => each.registry))];
+    const known = registries.flatMap((each) => [each, shortName(each)]);
     return { fault: texts.unknownRegistry(registry, known) };
   }
   if (name === undefined) return among.length === 0 ? { fault: texts.noWorkflows } : { workflows: among };

@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { fileText } from '../../formats/text/open-text.js';
 import type { Json } from '../../graph/json.js';
+import { inlineText } from '../../graph/printable-text.js';
 import { draftSpec } from '../../infer/draft-spec.js';
 import { planFor, type WorkflowChoice } from '../../infer/goal.js';
 import { inferOrder } from '../../infer/infer.js';
@@ -21,6 +22,9 @@ const OPTIONS = {
   command: { type: 'string' },
   url: { type: 'string' },
 } as const;
+
+/** A list of 10,000 long tools has some 30 MB. */
+const MOST_BYTES = 67_108_864;
 
 type Format = (typeof OPTIONS.format.oneOf)[number];
 
@@ -62,15 +66,26 @@ async function serverTools(
 }
 
 async function readTools(file: string, output: Output): Promise<readonly ToolDescription[] | number> {
-  try {
-    const tools = toolsFrom(JSON.parse(await readFile(file, 'utf8')) as Json);
+  const read = await fileText(file, MOST_BYTES);
+  if ('text' in read) {
+    const parsed = parsedJson(read.text);
+    const tools = 'fault' in parsed ? undefined : toolsFrom(parsed.json);
     if (tools !== undefined) return tools;
-    output.err(`${texts.noToolList(file, texts.notToolList)}\n`);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = 'fault' in parsed ? parsed.fault : texts.notToolList;
+    output.err(`${texts.noToolList(file, why)}\n`);
+  } else {
+    const why = 'reason' in read ? read.reason : texts.longToolList(MOST_BYTES);
     output.err(`${texts.noToolList(file, why)}\n`);
   }
   return 1;
+}
+
+function parsedJson(text: string): { readonly json: Json } | { readonly fault: string } {
+  try {
+    return { json: JSON.parse(text) as Json };
+  } catch (error) {
+    return { fault: inlineText(error instanceof Error ? error.message : String(error)) };
+  }
 }
 
 function shown(

@@ -53,6 +53,20 @@ describe('stepwright validate, without a registry', () => {
     expect(err).toContain('`greet` is written twice');
   });
 
+  test('reads a file once that is named twice', async () => {
+    expect(await validate('good.yaml', './good.yaml')).toMatchObject({
+      code: 0,
+      out: '1 workflow without errors: greet\n',
+    });
+  });
+
+  test('says that an object is empty', async () => {
+    writeFileSync(join(root, 'empty.yaml'), 'workflows: {}\n');
+    expect((await validate('empty.yaml')).err).toContain(
+      'an object with one or more workflows, not an empty object',
+    );
+  });
+
   test('makes warnings errors with --strict', async () => {
     expect((await validate('good.yaml', '--strict')).code).toBe(1);
   });

@@ -26,13 +26,15 @@ interface Validation {
 export async function validateCommand(given: readonly string[], output: Output): Promise<number> {
   const parsed = parseOptions('stepwright validate', given, OPTIONS, Number.POSITIVE_INFINITY);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
-  const { values, args: files } = parsed;
+  const { values } = parsed;
   if (values.help) {
     output.out(texts.validateHelp);
     return 0;
   }
-  if (files.length === 0) return misused(texts.missingFile('stepwright validate'), output);
   const { root = '.', strict: isStrict = false, format = 'pretty' } = values;
+  // `workflows/*.yaml workflows/a.yaml` names one file twice.
+  const files = [...new Map(parsed.args.map((file) => [path.resolve(root, file), file])).values()];
+  if (files.length === 0) return misused(texts.missingFile('stepwright validate'), output);
   const validation = { files, root, isStrict, format };
   const hasRegistry =
     values.registry !== undefined ||

@@ -83,8 +83,8 @@ export function locatedAt(located: Located, pointer: string): Located {
 }
 
 /** What a value is, for messages: `a list`, `null`. */
-export function describeLocated({ kind }: Located): string {
-  switch (kind) {
+export function describeLocated(value: Located): string {
+  switch (value.kind) {
     case 'text':
       return 'text';
     case 'number':
@@ -94,11 +94,11 @@ export function describeLocated({ kind }: Located): string {
     case 'null':
       return 'nothing';
     case 'list':
-      return 'a list';
+      return value.items.length === 0 ? 'an empty list' : 'a list';
     case 'map':
-      return 'an object';
+      return value.entries.length === 0 ? 'an empty object' : 'an object';
     default:
-      return kind satisfies never;
+      return value satisfies never;
   }
 }
 

@@ -19,24 +19,32 @@ export async function openText(
     });
     return undefined;
   }
+  // No character takes more than 4 bytes.
+  const read = await fileText(path.resolve(root, file), 4 * FILE_LIMITS.length);
+  if ('text' in read) return { text: read.text, format };
+  if ('reason' in read) reports.report('SW5019', start, { file, reason: read.reason });
+  else reports.refuse(overLimit(0, 'characters', FILE_LIMITS.length));
+  return undefined;
+}
+
+/** The text of a file, or why there is none. */
+type FileText = { readonly text: string } | { readonly reason: string } | { readonly bytes: number };
+
+/**
+ * Reads a file as UTF-8, without a byte order mark.
+ *
+ * @param most bytes; of a longer file only the number of its bytes is given.
+ */
+export async function fileText(file: string, most: number): Promise<FileText> {
   try {
-    const from = path.resolve(root, file);
-    const found = await stat(from);
-    if (!found.isFile()) {
-      reports.report('SW5019', start, { file, reason: 'it is not a file' });
-      return undefined;
-    }
-    // No character takes more than 4 bytes.
-    if (found.size > 4 * FILE_LIMITS.length) {
-      reports.refuse(overLimit(0, 'characters', FILE_LIMITS.length));
-      return undefined;
-    }
-    return { text: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(from)), format };
+    const found = await stat(file);
+    if (!found.isFile()) return { reason: 'it is not a file' };
+    if (found.size > most) return { bytes: found.size };
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)) };
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;
-    reports.report('SW5019', start, { file, reason });
-    return undefined;
+    return { reason };
   }
 }
 

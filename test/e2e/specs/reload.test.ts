@@ -44,6 +44,22 @@ describe('files', () => {
     });
   });
 
+  test('with warnings are logged with the bars below each other', async () => {
+    const optional = repeat('twice').replace('required: true', 'required: false');
+    const root = folderWith({
+      'a.yaml': optional
+        .replace('"$text 2"', '"$text? 2"')
+        .concat('      after: { call: echo, args: { text: $say.text } }\n'),
+    });
+    const { server, log } = serverWith({ specs: { root, files: ['a.yaml'] } });
+    await server.start();
+    const [bar, line] = (log.find(({ event }) => event === 'workflow.warning')?.message ?? '')
+      .split('\n')
+      .slice(2, 4);
+    expect(bar?.indexOf('|')).toBe(line?.indexOf('|'));
+    expect(line).toMatch(/^ {2}\d+ \|/);
+  });
+
   test('that are missing keep the server from starting', async () => {
     const { server } = serverWith({ specs: { root: folder(), files: ['none.yaml'] } });
     await expect(server.start()).rejects.toThrow(/none\.yaml.*there is no such file/s);

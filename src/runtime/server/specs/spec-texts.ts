@@ -7,7 +7,8 @@ export const specTexts = {
     `the workflows of ${what} have changed and cannot be used; those before the change stay:\n${report}`,
   loaded: (what: string, count: number) =>
     `the workflows of ${what} have changed: ${count} ${count === 1 ? 'workflow is' : 'workflows are'} offered now`,
-  warned: (report: string) => `warnings of workflow files:\n${report}`,
+  // A log indents only lines that are not indented, which would part the bars from the numbers of their lines.
+  warned: (report: string) => `warnings of workflow files:\n${report.replaceAll(/^(?=.)/gm, '  ')}`,
   noMatch: (pattern: string, root: string) => `no file in ${root} matches ${clip(pattern)}`,
   notRebuilt: (why: string) =>
     `the workflows of the server have changed and do not go with those of a profile or client, which stay as they are: ${why}`,
