@@ -1,21 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { dispatch } from './dispatch.js';
-
-async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const code = await dispatch(args, {
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    color: false,
-  });
-  return { code, out, err };
-}
+import { dispatched as run } from './dispatched.fixture.js';
 
 describe('stepwright', () => {
   test('--help names every command', async () => {

@@ -62,6 +62,12 @@ export function compensationsOf(node: Node): readonly Compensation[] {
   return node.compensate === undefined ? [] : [node.compensate];
 }
 
+/** The tools that several of these nodes call: their names do not tell the calls apart. */
+export function repeatedTools(nodes: readonly Node[]): ReadonlySet<string> {
+  const called = nodes.flatMap((node) => (node.kind === 'call' ? [node.tool] : []));
+  return new Set(called.filter((tool, index) => called.indexOf(tool) !== index));
+}
+
 /** Every expression of a node itself, its summary and its compensations included; nested scopes are not. */
 export function expressionsOf(node: Node): Expr[] {
   const found = valueExpressions(node);

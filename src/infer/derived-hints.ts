@@ -1,16 +1,21 @@
 import { references } from '../graph/expression/traversal.js';
+import type { Expr } from '../graph/expression/tree.js';
 import type { JsonObject } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
+import { repeatedTools } from '../graph/nodes.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
-import { nodesBefore } from '../plan/reachability.js';
-import { fallbackOf, sourcesOf } from '../print/shapes.js';
+import { nodesBefore, reachabilityOf } from '../plan/reachability.js';
+import { fallbackOf, soleBody, sourcesOf } from '../print/shapes.js';
 
 /** What workflows say about the tools that they call. */
 export interface ToolUse {
   /** Tools that are called directly after it, in some workflow. */
   readonly next: readonly string[];
-  /** Tools whose results it takes, in all workflows that call it. */
+  /**
+   * Tools whose results it takes, and tools that are surely called directly before it, in all workflows that call it:
+   * `after` and `depends_on` name them, or what they give decides whether it is called.
+   */
   readonly requires: readonly string[];
 }
 
@@ -28,13 +33,20 @@ export function toolUses(graphs: Iterable<Graph>): ReadonlyMap<string, ToolUse> 
   const requires = new Map<string, Set<string>>();
   for (const graph of graphs) {
     const { main } = planOf(graph);
-    for (const { tool, planned, previous } of callsIn(main)) {
+    const calls = callsIn(main);
+    const repeated = repeatedTools(main.nodes.map(({ node }) => node));
+    for (const { tool, planned, previous } of calls) {
       next.set(tool, next.get(tool) ?? new Set());
       for (const before of previous) {
         const other = toolOf(before);
         if (other !== undefined && other !== tool) next.set(other, (next.get(other) ?? new Set()).add(tool));
       }
       const sources = toolsRead(planned, main);
+      for (const before of surelyBefore(planned, new Set())) {
+        const other = toolOf(before);
+        // The name of a generic tool does not say which of its calls has to be made.
+        if (other !== undefined && !repeated.has(other)) sources.add(other);
+      }
       sources.delete(tool);
       const known = requires.get(tool);
       requires.set(
@@ -104,22 +116,69 @@ function union<T>(sets: readonly ReadonlySet<T>[]): Set<T> {
   return new Set(sets.flatMap((set) => [...set]));
 }
 
+/**
+ * The calls that every run makes directly before a node, if it comes to the node: of what it waits for, and of what
+ * decides whether it runs; or else of the container around it. None that may be skipped, and none that may have failed.
+ */
+function surelyBefore(planned: PlannedNode, seen: Set<PlannedNode>): Set<PlannedNode> {
+  if (seen.has(planned)) return new Set();
+  seen.add(planned);
+  const { node, scope, after, selectors } = planned;
+  const [selector, ...others] = selectors;
+  const isSelected = selector !== undefined && others.length === 0 && selector.node.kind === 'branch';
+  const waits = node.join !== 'all_done' && node.join !== 'one_success' ? after : [];
+  const conditions = [
+    ...(node.when === undefined ? [] : [node.when]),
+    ...(node.kind === 'branch' ? node.cases.map(({ when }) => when) : []),
+  ];
+  const found = union([
+    ...[...waits, ...(isSelected ? [selector] : [])].map((each) => lastSureCalls(each, seen)),
+    sureCalls(conditions, scope.workflow),
+  ]);
+  if (found.size > 0 || scope.container === undefined) return found;
+  return surelyBefore(scope.container, seen);
+}
+
+/** The last calls of a node that it surely makes: itself, those at the end of bodies that all run, or else those before. */
+function lastSureCalls(planned: PlannedNode, seen: Set<PlannedNode>): Set<PlannedNode> {
+  const { node, scope, parts } = planned;
+  if (reachabilityOf(scope.workflow).skippable.has(planned)) return new Set();
+  if (toolOf(planned) !== undefined) return new Set([planned]);
+  const runsAll =
+    node.kind === 'parallel' ? node.onPartialFailure !== 'continue' : soleBody(node) !== undefined;
+  const ends = runsAll
+    ? parts.flatMap(({ nodes }) => nodes.filter(({ successors }) => successors.length === 0))
+    : [];
+  const inside = union(ends.map((each) => lastSureCalls(each, seen)));
+  return inside.size > 0 ? inside : surelyBefore(planned, seen);
+}
+
+/** The calls whose results conditions read, without those that may be skipped. */
+function sureCalls(conditions: readonly Expr[], plan: WorkflowPlan): Set<PlannedNode> {
+  const { skippable } = reachabilityOf(plan);
+  return new Set([...callsRead(conditions, plan)].filter((each) => !skippable.has(each)));
+}
+
 /** The tools whose results a call takes, directly or by way of computed steps. */
-function toolsRead(planned: PlannedNode, { byId }: WorkflowPlan): Set<string> {
-  const found = new Set<string>();
-  const left: PlannedNode[] = [planned];
-  const seen = new Set<PlannedNode>(left);
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const { node } = next;
-    const expr = node.kind === 'call' ? node.input : node.kind === 'compute' ? node.value : undefined;
-    for (const { ref } of expr === undefined ? [] : references(expr)) {
+function toolsRead({ node }: PlannedNode, plan: WorkflowPlan): Set<string> {
+  const read = node.kind === 'call' ? callsRead([node.input], plan) : [];
+  return new Set([...read].flatMap((each) => toolOf(each) ?? []));
+}
+
+/** The calls whose results expressions read, directly or by way of computed steps. */
+function callsRead(exprs: readonly Expr[], { byId }: WorkflowPlan): Set<PlannedNode> {
+  const found = new Set<PlannedNode>();
+  const seen = new Set<PlannedNode>();
+  const left = [...exprs];
+  for (let expr = left.pop(); expr !== undefined; expr = left.pop()) {
+    for (const { ref } of references(expr)) {
       const [id] = ref.path;
       const source = ref.root === 'steps' && typeof id === 'string' ? byId.get(id) : undefined;
       if (source === undefined || seen.has(source)) continue;
       seen.add(source);
-      const tool = toolOf(source);
-      if (tool !== undefined) found.add(tool);
-      else left.push(source);
+      if (toolOf(source) !== undefined) found.add(source);
+      else if (source.node.kind === 'compute' && source.node.value !== undefined)
+        left.push(source.node.value);
     }
   }
   return found;

@@ -2,7 +2,7 @@ import type { Domain } from '../graph/domain.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { CallNode, Graph } from '../graph/model.js';
-import { compensationsOf, nodesOf } from '../graph/nodes.js';
+import { compensationsOf, nodesOf, repeatedTools } from '../graph/nodes.js';
 import { clipText, singleLine } from '../graph/printable-text.js';
 import { describeNode } from './describe.js';
 import { printExpr } from './expression.js';
@@ -70,7 +70,7 @@ function workflowLines(
   toolNamed: OverviewNames['toolNamed'],
 ): string[] {
   const inputs = graph.inputs.map(({ name, required }) => (required ? name : `${name} (optional)`));
-  const repeated = repeatedTools(graph);
+  const repeated = repeatedTools(nodesOf(graph));
   const nameOf = (node: Node) => shownName(node, repeated);
   return [
     `### ${number}. ${graph.title ?? titleOf(graph.name)}`,
@@ -83,12 +83,6 @@ function workflowLines(
       : [`Steps: ${flowText(graph, { nameOf })}`, `On failure: ${failurePolicy(graph, nameOf)}`]),
     ...stepLines(graph, repeated, toolNamed),
   ];
-}
-
-/** The tools that several steps of a workflow call, which therefore do not tell the steps apart. */
-function repeatedTools(graph: Graph): ReadonlySet<string> {
-  const called = callsOf(graph);
-  return new Set(called.filter((tool, index) => called.indexOf(tool) !== index));
 }
 
 /** What a step is called in an overview: what it calls, or else its id. */

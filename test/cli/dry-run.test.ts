@@ -1,9 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtPackage } from '../built-package.js';
+import { type CliProject, cliProject } from './cli-project.fixture.js';
 
 const TOOLS = `import { writeFileSync } from 'node:fs';
 import { Tool, type ToolContext } from 'stepwright';
@@ -101,20 +99,11 @@ const REGISTERED = `workflows:
 `;
 
 describe('a dry run', { timeout: 120_000 }, () => {
+  let project: CliProject;
   let root = '';
-  let main = '';
 
-  const write = (file: string, text: string): void => {
-    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
-    writeFileSync(path.join(root, file), text);
-  };
-  const stepwright = (...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-    return { code: status, out: stdout, err: stderr };
-  };
+  const write = (file: string, text: string): void => project.write(file, text);
+  const stepwright = (...args: string[]) => project.stepwright(...args);
   const dry = (...args: string[]) => stepwright('run', 'notes.yaml', '--dry', ...args);
   const keep = (...args: string[]) => dry('--workflow', 'keep', '--arg', 'text=hello', ...args);
   const stubs = (text: string, file = 'stubs.yaml'): string => {
@@ -127,13 +116,8 @@ describe('a dry run', { timeout: 120_000 }, () => {
     );
 
   beforeAll(() => {
-    root = mkdtempSync(path.join(tmpdir(), 'stepwright-dry-'));
-    main = path.join(builtPackage(), 'dist/cli/main.js');
-    mkdirSync(path.join(root, 'node_modules'));
-    symlinkSync(builtPackage(), path.join(root, 'node_modules/stepwright'), 'junction');
-    const compilerOptions = { module: 'NodeNext', target: 'ES2022', lib: ['ES2023'], strict: true };
-    write('package.json', '{ "type": "module" }\n');
-    write('tsconfig.json', JSON.stringify({ compilerOptions }));
+    project = cliProject();
+    root = project.root;
     const registries = [{ include: ['src/*.ts'], specs: ['specs/*.yaml'], out: 'generated/registry.ts' }];
     const touchUpstream = "require('fs').writeFileSync('touched-upstream', '')";
     const upstream = { far: { command: process.execPath, args: ['-e', touchUpstream] } };
@@ -152,7 +136,7 @@ export default { tools: { save: () => new Save('.') } };
     expect(stepwright('codegen')).toMatchObject({ code: 0, err: '' });
   }, 300_000);
 
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  afterAll(() => project.remove());
 
   test('warns of the chosen workflow and of what it runs, and not of the others in the file', () => {
     const risky = (name: string, more = '') =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dispatch } from '../../src/cli/dispatch.js';
+import { dispatched } from '../../src/cli/dispatched.fixture.js';
 import { sharedClasses } from '../docs/diagnostic-examples.js';
 import { type TempProject, tempProject } from '../docs/temp-project.js';
 
@@ -55,20 +55,7 @@ describe('stepwright graph', { timeout: 120_000 }, () => {
 
   afterAll(() => project.remove());
 
-  async function graph(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    let out = '';
-    let err = '';
-    const code = await dispatch(['graph', '--root', project.root, ...args], {
-      out: (text) => {
-        out += text;
-      },
-      err: (text) => {
-        err += text;
-      },
-      color: false,
-    });
-    return { code, out, err };
-  }
+  const graph = (...args: readonly string[]) => dispatched('graph', '--root', project.root, ...args);
 
   test('prints a workflow as an outline, or as a chart', async () => {
     expect(await graph('note', '--config', 'one.json')).toEqual({ code: 0, out: TEXT, err: '' });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dispatch } from '../../src/cli/dispatch.js';
+import { dispatched } from '../../src/cli/dispatched.fixture.js';
 import { wordsOf } from '../../src/cli/live-tools.js';
 import { type HttpFixture, httpFixture } from '../e2e/upstream/http.fixture.js';
 import { publishedServer } from '../e2e/upstream/servers.js';
@@ -10,15 +10,7 @@ import { publishedServer } from '../e2e/upstream/servers.js';
 const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-infer live-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function stepwright(...args: string[]) {
-  const printed = { out: '', err: '' };
-  const code = await dispatch(['infer', ...args, '--root', folder], {
-    out: (text) => (printed.out += text),
-    err: (text) => (printed.err += text),
-    color: false,
-  });
-  return { code, ...printed };
-}
+const stepwright = (...args: readonly string[]) => dispatched('infer', ...args, '--root', folder);
 
 const commandLine = ({ command, args }: { command: string; args: readonly string[] }) =>
   [command, ...args].map((word) => `"${word}"`).join(' ');

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { dispatch } from '../../src/cli/dispatch.js';
+import { dispatched as stepwright } from '../../src/cli/dispatched.fixture.js';
 import { FLIGHTS } from '../../src/infer/flights.fixture.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'stepwright-infer-'));
@@ -11,16 +11,6 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const list = path.join(folder, 'tools.json');
 writeFileSync(list, JSON.stringify({ tools: FLIGHTS }));
-
-async function stepwright(...args: string[]) {
-  const printed = { out: '', err: '' };
-  const code = await dispatch(args, {
-    out: (text) => (printed.out += text),
-    err: (text) => (printed.err += text),
-    color: false,
-  });
-  return { code, ...printed };
-}
 
 describe('stepwright infer', { timeout: 120_000 }, () => {
   test('prints the order of the tools of a file', async () => {

@@ -1,6 +1,5 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -9,7 +8,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtPackage } from '../built-package.js';
+import { type CliProject, cliProject } from './cli-project.fixture.js';
 
 const TOOLS = `import { Tool } from 'stepwright';
 
@@ -91,35 +90,16 @@ const NOT_UNDONE = `workflows:
 `;
 
 describe('a command that uses registries', { timeout: 120_000 }, () => {
+  let project: CliProject;
   let root = '';
   let main = '';
 
-  const write = (file: string, text: string): void => {
-    mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
-    writeFileSync(path.join(root, file), text);
-  };
-  const stepwright = (...args: string[]) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-    return { code: status, out: stdout, err: stderr };
-  };
+  const write = (file: string, text: string): void => project.write(file, text);
+  const stepwright = (...args: string[]) => project.stepwright(...args);
 
   beforeAll(() => {
-    root = mkdtempSync(path.join(tmpdir(), 'stepwright-registries-'));
-    main = path.join(builtPackage(), 'dist/cli/main.js');
-    mkdirSync(path.join(root, 'node_modules'));
-    symlinkSync(builtPackage(), path.join(root, 'node_modules/stepwright'), 'junction');
-    const compilerOptions = {
-      module: 'NodeNext',
-      target: 'ES2022',
-      lib: ['ES2023'],
-      strict: true,
-      types: [],
-    };
-    write('package.json', '{ "type": "module" }\n');
-    write('tsconfig.json', JSON.stringify({ compilerOptions }));
+    project = cliProject({ types: [] });
+    ({ root, main } = project);
     const registries = [{ include: ['src/*.ts'], out: 'generated/registry.ts' }];
     write('stepwright.config.json', JSON.stringify({ server: 'options.ts', registries }));
     write('bare.json', JSON.stringify({ registries }));
@@ -132,7 +112,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     expect(stepwright('codegen')).toMatchObject({ code: 0, err: '' });
   }, 300_000);
 
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  afterAll(() => project.remove());
 
   test('lists what the registry offers', () => {
     expect(stepwright('list')).toEqual({

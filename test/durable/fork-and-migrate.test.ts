@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as sqlite from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { dispatch } from '../../src/cli/dispatch.js';
+import { dispatched } from '../../src/cli/dispatched.fixture.js';
 import type { JsonObject } from '../../src/graph/json.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { compilePrograms } from '../compiled-programs.js';
@@ -45,17 +45,7 @@ async function served(): Promise<{ readonly child: Child; readonly url: URL }> {
 
 /** Runs `stepwright runs` with JSON as its output. */
 async function runs(...args: readonly string[]): Promise<JsonObject> {
-  let out = '';
-  let err = '';
-  const code = await dispatch(['runs', ...args, '--json', '--store', `sqlite:${path}`], {
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    color: false,
-  });
+  const { code, out, err } = await dispatched('runs', ...args, '--json', '--store', `sqlite:${path}`);
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ask } from '../../runtime/engine/constructs.fixture.js';
 import { again, call, chain, done, graph, lit, step } from '../../runtime/engine/graph.fixture.js';
 import { ok } from '../../runtime/server/runs/store.fixture.js';
-import { dispatch } from '../dispatch.js';
+import { dispatched } from '../dispatched.fixture.js';
 import { ServedStore } from './runs/store.fixture.js';
 
 const store = new ServedStore();
@@ -17,20 +17,7 @@ const order = graph(
   { name: 'order' },
 );
 
-async function draw(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const code = await dispatch(['graph', ...args], {
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    color: false,
-  });
-  return { code, out, err };
-}
+const draw = (...args: readonly string[]) => dispatched('graph', ...args);
 
 const drawRun = (id: string, format: string) =>
   draw('--run', id, '--store', `sqlite:${store.path}`, '--format', format);
@@ -105,14 +92,7 @@ describe('stepwright graph --run', () => {
 });
 
 async function forked(id: string): Promise<{ readonly view: string }> {
-  let out = '';
-  const args = ['runs', 'fork', id, '--at', '3', '--real', '--yes', '--json'];
-  await dispatch([...args, '--store', `sqlite:${store.path}`], {
-    out: (text) => {
-      out += text;
-    },
-    err: () => {},
-    color: false,
-  });
+  const args = ['--at', '3', '--real', '--yes', '--json', '--store', `sqlite:${store.path}`];
+  const { out } = await dispatched('runs', 'fork', id, ...args);
   return { view: JSON.parse(out).run };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dispatch } from '../dispatch.js';
+import { dispatched } from '../dispatched.fixture.js';
 
 const FILE = `workflows:
   greet:
@@ -23,19 +23,7 @@ describe('stepwright validate, without a registry', () => {
 
   afterAll(() => rmSync(root, { recursive: true }));
 
-  async function validate(...args: string[]) {
-    const printed = { out: '', err: '' };
-    const code = await dispatch(['validate', '--root', root, ...args], {
-      out: (text) => {
-        printed.out += text;
-      },
-      err: (text) => {
-        printed.err += text;
-      },
-      color: false,
-    });
-    return { code, ...printed };
-  }
+  const validate = (...args: readonly string[]) => dispatched('validate', '--root', root, ...args);
 
   test('accepts a file, and warns of its tools', async () => {
     const { code, out, err } = await validate('good.yaml');

@@ -9,7 +9,7 @@ import { FakeClock } from '../../../runtime/host/in-process/fake-clock.fixture.j
 import { FileRunStore } from '../../../runtime/server/runs/file-store.js';
 import type { RunLimits, Waiter } from '../../../runtime/server/runs/run-store.js';
 import { ada, envelopeIn, ok, type Tool } from '../../../runtime/server/runs/store.fixture.js';
-import { dispatch } from '../../dispatch.js';
+import { type Dispatched, dispatched } from '../../dispatched.fixture.js';
 
 const waiter: Waiter = {
   answerMs: 45_000,
@@ -94,17 +94,6 @@ export class ServedStore {
 }
 
 /** Runs `stepwright runs` with arguments. */
-export async function runs(...args: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const code = await dispatch(['runs', ...args], {
-    out: (text) => {
-      out += text;
-    },
-    err: (text) => {
-      err += text;
-    },
-    color: false,
-  });
-  return { code, out, err };
+export function runs(...args: readonly string[]): Promise<Dispatched> {
+  return dispatched('runs', ...args);
 }
