@@ -91,7 +91,7 @@ function shownName(node: Node, repeated: ReadonlySet<string>): string {
   return node.kind === 'call' && !repeated.has(node.tool) ? node.tool : node.id;
 }
 
-/** What the names of the steps stand for: tools, questions, and steps that call a tool which others call as well. */
+/** What the names of the steps mean: tools, questions, and steps that call a tool which others call as well. */
 function stepLines(
   graph: Graph,
   repeated: ReadonlySet<string>,
