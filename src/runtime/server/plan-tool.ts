@@ -7,13 +7,16 @@ import { failureResult, successResult, type ToolListing, type ToolResult } from 
 
 const { planTool: texts } = serverTexts;
 
+/** The longest goal, in UTF-16 code units: the plan repeats it. */
+const GOAL_LENGTH = 2_000;
+
 /** The tool that suggests how to reach a goal. It calls nothing. */
 export const PLAN_TOOL: ToolListing = {
   name: '_plan',
   description: texts.description,
   inputSchema: {
     type: 'object',
-    properties: { goal: { type: 'string', minLength: 1, description: texts.goal } },
+    properties: { goal: { type: 'string', minLength: 1, maxLength: GOAL_LENGTH, description: texts.goal } },
     required: ['goal'],
     additionalProperties: false,
   },
@@ -32,8 +35,9 @@ export async function planResult(
   workflows: Iterable<ServedWorkflow>,
 ): Promise<ToolResult> {
   const { goal, ...others } = input;
-  if (typeof goal !== 'string' || goal === '' || Object.keys(others).length > 0) {
-    return failureResult({ code: 'E_INPUT_INVALID', message: texts.badInput });
+  const isGoal = typeof goal === 'string' && goal.trim() !== '' && goal.length <= GOAL_LENGTH;
+  if (!isGoal || Object.keys(others).length > 0) {
+    return failureResult({ code: 'E_INPUT_INVALID', message: texts.badInput(GOAL_LENGTH) });
   }
   const { planFor } = await import('../../infer/goal.js');
   const names = new Set(shown.map(({ name }) => name));

@@ -42,7 +42,8 @@ export const serverTexts = {
       'Suggests how to reach a goal: the workflows that fit with the parameters that they need, or else a sequence of tool calls, inferred from their hints and schemas. It calls nothing.',
     goal: 'What to reach, in words of the descriptions of tools',
     taken: 'planTool needs the name `_plan`, which a tool of the registry has',
-    badInput: '`goal` has to be a text, and nothing else is taken',
+    badInput: (longest: number) =>
+      `\`goal\` has to be a text of 1 to ${longest} characters, not all of them blank; no other argument is taken`,
   },
   /** What a client should choose first. */
   decisions: {

@@ -112,8 +112,13 @@ export class WorkflowResources {
     const graphs = this.#workflows.map(({ graph }) => graph).filter(isForAll);
     return {
       names: ['domain', 'name'],
-      complete: (variable, value) => {
-        const all = graphs.map((graph) => (variable === 'domain' ? domainOf(graph) : graph.name));
+      complete: (variable, value, { arguments: given }) => {
+        const { domain, name } = given;
+        const all = graphs.flatMap((graph) => {
+          const of = domainOf(graph);
+          if (variable === 'domain') return name === undefined || name === graph.name ? [of] : [];
+          return domain === undefined || domain === of ? [graph.name] : [];
+        });
         return [...new Set(all)].filter((each) => each.startsWith(value)).sort();
       },
     };

@@ -110,16 +110,21 @@ describe('workflows as resources', () => {
   });
 
   test('complete their templates', async () => {
-    const complete = (argument: string, value: string) =>
+    const complete = (argument: string, value: string, given: Readonly<Record<string, string>> = {}) =>
       serverWith().complete(
         { kind: 'template', uriTemplate: 'workflow://{domain}/{name}.yaml' },
-        { argument, value, given: {} },
+        { argument, value, given },
         requestWith(),
       );
     expect(await complete('domain', 't')).toMatchObject({ completion: { values: ['travel'] } });
     expect(await complete('name', 'book')).toMatchObject({
       completion: { values: ['book_flight', 'book_trip'] },
     });
+    expect(await complete('name', 'book', { domain: 'travel' })).toMatchObject({
+      completion: { values: ['book_flight', 'book_trip'] },
+    });
+    expect(await complete('name', '', { domain: 'nowhere' })).toMatchObject({ completion: { values: [] } });
+    expect(await complete('domain', '', { name: 'nothing' })).toMatchObject({ completion: { values: [] } });
   });
 
   test('are not there without `expose`', async () => {
