@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { describeTool } from './describe-tool.js';
 import { FLIGHTS, toolOf } from './flights.fixture.js';
 import { planFor, type WorkflowChoice } from './goal.js';
 
@@ -44,6 +45,15 @@ describe('workflows', () => {
     ]);
   });
 
+  test('that undo fit a goal that undoes, and no other', () => {
+    const cancel: WorkflowChoice = { name: 'cancel_booking', description: 'Cancel the booking', inputs: [] };
+    const fitting = (goal: string, choices = [BOOK, cancel]) =>
+      planFor(goal, FLIGHTS, choices).workflows.map(({ workflow }) => workflow);
+    expect(fitting('cancel the flight', [BOOK])).toEqual([]);
+    expect(fitting('cancel my booking')).toEqual(['cancel_booking']);
+    expect(fitting('make a booking')).toEqual(['book_flight']);
+  });
+
   test('two words of a goal may be one of a name', () => {
     expect(planFor('check out my cart', FLIGHTS, [BOOK, CHECKOUT]).workflows).toMatchObject([
       { workflow: 'checkout', score: 1 },
@@ -62,6 +72,14 @@ describe('calls', () => {
         { name: 'passenger', required: true },
       ],
     });
+  });
+
+  test('do not lead to a tool that only names the one that fits in its box of hints', () => {
+    const boxed = FLIGHTS.map((tool) => ({
+      ...tool,
+      description: describeTool(tool.description ?? '', { requires: ['search_flights'] }),
+    }));
+    expect(callsFor('search flights', boxed)).toEqual(['search_flights']);
   });
 
   test('have one of the alternatives', () => {

@@ -1,5 +1,6 @@
 import type { Input } from '../graph/model.js';
 import { compareText } from '../graph/names.js';
+import { describeTool } from './describe-tool.js';
 import { type Edge, ENOUGH, type Evidence } from './evidence.js';
 import { parametersOf } from './fields.js';
 import { inferOrder } from './infer.js';
@@ -69,7 +70,12 @@ export function planFor(
     ...tools.map(({ name, description = '' }) => ({ name, description })),
   ];
   const score = scorer(goal, texts);
+  // Who wants to cancel a booking does not want a workflow that books, though the words are the same.
+  const wantsUndoing = isUndoing({ name: goal });
   const fitting = workflows
+    .filter(({ name, description }) =>
+      wantsUndoing ? isUndoing({ name: `${name} ${description}` }) : !isUndoing({ name }),
+    )
     .map((workflow) => ({ workflow, score: score(workflow) }))
     .filter((each) => each.score >= FITS)
     .sort((a, b) => b.score - a.score || compareText(a.workflow.name, b.workflow.name))
@@ -87,7 +93,8 @@ type Score = (text: Pick<ToolDescription, 'name' | 'description'>) => number;
 /** Scores texts by the words of the goal that they have. Words that none of them has say nothing. */
 function scorer(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'description'>[]): Score {
   const wordsIn = ({ name, description = '' }: Pick<ToolDescription, 'name' | 'description'>) =>
-    rootsOf(`${name} ${description}`);
+    // The box of hints names other tools.
+    rootsOf(`${name} ${describeTool(description, undefined)}`);
   const documents = texts.map(wordsIn);
   const countOf = (root: string) => documents.filter((words) => words.has(root)).length;
   const weights = new Map(

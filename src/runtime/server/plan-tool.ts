@@ -7,8 +7,8 @@ import { failureResult, successResult, type ToolListing, type ToolResult } from 
 
 const { planTool: texts } = serverTexts;
 
-/** A goal is a sentence or two; the answer repeats it. */
-const LONGEST_GOAL = 1000;
+/** The longest goal, in UTF-16 code units: the plan repeats it. */
+const GOAL_LENGTH = 2_000;
 
 /** The tool that suggests how to reach a goal. It calls nothing. */
 export const PLAN_TOOL: ToolListing = {
@@ -16,7 +16,7 @@ export const PLAN_TOOL: ToolListing = {
   description: texts.description,
   inputSchema: {
     type: 'object',
-    properties: { goal: { type: 'string', minLength: 1, maxLength: LONGEST_GOAL, description: texts.goal } },
+    properties: { goal: { type: 'string', minLength: 1, maxLength: GOAL_LENGTH, description: texts.goal } },
     required: ['goal'],
     additionalProperties: false,
   },
@@ -35,9 +35,9 @@ export async function planResult(
   workflows: Iterable<ServedWorkflow>,
 ): Promise<ToolResult> {
   const { goal, ...others } = input;
-  const isGoal = typeof goal === 'string' && goal.trim() !== '' && goal.length <= LONGEST_GOAL;
+  const isGoal = typeof goal === 'string' && goal.trim() !== '' && goal.length <= GOAL_LENGTH;
   if (!isGoal || Object.keys(others).length > 0) {
-    return failureResult({ code: 'E_INPUT_INVALID', message: texts.badInput(LONGEST_GOAL) });
+    return failureResult({ code: 'E_INPUT_INVALID', message: texts.badInput(GOAL_LENGTH) });
   }
   const { planFor } = await import('../../infer/goal.js');
   const names = new Set(shown.map(({ name }) => name));

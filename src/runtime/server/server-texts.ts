@@ -54,7 +54,7 @@ export const serverTexts = {
     goal: 'What to reach, in words of the descriptions of tools',
     taken: 'planTool needs the name `_plan`, which a tool of the registry has',
     badInput: (longest: number) =>
-      `\`goal\` has to be a text of up to ${longest} characters that are not all spaces, and nothing else is taken`,
+      `\`goal\` has to be a text of 1 to ${longest} characters, not all of them blank; no other argument is taken`,
   },
   /** What a client should choose first. */
   decisions: {

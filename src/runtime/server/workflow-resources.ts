@@ -113,12 +113,12 @@ export class WorkflowResources {
     return {
       names: ['domain', 'name'],
       complete: (variable, value, { arguments: given }) => {
-        const named = { domain: domainOf, name: ({ name }: Graph) => name };
-        const other = variable === 'domain' ? 'name' : 'domain';
-        const fitting = graphs.filter(
-          (graph) => (given[other] ?? named[other](graph)) === named[other](graph),
-        );
-        const all = fitting.map(variable === 'domain' ? named.domain : named.name);
+        const { domain, name } = given;
+        const all = graphs.flatMap((graph) => {
+          const of = domainOf(graph);
+          if (variable === 'domain') return name === undefined || name === graph.name ? [of] : [];
+          return domain === undefined || domain === of ? [graph.name] : [];
+        });
         return [...new Set(all)].filter((each) => each.startsWith(value)).sort();
       },
     };
