@@ -5,7 +5,9 @@ import path from 'node:path';
 import { parseWorkflows } from 'stepwright/formats';
 import { parseDocument } from 'yaml';
 import { lowerSpec } from '../../../src/formats/spec-files.js';
+import { SourceText } from '../../../src/formats/text/located.js';
 import { YAML_OPTIONS } from '../../../src/formats/text/parse-yaml.js';
+import { readPlainYaml } from '../../../src/formats/text/read-plain-yaml.js';
 import { builtPackage } from '../../../test/built-package.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
@@ -13,6 +15,15 @@ import type { Sizes } from '../sizes.js';
 import { hostileTexts, repeatedKeys, SEARCH, specText } from '../wire/spec-texts.js';
 
 const REGISTERED = { tools: new Map([['search_hotels', SEARCH]]), resources: new Map() };
+
+/** The end of a spec file that has what most files do not have. */
+const VARIOUS_FORMS = `docs: &docs |
+  As they are.
+"rules": [
+  'Ask first.', # Always.
+  *docs,
+]
+`;
 
 /**
  * Spec files: a large one from its text to a checked graph, beside the `yaml` package on the same text; keys that are
@@ -27,16 +38,21 @@ async function largeFile(sizes: Sizes): Promise<Row[]> {
   const [text, repeated] = [specText(nodes), repeatedKeys(nodes)];
   const file = { file: 'large.yaml', format: 'yaml' } as const;
   const read = () => parseWorkflows(text, { ...file, registered: REGISTERED });
+  const various = text + VARIOUS_FORMS;
   // Only at its end is it known that the parser has to read it.
-  const other = `${text}docs: |\n  As they are.\n`;
+  const other = `${text}? docs\n: As they are.\n`;
+  const readVarious = () => parseWorkflows(various, { ...file, registered: REGISTERED });
   const readOther = () => parseWorkflows(other, { ...file, registered: REGISTERED });
-  const { workflows, diagnostics } = await read();
-  if (workflows.length !== 1) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  if (readPlainYaml(new SourceText('', various)) === undefined) throw new Error('the parser reads all forms');
+  if (readPlainYaml(new SourceText('', other)) !== undefined) throw new Error('the parser is not needed');
+  for (const { workflows, diagnostics } of [await read(), await readVarious(), await readOther()])
+    if (workflows.length !== 1) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const costs = await inTurns(
     {
       yaml: timed(1, sizes.goMs, () => parseDocument(text, YAML_OPTIONS)),
       read: timed(1, sizes.goMs, () => lowerSpec(text, file)),
       all: timed(1, sizes.goMs, read),
+      various: timed(1, sizes.goMs, readVarious),
       other: timed(1, sizes.goMs, readOther),
       repeated: timed(1, sizes.goMs, () => lowerSpec(repeated, file)),
       yamlRepeated: timed(1, sizes.goMs, () => parseDocument(repeated, YAML_OPTIONS)),
@@ -52,7 +68,11 @@ async function largeFile(sizes: Sizes): Promise<Row[]> {
       ...{ unit, ours: costs.all, peer, target: { of: 'ratio', atMost } },
     }),
     row({
-      name: `spec file of ${nodes} nodes, not plainly written, to a checked graph`,
+      name: `spec file of ${nodes} nodes, with texts of several lines, to a checked graph`,
+      ...{ unit, ours: costs.various, peer, target: { of: 'ratio', atMost } },
+    }),
+    row({
+      name: `spec file of ${nodes} nodes, left to the parser, to a checked graph`,
       ...{ unit, ours: costs.other, peer, target: { of: 'ratio', atMost } },
     }),
     row({ name: `spec file of ${nodes} nodes, to a graph`, unit, ours: costs.read, peer }),

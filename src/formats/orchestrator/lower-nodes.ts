@@ -184,12 +184,13 @@ function sequenceBefore({ spec, routesOf }: NodeContext): readonly string[] {
   const routes = routesOf(scope);
   if (!scope.isSequence || HANDLERS.has(spec.kind) || routes.isRouted(spec)) return [];
   const before: string[] = [];
-  for (const node of scope.nodes.slice(0, index).reverse()) {
-    if (HANDLERS.has(node.kind)) continue;
-    before.unshift(node.id);
+  for (let at = index - 1; at >= 0; at -= 1) {
+    const node = scope.nodes[at];
+    if (node === undefined || HANDLERS.has(node.kind)) continue;
+    before.push(node.id);
     if (!routes.isRouted(node)) break;
   }
-  return before;
+  return before.reverse();
 }
 
 function literalName(context: NodeContext, key: string): LocatedText | undefined {

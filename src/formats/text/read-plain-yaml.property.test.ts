@@ -432,6 +432,13 @@ workflows:
           - "text"
 `;
 
+test('long runs of blanks are read', () => {
+  // A search that begins again at each blank would not end in time.
+  const blanks = ' '.repeat(300_000);
+  const texts = [`a: x${blanks}y`, `a: [x${blanks}y]`, `a: "x${blanks}y\n  z"`, `a: x\n  y${blanks}z # c`];
+  for (const text of texts) expect(readPlainYaml(new SourceText('f', text))?.root).toBeDefined();
+});
+
 test('what is broken is read alike or left to the parser', () => {
   const noise = fc.constantFrom(
     '\n',

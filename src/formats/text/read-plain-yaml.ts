@@ -157,9 +157,8 @@ class PlainReading {
 
   /** The value behind a key or a dash: on its line, or in the lines below that are indented more. */
   #value(column: number, isOfKey: boolean, pointer: string): Located {
-    const anchor = this.#match(ANCHOR)?.[1];
-    if (anchor !== undefined) return this.#anchored(anchor, () => this.#value(column, isOfKey, pointer));
     const start = this.#index;
+    if (this.#text[start] === '&') return this.#anchored(() => this.#value(column, isOfKey, pointer));
     if (this.#match(NO_VALUE) === undefined) {
       const value = this.#inline(column, pointer);
       return value === undefined ? this.#blockText(column, pointer) : this.#endOfLine(value, start, column);
@@ -185,10 +184,11 @@ class PlainReading {
     return this.#endOfLine({ kind: 'text', value: text, ...place, offsetAt: () => start }, start, column);
   }
 
-  #anchored(name: string, read: () => Located): Located {
+  #anchored(read: () => Located): Located {
+    const name = this.#match(ANCHOR)?.[1];
     // The anchor of a key, one more list, an alias or another anchor.
     const isOther = /[#*&]/.test(this.#text[this.#index] ?? '') || this.#isAtDash() || this.#isAtKey();
-    if (isOther || !this.#anchors.open(name)) throw NOT_PLAIN;
+    if (name === undefined || isOther || !this.#anchors.open(name)) throw NOT_PLAIN;
     const value = read();
     if (value.kind === 'null' && value.written === '') throw NOT_PLAIN;
     this.#anchors.close(name, value);
@@ -241,8 +241,6 @@ class PlainReading {
   }
 
   #inFlow(pointer: string): Located {
-    const anchor = this.#match(ANCHOR)?.[1];
-    if (anchor !== undefined) return this.#anchored(anchor, () => this.#inFlow(pointer));
     switch (this.#text[this.#index]) {
       case '[':
       case '{':
@@ -253,6 +251,8 @@ class PlainReading {
         return this.#quoted(SINGLE_QUOTED, this.#flowColumn, pointer);
       case '*':
         return this.#alias(pointer);
+      case '&':
+        return this.#anchored(() => this.#inFlow(pointer));
       default:
         return this.#plain(PLAIN_IN_FLOW, pointer);
     }
@@ -317,11 +317,11 @@ class PlainReading {
     const written = this.#textOf(line);
     const end = start + written.length;
     this.#index = end;
-    const place = { start, end, pointer };
     const known = plainValue(written);
-    if (known === undefined) return { kind: 'text', value: written, ...place, offsetAt: plainOffsets(start) };
+    if (known === undefined)
+      return { kind: 'text', value: written, start, end, pointer, offsetAt: plainOffsets(start) };
     if (typeof known.value === 'number' && isInexact(known.value)) throw NOT_PLAIN;
-    return { ...known, written, ...place } as Located;
+    return { kind: known.kind, value: known.value, written, start, end, pointer } as Located;
   }
 
   /** The text of a line, without a comment behind it. */
