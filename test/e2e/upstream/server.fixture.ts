@@ -92,7 +92,7 @@ export function fixtureServer(): Server {
           return { content: [] };
         case 'picture': {
           const { scale } = (params.arguments ?? {}) as { scale?: number };
-          if (scale === 0) return { content: [{ type: 'text', text: 'nothing to see' }], isError: true };
+          if (scale === 0) return { content: [{ type: 'text', text: 'nothing\nto see' }], isError: true };
           return { content: [{ type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' }] };
         }
         case 'ask-client': {

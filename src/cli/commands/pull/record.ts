@@ -10,6 +10,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js
 import { nearestName } from '../../../graph/names.js';
 import type { SourceLocation } from '../../../graph/source-location.js';
 import { checkInput } from '../../../runtime/tools/check-input.js';
+import { oneLine } from '../../../runtime/tools/encode-text.js';
 import {
   cassetteText,
   type Interaction,
@@ -64,10 +65,10 @@ export async function recordServer(request: RecordRequest): Promise<PullResult> 
 
 /** Tells the author of a call that has failed. */
 function failureNote({ tool, result, failure }: Interaction): readonly string[] {
-  if (failure !== undefined) return [texts.recordedFailure(tool, failure.message)];
+  if (failure !== undefined) return [texts.recordedFailure(tool, oneLine(failure.message))];
   if (result?.isError !== true) return [];
   const said = result.content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : []));
-  return [texts.recordedFailure(tool, said.join(' '))];
+  return [texts.recordedFailure(tool, oneLine(said.join(' ')))];
 }
 
 /** What keeps calls from being made, at their places in the configuration. */
