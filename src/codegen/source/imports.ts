@@ -327,8 +327,12 @@ function reachableFrom(file: string, modules: ReadonlyMap<string, readonly Impor
 /** What may name a module elsewhere than in imports and exports. */
 const OPEN = /\b(?:import|require)\s*\(|^\/\/\/\s*<reference/m;
 
-/** The modules of the project that a module names. Of those it loads, type-only imports are none, as in its output. */
-export function linksOf(context: HostContext, source: ts.SourceFile): FileLinks {
+/**
+ * The modules of the project that a module names. Of those it loads, type-only imports are none, as in its output.
+ *
+ * @param isRemembered - whether a later run may compare the file with what it is then; else it has no surface.
+ */
+export function linksOf(context: HostContext, source: ts.SourceFile, isRemembered: boolean): FileLinks {
   const modules = new Set<string>();
   const endings: ImportEnding[] = [];
   for (const statement of source.statements) {
@@ -341,7 +345,7 @@ export function linksOf(context: HostContext, source: ts.SourceFile): FileLinks 
   }
   const isOpen = OPEN.test(source.text);
   const imports = importsOf(context, source);
-  const surface = surfaceOf(source);
+  const surface = isRemembered ? surfaceOf(source) : '';
   return { imports, modules: [...modules], endings, surface, ...(isOpen ? { isOpen } : {}) };
 }
 

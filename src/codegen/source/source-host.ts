@@ -168,12 +168,13 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     known: { exports: new WeakMap(), calls: new WeakMap(), files: new Map() },
     ...(options.asksCompiler === true ? { isTyped: true } : { names }),
   };
+  // No later run compares what is not remembered.
+  const readLinks = (source: ts.SourceFile) => linksOf(context, source, memory !== undefined);
   const linked = (file: string): LinkedFile => {
     const entry = entryOf(file);
     // A deleted source makes the memory forget all, a deleted registry does not.
     const isStale = entry.links?.modules.some((module) => entryOf(module).state === NOTHING);
-    const links =
-      entry.links === undefined || isStale === true ? linksOf(context, sourceOf(file)) : entry.links;
+    const links = entry.links === undefined || isStale === true ? readLinks(sourceOf(file)) : entry.links;
     entry.links = links;
     return { state: entry.state, links };
   };
@@ -183,13 +184,12 @@ export function openSourceHost(options: SourceHostOptions): SourceHost {
     const source = sourceOf(file);
     const { timesAsked } = compiler;
     // What the compiler has said of other files would be taken for what texts say.
-    const known = compiler.isMade
-      ? { ...context.known, exports: new WeakMap(), calls: new WeakMap() }
-      : context.known;
-    const around: HostContext = { ...context, known, ...(isTyped ? { isTyped } : {}) };
+    const { isMade } = compiler;
+    const known = isMade ? { ...context.known, exports: new WeakMap(), calls: new WeakMap() } : context.known;
+    const around = isMade || isTyped ? { ...context, known, ...(isTyped ? { isTyped } : {}) } : context;
     const syntax = unread.get(file) ?? workingOn({ file }, () => readFile(around, source));
     const ignores = unread.has(file) ? [] : readIgnores(context, source);
-    entryOf(file).links ??= linksOf(context, source);
+    entryOf(file).links ??= readLinks(source);
     // The trees of all files together would be most of the memory of a run.
     if (!imported.has(file) && !compiler.isMade) parsed.delete(compilerPath(absolute(file)));
     return { syntax, ignores, ...(compiler.timesAsked === timesAsked ? { isOfTexts: true } : {}) };
