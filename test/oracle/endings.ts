@@ -21,6 +21,7 @@ export function skip(run: Run, instance: Instance, reason: SkipReason): void {
 export function succeed(run: Run, instance: Instance, value: Value): void {
   instance.value = value;
   instance.fault = undefined;
+  instance.replaced = undefined;
   settle(run, instance, 'succeeded');
 }
 
@@ -78,7 +79,10 @@ export function giveUp(run: Run, instance: Instance, fault: Fault): void {
     const error = { code: fault.code, message: fault.message, attempts: instance.reached, node: node.id };
     const { value } = node.onError;
     attempt(
-      () => succeed(run, instance, read(run, part, value, error)),
+      () => {
+        succeed(run, instance, read(run, part, value, error));
+        instance.replaced = fault;
+      },
       () => failForGood(run, instance, fault),
     );
   }

@@ -153,9 +153,10 @@ export function stepsIn(expr: Expr): { readonly all: string[]; readonly plain: s
       case 'literal':
         return;
       case 'ref':
-        if (tree.root !== 'steps') return;
+        if (tree.root !== 'steps' && tree.root !== 'nodes') return;
         all.push(String(tree.path[0]));
-        if (!guarded) plain.push(String(tree.path[0]));
+        // How a node settled is there in any case.
+        if (!guarded && tree.root === 'steps') plain.push(String(tree.path[0]));
         return;
       case 'get':
         walk(tree.of, guarded || tree.optional === true);

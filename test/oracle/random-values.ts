@@ -36,8 +36,7 @@ export function anyValue(tape: Tape, names: Names): Expr {
       break;
     case 'guarded':
       if (names.steps.length > 0) {
-        const id = step_();
-        return tape.chance(50) ? coalesce(step(id), lit('none')) : get(step(id), 'ok', true);
+        return guarded(tape, step_());
       }
       break;
     case 'item':
@@ -55,6 +54,20 @@ export function anyValue(tape: Tape, names: Names): Expr {
       break;
   }
   return lit(tape.of(CONSTANTS));
+}
+
+/** The value of a step, with something for its absence, or how it settled. */
+function guarded(tape: Tape, id: string): Expr {
+  switch (tape.weighted({ coalesce: 4, get: 4, status: 1, error: 1 })) {
+    case 'coalesce':
+      return coalesce(step(id), lit('none'));
+    case 'get':
+      return get(step(id), 'ok', true);
+    case 'status':
+      return ref('nodes', id, 'status');
+    case 'error':
+      return get(ref('nodes', id, 'error'), 'attempts', true);
+  }
 }
 
 /** Mostly true or false. */

@@ -85,6 +85,8 @@ export interface Instance {
   reason?: SkipReason | undefined;
   value?: Value;
   fault?: Fault | undefined;
+  /** The failure that a value replaced. */
+  replaced?: Fault | undefined;
   /** When it failed or succeeded, counted in settlements. */
   settledAt?: number;
   /** Who selected it. The first one counts. */

@@ -33,12 +33,35 @@ export function lookupIn(run: Run, part: Part, error: JsonObject = {}): Lookup {
         const found = visible(part, name);
         return found?.status === 'succeeded' || !run.rules.jumpForgets ? found?.value : undefined;
       }
+      case 'nodes':
+        return settled(visible(part, name));
       case 'error':
         return own(error, name);
       default:
         return part.names.get(name);
     }
   };
+}
+
+/** How a node settled. One that is nowhere is in an arm or a branch that never began. */
+function settled(instance: Instance | undefined): Value {
+  if (instance === undefined) return { status: 'skipped' };
+  const { status, fault, replaced, reached, node } = instance;
+  switch (status) {
+    case 'succeeded':
+    case 'failed':
+    case 'handled': {
+      const failure = status === 'succeeded' ? replaced : fault;
+      if (failure === undefined) return { status };
+      const { code, message } = failure;
+      return { status, error: { code, message, attempts: reached, node: node.id } };
+    }
+    case 'skipped':
+    case 'cancelled':
+      return { status };
+    default:
+      return undefined;
+  }
 }
 
 /** @throws NoValue */
