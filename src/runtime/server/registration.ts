@@ -10,6 +10,7 @@ import type { Graph } from '../../graph/model.js';
 import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/nodes.js';
 import { parseGraph } from '../../graph/schema/parse-graph.js';
+import { formatLocation } from '../../graph/source-location.js';
 import { planOf } from '../../plan/compile.js';
 import { schemaProblems } from '../tools/check-input.js';
 import type { FunctionEntry, Registry } from '../tools/registry.js';
@@ -208,6 +209,11 @@ export class RegistrationError extends Error {
   }
 }
 
+/** What is wrong, where it keeps a change from being used and not a server from starting. */
+export function registrationFaults({ problems }: RegistrationError): string {
+  return problems.map(sentence).join('\n');
+}
+
 function sentence(problem: StartProblem): string {
   if (!(problem instanceof WorkflowError)) return problem.message;
   return serverTexts.workflowFault(problem.workflow ?? '', problem);
@@ -354,6 +360,12 @@ function functionProblems(
   return [...problems.values()];
 }
 
+/** What a workflow is beside those of the registry: that of a spec file is named by its place. */
+function holderOf({ source }: Graph): string {
+  if (source === undefined || /\.[cm]?[jt]sx?$/.test(source.file)) return serverTexts.kinds.builtWorkflow;
+  return serverTexts.kinds.specWorkflow(formatLocation(source));
+}
+
 /** Prompts and workflows share one space of names: that of `prompts/get`. */
 function nameProblems(
   registry: Registry,
@@ -361,9 +373,12 @@ function nameProblems(
   prompts: readonly SimplePrompt[],
 ): NameTakenError[] {
   const named = [
-    ...Object.keys(registry.workflows).map((name) => ({ name, kind: serverTexts.kinds.workflow })),
+    ...Object.entries(registry.workflows).map(([name, entry]) => ({
+      name,
+      kind: entry.class === undefined ? serverTexts.kinds.codegenSpec : serverTexts.kinds.workflow,
+    })),
     ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: serverTexts.kinds.prompt })),
-    ...workflows.map(({ graph }) => ({ name: graph.name, kind: serverTexts.kinds.builtWorkflow })),
+    ...workflows.map(({ graph }) => ({ name: graph.name, kind: holderOf(graph) })),
     ...prompts.map(({ name }) => ({ name, kind: serverTexts.kinds.plainPrompt })),
   ];
   const first = new Map<string, string>();

@@ -59,6 +59,8 @@ export const serverTexts = {
     workflow: 'a workflow of the registry',
     prompt: 'a prompt of the registry',
     builtWorkflow: 'a built workflow',
+    codegenSpec: 'a workflow that codegen has read from a spec file',
+    specWorkflow: (place: string) => `the workflow at ${clip(place)}`,
     plainPrompt: 'a plain prompt',
   },
   unportablePrompt: (name: string) =>

@@ -88,14 +88,14 @@ describe('a change', () => {
     client.setNotificationHandler(PromptListChangedNotificationSchema, () => void told.push('prompts'));
     writeFileSync(path.join(root, 'b.yaml'), repeat('thrice', 3));
     expect(await next('specs.loaded')).toMatchObject({
-      message: expect.stringMatching(/2 workflows are offered/),
+      message: expect.stringMatching(/2 workflows are of files/),
     });
     expect(added(server)).toEqual(['w_thrice', 'w_twice']);
     await client.ping();
     expect(told).toEqual(['tools', 'prompts']);
     rmSync(path.join(root, 'a.yaml'));
     expect(await next('specs.loaded')).toMatchObject({
-      message: expect.stringMatching(/1 workflow is offered/),
+      message: expect.stringMatching(/1 workflow is of files/),
     });
     expect(added(server)).toEqual(['w_thrice']);
   });
@@ -207,7 +207,11 @@ describe('a change', () => {
     const { server, next } = serverWith({ specs: { root, files: ['*.yaml'] } });
     await server.start();
     writeFileSync(path.join(root, 'a.yaml'), repeat('greet'));
-    expect(await next('specs.refused')).toMatchObject({ message: expect.stringMatching(/greet/) });
+    expect(await next('specs.refused')).toMatchObject({
+      message: expect.stringMatching(
+        /stay:\n *the workflow at a\.yaml:3:3 is named `greet`, as a workflow of the registry is/,
+      ),
+    });
     expect(added(server)).toEqual(['w_twice']);
   });
 
