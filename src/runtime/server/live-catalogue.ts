@@ -3,7 +3,7 @@ import { Catalogue, type CatalogueParts, type Layer } from './catalogue.js';
 import type { Changes } from './changes.js';
 import type { RunTool } from './composite/run-tools.js';
 import type { DriftRecord } from './drift-record.js';
-import type { Registered } from './registration.js';
+import { type Registered, RegistrationError, registrationFaults } from './registration.js';
 import { specTexts } from './specs/spec-texts.js';
 
 export interface LiveParts extends CatalogueParts {
@@ -88,7 +88,8 @@ export class LiveCatalogue {
     try {
       this.#current = new Catalogue(this.#parts, this.layers, this.#kept(this.#current));
     } catch (error) {
-      this.#parts.settings.log(specTexts.notRebuilt(thrownText(error)), { event: 'specs.refused' });
+      const why = error instanceof RegistrationError ? registrationFaults(error) : thrownText(error);
+      this.#parts.settings.log(specTexts.notRebuilt(why), { event: 'specs.refused' });
     }
   }
 }

@@ -10,6 +10,7 @@ import type { Graph } from '../../graph/model.js';
 import { isPortableName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/nodes.js';
 import { parseGraph } from '../../graph/schema/parse-graph.js';
+import { formatLocation } from '../../graph/source-location.js';
 import { planOf } from '../../plan/compile.js';
 import { schemaProblems } from '../tools/check-input.js';
 import { clientToolNames, type FunctionEntry, type Registry, type ToolEntry } from '../tools/registry.js';
@@ -224,6 +225,11 @@ export class RegistrationError extends Error {
   }
 }
 
+/** What is wrong, where it keeps a change from being used and not a server from starting. */
+export function registrationFaults({ problems }: RegistrationError): string {
+  return problems.map(sentence).join('\n');
+}
+
 function sentence(problem: StartProblem): string {
   if (!(problem instanceof WorkflowError)) return problem.message;
   return serverTexts.workflowFault(problem.workflow ?? '', problem);
@@ -387,6 +393,13 @@ function functionProblems(
   return [...problems.values()];
 }
 
+/** What a workflow is beside those of the registry: that of a spec file is named by its place. */
+function holderOf({ source }: Graph): { readonly kind: string; readonly file?: string } {
+  // Documents have pointers, source code has none.
+  if (source?.pointer === undefined) return { kind: serverTexts.kinds.builtWorkflow };
+  return { kind: serverTexts.kinds.specWorkflow(formatLocation(source)), file: source.file };
+}
+
 /** Prompts and workflows share one space of names: that of `prompts/get`. */
 function nameProblems(
   registry: Registry,
@@ -394,15 +407,13 @@ function nameProblems(
   prompts: readonly SimplePrompt[],
 ): NameTakenError[] {
   const { kinds } = serverTexts;
-  const builtNames = workflows.map(({ graph: { name, source } }) => {
-    // Documents have pointers, source code has none.
-    const file = source?.pointer === undefined ? undefined : source.file;
-    return { name, file, kind: file === undefined ? kinds.builtWorkflow : kinds.fileWorkflow(file) };
-  });
   const named: { readonly name: string; readonly kind: string; readonly file?: string | undefined }[] = [
-    ...Object.keys(registry.workflows).map((name) => ({ name, kind: kinds.workflow })),
+    ...Object.entries(registry.workflows).map(([name, entry]) => ({
+      name,
+      kind: entry.class === undefined ? kinds.codegenSpec : kinds.workflow,
+    })),
     ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: kinds.prompt })),
-    ...builtNames,
+    ...workflows.map(({ graph }) => ({ name: graph.name, ...holderOf(graph) })),
     ...prompts.map(({ name }) => ({ name, kind: kinds.plainPrompt })),
   ];
   const first = new Map<string, string>();

@@ -70,8 +70,9 @@ export const serverTexts = {
     workflow: 'a workflow of the registry',
     prompt: 'a prompt of the registry',
     builtWorkflow: 'a built workflow',
+    codegenSpec: 'a workflow that codegen has read from a spec file',
+    specWorkflow: (place: string) => `the workflow at ${clip(place)}`,
     plainPrompt: 'a plain prompt',
-    fileWorkflow: (file: string) => `a workflow of \`${clip(file)}\``,
   },
   unportablePrompt: (name: string) =>
     `prompt \`${clip(name)}\`: some hosts refuse its name: they take at most 64 letters, digits, _ and -`,

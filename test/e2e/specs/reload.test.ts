@@ -71,7 +71,7 @@ describe('files', () => {
     await expect(server.start()).rejects.toMatchObject({
       name: 'RegistrationError',
       message: expect.stringContaining(
-        'a workflow of `a.yaml` is named `greet`, as a workflow of the registry is: prompts and workflows share their ' +
+        'the workflow at a.yaml:3:3 is named `greet`, as a workflow of the registry is: prompts and workflows share their ' +
           'names. Rename one of them, or leave out the file if codegen has read it for the registry',
       ),
       problems: [{ code: 'E_NAME_TAKEN', taken: 'greet', file: 'a.yaml' }],
@@ -108,14 +108,14 @@ describe('a change', () => {
     client.setNotificationHandler(PromptListChangedNotificationSchema, () => void told.push('prompts'));
     writeFileSync(path.join(root, 'b.yaml'), repeat('thrice', 3));
     expect(await next('specs.loaded')).toMatchObject({
-      message: expect.stringMatching(/2 workflows are offered/),
+      message: expect.stringMatching(/2 workflows are of files/),
     });
     expect(added(server)).toEqual(['w_thrice', 'w_twice']);
     await client.ping();
     expect(told).toEqual(['tools', 'prompts']);
     rmSync(path.join(root, 'a.yaml'));
     expect(await next('specs.loaded')).toMatchObject({
-      message: expect.stringMatching(/1 workflow is offered/),
+      message: expect.stringMatching(/1 workflow is of files/),
     });
     expect(added(server)).toEqual(['w_thrice']);
   });
@@ -227,7 +227,11 @@ describe('a change', () => {
     const { server, next } = serverWith({ specs: { root, files: ['*.yaml'] } });
     await server.start();
     writeFileSync(path.join(root, 'a.yaml'), repeat('greet'));
-    expect(await next('specs.refused')).toMatchObject({ message: expect.stringMatching(/greet/) });
+    expect(await next('specs.refused')).toMatchObject({
+      message: expect.stringMatching(
+        /stay:\n *the workflow at a\.yaml:3:3 is named `greet`, as a workflow of the registry is/,
+      ),
+    });
     expect(added(server)).toEqual(['w_twice']);
   });
 

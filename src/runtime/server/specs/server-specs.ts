@@ -4,7 +4,7 @@ import { thrownText } from '../../tools/exceptions.js';
 import type { Registry } from '../../tools/registry.js';
 import { type Catalogue, isOff, type Layer } from '../catalogue.js';
 import { LiveCatalogue, type LiveParts } from '../live-catalogue.js';
-import { RegistrationError } from '../registration.js';
+import { RegistrationError, registrationFaults } from '../registration.js';
 import { OverlayCache } from './overlay-cache.js';
 import { SpecError } from './spec-errors.js';
 import { asResources, filesOf, hasSources, loadFiles, loadUrl, type SpecBase } from './spec-loader.js';
@@ -173,7 +173,9 @@ export class ServerSpecs {
   async #reloadOne(source: Source): Promise<void> {
     if (isOff(source.catalogue.layers)) return;
     const { log } = this.#parts.settings;
-    const report = await this.#replaced(source).catch((error: unknown) => thrownText(error));
+    const report = await this.#replaced(source).catch((error: unknown) =>
+      error instanceof RegistrationError ? registrationFaults(error) : thrownText(error),
+    );
     if (report !== '' && report !== source.reported)
       log(specTexts.kept(source.what, report), { event: 'specs.refused' });
     source.reported = report;
@@ -284,7 +286,7 @@ export class ServerSpecs {
       return overlay;
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
-      throw new SpecError('E_SPEC_INVALID', error.message, { cause: error });
+      throw new SpecError('E_SPEC_INVALID', specTexts.clash(registrationFaults(error)), { cause: error });
     }
   }
 }
@@ -302,6 +304,10 @@ function sourceOf(
   specs: SpecSources = {},
   resources: SpecSources = {},
 ): Source {
+  for (const { files, urls } of [specs, resources]) {
+    if (files !== undefined && !Array.isArray(files)) throw new RangeError(specTexts.notList('specs.files'));
+    if (urls !== undefined && !Array.isArray(urls)) throw new RangeError(specTexts.notList('specs.urls'));
+  }
   const remote = { specs: NOTHING, resources: NOTHING };
   return { what, catalogue, parent, own, specs, resources, remote, reported: '' };
 }

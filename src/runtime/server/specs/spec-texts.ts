@@ -3,12 +3,15 @@ import { clip } from '../../tools/encode-text.js';
 /** What a server says about the files and addresses that its workflows come from. */
 export const specTexts = {
   unusable: (what: string, report: string) => `The workflows of ${what} cannot be used:\n${report}`,
+  clash: (faults: string) =>
+    `The workflows that a client brings do not go with those of the server:\n${faults}`,
   kept: (what: string, report: string) =>
     `the workflows of ${what} have changed and cannot be used; those before the change stay:\n${report}`,
   loaded: (what: string, count: number) =>
-    `the workflows of ${what} have changed: ${count} ${count === 1 ? 'workflow is' : 'workflows are'} offered now`,
+    `the workflows of ${what} have changed: ${count} ${count === 1 ? 'workflow is' : 'workflows are'} of files and addresses now`,
   // A log indents only lines that are not indented, which would part the bars from the numbers of their lines.
-  warned: (report: string) => `warnings of workflow files:\n${report.replaceAll(/^(?=.)/gm, '  ')}`,
+  warned: (report: string) => `warnings of workflow files:
+${report.replaceAll(/^(?=.)/gm, '  ')}`,
   noMatch: (pattern: string, root: string) => `no file in ${root} matches ${clip(pattern)}`,
   notRebuilt: (why: string) =>
     `the workflows of the server have changed and do not go with those of a profile or client, which stay as they are: ${why}`,
@@ -30,9 +33,10 @@ export const specTexts = {
   outside: (root: string) => `it is not in the folder ${root}: move it there, or set specs.root`,
 
   notAllowedEntry: (entry: string) =>
-    `specs.remote.allow lists '${clip(entry)}': write an origin with an optional path, such as 'https://team.example.com/workflows/', without user, '?' or '#'`,
+    `specs.remote.allow lists '${clip(entry)}': write an origin with an optional path, such as 'https://team.example.com/workflows/', without user, '?', '#' or '*'`,
   insecureEntry: (entry: string) =>
     `specs.remote.allow lists '${clip(entry)}': use https; http is for localhost, 127.0.0.1 and [::1] alone`,
+  notList: (option: string) => `${option} must be a list of texts`,
   badNetwork: (entry: string) =>
     `specs.remote.allowAddresses lists '${clip(entry)}', which is not a network such as '10.20.0.0/16'`,
   badHeaderOrigin: (origin: string) =>

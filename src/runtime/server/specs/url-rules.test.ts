@@ -53,6 +53,23 @@ describe('addresses of hosts', () => {
   });
 });
 
+test.each(['https://*.example.com/', '*', 'https://team.example.com/a?b'])(
+  '%s cannot be allowed',
+  (entry) => {
+    expect(() => new UrlRules({ allow: [entry] })).toThrow(/without user, '\?', '#' or '\*'/);
+  },
+);
+
+test('settings that are no list are refused', () => {
+  expect(() => new UrlRules({} as never)).toThrow('specs.remote.allow must be a list of texts');
+});
+
+test('an address without a host is named as it is', () => {
+  expect(() => new UrlRules({ allow: [host.href] }).check('file:///etc/passwd')).toThrow(
+    /^file:\/\/\/etc\/passwd is/,
+  );
+});
+
 describe('addresses of files', () => {
   const rules = new UrlRules({
     allow: ['https://team.example.com/flows/', 'https://one.example.com/a.yaml', 'http://localhost:8080'],
@@ -100,7 +117,7 @@ describe('addresses of files', () => {
 
 test.each([
   [{ allow: ['team.example.com'] }, /specs\.remote\.allow lists 'team\.example\.com'/],
-  [{ allow: ['https://a.example/?x'] }, /without user, '\?' or '#'/],
+  [{ allow: ['https://a.example/?x'] }, /without user, '\?', '#' or '\*'/],
   [{ allow: ['https://u@a.example/'] }, /without user/],
   [{ allow: ['ftp://a.example/'] }, /write an origin/],
   [{ allow: ['http://a.example/'] }, /use https/],

@@ -25,6 +25,7 @@ export class UrlRules {
 
   /** @throws RangeError for a malformed entry. */
   constructor({ allow, allowAddresses = [], headers = {} }: RemoteSpecs = { allow: [] }) {
+    if (!Array.isArray(allow)) throw new RangeError(specTexts.notList('specs.remote.allow'));
     this.#allowed = allow.map(prefixOf);
     this.#networks = allowAddresses.map((entry) => {
       if (!ipaddr.isValidCIDR(entry)) throw new RangeError(specTexts.badNetwork(entry));
@@ -84,8 +85,8 @@ export class UrlRules {
 }
 
 /** An address as messages show it: a query may hold a secret. */
-export function shownUrl({ origin, pathname }: URL): string {
-  return `${origin}${pathname}`;
+export function shownUrl({ protocol, host, pathname }: URL): string {
+  return `${protocol}//${host}${pathname}`;
 }
 
 function isIn(address: Address, [network, bits]: readonly [Address, number]): boolean {
@@ -98,7 +99,7 @@ function prefixOf(entry: string): AllowedPrefix {
     url !== undefined &&
     url.username === '' &&
     url.password === '' &&
-    !/[?#]/.test(entry) &&
+    !/[?#*]/.test(entry) &&
     !/%2f|%5c/i.test(url.pathname);
   if (!isPlain || !['https:', 'http:'].includes(url.protocol))
     throw new RangeError(specTexts.notAllowedEntry(entry));
