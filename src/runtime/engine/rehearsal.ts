@@ -131,7 +131,8 @@ export class Rehearsal implements NodeOverrides {
   /** Copies the fields of the stopped run. */
   prepare(state: RunState): void {
     state.isRehearsed = true;
-    state.settledBefore = (key) => settledIn(this.#stopped, key);
+    const settledBefore = (key: string): Value => settledIn(this.#stopped, key);
+    state.settledBefore = settledBefore;
     for (const [name, field] of this.#stopped.state.fields.rows()) state.fields.put(name, field);
   }
 
