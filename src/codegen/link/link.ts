@@ -30,6 +30,7 @@ import {
   ownNode,
   type StepNode,
   type StepOutcome,
+  settlingOf,
   withoutIdle,
   writtenId,
   writtenIds,
@@ -37,7 +38,6 @@ import {
 import { checkStepOptions, summaryOf } from './options.js';
 import { withResources } from './resources.js';
 import { WorkflowBindings } from './scope.js';
-import { settlingOf } from './settled.js';
 import { linkInitializer } from './steps.js';
 import { lowerGuidance } from './texts.js';
 

@@ -8,8 +8,7 @@ import { type ExpressionSyntax, PATTERN, type PatternName } from '../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';
 import { describeGiven } from './describe.js';
 import type { Functions, Handles } from './handles.js';
-import type { Binding, NodeIds } from './nodes.js';
-import type { Settling } from './settled.js';
+import type { Binding, NodeIds, Settling } from './nodes.js';
 
 export type SyntaxOf<K extends ExpressionSyntax['kind']> = Extract<ExpressionSyntax, { kind: K }>;
 

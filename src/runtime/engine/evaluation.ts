@@ -164,9 +164,9 @@ function lookup(
     case 'steps':
       return visibleNode(scope, name)?.output;
     case 'nodes': {
-      if (state.settledBefore === undefined) return settledNode(visibleNode(scope, name));
-      const key = visibleKey(scope, name);
-      return key === undefined ? undefined : state.settledBefore(key);
+      const key = state.settledBefore === undefined ? undefined : visibleKey(scope, name);
+      const before = key === undefined ? undefined : state.settledBefore?.(key);
+      return before ?? settledNode(visibleNode(scope, name));
     }
     case 'item':
     case 'index':

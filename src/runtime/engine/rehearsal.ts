@@ -39,16 +39,10 @@ export function isLost(value: Value): boolean {
   return unknownIn(value).some((unknown) => unknown.isLost);
 }
 
-/**
- * How a node of a stopped run settled. It is unknown of a node that is still to be called, also whether it succeeds: later
- * calls decide.
- */
+/** How a node of a stopped run settled; undefined of one that is still to be called. */
 export function settledIn(stopped: Stopped, key: string): Value {
   const { kind } = stopped.stoppedState(key);
-  if (kind === 'pending' || kind === 'again' || kind === 'open') {
-    const promised = stopped.promised(key);
-    return isUnknown(promised) ? promised : unknownOf(...unknownIn(promised));
-  }
+  if (kind === 'pending' || kind === 'again' || kind === 'open') return undefined;
   const record = nodeRecord(stopped.state, key);
   if (record === undefined) return kind === 'skipped' ? settledNode(undefined) : LOST;
   return settledNode(record) ?? LOST;
@@ -131,7 +125,13 @@ export class Rehearsal implements NodeOverrides {
   /** Copies the fields of the stopped run. */
   prepare(state: RunState): void {
     state.isRehearsed = true;
-    state.settledBefore = (key) => settledIn(this.#stopped, key);
+    // Calls to come are taken to succeed. Where one may not be made, how it settles is unknown.
+    const settledBefore = (key: string): Value => {
+      if (!this.unsure.has(key)) return settledIn(this.#stopped, key);
+      const promised = this.#stopped.promised(key);
+      return isUnknown(promised) ? promised : unknownOf(...unknownIn(promised));
+    };
+    state.settledBefore = settledBefore;
     for (const [name, field] of this.#stopped.state.fields.rows()) state.fields.put(name, field);
   }
 

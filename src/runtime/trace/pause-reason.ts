@@ -1,7 +1,6 @@
 import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
-import { isUnknown } from '../../graph/expression/value.js';
 import { isJsonObject, ownProperty, type Value } from '../../graph/json.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { CallNode } from '../../graph/model.js';
@@ -182,8 +181,7 @@ export function knownValues(
       }
       case 'nodes': {
         const step = ledger.seenFrom(at, name);
-        const settled = step === undefined ? undefined : settledIn(nodes, step.key);
-        return isUnknown(settled) ? LOST : settled;
+        return step === undefined ? undefined : (settledIn(nodes, step.key) ?? LOST);
       }
       case 'item':
       case 'index':
