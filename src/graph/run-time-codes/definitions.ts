@@ -132,8 +132,9 @@ export const starts = {
   },
   E_NAME_TAKEN: {
     meaning: 'Two prompts or workflows have one name.',
-    cause: 'Workflows and prompts share the names of `prompts/get`.',
-    repair: 'Rename one.',
+    cause:
+      'Workflows and prompts share the names of `prompts/get`. A spec file that codegen has read is in the registry already.',
+    repair: 'Rename one, or serve without the file that the registry has.',
   },
   E_TOOL_NAME: {
     meaning: "A workflow's tool, or a tool beside it, cannot have its name.",

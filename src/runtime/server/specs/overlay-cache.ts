@@ -51,7 +51,7 @@ export class OverlayCache {
   }
 
   async #inTurn<T>(caller: string, make: () => Promise<T>): Promise<T> {
-    // Others may wait for the same, so that it is made also when its first request is given up.
+    // Others may wait for the same, so that it is made also when its first request is cancelled.
     const endTurn = await this.#turns.take(caller, new AbortController().signal);
     try {
       return await make();
