@@ -101,20 +101,20 @@ describe('an output', { timeout: 240_000 }, () => {
   test.each([
     [
       'in mid-write',
-      'writeFile',
-      "fs.writeFileSync(file, text.slice(0, 200)); process.kill(process.pid, 'SIGKILL');",
+      'writeFileSync',
+      "original(file, text.slice(0, 200)); process.kill(process.pid, 'SIGKILL');",
     ],
-    ['before the rename', 'rename', "process.kill(process.pid, 'SIGKILL');"],
+    ['before the rename', 'renameSync', "process.kill(process.pid, 'SIGKILL');"],
   ])('of a process that is killed %s is the former one', async (_, name, code) => {
     expect(await codegen()).toEqual(written);
     const before = await project.read(OUT);
     await edit();
-    const { [name]: original } = { writeFile: 'file, text', rename: 'file, target' } as Record<
+    const { [name]: original } = { writeFileSync: 'file, text', renameSync: 'file, target' } as Record<
       string,
       string
     >;
-    const killed = await codegenAfter(`const original = fs.promises.${name};
-      fs.promises.${name} = async (${original}, ...more) => {
+    const killed = await codegenAfter(`const original = fs.${name};
+      fs.${name} = (${original}, ...more) => {
         if (String(file).includes('registry.ts')) { ${code} }
         return original(${original}, ...more);
       };`);
