@@ -165,7 +165,7 @@ describe('documents', () => {
   });
 
   test.each([
-    ['[]', 'f:1:1 SW5006 a spec file must be an object, not a list'],
+    ['[]', 'f:1:1 SW5006 a spec file must be an object, not an empty list'],
     ['', 'f:1:1 SW5006 a spec file must be an object, not nothing'],
     ['workflow: {}', /SW5005 the file has no `workflow` \(did you mean `workflows`\?\)/],
     ['workflows: {}', /SW5006 `workflows` of the file must be an object with one or more workflows/],
