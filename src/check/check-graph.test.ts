@@ -191,6 +191,15 @@ describe('calls', () => {
       { properties, additionalProperties: { type: 'integer' } },
       { properties, patternProperties: { '^l': {} } },
       { properties: { ...properties, limti: {} } },
+      { properties, allOf: [{ properties: { limti: {} } }] },
+      { properties, if: { required: ['limit'] }, else: { properties: { limti: {} } } },
+      { properties, dependentSchemas: { limit: { properties: { limti: {} } } } },
+      { properties, dependentRequired: { limit: ['limti'] } },
+      { properties, propertyNames: { pattern: '^l' } },
+      { properties, unevaluatedProperties: { type: 'integer' } },
+      { properties, required: ['limti'] },
+      { properties: { limti: {} }, anyOf: [{ type: 'object', properties }] },
+      { properties, $ref: '#/$defs/more', $defs: { more: { type: 'object', properties: { limti: {} } } } },
     ])('is welcome by %j', (schema) => {
       expect(found(schema)).toEqual([]);
     });
