@@ -289,6 +289,18 @@ describe('outputs', () => {
     ]);
   });
 
+  test('a path of any length is followed, under conditions as well', () => {
+    const path = Array.from({ length: 50_000 }, () => 'id');
+    const test = { kind: 'compare', left: ref('inputs', 'task', 'id'), ops: [] } satisfies Expr;
+    const value = {
+      kind: 'and',
+      truth: 'boolean',
+      items: [test, ref('inputs', 'task', ...path)],
+    } satisfies Expr;
+    // A list of the keys before each key would not be made in time.
+    expect(codesOf(check([returns(4, value)]))).toContain('SW3013');
+  });
+
   test('SW3013: a path no argument has', () => {
     const input = {
       ...argument('page'),
