@@ -191,6 +191,15 @@ describe('calls', () => {
       { properties, additionalProperties: { type: 'integer' } },
       { properties, patternProperties: { '^l': {} } },
       { properties: { ...properties, limti: {} } },
+      { properties, allOf: [{ properties: { limti: {} } }] },
+      { properties, if: { required: ['limit'] }, else: { properties: { limti: {} } } },
+      { properties, dependentSchemas: { limit: { properties: { limti: {} } } } },
+      { properties, dependentRequired: { limit: ['limti'] } },
+      { properties, propertyNames: { pattern: '^l' } },
+      { properties, unevaluatedProperties: { type: 'integer' } },
+      { properties, required: ['limti'] },
+      { properties: { limti: {} }, anyOf: [{ type: 'object', properties }] },
+      { properties, $ref: '#/$defs/more', $defs: { more: { type: 'object', properties: { limti: {} } } } },
     ])('is welcome by %j', (schema) => {
       expect(found(schema)).toEqual([]);
     });
@@ -278,6 +287,18 @@ describe('outputs', () => {
     expect(check([found, returns(7, get(at(5, get(ref('steps', 'found'), 0)), 'titel'))])).toEqual([
       'SW4005 7:1 the output of `found` has no `[0].titel` | did you mean `title`?',
     ]);
+  });
+
+  test('a path of any length is followed, under conditions as well', () => {
+    const path = Array.from({ length: 50_000 }, () => 'id');
+    const test = { kind: 'compare', left: ref('inputs', 'task', 'id'), ops: [] } satisfies Expr;
+    const value = {
+      kind: 'and',
+      truth: 'boolean',
+      items: [test, ref('inputs', 'task', ...path)],
+    } satisfies Expr;
+    // A list of the keys before each key would not be made in time.
+    expect(codesOf(check([returns(4, value)]))).toContain('SW3013');
   });
 
   test('SW3013: a path no argument has', () => {

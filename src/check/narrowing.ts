@@ -58,10 +58,10 @@ export function followPath(
 ): { readonly known: ValueType; readonly missingKey?: MissingKey } {
   let known = start;
   let missingKey: MissingKey | undefined;
+  const keys: (string | number)[] = [];
   for (let index = 0; ; index++) {
     const all = known;
-    const isNarrowed = narrowing.isUncertain || narrowing.facts.length > 0;
-    const forms = isNarrowed ? formsAt(known, { ref, keys: keysBefore(segments, index) }, narrowing) : known;
+    const forms = formsAt(known, { ref, keys }, narrowing);
     if (forms === undefined) return { known: UNKNOWN };
     known = forms;
     const segment = segments[index];
@@ -76,11 +76,8 @@ export function followPath(
     }
     const next = read(known, segment.key);
     known = next.kind === 'found' ? next.known : ABSENT;
+    keys.push(segment.key);
   }
-}
-
-function keysBefore(segments: readonly PathSegment[], end: number): readonly (string | number)[] {
-  return segments.slice(0, end).map(({ key }) => key);
 }
 
 /** The forms of an item that match the predicate of `.filter` or `.find`. */

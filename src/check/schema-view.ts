@@ -124,20 +124,29 @@ export function propertyNames({ shapes }: SchemaView): readonly string[] {
   return [...new Set(names)];
 }
 
+/** Keywords by which a schema may take keys that its `properties` do not name. */
+const FURTHER_KEYS = [
+  ...['additionalProperties', 'patternProperties', 'unevaluatedProperties', 'propertyNames'],
+  ...['allOf', 'if', 'dependentSchemas', 'dependentRequired'],
+] as const;
+
 /**
  * The properties that objects of this view name, if they say nothing of others and `key` is not one of them: the schema
  * was not closed, as those of most servers are, and the key may be misspelt. `undefined` if the key is named or welcome.
+ *
+ * @param view of a whole schema, whose `properties` count beside alternatives and references as well.
  */
 export function unnamedBeside(view: SchemaView, key: string): readonly string[] | undefined {
+  const { root, shapes } = view;
   const names = propertyNames(view);
-  if (view.shapes === 'unknown' || names.length === 0 || names.includes(key)) return undefined;
-  const isWelcome = view.shapes.some(
+  if (shapes === 'unknown' || names.length === 0) return undefined;
+  const isWelcome = [root, ...shapes].some(
     (shape) =>
-      shape.additionalProperties !== undefined ||
-      shape.patternProperties !== undefined ||
-      shape.properties === undefined,
+      (isJsonObject(shape.properties) && Object.hasOwn(shape.properties, key)) ||
+      textsIn(shape.required).includes(key) ||
+      FURTHER_KEYS.some((keyword) => shape[keyword] !== undefined),
   );
-  return isWelcome ? undefined : names;
+  return isWelcome || shapes.some(({ properties }) => properties === undefined) ? undefined : names;
 }
 
 /** Each shape of a view by itself, by type; `undefined` if they are unknown. */

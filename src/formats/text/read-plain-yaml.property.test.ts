@@ -432,6 +432,12 @@ workflows:
           - "text"
 `;
 
+test('three dashes begin a document at the start of a line only', () => {
+  for (const text of ['---\na: 1', '# c\n--- # c\na: 1', '---\n--- a: 1']) isSame(text);
+  for (const text of [' ---\n- a', ' ---\na: 1', '\n  --- # c\na: 1'])
+    expect(readPlainYaml(new SourceText('f', text))).toBeUndefined();
+});
+
 test('long runs of blanks are read', () => {
   // A search that begins again at each blank would not end in time.
   const blanks = ' '.repeat(300_000);

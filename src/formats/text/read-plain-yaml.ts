@@ -89,7 +89,7 @@ class PlainReading {
 
   read(): Located {
     this.#nextLine();
-    if (this.#match(DOCUMENT_START) !== undefined) this.#nextLine();
+    if (this.#column === 0 && this.#match(DOCUMENT_START) !== undefined) this.#nextLine();
     if (this.#column !== 0) throw NOT_PLAIN;
     const root = this.#block(0, '');
     if (this.#index < this.#text.length) throw NOT_PLAIN;

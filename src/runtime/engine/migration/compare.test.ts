@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Expr } from '../../../graph/expression/tree.js';
 import type { Graph, Node } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
-import { ask, back, body, field, foreach, parallel, set, undo, wait } from '../constructs.fixture.js';
+import { ask, back, body, branch, field, foreach, parallel, set, undo, wait } from '../constructs.fixture.js';
 import { again, call, chain, compute, done, graph, lit, Run, step, stop } from '../graph.fixture.js';
 import { snapshot } from '../snapshot.js';
 import { compare } from './compare.js';
@@ -63,6 +64,24 @@ describe('a run moves safely', () => {
 
 describe('a run stays, by node and reason,', () => {
   const other = line(a, ask('sure'));
+
+  test('where a failure is read that it has not kept, however deep the node is', () => {
+    const lost = call('lost', {}, { onError: { value: lit(0) } });
+    const code: Expr = { kind: 'ref', root: 'nodes', path: ['lost', 'error', 'code'], find: 'optional' };
+    const pick = branch('pick', [[lit(true), body([lost])]]);
+    const both = parallel('both', { a: body([lost]), b: body([ask('inner')]) });
+    const within = parallel('within', { a: body([pick]), b: body([ask('inner')]) });
+    for (const [node, of] of [
+      ['lost', [lost, ask('sure')]],
+      ['pick', [pick, ask('sure')]],
+      ['both', [both]],
+      ['within', [within]],
+    ] as const) {
+      const run = new Run(line(...of)).fails('lost');
+      expect(reasonsOf(run, line(...of, call('tell')))).toBe('safe');
+      expect(reasonsOf(run, line(...of, call('tell', { code })))).toEqual([[node, 'changed']]);
+    }
+  });
 
   test('while it works, or has an unknown outcome', () => {
     expect(reasonsOf(new Run(line(a, ...more)), other)).toEqual([['a', 'call_in_flight']]);

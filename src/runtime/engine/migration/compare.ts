@@ -123,10 +123,23 @@ function keepsState({ state: before = [] }: Graph, { state: after = [] }: Graph)
   return before.every(({ name, initial }) => fields.get(name) === canonicalJson(initial));
 }
 
-/** Whether the other graph reads a failure of a node that this run has not kept. */
-function lacksError({ planned, isSettled, status }: NodeRecord, other: PlannedNode): boolean {
-  if (!isSettled || planned.isErrorRead || !other.isErrorRead) return false;
-  return status === 'failed' || (status === 'succeeded' && planned.node.onError !== undefined);
+/** Whether the other graph reads a failure of a node, or of one inside it, that this run has not kept. */
+function lacksError(node: NodeRecord, other: PlannedNode): boolean {
+  const { planned, isSettled, status, container } = node;
+  if (isSettled && !planned.isErrorRead && other.isErrorRead) {
+    if (status === 'failed' || (status === 'succeeded' && planned.node.onError !== undefined)) return true;
+  }
+  // Only a workflow itself reads how its nodes settled.
+  if (planned.node.kind === 'workflow') return false;
+  return container?.parts.some((part) => lacksErrorIn(part, other.scope.workflow)) === true;
+}
+
+function lacksErrorIn(scope: ScopeRecord | undefined, { byId }: WorkflowPlan): boolean {
+  return (scope?.nodes ?? []).some((node) => {
+    if (node === undefined) return false;
+    const other = byId.get(node.planned.node.id);
+    return other !== undefined && lacksError(node, other);
+  });
 }
 
 /** Looks at all nodes of a run that have started. */
@@ -215,7 +228,8 @@ class Walk {
       const hasEnded = scope === undefined || scope.open === 0;
       if (kind === 'workflow') this.#task(node, scope);
       else if (hasEnded) {
-        if (!this.#nodes.hasSameBody(node.planned, other, part)) this.#add(node.key, 'changed');
+        const isSame = this.#nodes.hasSameBody(node.planned, other, part);
+        if (!isSame || lacksErrorIn(scope, other.scope.workflow)) this.#add(node.key, 'changed');
       } else {
         const body = other.parts[kind === 'foreach' ? 0 : part];
         if (body !== undefined) this.scope(scope, body);
