@@ -113,12 +113,24 @@ export async function runCodegen(options: CodegenOptions = {}): Promise<CodegenR
 
 /** @param seen - takes note of what the run looks at. Default: only a run with a cache does. */
 export async function runNoting(options: CodegenOptions, seen?: Inputs): Promise<CodegenResult> {
+  const session = memoryOf(options.session);
+  session.begin();
+  try {
+    return await runIn(session, options, seen);
+  } finally {
+    session.end();
+  }
+}
+
+async function runIn(
+  session: SessionMemory,
+  options: CodegenOptions,
+  seen: Inputs | undefined,
+): Promise<CodegenResult> {
   // Node names modules by their real paths.
   const root = realpathSync(options.root ?? '.');
   const { configFile, cache = true, overlay } = options;
   const check = options.check === true || overlay !== undefined;
-  const session = memoryOf(options.session);
-  session.begin();
   const inputs = seen ?? (cache ? new Inputs(root, session.states) : undefined);
   const noted = inputs === undefined ? {} : { inputs };
   const plan = await planCodegen({ root, ...noted, ...(configFile === undefined ? {} : { configFile }) });

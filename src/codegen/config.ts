@@ -297,12 +297,12 @@ async function namedRegistries(
       diagnostics.push(diagnostic('SW9003', includePlace, { patterns: listed(registry.include) }));
     }
     // Checked before the sources are read: the file is not one of them, so its classes would be reported as missing.
-    if (await isForeign(root, registry.out)) {
+    if (isForeign(root, registry.out)) {
       diagnostics.push(foreignFile(root, registry.out, outPlace));
     }
     let manifest: ManifestPlan | undefined;
     if (registry.manifest !== undefined) {
-      const planned = await planManifest(root, registry.manifest, inputs);
+      const planned = planManifest(root, registry.manifest, inputs);
       const place = document.placeOf(`/registries/${i}/manifest`);
       const isTaken = named.findIndex(({ manifest }) => manifest === registry.manifest) < i;
       const taken = isTaken ? [`two registries have the manifest \`${registry.manifest}\``] : [];
@@ -343,7 +343,7 @@ async function specsOfAll(
     const place = document.placeOf(named === undefined ? '/specs' : `/registries/${index}/specs`);
     if (specs.files.length === 0)
       diagnostics.push(diagnostic('SW9003', place, { patterns: listed(patterns), what: 'spec file' }));
-    if (await isForeign(root, specs.schema)) diagnostics.push(foreignFile(root, specs.schema, place));
+    if (isForeign(root, specs.schema)) diagnostics.push(foreignFile(root, specs.schema, place));
     value.push({ ...registry, specs });
   }
   return { value, diagnostics };

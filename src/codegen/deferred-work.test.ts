@@ -16,16 +16,33 @@ test('is done once, while nothing else is', () => {
   expect(done).toEqual(['second']);
 });
 
-test('is done at once where it is asked for, and not at all where it is dropped', () => {
+test('is done at once where it is asked for, and later where it has to wait', () => {
   const deferred = new DeferredWork();
   const done: string[] = [];
   deferred.put(() => done.push('first'));
   deferred.finish();
   expect(done).toEqual(['first']);
   deferred.put(() => done.push('second'));
-  deferred.drop();
+  deferred.pause();
   vi.runAllTimers();
   expect(done).toEqual(['first']);
+  deferred.resume();
+  vi.runAllTimers();
+  expect(done).toEqual(['first', 'second']);
+  deferred.resume();
+  vi.runAllTimers();
+  expect(done).toEqual(['first', 'second']);
+});
+
+test('ends neither the process nor other work where it fails', () => {
+  const [one, other] = [new DeferredWork(), new DeferredWork()];
+  const done: string[] = [];
+  one.put(() => {
+    throw new Error('ENOTDIR');
+  });
+  other.put(() => done.push('other'));
+  vi.runAllTimers();
+  expect(done).toEqual(['other']);
 });
 
 test('is done when the process ends, which then has no listener of it', () => {

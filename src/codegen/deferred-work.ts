@@ -11,24 +11,39 @@ export class DeferredWork {
 
   /** Takes the place of what is not done yet. */
   put(work: () => void): void {
-    this.drop();
+    this.#drop();
     this.#work = work;
-    this.#timer = setTimeout(() => this.finish(), IDLE_MS);
-    this.#timer.unref();
     if (unfinished.size === 0) process.once('exit', finishAll);
     unfinished.add(this);
+    this.resume();
   }
 
-  /** Does at once what is not done yet. */
+  /** Waits with what is not done yet: the session is busy. */
+  pause(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The session is idle again. */
+  resume(): void {
+    this.pause();
+    if (this.#work === undefined) return;
+    this.#timer = setTimeout(() => this.finish(), IDLE_MS);
+    this.#timer.unref();
+  }
+
+  /** Does at once what is not done yet. What fails stays undone: no caller waits for it. */
   finish(): void {
     const work = this.#work;
-    this.drop();
-    work?.();
+    this.#drop();
+    try {
+      work?.();
+    } catch {
+      // The folder of the project may be gone, or may no longer be read.
+    }
   }
 
-  /** Forgets what is not done yet. */
-  drop(): void {
-    clearTimeout(this.#timer);
+  #drop(): void {
+    this.pause();
     this.#work = undefined;
     unfinished.delete(this);
     if (unfinished.size === 0) process.off('exit', finishAll);

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { textHash } from '../formats/source-record.js';
 import { stateOf } from './schemas/cache/dependencies.js';
@@ -85,13 +85,22 @@ export class States {
 const CLOCK_MS = 50;
 
 function isOld(absolute: string): boolean {
-  const { mtimeMs, ctimeMs } = statSync(absolute, { throwIfNoEntry: false }) ?? { mtimeMs: 0, ctimeMs: 0 };
+  const { mtimeMs, ctimeMs } = statsOf(absolute) ?? { mtimeMs: 0, ctimeMs: 0 };
   return Math.abs(Date.now() - Math.max(mtimeMs, ctimeMs)) > CLOCK_MS;
 }
 
 function signatureOf(absolute: string): string | undefined {
-  const stats = statSync(absolute, { throwIfNoEntry: false });
+  const stats = statsOf(absolute);
   if (stats === undefined) return undefined;
   const { mtimeMs, ctimeMs, size, ino } = stats;
   return `${mtimeMs} ${ctimeMs} ${size} ${ino}`;
+}
+
+/** Nothing as well where the file system refuses: a link may lead to itself, and a folder may be a file now. */
+function statsOf(absolute: string): Stats | undefined {
+  try {
+    return statSync(absolute, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }

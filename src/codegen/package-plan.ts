@@ -31,10 +31,10 @@ interface Planned {
  * @param root - absolute path of the project.
  * @param file - relative to the root, with `/`.
  */
-export async function planManifest(root: string, file: string, inputs: Inputs | undefined): Promise<Planned> {
+export function planManifest(root: string, file: string, inputs: Inputs | undefined): Planned {
   const read = readPlan(root, file, inputs);
   const found = typeof read === 'string' ? { problems: [read] } : { value: read, problems: [] };
-  return { ...found, isForeign: await isForeign(root, file) };
+  return { ...found, isForeign: isForeign(root, file) };
 }
 
 function readPlan(root: string, file: string, inputs: Inputs | undefined): ManifestPlan | string {

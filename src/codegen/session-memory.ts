@@ -23,7 +23,12 @@ export class SessionMemory {
 
   /** A run begins: what the last one has left to be written would be in its way. */
   begin(): void {
-    this.#deferred.drop();
+    this.#deferred.pause();
+  }
+
+  /** A run is over. Where it has nothing to write itself, it leaves what an earlier one has. */
+  end(): void {
+    this.#deferred.resume();
   }
 
   /**

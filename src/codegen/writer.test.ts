@@ -33,18 +33,18 @@ describe('outputState', () => {
     ['foreign', `// mine\n${output.text}`],
   ])('is %s for %j', async (state, text) => {
     await put(text);
-    expect(await outputState(root, output)).toBe(state);
+    expect(outputState(root, output)).toBe(state);
   });
 
   test('is missing where there is no file, and where there is no folder', async () => {
-    expect(await outputState(root, output)).toBe('missing');
+    expect(outputState(root, output)).toBe('missing');
     await writeFile(path.join(root, 'generated'), 'a file where a folder should be');
-    expect(await outputState(root, output)).toBe('missing');
+    expect(outputState(root, output)).toBe('missing');
   });
 
   test('is foreign for a folder of that name', async () => {
     await mkdir(path.join(root, output.file), { recursive: true });
-    expect(await outputState(root, output)).toBe('foreign');
+    expect(outputState(root, output)).toBe('foreign');
   });
 });
 
@@ -53,9 +53,9 @@ test.each([
   ['', false],
   ['export const mine = 1;\n', true],
 ])('a file with %j is foreign: %s', async (text, expected) => {
-  expect(await isForeign(root, output.file)).toBe(false);
+  expect(isForeign(root, output.file)).toBe(false);
   await put(text);
-  expect(await isForeign(root, output.file)).toBe(expected);
+  expect(isForeign(root, output.file)).toBe(expected);
 });
 
 describe('writeOutput', () => {

@@ -67,7 +67,7 @@ function endOfChunk(text: string, start: number): number {
 }
 
 /** Whether the path of an output holds something that codegen did not write. */
-export async function isForeign(root: string, file: string): Promise<boolean> {
+export function isForeign(root: string, file: string): boolean {
   return lookInto(root, file, HEADERS, () => 'stale') === 'foreign';
 }
 

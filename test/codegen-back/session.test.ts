@@ -1,8 +1,9 @@
 import { readFile, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type CodegenResult, CodegenSession, runCodegen } from '../../src/codegen/index.js';
+import { readSourceRecords } from '../../src/formats/source-record.js';
 import { createProject, type Project } from './project.fixture.js';
 
 let projects: Project[] = [];
@@ -248,4 +249,29 @@ describe('a session', { timeout: 240_000 }, () => {
       }
     },
   );
+
+  test('notes for servers what it has written, also where a later run finds an error', async () => {
+    const tool = (description: string) => `
+      import { Tool } from 'stepwright';
+      @Tool({ name: 'greet', description: '${description}' })
+      export class Greet { execute(input: { name: string }): { text: string } { return { text: input.name }; } }
+    `;
+    const project = await open({ 'src/tool.ts': tool('Greets') });
+    const options = { root: project.root, session: new CodegenSession() };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await runCodegen(options);
+      await project.write({ 'src/tool.ts': tool('Welcomes') });
+      await runCodegen(options);
+      await project.write({ 'src/tool.ts': `${tool('Salutes')} (` });
+      expect((await runCodegen(options)).diagnostics).not.toEqual([]);
+      vi.runAllTimers();
+    } finally {
+      vi.useRealTimers();
+    }
+    const [record] = readSourceRecords(project.root);
+    const [checksum] = record?.registries['generated/registry.ts'] ?? [];
+    expect(await registryOf(project)).toContain(`checksum: '${checksum}'`);
+    expect(record?.sources).toMatchObject({ 'src/tool.ts': 'changed' });
+  });
 });

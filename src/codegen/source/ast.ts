@@ -70,8 +70,8 @@ export function placeBetween(
 ): SourceLocation {
   if (nearest.source !== source) nearest = { source, starts: source.getLineStarts(), line: 0 };
   const { starts } = nearest;
-  const from = lineAt(starts, start, nearest.line);
-  const to = lineAt(starts, end, from);
+  const from = lineAt(source, start, nearest.line);
+  const to = lineAt(source, end, from);
   nearest.line = from;
   const column = (line: number, position: number): number => position - (starts[line] as number) + 1;
   return {
@@ -85,11 +85,20 @@ let nearest: { readonly source?: ts.SourceFile; readonly starts: readonly number
   ...{ starts: [], line: 0 },
 };
 
+/** How many lines are looked at one by one. */
+const NEAR_LINES = 16;
+
 /** @param near - the index of a line; the search begins there. */
-function lineAt(starts: readonly number[], position: number, near: number): number {
+function lineAt(source: ts.SourceFile, position: number, near: number): number {
+  const starts = source.getLineStarts();
+  const first = Math.max(0, near - NEAR_LINES);
+  const last = Math.min(starts.length - 1, near + NEAR_LINES);
+  const isNear =
+    position >= (starts[first] as number) && position < (starts[last + 1] ?? Number.POSITIVE_INFINITY);
+  if (!isNear) return source.getLineAndCharacterOfPosition(position).line;
   let line = near;
-  while (line > 0 && (starts[line] as number) > position) line -= 1;
-  while (line + 1 < starts.length && (starts[line + 1] as number) <= position) line += 1;
+  while ((starts[line] as number) > position) line -= 1;
+  while (line < last && (starts[line + 1] as number) <= position) line += 1;
   return line;
 }
 

@@ -178,6 +178,18 @@ describe('codegen that watches', { timeout: 120_000 }, () => {
     while (codes(run)?.length !== 0) run = await nextRun();
   });
 
+  test('outlives a folder of sources that becomes a file', async () => {
+    await start();
+    rmSync(path.join(root, 'src/tools'), { recursive: true });
+    write('src/tools', '');
+    const broken = await nextRun();
+    expect(broken.changes).toEqual(['src/tools/count.ts']);
+    expect(codes(broken)).toEqual(['SW3007']);
+    rmSync(path.join(root, 'src/tools'));
+    write('src/tools/count.ts', tool('count'));
+    expect(codes(await nextRun())).toEqual([]);
+  });
+
   test('follows spec files that are new, changed and deleted', async () => {
     const flow = (name: string, from: number): string =>
       `workflows:\n  ${name}:\n    description: counts\n    graph:\n      a: { call: count, args: { from: ${from} } }\n`;
