@@ -24,7 +24,7 @@ import {
 } from '../../upstream/port.js';
 import { SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
 import { reasonOf, upstreamTexts } from '../../upstream/texts.js';
-import { ClientCredentials, isRefusedAuthorization } from './client-credentials.js';
+import { ClientCredentials, NoTokenError } from './client-credentials.js';
 import { UpstreamProcess } from './upstream-process.js';
 
 /** How long a server may take to start and to introduce itself. */
@@ -74,8 +74,8 @@ async function endTextOf(transport: Transport): Promise<string | undefined> {
 function transportOf({ server, root, say, secret }: OpenRequest): Transport {
   if ('url' in server) {
     const { url, headers = {}, auth } = server;
-    const authProvider = auth === undefined ? {} : { authProvider: new ClientCredentials(auth, secret) };
-    const options = { requestInit: { headers: { ...headers } }, ...authProvider };
+    const authorized = auth === undefined ? {} : { fetch: new ClientCredentials(server, auth, secret).fetch };
+    const options = { requestInit: { headers: { ...headers } }, ...authorized };
     // The members of the SDK's class are optional where those of its interface are not.
     return new StreamableHTTPClientTransport(new URL(url), options) as Transport;
   }
@@ -169,7 +169,7 @@ class ClientConnection implements UpstreamConnection {
     } else if (!this.#isClosed && isAnswer(error)) {
       return new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
     }
-    if (isUnsent(error) || isRefusedAuthorization(error))
+    if (isUnsent(error) || error instanceof NoTokenError)
       return new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, why));
     const lost = upstreamTexts.lost(name, tool, await this.endText());
     return new UpstreamError('E_UPSTREAM_LOST', lost, { outcomeUnknown: true });
