@@ -2,6 +2,7 @@ import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/sdk/cl
 import { ClientCredentialsProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { HttpUpstream } from '../../upstream/config.js';
+import type { ConnectionSecrets } from '../../upstream/servers.js';
 import { reasonOf } from '../../upstream/texts.js';
 
 /** How long each request for a token may take. */
@@ -22,17 +23,16 @@ export class NoTokenError extends Error {
 export class ClientCredentials {
   readonly #server: HttpUpstream;
   readonly #provider: ClientCredentialsProvider;
-  readonly #secret: (text: string) => void;
+  readonly #secrets: ConnectionSecrets;
   #renewal: Promise<void> | undefined;
 
-  /** @param secret receives tokens, which must not be shown. */
   constructor(
     server: HttpUpstream,
     { issuer, clientId, clientSecret, scope }: NonNullable<HttpUpstream['auth']>,
-    secret: (text: string) => void,
+    secrets: ConnectionSecrets,
   ) {
     this.#server = server;
-    this.#secret = secret;
+    this.#secrets = secrets;
     this.#provider = new ClientCredentialsProvider({
       clientId,
       clientSecret,
@@ -80,7 +80,7 @@ export class ClientCredentials {
     } catch (error) {
       throw new NoTokenError(reasonOf(error), { cause: error });
     }
-    if (this.#token !== undefined) this.#secret(this.#token);
+    if (this.#token !== undefined) this.#secrets.addToken(this.#token);
   }
 
   /** The server itself gets its headers, also where it says which authorization server it trusts. */
