@@ -17,8 +17,8 @@ const NOTHING = '–';
 
 /**
  * The steps of a workflow in their order: `search → [ reserve | waitlist ] → ( mail & log )`. What may be left out
- * is next to `–`; what runs side by side has `&` between. A step that runs only when it is selected is shown once, where
- * it is selected: `( try charge, else notify )`.
+ * is next to `–`; what runs side by side has `&` between. A step that runs only when it is selected is shown where it is
+ * selected, `( try charge, else notify )`, with its own steps the first time.
  */
 export function flowText(
   graph: Graph,
@@ -29,6 +29,8 @@ export function flowText(
 
 class Flow {
   readonly #nameOf: (node: Node) => string;
+  /** Those that were shown where they are selected. */
+  readonly #selected = new Set<PlannedNode>();
 
   constructor(nameOf: (node: Node) => string) {
     this.#nameOf = nameOf;
@@ -144,7 +146,14 @@ class Flow {
     if (nodes.length === 1 && first?.node.kind === 'error') return 'fail';
     if (nodes.length === 1 && first?.node.kind === 'return') return 'done';
     const shown = nodes.filter(({ node }) => kinds[node.kind].isStep);
-    return shown.length === 0 ? NOTHING : shown.map((planned) => this.#label(planned, depth)).join(' → ');
+    return shown.length === 0 ? NOTHING : shown.map((planned) => this.#once(planned, depth)).join(' → ');
+  }
+
+  /** A step that is selected again has its name alone: branches that join after each other would be shown 2^n times. */
+  #once(planned: PlannedNode, depth: number): string {
+    if (this.#selected.has(planned)) return this.#nameOf(planned.node);
+    this.#selected.add(planned);
+    return this.#label(planned, depth);
   }
 }
 

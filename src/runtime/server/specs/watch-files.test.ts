@@ -28,7 +28,12 @@ test('links that are replaced at once begin a few watches, all of which end', as
   const isChanged = new Promise<void>((resolve) => {
     changed = resolve;
   });
-  const watcher = await watchSpecFiles(['flows/*.yaml'], root, () => changed(), expect.unreachable);
+  const watcher = await watchSpecFiles(
+    ['flows/*.yaml'],
+    root,
+    () => changed(),
+    ({ message }) => expect.unreachable(message),
+  );
   for (let count = 0; count < 100; count += 1) {
     symlinkSync(count % 2 === 0 ? '2' : '1', path.join(root, 'next'));
     renameSync(path.join(root, 'next'), path.join(root, 'flows'));
