@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { branch } from '../runtime/engine/constructs.fixture.js';
+import { body, branch } from '../runtime/engine/constructs.fixture.js';
 import { call, graph, lit } from '../runtime/engine/graph.fixture.js';
 import { flowText } from './flow.js';
 
@@ -24,4 +24,17 @@ test('shows the steps of one that is selected several times once', () => {
 
 test('has a length in proportion to the steps, also where branches cross', () => {
   expect(flowText(crossing(60)).length).toBeLessThan(3_000);
+});
+
+test('ends a long row of fallbacks and of branches', () => {
+  const ids = Array.from({ length: 900 }, (_, index) => index);
+  const fallbacks = ids.map((id) => call(`s${id}`, {}, { onError: { fallbackNode: `s${id + 1}` } }));
+  expect(flowText(graph([...fallbacks, call('s900')]))).toMatch(/^\( try s0, else .*, else … [ )]+$/);
+  const branches = ids.map((id) =>
+    branch(`s${id}`, [
+      [lit(true), `s${id + 1}`],
+      [undefined, body([])],
+    ]),
+  );
+  expect(flowText(graph([...branches, call('s900')]))).toMatch(/^\[ \[ .*… \| – \]/);
 });
