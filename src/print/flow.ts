@@ -14,11 +14,15 @@ export interface FlowOptions {
 }
 
 const NOTHING = '–';
+const MORE = '…';
+
+/** How many steps that select each other are shown one inside the other. */
+const MOST_SELECTED = 32;
 
 /**
  * The steps of a workflow in their order: `search → [ reserve | waitlist ] → ( mail & log )`. What may be left out
- * is next to `–`; what runs side by side has `&` between. A step that runs only when it is selected is shown once, where
- * it is selected: `( try charge, else notify )`.
+ * is next to `–`; what runs side by side has `&` between. A step that runs only when it is selected is shown where it is
+ * selected, `( try charge, else notify )`, with its own steps the first time; of a long row of such steps the end is `…`.
  */
 export function flowText(
   graph: Graph,
@@ -29,6 +33,9 @@ export function flowText(
 
 class Flow {
   readonly #nameOf: (node: Node) => string;
+  /** Those that were shown where they are selected. */
+  readonly #selected = new Set<PlannedNode>();
+  #nesting = 0;
 
   constructor(nameOf: (node: Node) => string) {
     this.#nameOf = nameOf;
@@ -41,7 +48,7 @@ class Flow {
   #steps(nodes: readonly PlannedNode[], depth: number): string {
     const shown = nodes.filter((planned) => this.#isShown(planned));
     if (shown.length === 0) return NOTHING;
-    if (depth === 0) return '…';
+    if (depth === 0) return MORE;
     const rows = new Map<number, string[]>();
     for (const [planned, level] of this.#levels(nodes)) {
       if (shown.includes(planned)) rows.set(level, [...(rows.get(level) ?? []), this.#label(planned, depth)]);
@@ -144,7 +151,18 @@ class Flow {
     if (nodes.length === 1 && first?.node.kind === 'error') return 'fail';
     if (nodes.length === 1 && first?.node.kind === 'return') return 'done';
     const shown = nodes.filter(({ node }) => kinds[node.kind].isStep);
-    return shown.length === 0 ? NOTHING : shown.map((planned) => this.#label(planned, depth)).join(' → ');
+    return shown.length === 0 ? NOTHING : shown.map((planned) => this.#once(planned, depth)).join(' → ');
+  }
+
+  /** A step that is selected again has its name alone: branches that join after each other would be shown 2^n times. */
+  #once(planned: PlannedNode, depth: number): string {
+    if (this.#selected.has(planned)) return this.#nameOf(planned.node);
+    if (this.#nesting === MOST_SELECTED) return MORE;
+    this.#selected.add(planned);
+    this.#nesting += 1;
+    const label = this.#label(planned, depth);
+    this.#nesting -= 1;
+    return label;
   }
 }
 

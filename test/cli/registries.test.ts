@@ -306,6 +306,11 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     });
   });
 
+  test('warns once of tools that do not say what another call does', () => {
+    const { err } = stepwright('serve', '--store', 'sqlite:serve.db');
+    expect(err.match(/retrySafety: 'idempotent'/g)).toHaveLength(1);
+  });
+
   test('serves over HTTP, and drains on SIGTERM', async () => {
     const child = spawn(process.execPath, [main, 'serve', '--http', '--port', '0'], { cwd: root });
     const url = await new Promise<string>((resolve) => {

@@ -38,7 +38,8 @@ export const serveCommand = registryCommand(
         ...specsOf(given, parsed.args, choice.root),
       };
       // Faults are thrown here, with the repair for this command, before `serve` would end the process.
-      untypedServer(registry, options);
+      // Its warnings come from there.
+      untypedServer(registry, { ...options, log: () => {} });
       const listen = port === undefined ? {} : { port: Number(port) };
       const running = http
         ? await serveHttp<Registry>(registry, { ...options, ...listen })

@@ -77,24 +77,26 @@ export class RecordingUpstream implements UpstreamPort {
  * once. A masked part of an input matches any text. A call that was not recorded fails with `E_UPSTREAM_REFUSED`.
  */
 export class CassetteUpstream implements UpstreamPort {
-  /** By server and tool. */
-  readonly #left = new Map<string, Interaction[]>();
+  /** By server and tool; the inputs as canonical texts. */
+  readonly #left = new Map<string, { readonly text: string; readonly interaction: Interaction }[]>();
 
   constructor(cassette: Cassette) {
     for (const interaction of cassette.interactions) {
       const key = keyOf(interaction);
+      const recorded = { text: canonicalJson(interaction.input), interaction };
       const ofTool = this.#left.get(key);
-      if (ofTool === undefined) this.#left.set(key, [interaction]);
-      else ofTool.push(interaction);
+      if (ofTool === undefined) this.#left.set(key, [recorded]);
+      else ofTool.push(recorded);
     }
   }
 
   async call(reference: UpstreamReference, input: JsonObject): Promise<UpstreamResult> {
     const ofTool = this.#left.get(keyOf(reference)) ?? [];
     const wanted = canonicalJson(input);
-    const exact = ofTool.findIndex((interaction) => canonicalJson(interaction.input) === wanted);
-    const at = exact < 0 ? ofTool.findIndex((each) => isRecorded(each.input, input)) : exact;
-    const [found] = at < 0 ? [] : ofTool.splice(at, 1);
+    const exact = ofTool.findIndex(({ text }) => text === wanted);
+    const at =
+      exact < 0 ? ofTool.findIndex(({ interaction }) => isRecorded(interaction.input, input)) : exact;
+    const found = at < 0 ? undefined : ofTool.splice(at, 1)[0]?.interaction;
     if (found?.result !== undefined) return found.result;
     if (found?.failure !== undefined) {
       const { code, message } = found.failure;

@@ -86,7 +86,7 @@ describe('variables', () => {
       a: { command: 'a', args: [variable('TOKEN'), variable('ONE')] },
       b: { url: `https://${variable('HOST')}` },
     };
-    expect(secretsOf(servers, env)).toEqual(['abc', 'example.com']);
+    expect(secretsOf(servers, env)).toEqual(['sesame-opens', 'example.com']);
   });
 
   test('may be empty, and are then no secret', () => {

@@ -26,15 +26,22 @@ export interface UpstreamConnection {
  *
  * @param say receives what the server writes to its log, a line at a time.
  * @param changed is called when the server says that its list of tools has changed.
- * @param secret receives what must not be shown beside the variables, such as tokens.
  */
 export type OpenUpstream = (
   name: string,
   server: UpstreamServer,
   say: (line: string) => void,
   changed: () => void,
-  secret: (text: string) => void,
+  secrets: ConnectionSecrets,
 ) => Promise<UpstreamConnection>;
+
+/** What must not be shown of a connection. */
+export interface ConnectionSecrets {
+  /** Adds a token to the values of the variables. The tokens before it have expired. */
+  addToken(token: string): void;
+  /** A text without secrets, to be called before the text is shortened. */
+  mask(text: string): string;
+}
 
 /** How upstream servers are reached. */
 export interface UpstreamSettings {
@@ -49,6 +56,9 @@ export interface UpstreamSettings {
 /** The delay before the first connection after a failure, in ms; it doubles with each further failure. */
 const FIRST_DELAY_MS = 100;
 const LONGEST_DELAY_MS = 30_000;
+
+/** So many tokens are masked: those before them are in no message any more. */
+const MASKED_TOKENS = 10;
 
 /** Thrown by a connection whose session the server has forgotten: the request was not handled. */
 export class SessionLostError extends Error {
@@ -140,11 +150,11 @@ class Link {
     let mask = (text: string): string => text;
     try {
       const { server, secrets } = withEnvironment(name, this.server, env);
-      const known = new Set(secrets);
-      mask = (text) => withoutSecrets(text, known);
+      const known = secretsWith(secrets);
+      mask = known.mask;
       if (this.#failures > 0) await wait(this.#delayMs());
       const say = (line: string): void => log(mask(upstreamTexts.said(name, line)));
-      const connection = await open(name, server, say, this.changed, (text) => known.add(text));
+      const connection = await open(name, server, say, this.changed, known);
       const masked = maskedConnection(connection, mask);
       void connection.closed.then(() => this.#lost(masked));
       return masked;
@@ -187,8 +197,18 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-function withoutSecrets(text: string, secrets: ReadonlySet<string>): string {
-  return [...secrets].reduce((shown, secret) => shown.replaceAll(secret, MASKED), text);
+/** @param variables their values, the longest first. */
+function secretsWith(variables: readonly string[]): ConnectionSecrets {
+  const tokens: string[] = [];
+  return {
+    addToken(token) {
+      if (token === '') return;
+      tokens.push(token);
+      if (tokens.length > MASKED_TOKENS) tokens.shift();
+    },
+    // A token may have the value of a variable in it.
+    mask: (text) => [...tokens, ...variables].reduce((shown, each) => shown.replaceAll(each, MASKED), text),
+  };
 }
 
 /** A connection whose errors repeat no secret of the configuration. */

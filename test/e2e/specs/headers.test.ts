@@ -3,15 +3,21 @@ import { describe, expect, test } from 'vitest';
 import { callOf, runIn } from '../composite/client.js';
 import { listening, sessionOf, tokenOf } from '../composite/http.js';
 import { ask, folderWith, repeat, serverWith, workflowTools } from './fixture.js';
-import { web, yaml } from './web.js';
+import { send, web, yaml } from './web.js';
 
 const everyone = { toolHints: () => true, workflowUrl: () => true, workflowResources: () => true };
 const hints = { echo: { category: 'search', hint: 'Say it first', next: ['meet'] } };
 
 /** Sends one request without a session. */
-async function sent(url: URL, headers: Readonly<Record<string, string>>, method = 'tools/list') {
+async function sent(
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  method = 'tools/list',
+  signal: AbortSignal = new AbortController().signal,
+) {
   const response = await fetch(url, {
     method: 'POST',
+    signal,
     headers: {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
@@ -235,4 +241,37 @@ test('an address of the configuration is read at the start', async () => {
   const root = folderWith({});
   const { server: other } = serverWith({ specs: { root, urls: [`${site.origin}/a.yaml`] } });
   await expect(other.start()).rejects.toThrow(/reads nothing from other hosts.*specs\.remote\.allow/);
+});
+
+test('addresses of requests that were cancelled are not read, and too many are refused', async () => {
+  const held: (() => void)[] = [];
+  let isHeld = true;
+  const site = await web((_request, response) => {
+    const answer = (): void => send(response, repeat('twice'));
+    if (isHeld) held.push(answer);
+    else answer();
+  });
+  const { server } = serverWith({ specs: { remote: { allow: [site.origin] } } });
+  const limits = { concurrentPerOwner: 1, queuedPerOwner: 2 };
+  const url = await listening(server, { headers: everyone, limits });
+  const read = async (name: string, signal?: AbortSignal): Promise<number> =>
+    (await sent(url, { 'X-Workflow-URL': `${site.origin}/a.yaml?${name}` }, 'tools/list', signal)).status;
+  const first = read('first');
+  await expect.poll(() => site.requests.length).toBe(1);
+  const leave = new AbortController();
+  const waiting = ['a', 'b', 'c'].map((name) => read(name, leave.signal).catch(() => 0));
+  expect(await Promise.race(waiting)).toBe(429);
+  leave.abort();
+  await Promise.all(waiting);
+  // Two others wait once the server has seen that the clients have left.
+  const queued = async (name: string): Promise<{ readonly status: Promise<number> }> => {
+    const status = read(name);
+    const soon = await Promise.race([status, new Promise((resolve) => setTimeout(resolve, 200))]);
+    return soon === 429 ? queued(name) : { status };
+  };
+  const others = [await queued('d'), await queued('e')];
+  isHeld = false;
+  for (const answer of held) answer();
+  expect(await Promise.all([first, ...others.map(({ status }) => status)])).toEqual([200, 200, 200]);
+  expect(site.requests.map((request) => request.url)).toEqual(['/a.yaml?first', '/a.yaml?d', '/a.yaml?e']);
 });

@@ -192,6 +192,18 @@ describe('a malformed profile keeps the server from starting', () => {
     await expect(server.start()).rejects.toThrow(RangeError);
   });
 
+  test.each([
+    [{ specs: { file: ['a.yaml'] } }, "specs has no option 'file'; did you mean 'files'?"],
+    [{ specs: { folder: '.' } }, "specs has no option 'folder'; it has files, urls, root, watch, remote"],
+    [{ specs: { remote: { allow: [], header: {} } } }, "specs.remote has no option 'header'"],
+    [{ profiles: { a: { tool: [] } } }, "profiles.a has no option 'tool'; did you mean 'tools'?"],
+    [{ profiles: { a: { specs: { root: '.' } } } }, "profiles.a.specs has no option 'root'"],
+  ])('with an option that there is not: %j', async (options, message) => {
+    const { server } = serverWith(options as never);
+    await expect(server.start()).rejects.toThrow(message);
+    await expect(server.start()).rejects.toThrow(RangeError);
+  });
+
   test('with a workflow that is not there', async () => {
     const { server } = serverWith({ profiles: { a: { workflows: ['great'] } } });
     await expect(server.start()).rejects.toThrow(/the profile 'a'.*'great'; did you mean 'greet'/);

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Protection } from './http.fixture.js';
 
@@ -7,6 +7,10 @@ export interface AuthorizationFixture extends Protection {
   /** The requests for tokens: whether the client was known, and the parameters. */
   readonly requests: readonly { readonly isKnown: boolean; readonly params: Record<string, string> }[];
   readonly tokens: readonly string[];
+  /** The headers of all requests. */
+  readonly headers: readonly IncomingHttpHeaders[];
+  /** Breaks the connections of all further requests. */
+  fail(): void;
   /** Ends all tokens that were given so far. */
   expire(): void;
   close(): Promise<void>;
@@ -18,11 +22,15 @@ export async function authorizationFixture(
 ): Promise<AuthorizationFixture> {
   const requests: { isKnown: boolean; params: Record<string, string> }[] = [];
   const tokens: string[] = [];
+  const headers: IncomingHttpHeaders[] = [];
+  let fails = false;
   const valid = new Set<string>();
   const credentials = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
   const http = createServer(async (request, response) => {
     const answer = (status: number, body: object): void =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    headers.push(request.headers);
+    if (fails) return void request.socket.destroy();
     const issuer = `http://${request.headers.host}`;
     if (request.url === '/.well-known/oauth-authorization-server')
       return answer(200, {
@@ -53,6 +61,10 @@ export async function authorizationFixture(
     accepts: (authorization) => authorization !== undefined && valid.has(authorization),
     requests,
     tokens,
+    headers,
+    fail: () => {
+      fails = true;
+    },
     expire: () => valid.clear(),
     close: () =>
       new Promise((resolve) => {

@@ -20,7 +20,7 @@ async function authorizationServer(): Promise<AuthorizationFixture> {
   return authorization;
 }
 
-async function open(access: Protection, settings: Settings = {}) {
+async function open(access: Protection, settings: Settings = {}, headers: Record<string, string> = {}) {
   const http = await httpFixture(access);
   onTestFinished(() => http.close());
   const auth = {
@@ -29,7 +29,7 @@ async function open(access: Protection, settings: Settings = {}) {
     clientSecret: `$\{UPSTREAM_TEST_CLIENT_SECRET}`,
     ...settings,
   };
-  const upstream = upstreamServers({ fixture: { url: http.url, auth } });
+  const upstream = upstreamServers({ fixture: { url: http.url, headers, auth } });
   onTestFinished(() => upstream.close());
   const echo = (text: string): Promise<unknown> =>
     upstream
@@ -106,4 +106,54 @@ test('a call whose token cannot be renewed was not made', async () => {
   isOpen = false;
   await authorization.close();
   await expect(echo('b')).rejects.toMatchObject({ code: 'E_UPSTREAM_UNAVAILABLE' });
+});
+
+test('a call whose renewal breaks off was not made', async () => {
+  const authorization = await authorizationServer();
+  const { echo } = await open(authorization);
+  expect(await echo('a')).toBe('a');
+  authorization.expire();
+  authorization.fail();
+  const failure = await echo('b').catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'E_UPSTREAM_UNAVAILABLE' });
+  expect(failure).not.toHaveProperty('outcomeUnknown', true);
+});
+
+test('calls at the same time get one token, also where one is refused late', async () => {
+  const authorization = await authorizationServer();
+  let refused = 0;
+  let renewed = (): void => {};
+  const isRenewed = new Promise<void>((resolve) => {
+    renewed = resolve;
+  });
+  let isHeld = false;
+  const { echo } = await open({
+    ...authorization,
+    async accepts(sent) {
+      const isValid = authorization.accepts(sent);
+      if (!isHeld) return isValid;
+      if (await isValid) {
+        // The refusal arrives while the call with the new token is being answered.
+        renewed();
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        return true;
+      }
+      refused += 1;
+      if (refused === 2) await isRenewed;
+      return false;
+    },
+  });
+  expect(await echo('a')).toBe('a');
+  authorization.expire();
+  isHeld = true;
+  expect(await Promise.all([echo('b'), echo('c')])).toEqual(['b', 'c']);
+  expect(authorization.tokens).toEqual(['granted-token-1', 'granted-token-2']);
+});
+
+test('the headers of a server are not sent to its authorization server', async () => {
+  const authorization = await authorizationServer();
+  const { echo } = await open(authorization, {}, { 'x-api-key': 'key-of-the-server' });
+  expect(await echo('a')).toBe('a');
+  expect(authorization.headers.length).toBeGreaterThan(1);
+  expect(authorization.headers.filter((each) => each['x-api-key'] !== undefined)).toEqual([]);
 });

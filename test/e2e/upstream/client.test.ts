@@ -217,6 +217,20 @@ describe('an upstream server over stdio', { timeout: 120_000 }, () => {
     expect(await ends(killed)).toBe(unreachable(killed, 'was ended by SIGKILL; it wrote nothing to stderr'));
   });
 
+  test('shows no part of a secret where its lines and its command are cut', async () => {
+    const padding = 'x'.repeat(290);
+    const script = `console.error("${padding}" + process.env.FIXTURE_SECRET); process.exit(1)`;
+    expect(await ends(script)).not.toContain(SECRET.slice(0, 5));
+    const end = 'process.exit(1)';
+    const before = `${process.execPath} -e ${end} `;
+    const upstream = upstreamServers(
+      { fixture: { command: process.execPath, args: ['-e', end, padding.slice(before.length), VARIABLE] } },
+      { log: () => {} },
+    );
+    const failure = await upstream.list('fixture', call().signal).catch((error: Error) => error.message);
+    expect(failure).not.toContain(SECRET.slice(0, 5));
+  });
+
   test('cannot be reached where there is no such program', async () => {
     const upstream = upstreamServers({ fixture: { command: `${import.meta.dirname}/nothing` } });
     await expect(upstream.list('fixture', call().signal)).rejects.toMatchObject({

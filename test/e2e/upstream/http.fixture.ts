@@ -20,7 +20,7 @@ export interface HttpFixture {
 export interface Protection {
   /** The address of the authorization server. */
   readonly issuer: string;
-  accepts(authorization: string | undefined): boolean;
+  accepts(authorization: string | undefined): boolean | Promise<boolean>;
 }
 
 /** @param access the token that callers have to send, or who decides; without it all are served. */
@@ -37,7 +37,7 @@ export async function httpFixture(access?: string | Protection): Promise<HttpFix
     }
     const isAllowed =
       typeof access === 'object'
-        ? access.accepts(authorization)
+        ? await access.accepts(authorization)
         : access === undefined || authorization === `Bearer ${access}`;
     if (!isAllowed) {
       response.writeHead(401).end(`no access with ${authorization}`);

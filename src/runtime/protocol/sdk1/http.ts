@@ -219,7 +219,10 @@ class Endpoint {
     if (!read.ok) return refusal(read.status, -32_602, read.message, id, { code: 'E_SPEC_HEADER' });
     const brings = Object.keys(read.brought).length > 0;
     if (profile === undefined && !brings) return this.server;
+    if (brings && this.#turns.isFull(holder))
+      return busy(429, httpTexts.tooManyRequests(this.settings.limits.queuedPerOwner), message);
     const endTurn = brings ? await this.#turns.take(holder, request.signal) : undefined;
+    if (brings && endTurn === undefined) return refusal(499, -32_000, httpTexts.left(), id);
     try {
       const chosen = profile === undefined ? {} : { profile };
       return await this.server.view({ ...chosen, ...read.brought, caller: holder });

@@ -22,9 +22,9 @@ import {
   type UpstreamResult,
   type UpstreamTool,
 } from '../../upstream/port.js';
-import { SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
+import { type ConnectionSecrets, SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
 import { reasonOf, upstreamTexts } from '../../upstream/texts.js';
-import { ClientCredentials, isRefusedAuthorization } from './client-credentials.js';
+import { ClientCredentials, NoTokenError } from './client-credentials.js';
 import { UpstreamProcess } from './upstream-process.js';
 
 /** How long a server may take to start and to introduce itself. */
@@ -44,8 +44,7 @@ export interface OpenRequest {
   readonly root: string;
   readonly say: (line: string) => void;
   readonly changed: () => void;
-  /** Receives tokens. */
-  readonly secret: (text: string) => void;
+  readonly secrets: ConnectionSecrets;
 }
 
 /** Connects to an upstream server by the client of the SDK. */
@@ -71,17 +70,19 @@ async function endTextOf(transport: Transport): Promise<string | undefined> {
   return transport instanceof UpstreamProcess ? transport.endText() : undefined;
 }
 
-function transportOf({ server, root, say, secret }: OpenRequest): Transport {
+function transportOf({ server, root, say, secrets }: OpenRequest): Transport {
   if ('url' in server) {
     const { url, headers = {}, auth } = server;
-    const authProvider = auth === undefined ? {} : { authProvider: new ClientCredentials(auth, secret) };
-    const options = { requestInit: { headers: { ...headers } }, ...authProvider };
+    const authorized =
+      auth === undefined ? {} : { fetch: new ClientCredentials(server, auth, secrets).fetch };
+    const options = { requestInit: { headers: { ...headers } }, ...authorized };
     // The members of the SDK's class are optional where those of its interface are not.
     return new StreamableHTTPClientTransport(new URL(url), options) as Transport;
   }
   const { command, args = [], env = {}, cwd = '.' } = server;
   const all = { ...getDefaultEnvironment(), ...env };
-  return new UpstreamProcess({ command, args: [...args], env: all, cwd: path.resolve(root, cwd) }, say);
+  const parameters = { command, args: [...args], env: all, cwd: path.resolve(root, cwd) };
+  return new UpstreamProcess(parameters, say, secrets.mask);
 }
 
 function metaOf({ idempotencyKey, meta }: UpstreamCall): { readonly _meta?: Record<string, string> } {
@@ -169,7 +170,7 @@ class ClientConnection implements UpstreamConnection {
     } else if (!this.#isClosed && isAnswer(error)) {
       return new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.refused(name, tool, why));
     }
-    if (isUnsent(error) || isRefusedAuthorization(error))
+    if (isUnsent(error) || error instanceof NoTokenError)
       return new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, why));
     const lost = upstreamTexts.lost(name, tool, await this.endText());
     return new UpstreamError('E_UPSTREAM_LOST', lost, { outcomeUnknown: true });

@@ -21,16 +21,23 @@ export class UpstreamProcess extends StdioClientTransport {
   readonly #written: Promise<unknown>;
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
 
-  /** @param say receives what the server writes to stderr, a line at a time. */
-  constructor(parameters: StdioServerParameters, say: (line: string) => void) {
+  /**
+   * @param say receives what the server writes to stderr, a line at a time.
+   * @param mask masks secrets: the part of one that is left of a shortened line could not be found any more.
+   */
+  constructor(
+    parameters: StdioServerParameters,
+    say: (line: string) => void,
+    mask: (text: string) => string,
+  ) {
     super({ ...parameters, stderr: 'pipe' });
     const command = [parameters.command, ...(parameters.args ?? [])].join(' ');
-    this.#command = clipText(escapeUnprintable(command), LONGEST_LINE);
+    this.#command = clipText(escapeUnprintable(mask(command)), LONGEST_LINE);
     const lines = createInterface({ input: this.stderr as Readable });
     lines.on('line', (line) => {
       say(line);
       if (line.trim() === '') return;
-      this.#lines.push(clipText(escapeUnprintable(line), LONGEST_LINE));
+      this.#lines.push(clipText(escapeUnprintable(mask(line)), LONGEST_LINE));
       if (this.#lines.length > LAST_LINES) this.#lines.shift();
     });
     this.#written = once(lines, 'close');

@@ -35,9 +35,9 @@ export function upstreamServers(
   return new UpstreamServers(parsed.data, {
     env: process.env,
     log,
-    open: async (name, server, say, changed, secret) => {
+    open: async (name, server, say, changed, secrets) => {
       const { openUpstream } = await import('./upstream-client.js');
-      return openUpstream({ name, server, root, say, changed, secret });
+      return openUpstream({ name, server, root, say, changed, secrets });
     },
   });
 }

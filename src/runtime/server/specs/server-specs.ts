@@ -5,6 +5,7 @@ import type { Registry } from '../../tools/registry.js';
 import { type Catalogue, isOff, type Layer } from '../catalogue.js';
 import { LiveCatalogue, type LiveParts } from '../live-catalogue.js';
 import { RegistrationError, registrationFaults } from '../registration.js';
+import { checkOptionNames } from './option-names.js';
 import { OverlayCache } from './overlay-cache.js';
 import { SpecError } from './spec-errors.js';
 import { asResources, filesOf, hasSources, loadFiles, loadUrl, type SpecBase } from './spec-loader.js';
@@ -60,6 +61,7 @@ export class ServerSpecs {
   /** @throws RangeError for settings that are malformed. */
   constructor(parts: SpecParts) {
     const { settings, base } = parts;
+    checkOptionNames(settings.specs, settings.profiles);
     this.#parts = parts;
     this.#rules = new UrlRules(settings.specs.remote);
     const [own = { workflows: [] }] = base.layers;

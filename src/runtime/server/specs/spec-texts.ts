@@ -36,6 +36,8 @@ ${report.replaceAll(/^(?=.)/gm, '  ')}`,
     `specs.remote.allow lists '${clip(entry)}': write an origin with an optional path, such as 'https://team.example.com/workflows/', without user, '?', '#' or '*'`,
   insecureEntry: (entry: string) =>
     `specs.remote.allow lists '${clip(entry)}': use https; http is for localhost, 127.0.0.1 and [::1] alone`,
+  unknownOption: (where: string, option: string, nearest: string | undefined, known: readonly string[]) =>
+    `${where} has no option '${clip(option)}'${nearest === undefined ? `; it has ${known.join(', ')}` : `; did you mean '${nearest}'?`}`,
   notList: (option: string) => `${option} must be a list of texts`,
   badNetwork: (entry: string) =>
     `specs.remote.allowAddresses lists '${clip(entry)}', which is not a network such as '10.20.0.0/16'`,
@@ -49,6 +51,8 @@ ${report.replaceAll(/^(?=.)/gm, '  ')}`,
   notAllowed: (url: string) =>
     `${clip(url)} is not read: it is not among the addresses that this server allows. Its operator may add it to specs.remote.allow`,
   notUrl: (text: string) => `'${clip(text)}' is not an https address`,
+  withUser: (url: string) =>
+    `${clip(url)} is not read: it has a user or a password before the host. Leave them out; the operator of the server may send them with specs.remote.headers`,
   encodedSlash: (url: string) =>
     `${clip(url)} is not read: its path has an encoded '/' or '\\'. Write the path as it is`,
   notFetched: (url: string) => `The workflows at ${clip(url)} cannot be read; the log of the server says why`,

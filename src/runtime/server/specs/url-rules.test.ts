@@ -108,6 +108,12 @@ describe('addresses of files', () => {
     expect(() => rules.check(url)).toThrow(expect.objectContaining({ code: 'E_SPEC_NOT_ALLOWED' }));
   });
 
+  test('with a user and a password are refused for these, which are not shown', () => {
+    expect(() => rules.check('https://ann:sesame@team.example.com/flows/a.yaml')).toThrow(
+      /^https:\/\/team\.example\.com\/flows\/a\.yaml is not read: it has a user or a password before the host/,
+    );
+  });
+
   test('are all refused without a list, and the message says what to set', () => {
     expect(() => new UrlRules().check('https://team.example.com/a.yaml?key=secret')).toThrow(
       'https://team.example.com/a.yaml is not read: this server reads nothing from other hosts. Its operator may allow it with specs.remote.allow',

@@ -48,6 +48,7 @@ export class UrlRules {
     url.hash = '';
     if (this.#allowed.length === 0)
       throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.remoteOff(shownUrl(url)));
+    if (hasUser(url)) throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.withUser(shownUrl(url)));
     // Servers may take an encoded slash for a slash, so that `..%2f` leaves the allowed path.
     if (/%2f|%5c/i.test(url.pathname))
       throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.encodedSlash(shownUrl(url)));
@@ -56,7 +57,7 @@ export class UrlRules {
   }
 
   allows(url: URL): boolean {
-    if (url.username !== '' || url.password !== '' || /%2f|%5c/i.test(url.pathname)) return false;
+    if (hasUser(url) || /%2f|%5c/i.test(url.pathname)) return false;
     return this.#allowed.some(({ origin, path }) => {
       if (url.origin !== origin) return false;
       return path.endsWith('/')
@@ -89,6 +90,10 @@ export function shownUrl({ protocol, host, pathname }: URL): string {
   return `${protocol}//${host}${pathname}`;
 }
 
+function hasUser({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
+}
+
 function isIn(address: Address, [network, bits]: readonly [Address, number]): boolean {
   return address.kind() === network.kind() && address.match([network, bits] as never);
 }
@@ -96,11 +101,7 @@ function isIn(address: Address, [network, bits]: readonly [Address, number]): bo
 function prefixOf(entry: string): AllowedPrefix {
   const url = URL.canParse(entry) ? new URL(entry) : undefined;
   const isPlain =
-    url !== undefined &&
-    url.username === '' &&
-    url.password === '' &&
-    !/[?#*]/.test(entry) &&
-    !/%2f|%5c/i.test(url.pathname);
+    url !== undefined && !hasUser(url) && !/[?#*]/.test(entry) && !/%2f|%5c/i.test(url.pathname);
   if (!isPlain || !['https:', 'http:'].includes(url.protocol))
     throw new RangeError(specTexts.notAllowedEntry(entry));
   if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname))

@@ -50,10 +50,15 @@ export async function watchSpecFiles(
     return watcher;
   };
   let isClosed = false;
+  let isRestarting = false;
   let watching = begin();
   // The folders behind a link are watched by their own names: those behind its next target are others.
   const restart = (): void => {
+    // A restart that has not begun sees all changes before it.
+    if (isRestarting) return;
+    isRestarting = true;
     watching = watching.then(async (before) => {
+      isRestarting = false;
       if (isClosed) return before;
       const next = await begin();
       await before.close();
