@@ -36,6 +36,18 @@ describe('outputState', () => {
     expect(outputState(root, output)).toBe(state);
   });
 
+  test.each(['\u{1f600}', '\ud83d\u{1f600}', '\ud83d\ud83d\u{1f600}'])(
+    'is current for a large file with %j wherever it is read in parts',
+    async (characters) => {
+      for (let before = 65_530; before < 65_540; before++) {
+        const text = `${output.text.padEnd(before)}${characters}\n`;
+        await put(text);
+        expect(outputState(root, { ...output, text })).toBe('current');
+        expect(outputState(root, { ...output, text: `${text} ` })).toBe('stale');
+      }
+    },
+  );
+
   test('is missing where there is no file, and where there is no folder', async () => {
     expect(outputState(root, output)).toBe('missing');
     await writeFile(path.join(root, 'generated'), 'a file where a folder should be');

@@ -60,10 +60,11 @@ function isText(descriptor: number, text: string): boolean {
   return fstatSync(descriptor).size === position;
 }
 
-/** Both halves of a character are in one chunk. */
+/** Both halves of a character are in one chunk. There may be a half without the other before it. */
 function endOfChunk(text: string, start: number): number {
-  const end = start + CHUNK;
-  return (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end + 1 : end;
+  let end = start + CHUNK;
+  while ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end++;
+  return end;
 }
 
 /** Whether the path of an output holds something that codegen did not write. */

@@ -1,2 +1,0 @@
-/** What is shown in the place of a secret. */
-export const MASKED = '••••';
