@@ -79,7 +79,7 @@ export type StepStatus = SettledStatus;
  *
  * @example
  * ```ts
- * @Step({ after: [] }) told = call(Notify, { text: `The page is ${statusOf(this.page)}` });
+ * @Step({ after: [] }) notice = call(Notify, { text: `The page is ${statusOf(this.page)}` });
  * ```
  * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
  */

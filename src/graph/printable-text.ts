@@ -26,6 +26,9 @@ const SOURCE = {
 /** Made on first use: their classes take milliseconds to compile. */
 const patterns: { keep?: RegExp; escape?: RegExp } = {};
 
+/** What is shown in the place of a secret. */
+export const MASKED = '••••';
+
 /** White space and line breaks of every kind. */
 const SPACE = /[\p{Z}\t-\r\u0085]+/gu;
 

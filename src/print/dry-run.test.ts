@@ -33,7 +33,7 @@ succeeded: 3
 `);
 });
 
-test('branches and items are told one after the other, with the steps in them', () => {
+test('branches and items are printed one after the other, with the steps in them', () => {
   const left = { step_id: 'both', arm: 'left' };
   const right = { step_id: 'both', arm: 'right' };
   const item = (index: number) => ({ step_id: 'each', index });

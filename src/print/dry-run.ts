@@ -47,7 +47,7 @@ type Outline = (string | Outline)[];
 
 /**
  * A dry run as an outline: a line for each step that ran or was skipped, in the order of their starts, and below it what
- * happened to it. What happens to steps at the same time is told one step after the other.
+ * happened to it. What happens to steps at the same time is printed one step after the other.
  */
 export function dryRunText({ workflow, status, result, failure, path }: ShownReport): string {
   const end =

@@ -113,11 +113,11 @@ describe('doubles of a server', () => {
   const ask = (tool: string, answers: Parameters<typeof doublesOf<typeof tools>>[1] = {}) =>
     upstreamDoubles(...doublesOf(tools, answers)).call({ server: 'files', tool }, { path: 'a' }, call);
 
-  test('answer with a value that is made up from the output schema, or as they are told', async () => {
+  test('answer with a value that is made up from the output schema, or that the test gives', async () => {
     expect(await ask('count')).toEqual({ content: [], structuredContent: { count: 3 }, isError: false });
     expect(await ask('list')).toMatchObject({ structuredContent: { result: null } });
-    const told = await ask('count', { count: ({ path }) => ({ count: path.length }) });
-    expect(told).toMatchObject({ structuredContent: { count: 1 } });
+    const given = await ask('count', { count: ({ path }) => ({ count: path.length }) });
+    expect(given).toMatchObject({ structuredContent: { count: 1 } });
   });
 
   test('refuse a call for which no value can be made up', async () => {

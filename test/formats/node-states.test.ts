@@ -8,7 +8,7 @@ import { failing, onlyGraph, runSpec, said, toolsOf } from './spec-file.fixture.
 const workflow = (graph: string, more = ''): string =>
   `workflows:\n  w:\n    description: d\n${more}    graph:\n${graph.replaceAll(/^(?=.)/gm, '      ')}`;
 
-const told = `
+const notice = `
 pay: { call: pay, KIND }
 tell:
   call: tell
@@ -19,8 +19,8 @@ ship:
 `;
 
 const run = async (kind: string, pay: unknown, more = '') => {
-  const graph = await onlyGraph(workflow(told.replace('KIND', kind), more));
-  return runSpec(graph, {}, { pay, tell: 'told', ship: 'sent', other: 'else' });
+  const graph = await onlyGraph(workflow(notice.replace('KIND', kind), more));
+  return runSpec(graph, {}, { pay, tell: 'notice', ship: 'sent', other: 'else' });
 };
 
 describe('R7: $steps.X.status and $steps.X.error', () => {

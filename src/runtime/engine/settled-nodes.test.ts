@@ -27,48 +27,48 @@ const input = (run: Run, id: string): JsonObject | undefined =>
   run.calls.filter((each) => each.node === id).at(-1)?.input;
 
 describe('R7: how a node settled', () => {
-  const told = call('told', { status: node('pay', 'status'), error: found(node('pay', 'error')) });
+  const notice = call('notice', { status: node('pay', 'status'), error: found(node('pay', 'error')) });
 
   test('is succeeded, without an error', () => {
-    const run = open(call('pay'), told).returns('pay', { id: 1 });
-    expect(input(run, 'told')).toEqual({ status: 'succeeded' });
+    const run = open(call('pay'), notice).returns('pay', { id: 1 });
+    expect(input(run, 'notice')).toEqual({ status: 'succeeded' });
   });
 
   test('orders: the reader waits, and is not joined to the node', () => {
-    const run = open(told, call('pay'));
+    const run = open(notice, call('pay'));
     expect(run.inFlight).toEqual(['pay']);
-    expect(run.fails('pay').inFlight).toEqual(['told']);
+    expect(run.fails('pay').inFlight).toEqual(['notice']);
   });
 
   test('is failed after all attempts, with the failure', () => {
-    const run = open(call('pay', {}, { retry: again(1) }), told)
+    const run = open(call('pay', {}, { retry: again(1) }), notice)
       .fails('pay')
       .fails('pay');
     const failure = { code: 'E_TOOL', message: 'broke', attempts: 2, node: 'pay' };
-    expect(input(run, 'told')).toEqual({ status: 'failed', error: failure });
-    expect(run.returns('told').state.run.status).toBe('failed');
+    expect(input(run, 'notice')).toEqual({ status: 'failed', error: failure });
+    expect(run.returns('notice').state.run.status).toBe('failed');
   });
 
   test('counts the attempts that reached the tool', () => {
-    const run = open(call('pay'), told).fails('pay', { code: 'E_INPUT_INVALID', message: 'no' }, false);
-    expect(input(run, 'told')?.error).toMatchObject({ code: 'E_INPUT_INVALID', attempts: 0 });
+    const run = open(call('pay'), notice).fails('pay', { code: 'E_INPUT_INVALID', message: 'no' }, false);
+    expect(input(run, 'notice')?.error).toMatchObject({ code: 'E_INPUT_INVALID', attempts: 0 });
   });
 
   test('is handled where another node took over, which reads the same failure', () => {
     const other = call('other', { code: error('code'), same: node('pay', 'error', 'code') });
-    const run = open(call('pay', {}, { onError: { fallbackNode: 'other' } }), other, told).fails('pay');
-    expect(input(run, 'told')).toMatchObject({ status: 'handled', error: { code: 'E_TOOL', attempts: 1 } });
+    const run = open(call('pay', {}, { onError: { fallbackNode: 'other' } }), other, notice).fails('pay');
+    expect(input(run, 'notice')).toMatchObject({ status: 'handled', error: { code: 'E_TOOL', attempts: 1 } });
     expect(input(run, 'other')).toEqual({ code: 'E_TOOL', same: 'E_TOOL' });
   });
 
   test('is succeeded where a value replaced the failure, which is still read', () => {
-    const run = open(call('pay', {}, { onError: { value: lit(0) } }), told).fails('pay');
-    expect(input(run, 'told')).toMatchObject({ status: 'succeeded', error: { code: 'E_TOOL' } });
-    expect(run.returns('told').state.run.status).toBe('succeeded');
+    const run = open(call('pay', {}, { onError: { value: lit(0) } }), notice).fails('pay');
+    expect(input(run, 'notice')).toMatchObject({ status: 'succeeded', error: { code: 'E_TOOL' } });
+    expect(run.returns('notice').state.run.status).toBe('succeeded');
   });
 
   test('keeps no failure that nothing reads', () => {
-    const asks = call('told', { status: node('pay', 'status') });
+    const asks = call('notice', { status: node('pay', 'status') });
     const run = open(call('pay', {}, { onError: { value: lit(0) } }), asks).fails('pay');
     const rows = snapshot(run.state).flatMap((row) =>
       row.table === 'nodes' && row.key === 'pay' ? row.row : [],
@@ -165,7 +165,7 @@ describe('R7: how a node settled', () => {
 
   test('is missing where the node did not fail', () => {
     const strict = { ...node('pay', 'error', 'code'), find: 'strict' } as Expr;
-    const run = open(call('pay'), call('told', { code: strict })).returns('pay');
+    const run = open(call('pay'), call('notice', { code: strict })).returns('pay');
     expect(run.facts).toContainEqual(
       expect.objectContaining({
         kind: 'nodeFailed',
@@ -176,7 +176,7 @@ describe('R7: how a node settled', () => {
 
   test('is the same in a run that was forked', () => {
     const gate = wait('gate', { durationMs: lit(5) });
-    const nodes = [call('pay', {}, { onError: { value: lit(0) } }), gate, { ...told, after: ['gate'] }];
+    const nodes = [call('pay', {}, { onError: { value: lit(0) } }), gate, { ...notice, after: ['gate'] }];
     const run = open(...nodes).fails('pay');
     const rows = forkRows(run.state, { id: 'fork', at: 2_000, laterMs: 0, effects: [] });
     expect(rows.find(({ table, key }) => table === 'nodes' && key === 'pay')?.row).toMatchObject({

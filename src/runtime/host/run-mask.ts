@@ -2,6 +2,7 @@ import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Compensation, Node } from '../../graph/kinds/node.js';
 import type { CallNode, Graph } from '../../graph/model.js';
+import { MASKED } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../plan/secrets.js';
@@ -9,7 +10,7 @@ import type { Command, Fact, RunState } from '../engine/contract.js';
 import type { Action } from '../engine/events.js';
 import type { NotUndone } from '../engine/read.js';
 import { CallMask, hidden, repeats, shortSecretsIn } from '../tools/call-mask.js';
-import { MASKED, Mask, type Masking, maskMembers, valuesOf } from '../tools/mask.js';
+import { Mask, type Masking, maskMembers, valuesOf } from '../tools/mask.js';
 import { DerivedSecrets, type Learned, LearnedSecrets, learnedIn } from './derived-secrets.js';
 import type { HostRow } from './journal.js';
 

@@ -4,9 +4,9 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
+import { MASKED } from '../../graph/printable-text.js';
 import { type Problem, receivedJson, schemaProblems } from '../tools/check-input.js';
 import { thrownText } from '../tools/exceptions.js';
-import { MASKED } from '../tools/mask.js';
 import type { TemplateInfo } from '../tools/resources.js';
 import { requestContextOf } from '../tools/tool-context.js';
 import { toolTexts } from '../tools/tool-texts.js';

@@ -1,7 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { MASKED } from '../../graph/printable-text.js';
 import type { CallResult } from './call-result.js';
 import { oneLine } from './encode-text.js';
-import { MASKED, Mask, type Masking, maskMembers, SHORT_SECRET, valuesOf } from './mask.js';
+import { Mask, type Masking, maskMembers, SHORT_SECRET, valuesOf } from './mask.js';
 
 /**
  * What must not be shown of one call of a tool, a resource or a function, nor of its outcome. The caller

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../graph/json.js';
+import { MASKED } from '../../graph/printable-text.js';
 import { bodyText, jsonText, oneLine } from './encode-text.js';
-import { MASKED, Mask, maskedError, maskedFailure, maskedThrown, maskMembers, valuesOf } from './mask.js';
+import { Mask, maskedError, maskedFailure, maskedThrown, maskMembers, valuesOf } from './mask.js';
 
 describe('Mask', () => {
   test('leaves no secret in a text or value that carries it, on one line or several', () => {

@@ -1,11 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import { MASKED } from '../../graph/masked.js';
-import { escapeUnprintable } from '../../graph/printable-text.js';
+import { escapeUnprintable, MASKED } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { bodyText, jsonText, oneLine } from './encode-text.js';
 import { thrownReport } from './exceptions.js';
-
-export { MASKED };
 
 /**
  * Secrets with fewer UTF-16 code units cannot be searched for, since every text holds an `a`: they are masked where they

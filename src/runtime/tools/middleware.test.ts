@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../decorators/context.js';
 import type { JsonObject } from '../../graph/json.js';
+import { MASKED } from '../../graph/printable-text.js';
 import { CallMask } from './call-mask.js';
-import { MASKED, Mask } from './mask.js';
+import { Mask } from './mask.js';
 import type { Middleware, MiddlewareCall } from './middleware.js';
 import type { CallContext } from './port.js';
 import type { Registry, ToolEntry } from './registry.js';

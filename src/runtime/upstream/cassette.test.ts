@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../graph/json.js';
-import { MASKED } from '../../graph/masked.js';
+import { MASKED } from '../../graph/printable-text.js';
 import { CassetteUpstream, cassetteText, isRecorded, parseCassette, RecordingUpstream } from './cassette.js';
 import { type UpstreamCall, UpstreamError, type UpstreamPort } from './port.js';
 

@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import { MASKED } from '../../graph/masked.js';
+import { MASKED } from '../../graph/printable-text.js';
 import {
   type UpstreamCall,
   UpstreamError,

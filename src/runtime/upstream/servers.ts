@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../graph/json.js';
-import { MASKED } from '../../graph/masked.js';
 import { nearestName } from '../../graph/names.js';
+import { MASKED } from '../../graph/printable-text.js';
 import { type Environment, type UpstreamConfig, type UpstreamServer, withEnvironment } from './config.js';
 import {
   type UpstreamCall,

@@ -6,6 +6,7 @@ import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { Json, JsonObject } from '../../../src/graph/json.js';
 import type { Node } from '../../../src/graph/kinds/node.js';
 import type { Graph } from '../../../src/graph/model.js';
+import { MASKED } from '../../../src/graph/printable-text.js';
 import {
   call,
   compute,
@@ -16,7 +17,6 @@ import {
   stop,
   text,
 } from '../../../src/runtime/engine/graph.fixture.js';
-import { MASKED } from '../../../src/runtime/tools/mask.js';
 import { registryOf } from './fixture/registry-of.js';
 
 const string = { type: 'string' } as const;

@@ -166,7 +166,7 @@ export const wrong = fixtureDoubles({ shout: () => 'no' });
     expect(await project.read(CASSETTE)).toBe(before);
   });
 
-  test('calls tools that may change something if it is told to', async () => {
+  test('calls tools that may change something with `--allow-writes`', async () => {
     await configure({ state: [{}] });
     expect((await cli('pull', '--record', '--allow-writes')).code).toBe(0);
     const [{ tool, result }] = await recorded();

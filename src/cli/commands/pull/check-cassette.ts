@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseJsonDocument } from '../../../codegen/source/files.js';
+import type { ToolContext } from '../../../decorators/context.js';
 import { canonicalJson } from '../../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
+import type { JsonObject } from '../../../graph/json.js';
+import type { Registry, ToolEntry } from '../../../runtime/tools/registry.js';
 import { createToolset, type Toolset } from '../../../runtime/tools/toolset.js';
 import { type Interaction, isRecorded, parseCassette } from '../../../runtime/upstream/cassette.js';
 import { UpstreamError, type UpstreamTool } from '../../../runtime/upstream/port.js';
 import { texts } from '../../command-line.js';
-import { passThrough } from './pass-through.js';
 import type { PlannedCall } from './planned-calls.js';
 
 export interface CassetteCheck {
@@ -94,6 +96,35 @@ function replaying(tools: readonly UpstreamTool[]): (call: Interaction) => Promi
     if (!isInput && failure !== undefined) return undefined;
     const problem = texts.misfitOfCall(tool, outcome.failure.message);
     return { at: isInput ? '/input' : '/result', problem };
+  };
+}
+
+/** What the classes of upstream tools do. */
+class PassThrough {
+  execute(input: JsonObject, context: ToolContext): Promise<unknown> {
+    return context.callUpstream(input);
+  }
+}
+
+/** A registry of the tools of one server, by their own names, that calls them as a project does. */
+function passThrough(tools: readonly UpstreamTool[]): Registry {
+  const entries = tools.map(({ name, inputSchema, outputSchema }): [string, ToolEntry] => [
+    name,
+    {
+      class: PassThrough,
+      description: name,
+      inputSchema,
+      ...(outputSchema === undefined ? {} : { outputSchema }),
+      upstream: { server: '', tool: name },
+      fingerprint: '',
+    },
+  ]);
+  return {
+    registryVersion: 1,
+    checksum: '',
+    tools: Object.fromEntries(entries),
+    resources: {},
+    workflows: {},
   };
 }
 

@@ -1,8 +1,8 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import { MASKED } from '../../../graph/printable-text.js';
 import type { NotUndone, RemainingEffects } from '../../host/side-effects.js';
-import { MASKED } from '../../tools/mask.js';
 import { constructTexts } from '../../trace/texts.js';
 import { howToAnswer } from '../runs/answers.js';
 import type { Envelope, EnvelopeAction, EnvelopeError } from '../runs/envelope.js';
