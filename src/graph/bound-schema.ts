@@ -1,3 +1,4 @@
+import { defined } from './defined.js';
 import { isJsonObject, type JsonSchema } from './json.js';
 
 /** Whether the results of a tool with this output schema are `{ result: value }`, and steps bind the value alone. */
@@ -13,7 +14,6 @@ export function boundSchema(outputSchema: JsonSchema): JsonSchema {
   // References in it begin at the root.
   return {
     ...result,
-    ...($defs === undefined ? {} : { $defs }),
-    ...(definitions === undefined ? {} : { definitions }),
+    ...defined({ $defs, definitions }),
   };
 }

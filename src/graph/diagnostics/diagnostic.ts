@@ -1,3 +1,4 @@
+import { defined } from '../defined.js';
 import { compareText, nearestName } from '../names.js';
 import type { SourceLocation } from '../source-location.js';
 import { moduleFaults, outputFaults } from './table/build.js';
@@ -68,9 +69,9 @@ export function diagnostic<C extends DiagnosticCode>(
     code,
     severity: entry.severity,
     message: entry.message(params),
-    ...(place === undefined ? {} : { place }),
+    ...defined({ place }),
     related: details.related ?? [],
-    ...(hint === undefined ? {} : { hint }),
+    ...defined({ hint }),
     params,
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../defined.js';
 import { escapeUnprintable, singleLine } from '../printable-text.js';
 import { formatLocation, type SourceLocation, type Span } from '../source-location.js';
 import { type Diagnostic, type Severity, sortDiagnostics } from './diagnostic.js';
@@ -239,14 +240,14 @@ function recordOf({ code, severity, message, place, hint, related }: Diagnostic)
     severity,
     message,
     ...(place === undefined ? {} : placeOf(place)),
-    ...(hint === undefined ? {} : { hint }),
+    ...defined({ hint }),
     related: related.map((other) => ({ message: other.message, ...placeOf(other.place) })),
   };
 }
 
 function placeOf({ file, span, pointer }: SourceLocation): object {
   const [line, column, endLine, endColumn] = span;
-  return { file, line, column, endLine, endColumn, ...(pointer === undefined ? {} : { pointer }) };
+  return { file, line, column, endLine, endColumn, ...defined({ pointer }) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { defined } from '../defined.js';
 import { unreachable } from '../json.js';
 import type { Span } from '../source-location.js';
 import type { EachExpr, Expr, GetExpr, RefExpr } from './tree.js';
@@ -95,7 +96,7 @@ export interface DataPath {
  * a key that a path cannot hold, or that is read with `?.`, makes a `get`.
  */
 export function readKey(of: Expr, key: Expr, { at, optional }: Pick<GetExpr, 'at' | 'optional'> = {}): Expr {
-  const where = at === undefined ? {} : { at };
+  const where = defined({ at });
   const plain = optional === true || of.kind !== 'ref' ? undefined : pathKey(key);
   return of.kind === 'ref' && plain !== undefined
     ? { ...of, path: [...of.path, plain], ...where }

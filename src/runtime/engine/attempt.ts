@@ -1,4 +1,5 @@
 import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
+import { defined } from '../../graph/defined.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { unreachable, type Value } from '../../graph/json.js';
 import type { Retry } from '../../graph/kinds/node.js';
@@ -200,7 +201,7 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
     });
     return;
   }
-  const given = fallback.value === undefined ? {} : { value: fallback.value };
+  const given = defined({ value: fallback.value });
   transition.report({ kind: 'handled', ...nodeInFact(node), failure, attempts, ...given });
   succeed(transition, node, fallback.value);
   keepError(node, failed);

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { type JsonObject, unreachable, type Value } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS, MAX_MODEL_TRIES } from '../../graph/limits.js';
 import type { Plan } from '../../plan/plan.js';
@@ -318,7 +319,7 @@ function actionSubmitted(
 ): boolean {
   if (!fits(ask.action, value)) return false;
   transition.settleCommand(ask.id);
-  transition.state.submissions.put(ask.id, { at, ...(by === undefined ? {} : { by }), value });
+  transition.state.submissions.put(ask.id, { at, ...defined({ by }), value });
   transition.report({ kind: 'answered', node: ask.node, command: ask.id, value });
   succeed(transition, node, value);
   return true;

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import {
   type Budget,
   type EvaluationScope,
@@ -48,7 +49,7 @@ export function settledNode(node: NodeRecord | undefined): JsonObject | undefine
   if (node === undefined) return NEVER_BEGAN;
   if (!node.isSettled) return undefined;
   const error = failureOf(node);
-  return { status: node.status, ...(error === undefined ? {} : { error }) };
+  return { status: node.status, ...defined({ error }) };
 }
 
 const NEVER_BEGAN: JsonObject = { status: 'skipped' };

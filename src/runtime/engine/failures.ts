@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import { PARTIAL_LIMIT } from '../../graph/limits.js';
 import type { CompensationReport, Failure } from './events.js';
@@ -25,7 +26,7 @@ export const failures = {
   deadlineBeforeRetry: (last: Failure): Failure => ({
     code: 'E_DEADLINE',
     message: `Run deadline exceeded before another attempt could start; the last one failed: ${last.message}`,
-    ...(last.outcomeUnknown === undefined ? {} : { outcomeUnknown: last.outcomeUnknown }),
+    ...defined({ outcomeUnknown: last.outcomeUnknown }),
   }),
   /** A function timed out. It has no side effect. */
   evaluationTimeout: (limitMs: number): Failure => ({
@@ -93,13 +94,13 @@ export const failures = {
     details: {
       index,
       ...partOf(values),
-      ...(failure.details === undefined ? {} : { details: failure.details }),
+      ...defined({ details: failure.details }),
     },
   }),
   /** A branch failed and aborted the others. */
   aborted: (failure: Failure, partial: JsonObject): Failure => ({
     ...failure,
-    details: { partial, ...(failure.details === undefined ? {} : { details: failure.details }) },
+    details: { partial, ...defined({ details: failure.details }) },
   }),
   /** Branches of a `parallel` that rolls back failed. */
   partialFailure: (

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Plan } from '../../plan/plan.js';
 import { advance, start } from './engine.js';
 import type { Event, Fact } from './events.js';
@@ -25,7 +26,7 @@ export class Replay {
     observe: (events: readonly Event[], facts: readonly Fact[], state: RunState) => void,
   ) {
     this.#observe = observe;
-    const ids = { runId: id, at: startedAt, tools, ...(random === undefined ? {} : { random }) };
+    const ids = { runId: id, at: startedAt, tools, ...defined({ random }) };
     const { state, facts, more } = start(plan, input, ids);
     this.#state = state;
     observe([], facts, state);

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { ScopeInstance } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
@@ -142,7 +143,7 @@ export function undoneCallsOf(state: RunState): UndoneCall[] {
     .sort((one, other) => other.order - one.order)
     .flatMap(({ call, tool, input, compensateStep }) => {
       if (tool === undefined || input === undefined) return [];
-      return [{ step: call, tool, input, ...(compensateStep === undefined ? {} : { by: compensateStep }) }];
+      return [{ step: call, tool, input, ...defined({ by: compensateStep }) }];
     });
 }
 
@@ -177,11 +178,9 @@ function notUndone(
 ): NotUndone {
   return {
     step: call,
-    ...(tool === undefined ? {} : { tool }),
-    ...(input === undefined ? {} : { input }),
-    ...(failure === undefined ? {} : { failure }),
+    ...defined({ tool, input, failure }),
     ...(status === 'unknown' || status === 'undoing' ? { outcomeUnknown: true as const } : {}),
-    ...(compensateStep === undefined ? {} : { by: compensateStep }),
+    ...defined({ by: compensateStep }),
     ...(isLate ? { isLate } : {}),
     ...(ranAgain ? { ranAgain: true as const } : {}),
   };

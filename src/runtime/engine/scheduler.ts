@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { Budget } from '../../graph/expression/evaluate.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { unreachable } from '../../graph/json.js';
@@ -351,7 +352,7 @@ export function cancelRun(
 ): boolean {
   const { run, root } = transition.state;
   if (run.cancelling !== undefined) return false;
-  transition.changeRun().cancelling = { reason, compensate, ...(code === undefined ? {} : { code }) };
+  transition.changeRun().cancelling = { reason, compensate, ...defined({ code }) };
   const failure = failures.cancelledInFlight(reason);
   stopScope(transition, root, { how: 'cancel', reason: 'run_ended', failure });
   return true;
@@ -428,9 +429,7 @@ function finish(
   transition.report({
     kind: 'finished',
     status,
-    ...(result === undefined ? {} : { result }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(failedNode === undefined ? {} : { node: failedNode }),
+    ...defined({ result, failure, node: failedNode }),
     ...(failures.length === 0 ? {} : { failures }),
   });
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { JsonObject } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { PlannedCompensation } from '../../plan/plan.js';
@@ -82,8 +83,8 @@ export function beginRollback(
 function begin(transition: Transition, owner: Owner, failure: Failure | undefined): void {
   transition.report({
     kind: 'compensating',
-    ...(owner === undefined ? {} : { node: owner.key }),
-    ...(failure === undefined ? {} : { failure }),
+    ...defined({ node: owner?.key }),
+    ...defined({ failure }),
   });
   const row = { seq: transition.nextSeq(), next: 0, issued: 0, settled: 0 };
   transition.state.undoing.put(keyOf(owner), row);
@@ -285,7 +286,7 @@ function issue(
     node: node.key,
     seq: 0,
     dueAt: at + DEFAULT_TIMEOUT_MS,
-    ...(undoes === undefined ? {} : { undoes }),
+    ...defined({ undoes }),
   };
   const call = compensationCall(state, { key: effect, ...record, input }, issued);
   const { seq } = transition.issueCompensation(node, call);
@@ -297,7 +298,7 @@ function issue(
   const { tool, attempt } = call;
   transition.report({
     ...{ kind: 'callIssued', command: id, node: node.key, tool, input, attempt },
-    ...(undoes === undefined ? {} : { undoes }),
+    ...defined({ undoes }),
     isCompensation: true,
   });
 }
@@ -367,9 +368,9 @@ function continueCancelledRun(transition: Transition): void {
 function reportSkipped(transition: Transition, owner: Owner, { tool, undoes }: UndoTarget): void {
   transition.report({
     kind: 'compensationSkipped',
-    ...(owner === undefined ? {} : { node: owner.key }),
+    ...defined({ node: owner?.key }),
     tool,
-    ...(undoes === undefined ? {} : { undoes }),
+    ...defined({ undoes }),
     reason: 'nothing_to_undo',
   });
 }
@@ -388,7 +389,7 @@ function finish(transition: Transition, owner: Owner, row: UndoRow): void {
   forgetUndone(transition, owner, row);
   state.undoing.delete(keyOf(owner));
   state.items.delete(keyOf(owner));
-  transition.report({ kind: 'compensated', ...(owner === undefined ? {} : { node: owner.key }), report });
+  transition.report({ kind: 'compensated', ...defined({ node: owner?.key }), report });
   transition.completions.push({ kind: 'undone', by: owner, report, hasHalted: row.halted === true });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Compensation, Node } from '../../graph/kinds/node.js';
@@ -263,7 +264,7 @@ export class RunMask implements Masking {
     return {
       ...action,
       message: this.text(message, asked?.message, scope),
-      ...(shown === undefined ? {} : { options: shown }),
+      ...defined({ options: shown }),
       schema: JSON.stringify(masked) === JSON.stringify(schema) ? schema : masked,
     };
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { JsonObject } from '../../graph/json.js';
 import { PARTIAL_LIMIT } from '../../graph/limits.js';
 import type { Remains, UndoneCall, UnknownCall } from '../engine/read.js';
@@ -110,7 +111,7 @@ function notUndoneOf({
     const isShown = input !== undefined && jsonSize(input, PARTIAL_LIMIT_BYTES) <= PARTIAL_LIMIT_BYTES;
     return {
       step,
-      ...(tool === undefined ? {} : { tool }),
+      ...defined({ tool }),
       ...(isShown ? { input: mask.notUndone({ ...call, input }) } : {}),
       ...(outcomeUnknown === undefined ? {} : { outcome_unknown: true }),
     };

@@ -1,6 +1,7 @@
 import type { Icon } from '../../decorators/listed.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import { toolUses, withUse } from '../../infer/derived-hints.js';
@@ -70,7 +71,7 @@ function workflowPrompt(workflow: RunnableWorkflow, entry?: WorkflowEntry): Serv
   const { name, title, description, inputs, scopes } = workflow.graph;
   return {
     name,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     description,
     ...(entry?.icons === undefined ? {} : { icons: entry.icons }),
     ...(entry?.meta === undefined ? {} : { meta: entry.meta }),
@@ -85,10 +86,7 @@ function classPrompt(name: string, entry: PromptEntry): ServedPrompt {
   const { title, description, icons, meta } = entry;
   return {
     name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(meta === undefined ? {} : { meta }),
+    ...defined({ title, description, icons, meta }),
     inputs: entry.arguments,
     completers: completersOf(entry.class),
     content: { kind: 'class', entry },
@@ -99,7 +97,7 @@ function plainPrompt(prompt: SimplePrompt): ServedPrompt {
   const { name, description } = prompt;
   return {
     name,
-    ...(description === undefined ? {} : { description }),
+    ...defined({ description }),
     inputs: prompt.arguments.map((argument) => ({ ...argument, schema: { type: 'string' } })),
     completers: new Map(),
     content: { kind: 'function', prompt },
@@ -131,8 +129,7 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
     const { uri, description, mimeType } = entry;
     const listing = {
       ...headOf(name, entry),
-      ...(description === undefined ? {} : { description }),
-      ...(mimeType === undefined ? {} : { mimeType }),
+      ...defined({ description, mimeType }),
     };
     return { uri, listing };
   });
@@ -140,7 +137,7 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
     tools: toolListings(registry),
     prompts: byName(prompts.map((prompt) => [prompt.name, prompt] as const)).map(([name, prompt]) => ({
       ...headOf(name, prompt),
-      ...(prompt.description === undefined ? {} : { description: prompt.description }),
+      ...defined({ description: prompt.description }),
       arguments: prompt.inputs.map(listArgument),
     })),
     resources: resources.flatMap(({ uri, listing }) => (isTemplate(uri) ? [] : [{ ...listing, uri }])),
@@ -161,8 +158,7 @@ function toolListings({ tools }: Registry): ToolListing[] {
       ...headOf(name, { ...entry, meta }),
       description,
       inputSchema,
-      ...(outputSchema === undefined ? {} : { outputSchema }),
-      ...(annotations === undefined ? {} : { annotations }),
+      ...defined({ outputSchema, annotations }),
     };
   });
 }
@@ -231,9 +227,7 @@ export function headOf(
   const { title, icons, meta } = entry;
   return {
     name,
-    ...(title === undefined ? {} : { title }),
-    ...(icons === undefined ? {} : { icons }),
-    ...(meta === undefined ? {} : { _meta: meta }),
+    ...defined({ title, icons, _meta: meta }),
   };
 }
 

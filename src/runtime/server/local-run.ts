@@ -1,5 +1,6 @@
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../graph/canonical.js';
+import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
@@ -124,8 +125,7 @@ export async function runLocally({
     },
     leavesValues: true,
     values: valuePort({ ...settings, schemas }),
-    ...(settings.journal === undefined ? {} : { journal: settings.journal }),
-    ...(settings.telemetry === undefined ? {} : { telemetry: settings.telemetry }),
+    ...defined({ journal: settings.journal, telemetry: settings.telemetry }),
   }).finally(stop);
   if (status === 'running') return handedOff(trace.finish(state));
   const remains = remainingEffectsOf({ mask, remains: remainsOf(planOf(graph), state) });

@@ -1,6 +1,7 @@
 import type { Icon } from '../../decorators/listed.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { isRole } from '../../graph/answerers.js';
+import { defined } from '../../graph/defined.js';
 import type { Domain } from '../../graph/domain.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Journal } from '../host/journal.js';
@@ -241,12 +242,9 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     log: encodedLog(settings.log, oneOf('logLevel', settings.logLevel ?? 'info', RECORD_LEVELS)),
     allowSampling: settings.allowSampling ?? false,
     localRoles: localRolesOf(settings),
-    ...(settings.model === undefined ? {} : { model: settings.model }),
-    ...(settings.upstream === undefined ? {} : { upstream: settings.upstream }),
+    ...defined({ model: settings.model, upstream: settings.upstream }),
     ...telemetryOf(settings),
-    ...(storePath === undefined ? {} : { storePath }),
-    ...(settings.journal === undefined ? {} : { journal: settings.journal }),
-    ...(settings.instructions === undefined ? {} : { instructions: settings.instructions }),
+    ...defined({ storePath, journal: settings.journal, instructions: settings.instructions }),
   };
 }
 
@@ -307,8 +305,7 @@ function ownerRuleOf({ owner, subjectClaim }: ServerSettings): OwnerRule {
   if (owner !== undefined) oneOf('owner', owner, ['subject', 'client+subject']);
   if (subjectClaim === '') throw new RangeError('subjectClaim must name a claim, and is empty');
   return {
-    ...(owner === undefined ? {} : { owner }),
-    ...(subjectClaim === undefined ? {} : { subjectClaim }),
+    ...defined({ owner, subjectClaim }),
   };
 }
 
@@ -325,10 +322,7 @@ function serverInfoOf(settings: ServerSettings): ServerInfo {
   return {
     name,
     version,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(websiteUrl === undefined ? {} : { websiteUrl }),
-    ...(icons === undefined ? {} : { icons }),
+    ...defined({ title, description, websiteUrl, icons }),
   };
 }
 
@@ -346,7 +340,7 @@ function hooksOf({ onStart, onStop }: ServerSettings): LifecycleHooks {
     if (hook !== undefined && typeof hook !== 'function')
       throw new RangeError(`${name} must be a function, not a value of type ${typeof hook}`);
   }
-  return { ...(onStart === undefined ? {} : { onStart }), ...(onStop === undefined ? {} : { onStop }) };
+  return { ...defined({ onStart, onStop }) };
 }
 
 /** Random bits are drawn for many ids at once: a call of the system costs as much for one. */

@@ -1,6 +1,7 @@
 import type { ArgOptions } from '../../decorators/arg.js';
 import type { CompletionContext } from '../../decorators/context.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
@@ -39,7 +40,7 @@ export function listArgument(input: Input): PromptArgumentListing {
   ].filter((note) => note !== undefined);
   return {
     name: input.name,
-    ...(input.title === undefined ? {} : { title: input.title }),
+    ...defined({ title: input.title }),
     description: notes.length === 0 ? input.description : `${input.description} (${notes.join('; ')})`,
     required: input.required,
   };

@@ -1,6 +1,7 @@
 import type { RequestContext as PromptContext } from '../../decorators/context.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import { type PromptMessages, PromptText } from '../../decorators/prompt.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
@@ -172,7 +173,7 @@ export function convertPrompt(rendered: unknown, registry: Registry): ConvertedP
     const sentAs = role === 'assistant' ? ('assistant' as const) : ('user' as const);
     return blocksOf(content, number, registry).map((block) => ({ role: sentAs, content: block }));
   });
-  return { ...(description === undefined ? {} : { description }), messages: converted, hasSystem };
+  return { ...defined({ description }), messages: converted, hasSystem };
 }
 
 function messagesOf(
@@ -255,9 +256,7 @@ function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
         type: 'resource_link',
         uri,
         name,
-        ...(title === undefined ? {} : { title }),
-        ...(description === undefined ? {} : { description }),
-        ...(mimeType === undefined ? {} : { mimeType }),
+        ...defined({ title, description, mimeType }),
       };
     }
     case 'workflow':

@@ -1,4 +1,5 @@
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../graph/json.js';
 import type { Graph, ResourceRef } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
@@ -94,8 +95,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     values: valuePort({ ...settings, schemas }),
     context: { ...request, progress: progress.ofTool },
     observe,
-    ...(settings.journal === undefined ? {} : { journal: settings.journal }),
-    ...(settings.telemetry === undefined ? {} : { telemetry: settings.telemetry }),
+    ...defined({ journal: settings.journal, telemetry: settings.telemetry }),
   });
   logEnd(settings.log, logged, {
     status: status === 'running' || status === 'paused' ? 'left' : status,

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Graph } from '../../graph/model.js';
 import { toolsIn } from '../../graph/nodes.js';
 import type { Failure } from '../engine/contract.js';
@@ -152,8 +153,7 @@ function contractOf({ name, inputSchema, outputSchema, annotations }: UpstreamTo
   return {
     name,
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
+    ...defined({ outputSchema, annotations }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Icon } from '../../decorators/listed.js';
 import type { ToolAnnotations } from '../../decorators/tool.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallResult } from '../tools/call-result.js';
@@ -110,8 +111,7 @@ export function successResult(value: Json, callResult: CallResult | undefined): 
     const { content, structuredContent, _meta } = callResult;
     return {
       content: content.map(shownBlock),
-      ...(structuredContent === undefined ? {} : { structuredContent }),
-      ...(_meta === undefined ? {} : { _meta }),
+      ...defined({ structuredContent, _meta }),
     };
   }
   return {
@@ -139,9 +139,7 @@ export function failureResult(failure: Failure, callResult?: CallResult): ToolRe
       [FAILURE_META]: {
         code,
         message,
-        ...(outcomeUnknown === undefined ? {} : { outcomeUnknown }),
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-        ...(details === undefined ? {} : { details }),
+        ...defined({ outcomeUnknown, retryAfterMs, details }),
       },
     },
   };

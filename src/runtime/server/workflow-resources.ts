@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Domain } from '../../graph/domain.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
@@ -56,7 +57,7 @@ export class WorkflowResources {
       ...shown.map(({ graph }) => ({
         uri: addressOf(domainOf(graph), graph.name),
         name: `workflow-${graph.name}`,
-        ...(graph.title === undefined ? {} : { title: graph.title }),
+        ...defined({ title: graph.title }),
         description: graph.description,
         mimeType: FORMS[''],
       })),
@@ -91,7 +92,7 @@ export class WorkflowResources {
       const { overviewText } = await import('../../print/overview.js');
       const workflows = found.workflows.map(({ graph, tool }) => ({
         graph: this.#shown(graph),
-        ...(tool === undefined ? {} : { tool: tool.name }),
+        ...defined({ tool: tool?.name }),
         uri: addressOf(domainOf(graph), graph.name),
       }));
       const said = this.#domains.find(({ name }) => name === found.domain);

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import { escapeUnprintable, MASKED } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
@@ -250,7 +251,7 @@ function commonLength(run: string, text: string, at: number): number {
 /** Puts a node in the middle of a run. */
 function split(node: TreeNode, at: number): void {
   const { run, isEnd, next } = node;
-  const rest: TreeNode = { run: run.slice(at), isEnd, ...(next === undefined ? {} : { next }) };
+  const rest: TreeNode = { run: run.slice(at), isEnd, ...defined({ next }) };
   node.run = run.slice(0, at);
   node.isEnd = false;
   node.next = new Map([[run.charCodeAt(at), rest]]);

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { JsonObject } from '../../graph/json.js';
 import { uriFault } from '../../graph/uri.js';
 import { RESULT_LIMIT_BYTES } from './call-result.js';
@@ -75,7 +76,7 @@ function itemOf(item: unknown, head: Head): JsonObject | string {
 
 /** `{ uri, mimeType?, text }` or `{ uri, mimeType?, blob }`, or in words what was found in place of text or bytes. */
 function contentOf(content: unknown, { uri, mimeType }: Head): JsonObject | string {
-  const head = (type: string | undefined) => ({ uri, ...(type === undefined ? {} : { mimeType: type }) });
+  const head = (type: string | undefined) => ({ uri, ...defined({ mimeType: type }) });
   if (typeof content === 'string') return { ...head(mimeType), text: content };
   if (content instanceof Uint8Array) return { ...head(mimeType), blob: base64(content) };
   if (!isRecord(content)) return describe(content);

@@ -1,5 +1,6 @@
 import type { ClientInfo, Form } from '../../decorators/client.js';
 import type { AuthInfo, Owner, RequestContext, ToolContext } from '../../decorators/context.js';
+import { defined } from '../../graph/defined.js';
 import type { JsonObject } from '../../graph/json.js';
 import { type UpstreamCall, UpstreamError } from '../upstream/port.js';
 import { upstreamTexts } from '../upstream/texts.js';
@@ -118,8 +119,7 @@ export function requestContextOf({
   return {
     signal,
     requestId,
-    ...(auth === undefined ? {} : { auth }),
-    ...(principal === undefined ? {} : { principal }),
+    ...defined({ auth, principal }),
     ...(peer?.headers === undefined ? {} : { headers: peer.headers }),
     ...(peer?.session === undefined ? {} : { session: peer.session }),
     ...(peer?.client === undefined ? {} : { client: peer.client }),

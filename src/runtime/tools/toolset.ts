@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ToolContext } from '../../decorators/context.js';
 import { readMetadata } from '../../decorators/metadata.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
@@ -154,7 +155,7 @@ class RegistryToolset implements Toolset {
     return {
       description,
       safety: toolSafetyOf(entry),
-      ...(secret === undefined ? {} : { secret }),
+      ...defined({ secret }),
     };
   }
 
@@ -284,7 +285,7 @@ class RegistryToolset implements Toolset {
     const standard = this.#standards.of(entry.class, 'input');
     return checkInput(
       input,
-      { tool: name, jsonSchema: entry.inputSchema, ...(standard === undefined ? {} : { standard }) },
+      { tool: name, jsonSchema: entry.inputSchema, ...defined({ standard }) },
       this.#schemas,
     );
   }

@@ -1,4 +1,5 @@
 import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
+import { defined } from '../../graph/defined.js';
 import { references } from '../../graph/expression/traversal.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, type Value } from '../../graph/json.js';
 import type { AskNode, CallNode } from '../../graph/model.js';
@@ -191,7 +192,7 @@ function question(step: AskNode, value: Json, secrets: RunMask) {
     ...(options === undefined ? {} : { options: options.map((option) => secrets.text(option)) }),
     schema: answerSchema(step, options),
     ...(step.mode === 'model' ? { mode: step.mode } : {}),
-    ...(step.answerBy === undefined ? {} : { answer_by: step.answerBy }),
+    ...defined({ answer_by: step.answerBy }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { CompensationReport } from '../engine/events.js';
 import { commandsOf, type NotUndone, type Remains } from '../engine/read.js';
@@ -155,7 +156,7 @@ class StoppedRun {
       code,
       message: secrets.text(message),
       ...(details === undefined ? {} : { details: secrets.json(details) }),
-      ...(outcomeUnknown === undefined ? {} : { outcomeUnknown }),
+      ...defined({ outcomeUnknown }),
       ...tries,
     }));
   }
@@ -317,7 +318,7 @@ function undoneMeta({ node, report: { done, failed, not_run } }: UndoneBy, secre
   const faults = failed.map(({ tool, failure: { code, message } }) => {
     return { tool, code, message: secrets.text(message) };
   });
-  return { ...(node === undefined ? {} : { step: node.key }), done, failed: faults, not_run };
+  return { ...defined({ step: node?.key }), done, failed: faults, not_run };
 }
 
 /** Without secrets, and without a tool that the caller cannot call. */

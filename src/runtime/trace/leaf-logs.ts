@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { Failure, RunState } from '../engine/contract.js';
@@ -201,7 +202,7 @@ export function undoReport({ done, failed, not_run }: CompensationReport, secret
 }
 
 function undone(key: string | undefined): { 'stepwright/undoes'?: string } {
-  return key === undefined ? {} : { 'stepwright/undoes': key };
+  return defined({ 'stepwright/undoes': key });
 }
 
 /** Computed values, and steps that end a workflow: a trace shows them only if a fallback replaces them. */

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import { Instances, type NodeInstance, type ScopeInstance, visibleKey } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
@@ -163,7 +164,7 @@ export class Ledger {
         this.#retries(this.#open(node), fact.failure);
         return;
       case 'branchTaken':
-        this.#open(node).taken = { arm: fact.arm, ...(fact.goto === undefined ? {} : { goto: fact.goto }) };
+        this.#open(node).taken = { arm: fact.arm, ...defined({ goto: fact.goto }) };
         return;
       case 'partStarted':
         this.#partStarted(this.#open(node), fact, state);

@@ -1,4 +1,5 @@
 import type { Answerer } from '../../graph/answerers.js';
+import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import { cutText } from '../../graph/printable-text.js';
 import type { AskMode } from '../engine/contract.js';
@@ -276,5 +277,5 @@ export function limited(text: string): { readonly text: string; readonly size?: 
 
 /** The member of a block with the full size of a text that was cut. */
 export function sized(size: number | undefined): { 'stepwright/size'?: number } {
-  return size === undefined ? {} : { 'stepwright/size': size };
+  return defined({ 'stepwright/size': size });
 }

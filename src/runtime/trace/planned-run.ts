@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { Budget } from '../../graph/expression/evaluate.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
@@ -95,7 +96,7 @@ export class OpenNodes {
         if (!hasValue && model.kind === 'compute' && model.function === undefined) return { kind: 'pending' };
         if (!hasValue && isOpen) return this.#open(record);
         const { goto } = record.taken ?? {};
-        return { kind: 'settled', value: record.output, ...(goto === undefined ? {} : { goto }) };
+        return { kind: 'settled', value: record.output, ...defined({ goto }) };
       }
       case 'skipped':
         return { kind: this.#isStillWanted(record) ? 'pending' : 'skipped' };
@@ -118,7 +119,7 @@ export class OpenNodes {
     const all = [...parts.values()];
     const left = all.filter(({ status }) => status !== 'succeeded').map(({ scope }) => scope.part);
     if (node.planned.node.kind !== 'foreach') {
-      const input = given === undefined ? {} : { input: given };
+      const input = defined({ input: given });
       return { kind: 'open', parts: all.map(({ scope }) => scope.part), ...input };
     }
     const told = left.slice(0, ITEMS_IN_FULL);
@@ -127,7 +128,7 @@ export class OpenNodes {
       .map(
         ({ status, value, scope }) => [scope.part, status === 'succeeded' ? (value ?? null) : LOST] as const,
       );
-    return { kind: 'open', parts: told, values: new Map(values), ...(items === undefined ? {} : { items }) };
+    return { kind: 'open', parts: told, values: new Map(values), ...defined({ items }) };
   }
 
   /** Whether a node was skipped only because others were that can still be done. */

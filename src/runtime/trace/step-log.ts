@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
@@ -211,7 +212,7 @@ export abstract class StepLog {
 
 /** Binary content, as it was read: masks search texts. */
 export function ownBlob({ blob }: JsonObject): JsonObject {
-  return blob === undefined ? {} : { blob };
+  return defined({ blob });
 }
 
 /** The type of binary content, and how many bytes it has. */

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { kinds } from '../../graph/kinds/kinds.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
@@ -34,7 +35,7 @@ export function isSkipAnnounced({ scope }: NodeInstance, reason: SkipReason): bo
 /** The state of a step. @param goesOn the run is not over, so that calls in flight are not lost. */
 export function stepStateOf(record: NodeRecord | undefined, goesOn = false): StepState {
   const { status, failure, attempts = 0, issued, reason } = record ?? {};
-  const fault = failure === undefined ? {} : { failure };
+  const fault = defined({ failure });
   switch (status) {
     case 'succeeded':
       return { status: 'completed', attempts };

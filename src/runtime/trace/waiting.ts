@@ -1,4 +1,5 @@
 import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
+import { defined } from '../../graph/defined.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import type { Action } from '../engine/events.js';
@@ -69,9 +70,9 @@ function openActions(
       actions.push({
         ...head,
         type: 'prompt',
-        parameters: { message, type: mode, ...(options === undefined ? {} : { options }) },
+        parameters: { message, type: mode, ...defined({ options }) },
         schema,
-        ...(answerBy === undefined ? {} : { answer_by: answerBy }),
+        ...defined({ answer_by: answerBy }),
         ...expiry(command.dueAt),
       });
     } else if (command.kind === 'startTimer' && model.kind === 'wait' && !command.id.includes(':')) {

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../../graph/canonical.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import { MASKED } from '../../graph/printable-text.js';
 import {
@@ -52,7 +53,7 @@ export class RecordingUpstream implements UpstreamPort {
     } catch (error) {
       if (error instanceof UpstreamError) {
         const { code, message, outcomeUnknown } = error;
-        const failure = { code, message, ...(outcomeUnknown === undefined ? {} : { outcomeUnknown }) };
+        const failure = { code, message, ...defined({ outcomeUnknown }) };
         this.#keep({ ...reference, input, failure });
       }
       throw error;

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { childrenOf, dataPath } from '../../graph/expression/traversal.js';
 import type { DictExpr, Expr } from '../../graph/expression/tree.js';
 import type { Graph } from '../../graph/model.js';
@@ -70,7 +71,7 @@ class Contract {
       const common = {
         workflow: plan.graph.name,
         step: node.id,
-        ...(source === undefined ? {} : { source }),
+        ...defined({ source }),
       };
       const use = (tool: string, input: DictExpr, reads: readonly OutputRead[]): ToolUse[] =>
         isUsed(tool) ? [{ ...common, tool, input, reads }] : [];

@@ -1,5 +1,6 @@
 import { boundSchema } from '../../graph/bound-schema.js';
 import { canonicalJson } from '../../graph/canonical.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { SourceLocation } from '../../graph/source-location.js';
@@ -67,7 +68,7 @@ export function breaksOf(graph: Graph, recorded: RecordedTools, live: LiveTools)
       live.get(server)?.find((each) => each.name === name),
     );
     const { workflow, step, source } = use;
-    const of = { workflow, step, server, tool: name, ...(source === undefined ? {} : { source }) };
+    const of = { workflow, step, server, tool: name, ...defined({ source }) };
     return found.map((each) => ({ ...of, ...each }));
   });
 }

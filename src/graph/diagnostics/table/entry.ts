@@ -1,3 +1,4 @@
+import { defined } from '../../defined.js';
 import { didYouMean } from '../../names.js';
 
 /** One fault: its severity, its message, and what to write instead. */
@@ -10,7 +11,7 @@ export interface Entry<P> {
 export const error = <P = Record<never, never>>(
   message: (params: P) => string,
   hint?: (params: P) => string | undefined,
-): Entry<P> => ({ severity: 'error', message, ...(hint === undefined ? {} : { hint }) });
+): Entry<P> => ({ severity: 'error', message, ...defined({ hint }) });
 
 export const warning = <P = Record<never, never>>(
   message: (params: P) => string,

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/nodes.js';
@@ -88,7 +89,7 @@ export function renamedRun(state: RunState, mapping: Mapping): RunState {
         const row = {
           ...each.row,
           graphHash: plan.hash,
-          ...(names === undefined ? {} : { inherited: names }),
+          ...defined({ inherited: names }),
         };
         return { ...each, row };
       }
@@ -98,15 +99,15 @@ export function renamedRun(state: RunState, mapping: Mapping): RunState {
         return {
           ...each,
           key: rename(each.key),
-          row: { ...each.row, ...(by === undefined ? {} : { selections: by }) },
+          row: { ...each.row, ...defined({ selections: by }) },
         };
       }
       case 'generations':
         return { ...each, key: rename(each.key) };
       case 'scopes': {
         const [endedBy, failedNode] = [optional(each.row.endedBy), optional(each.row.failedNode)];
-        const ended = endedBy === undefined ? {} : { endedBy };
-        const failed = failedNode === undefined ? {} : { failedNode };
+        const ended = defined({ endedBy });
+        const failed = defined({ failedNode });
         return { ...each, row: { ...each.row, ...ended, ...failed } };
       }
       default:

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Value } from '../../../graph/json.js';
 import type { SupportedKind } from '../../../graph/kinds/kinds.js';
 import type {
@@ -71,7 +72,7 @@ function beginSet(transition: Transition, node: NodeRecord, { updates }: SetNode
     value === undefined ? [] : [[field, value] as const],
   );
   for (const [field, value] of written) {
-    const row = value === undefined ? {} : { value };
+    const row = defined({ value });
     transition.state.fields.put(field, row);
     transition.report({ kind: 'stateSet', node: node.key, field, ...row });
   }

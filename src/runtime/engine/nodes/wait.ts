@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import { describeKind } from '../../../graph/expression/value.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty, unreachable } from '../../../graph/json.js';
 import { parseTime } from '../../../graph/kinds/wait.js';
@@ -38,7 +39,7 @@ function actionOf(transition: Transition, node: NodeRecord, model: AskNode): Eva
   const message = reader.text(model.message, 'message');
   if (!message.ok) return message;
   const { mode, answerBy } = model;
-  const who = answerBy === undefined ? {} : { answerBy };
+  const who = defined({ answerBy });
   const base = { type: 'ask', mode, message: message.value, schema: answerSchema(model), ...who } as const;
   if (mode !== 'choice') return { ok: true, value: base };
   const evaluated: Evaluated<unknown> =

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Graph } from '../../../graph/model.js';
 import type { HostRow, Row } from '../journal.js';
 import type { SqliteDriver } from './driver.js';
@@ -23,7 +24,7 @@ export async function addRun(
   driver?: SqliteDriver,
 ): Promise<void> {
   checkFile(path);
-  const journal = await SqliteJournal.open(path, driver === undefined ? {} : { driver });
+  const journal = await SqliteJournal.open(path, defined({ driver }));
   try {
     const entry = { run, seq: 1, expectedSeq: 0, epoch: 0, graph, events: [], changes: rows, hostRows };
     await journal.append(entry);

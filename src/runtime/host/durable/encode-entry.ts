@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Row } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
@@ -63,7 +64,7 @@ export function encodeEntry(entry: JournalEntry): EncodedEntry {
   }
   return {
     ...{ run, seq, expectedSeq, epoch, becomes },
-    ...(releases === undefined ? {} : { releases }),
+    ...defined({ releases }),
     ...(graph === undefined || start === undefined ? {} : { begins: beginningOf(graph, start, hostRows) }),
     events: texts.column(`[${events.map((event) => texts.event(event)).join(',')}]`),
     changes: changes.map((change) => ({

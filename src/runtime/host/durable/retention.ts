@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Retention } from '../journal.js';
 import type { SqliteDriver } from './driver.js';
 import { checkFile, openStoreFile, storeError, transaction, whenFree } from './store-file.js';
@@ -24,7 +25,7 @@ export function countExpired(tables: StoreTables, { endedBefore, keep }: Retenti
  */
 export async function pruneStore(path: string, retention: Retention, driver?: SqliteDriver): Promise<number> {
   checkFile(path);
-  const database = await openStoreFile(path, driver === undefined ? {} : { driver });
+  const database = await openStoreFile(path, defined({ driver }));
   const tables = new StoreTables(database, path);
   try {
     for (let removed = 0; ; ) {

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 /** Why a store cannot be used. */
 export type StoreProblem =
   | 'no_driver'
@@ -61,7 +62,7 @@ export class StoreError extends Error {
   readonly path: string;
 
   constructor(problem: StoreProblem, path: string, detail = '', cause?: unknown) {
-    super(TEXTS[problem](path, detail), cause === undefined ? {} : { cause });
+    super(TEXTS[problem](path, detail), defined({ cause }));
     this.problem = problem;
     this.path = path;
   }

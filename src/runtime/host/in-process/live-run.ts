@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Plan } from '../../../plan/plan.js';
@@ -221,8 +222,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
       at: this.clock.now(),
       reason,
       ...(compensate ? { compensate } : {}),
-      ...(code === undefined ? {} : { code }),
-      ...(by === undefined ? {} : { by }),
+      ...defined({ code, by }),
     });
   }
 

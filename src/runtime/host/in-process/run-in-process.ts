@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
@@ -75,8 +76,7 @@ export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
       broken(fault) {
         leave(() => reject(fault), !(fault instanceof JournalConflictError));
       },
-      ...(observe === undefined ? {} : { observe }),
-      ...(onObserverError === undefined ? {} : { observerFailed: onObserverError }),
+      ...defined({ observe, observerFailed: onObserverError }),
     });
     signal?.addEventListener('abort', onAbort, { once: true });
     if (signal?.aborted) onAbort();
@@ -114,9 +114,7 @@ function outcomeOf({ liveStatus, state }: LiveRun): RunOutcome | undefined {
   if (liveStatus !== 'over' || status === 'running') return undefined;
   return {
     status,
-    ...(result === undefined ? {} : { result }),
-    ...(failure === undefined ? {} : { failure }),
-    ...(failedNode === undefined ? {} : { node: failedNode }),
+    ...defined({ result, failure, node: failedNode }),
     state,
   };
 }

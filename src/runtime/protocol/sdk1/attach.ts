@@ -1,5 +1,6 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Result } from '@modelcontextprotocol/sdk/types.js';
+import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
 import type { ServerSettings } from '../../server/options.js';
 import { InFlight } from '../../server/request.js';
@@ -157,7 +158,7 @@ async function existingNames(handler: Handler | undefined, list: Listing): Promi
   const names: string[] = [];
   let cursor: unknown;
   do {
-    const params = cursor === undefined ? {} : { cursor };
+    const params = defined({ cursor });
     const page = await handler?.({ method: list.method, params }, REQUEST_OF_ATTACH as never);
     if (page === undefined) return names;
     names.push(...itemsIn(page, list).map((item) => String(item[list.key])));
@@ -185,8 +186,7 @@ function install(
   const { local, remoteAddress } = options;
   const own = requestHandler(server, client, {
     caller: {
-      ...(local === undefined ? {} : { local }),
-      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+      ...defined({ local, remoteAddress }),
     },
     log: encodedLog(options.log, options.logLevel),
     inFlight: new InFlight(),
@@ -238,7 +238,7 @@ function joined(own: Handler, theirs: Handler | undefined, items: string): Handl
     if (first?.nextCursor !== undefined) return first;
     // An unknown cursor is refused by the list of the registry.
     const rest = isOwn ? cursor.slice(CURSOR.length) : theirs === undefined ? cursor : undefined;
-    const params = rest === undefined ? {} : { cursor: rest };
+    const params = defined({ cursor: rest });
     const page = await own({ method: request.method, params }, extra);
     const { nextCursor } = page;
     return {

@@ -1,6 +1,7 @@
 import { auth, extractWWWAuthenticateParams } from '@modelcontextprotocol/sdk/client/auth.js';
 import { ClientCredentialsProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { defined } from '../../../graph/defined.js';
 import type { HttpUpstream } from '../../upstream/config.js';
 import type { ConnectionSecrets } from '../../upstream/servers.js';
 import { reasonOf } from '../../upstream/texts.js';
@@ -38,7 +39,7 @@ export class ClientCredentials {
       clientSecret,
       clientName: 'stepwright',
       expectedIssuer: issuer,
-      ...(scope === undefined ? {} : { scope }),
+      ...defined({ scope }),
     });
   }
 
@@ -73,8 +74,7 @@ export class ClientCredentials {
       const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refusal);
       await auth(this.#provider, {
         serverUrl: this.#server.url,
-        ...(resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }),
-        ...(scope === undefined ? {} : { scope }),
+        ...defined({ resourceMetadataUrl, scope }),
         fetchFn: this.#fetchForToken,
       });
     } catch (error) {

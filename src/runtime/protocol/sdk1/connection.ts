@@ -7,6 +7,7 @@ import type {
   ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
+import { defined } from '../../../graph/defined.js';
 import { unreachable } from '../../../graph/json.js';
 import type { Cancellation } from '../../host/in-process/run-in-process.js';
 import {
@@ -53,14 +54,13 @@ export async function openConnection(
   const log = encodedLog(options.log);
   const { local, remoteAddress } = options;
   const caller = {
-    ...(local === undefined ? {} : { local }),
-    ...(remoteAddress === undefined ? {} : { remoteAddress }),
+    ...defined({ local, remoteAddress }),
   };
   let hasEnded = false;
   const protocol = new ProtocolServer({
     info: server.info as Implementation,
     capabilities: options.isLasting === false ? CAPABILITIES : LASTING_CAPABILITIES,
-    ...(server.instructions === undefined ? {} : { instructions: server.instructions }),
+    ...defined({ instructions: server.instructions }),
   });
   const client = new ConnectedClient(protocol);
   const unsubscribe = server.onChange((change) => client.notify(change));
@@ -70,7 +70,7 @@ export async function openConnection(
   // The one handler for raw requests: handlers installed per method have their params parsed by the SDK first.
   protocol.fallbackRequestHandler = requestHandler(server, client, {
     ...connection,
-    ...(takeTurn === undefined ? {} : { turn: takeTurn }),
+    ...defined({ turn: takeTurn }),
   });
   const onError = (error: Error): void =>
     log(adapterTexts.strayMessage(reasonOf(error)), { event: 'connection.message', level: 'warning' });
@@ -158,14 +158,14 @@ function observed(
   { requestId, requestInfo }: Extra,
   { client, local }: { readonly client: ConnectedClient; readonly local: boolean | undefined },
 ): ObservedRequest {
-  const transport = requestInfo !== undefined ? 'http' : local === true ? 'pipe' : undefined;
+  const transport: ObservedRequest['transport'] =
+    requestInfo !== undefined ? 'http' : local === true ? 'pipe' : undefined;
   const protocolVersion = client.protocolVersion(requestInfo?.headers);
   return {
     method: isMethod(method) ? method : undefined,
     params,
     requestId: String(requestId),
-    ...(transport === undefined ? {} : { transport }),
-    ...(protocolVersion === undefined ? {} : { protocolVersion }),
+    ...defined({ transport, protocolVersion }),
   };
 }
 

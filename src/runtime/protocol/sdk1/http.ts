@@ -1,6 +1,7 @@
 import type { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
+import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { Bearer, type VerifiedToken } from '../../server/http/bearer-auth.js';
 import { readBody } from '../../server/http/body.js';
@@ -211,9 +212,9 @@ class Endpoint {
   ): Promise<StepwrightServer | Response> {
     const { remoteAddress } = source;
     const read = this.#headers.read(request.headers, () => ({
-      principal: this.server.ownerOf(auth === undefined ? {} : { auth }),
+      principal: this.server.ownerOf(defined({ auth })),
       ...(auth === undefined ? {} : { auth: authInfoOf(auth) as AuthInfo }),
-      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+      ...defined({ remoteAddress }),
     }));
     const id = idOf(message);
     if (!read.ok) return refusal(read.status, -32_602, read.message, id, { code: 'E_SPEC_HEADER' });
@@ -224,7 +225,7 @@ class Endpoint {
     const endTurn = brings ? await this.#turns.take(holder, request.signal) : undefined;
     if (brings && endTurn === undefined) return refusal(499, -32_000, httpTexts.left(), id);
     try {
-      const chosen = profile === undefined ? {} : { profile };
+      const chosen = defined({ profile });
       return await this.server.view({ ...chosen, ...read.brought, caller: holder });
     } catch (error) {
       if (!(error instanceof SpecError)) throw error;
@@ -338,7 +339,7 @@ class Endpoint {
     return openConnection(server, transport, {
       log: this.log,
       isLasting,
-      ...(remoteAddress === undefined ? {} : { remoteAddress }),
+      ...defined({ remoteAddress }),
       turn: async (method, signal) => (WORK.has(method) ? this.#turns.take(holder, signal) : undefined),
     });
   }
@@ -375,7 +376,7 @@ function handle(
   message: JSONRPCMessage | undefined,
 ): Promise<Response> {
   return transport.handleRequest(request, {
-    ...(message === undefined ? {} : { parsedBody: message }),
+    ...defined({ parsedBody: message }),
     ...(auth === undefined ? {} : { authInfo: authInfoOf(auth) }),
   });
 }
@@ -412,7 +413,7 @@ function refusal(
   id: string | number | null = null,
   data?: JsonObject,
 ): Response {
-  const error = { code, message, ...(data === undefined ? {} : { data }) };
+  const error = { code, message, ...defined({ data }) };
   return Response.json({ jsonrpc: '2.0', id, error }, { status });
 }
 

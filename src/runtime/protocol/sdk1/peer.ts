@@ -8,6 +8,7 @@ import {
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import { LOG_LEVELS, type LogLevel, type SamplingResult } from '../../../decorators/client.js';
+import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { faultCodes, ProtocolFault } from '../../server/request.js';
 import { serverTexts } from '../../server/server-texts.js';
@@ -79,23 +80,22 @@ export class ConnectedClient {
     return {
       connection: this,
       ...(requestInfo === undefined ? {} : { headers: shownHeaders(requestInfo.headers) }),
-      ...(sessionId === undefined ? {} : { session: sessionId }),
+      ...defined({ session: sessionId }),
       ...(info === undefined
         ? {}
         : {
             client: {
               name: info.name,
               version: info.version,
-              ...(info.title === undefined ? {} : { title: info.title }),
+              ...defined({ title: info.title }),
               capabilities: capabilities as JsonObject,
             },
           }),
       ...(capabilities.elicitation?.form === undefined ? {} : { elicit: elicitWith(extra) }),
       ...(capabilities.sampling === undefined ? {} : { sample: sampleWith(extra) }),
       ...(capabilities.roots === undefined ? {} : { roots: rootsWith(extra) }),
-      ...(closeSSEStream === undefined ? {} : { closeStream: closeSSEStream }),
-      log: (level, data, logger) =>
-        this.#log(extra, level, { data, ...(logger === undefined ? {} : { logger }) }),
+      ...defined({ closeStream: closeSSEStream }),
+      log: (level, data, logger) => this.#log(extra, level, { data, ...defined({ logger }) }),
     };
   }
 
@@ -145,6 +145,6 @@ function rootsWith({ sendRequest }: Extra): NonNullable<Peer['roots']> {
       signal,
       timeout: NO_LIMIT_MS,
     });
-    return roots.map(({ uri, name }) => ({ uri, ...(name === undefined ? {} : { name }) }));
+    return roots.map(({ uri, name }) => ({ uri, ...defined({ name }) }));
   };
 }

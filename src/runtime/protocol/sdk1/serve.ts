@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import { StoreError } from '../../host/durable/store-error.js';
 import { ServerStartError } from '../../server/lifecycle.js';
 import type { ServerOptions, ServerSettings } from '../../server/options.js';
@@ -51,7 +52,7 @@ export async function serve<R extends Registry>(
 ): Promise<RunningServer> {
   const server = await serverOrExit(registry, options);
   const { log, logLevel }: ServerSettings = options ?? {};
-  const logged = log === undefined ? {} : { log };
+  const logged = defined({ log });
   const entries = encodedLog(log, logLevel);
   const stdio = claimStdio(strayOutputReport(server, entries));
   await startOrExit(server);

@@ -12,6 +12,7 @@ import {
   type Progress,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { HINTS_META } from '../../../infer/read-tools.js';
 import type { UpstreamServer } from '../../upstream/config.js';
@@ -90,7 +91,7 @@ function metaOf({ idempotencyKey, meta }: UpstreamCall): { readonly _meta?: Reco
   return {
     _meta: {
       ...meta,
-      ...(idempotencyKey === undefined ? {} : { 'stepwright/idempotencyKey': idempotencyKey }),
+      ...defined({ 'stepwright/idempotencyKey': idempotencyKey }),
     },
   };
 }
@@ -143,7 +144,7 @@ class ClientConnection implements UpstreamConnection {
     const tools: UpstreamTool[] = [];
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page += 1) {
-      const params = cursor === undefined ? {} : { cursor };
+      const params = defined({ cursor });
       const options = { signal, timeout: CONNECT_TIMEOUT_MS };
       const found = await this.client
         .request({ method: 'tools/list', params }, ListToolsResultSchema, options)
@@ -197,9 +198,9 @@ type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
 function plainResult({ content, structuredContent, isError, _meta }: Loose<UpstreamResult>): UpstreamResult {
   return {
     content: content ?? [],
-    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...defined({ structuredContent }),
     isError: isError === true,
-    ...(_meta === undefined ? {} : { _meta }),
+    ...defined({ _meta }),
   };
 }
 
@@ -208,11 +209,9 @@ function plainTool(tool: Loose<UpstreamTool> & { readonly _meta?: JsonObject }):
   const hints = _meta?.[HINTS_META];
   return {
     name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ title, description }),
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
+    ...defined({ outputSchema, annotations }),
     ...(isJsonObject(hints) ? { hints } : {}),
   };
 }

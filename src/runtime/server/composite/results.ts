@@ -1,5 +1,6 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { describeAnswerers, isForOthers } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { MASKED } from '../../../graph/printable-text.js';
 import type { NotUndone, RemainingEffects } from '../../host/side-effects.js';
@@ -111,9 +112,7 @@ function failedResult(
       [FAILURE_META]: {
         code,
         message,
-        ...(node === undefined ? {} : { node }),
-        ...(outcome_unknown === undefined ? {} : { outcomeUnknown: outcome_unknown }),
-        ...(details === undefined ? {} : { details }),
+        ...defined({ node, outcomeUnknown: outcome_unknown, details }),
         ...plain(remains),
       },
     },
@@ -199,7 +198,7 @@ function actionText(
 ): string {
   if ('duration' in parameters) return workflowToolTexts.time(action_id, parameters.message);
   const { message, type: mode, options } = parameters;
-  const how = howToAnswer({ mode, ...(options === undefined ? {} : { options }) });
+  const how = howToAnswer({ mode, ...defined({ options }) });
   return [
     workflowToolTexts.question(action_id, step_id, message),
     ...(schema === undefined ? [] : [workflowToolTexts.schema(schema)]),

@@ -2,6 +2,7 @@ import type { CheckEnvironment } from '../../../check/environment.js';
 import { rebased, schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
 import type { Icon } from '../../../decorators/listed.js';
+import { defined } from '../../../graph/defined.js';
 import { type JsonObject, type JsonSchema, ownProperty } from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Node } from '../../../graph/kinds/node.js';
@@ -110,7 +111,7 @@ export function servedWorkflows(
 
 /** What the decorator of a workflow says to the lists of clients. */
 function listedAs({ icons, meta }: Partial<WorkflowEntry> = {}): Pick<WorkflowTool, 'icons' | 'meta'> {
-  return { ...(icons === undefined ? {} : { icons }), ...(meta === undefined ? {} : { meta }) };
+  return { ...defined({ icons, meta }) };
 }
 
 function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, registry: Registry): ServedWorkflow {
@@ -213,7 +214,7 @@ function argumentSchema({
     secret === true ? `${description} (${workflowToolTexts.secretNote})`.trimStart() : description;
   return {
     ...rebased(schema, `#/properties/${name}`),
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     ...(about === '' ? {} : { description: about }),
     ...(defaultValue === undefined || secret === true ? {} : { default: defaultValue }),
   };

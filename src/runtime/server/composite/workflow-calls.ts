@@ -1,4 +1,5 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../../graph/defined.js';
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { StoreError } from '../../host/durable/store-error.js';
@@ -133,9 +134,7 @@ export class WorkflowCalls {
       ownProperty(input, 'error'),
     ];
     const submission: Submission = {
-      ...(actionId === undefined ? {} : { actionId }),
-      ...(result === undefined ? {} : { result }),
-      ...(error === undefined ? {} : { error }),
+      ...defined({ actionId, result, error }),
     };
     const now = await runs.get(principal, id);
     const waiter = now.ok ? this.#waiter(now.envelope.definition.name, request) : this.#plainWaiter(request);
@@ -205,17 +204,16 @@ export class WorkflowCalls {
       return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.badCursor() });
     // One more tells whether there are more.
     const left = await this.#options.runs.list(request.principal, {
-      ...(start.run === undefined ? {} : { before: start.run }),
-      ...(status === undefined ? {} : { status }),
+      ...defined({ before: start.run, status }),
       limit: size + 1,
     });
     const runs = left.slice(0, size);
     const workflows = all.slice(start.workflow, start.workflow + size).map(({ graph, hash, tool }) => ({
       name: graph.name,
-      ...(graph.version === undefined ? {} : { version: graph.version }),
+      ...defined({ version: graph.version }),
       description: graph.description,
       hash,
-      ...(tool === undefined ? {} : { tool: tool.name }),
+      ...defined({ tool: tool?.name }),
     }));
     // On the first page only.
     const isFirst = textIn(input, 'cursor') === undefined && status === undefined;

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { headOf } from '../listings.js';
 import type { IdentifiedRequest } from '../request.js';
@@ -88,7 +89,7 @@ function isOffered(workflow: ServedWorkflow): workflow is OfferedWorkflow {
 
 function listingOf({ graph, tool, canWait }: OfferedWorkflow, describe: 'short' | 'full'): ToolListing {
   return {
-    ...headOf(tool.name, { ...tool, ...(graph.title === undefined ? {} : { title: graph.title }) }),
+    ...headOf(tool.name, { ...tool, ...defined({ title: graph.title }) }),
     description: describe === 'full' ? describeWorkflow(graph, canWait) : describeShortly(graph, canWait),
     inputSchema: tool.inputSchema,
     outputSchema: tool.output.schema,

@@ -1,4 +1,5 @@
 import type { Answerer } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js';
@@ -83,9 +84,9 @@ export class ActionHistory {
       this.#put({
         id,
         at,
-        ...(action === undefined ? {} : { mode: action.mode }),
+        ...defined({ mode: action?.mode }),
         ...(action?.answerBy === undefined ? {} : { answerBy: action.answerBy }),
-        ...(until === undefined ? {} : { until }),
+        ...defined({ until }),
       });
     }
   }
@@ -108,8 +109,7 @@ export class ActionHistory {
       answer: {
         content,
         order: this.#accepted.count,
-        ...(by === undefined ? {} : { by }),
-        ...(warnings === undefined ? {} : { warnings }),
+        ...defined({ by, warnings }),
       },
     });
     this.#noteLast(id, by);
@@ -224,5 +224,5 @@ function tooEarly(id: string, until = 0, now: number): Choice {
 }
 
 function refused(code: RunTimeCode, message: string, details?: Failure['details']): Choice {
-  return { kind: 'refused', failure: { code, message, ...(details === undefined ? {} : { details }) } };
+  return { kind: 'refused', failure: { code, message, ...defined({ details }) } };
 }

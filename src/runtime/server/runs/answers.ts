@@ -2,6 +2,7 @@ import type { Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { describeAnswerers } from '../../../graph/answerers.js';
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
 import type { AskMode, Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
@@ -315,7 +316,7 @@ function decideRepeated(
   if (before?.answer === undefined || before.mode === undefined) return undefined;
   if (!contentsOf(before.mode, submission).includes(before.answer.content)) return undefined;
   const { warnings } = before.answer;
-  const noted = warnings === undefined ? {} : { warnings };
+  const noted = defined({ warnings });
   // A process that did not take the answer in does not know how the run was then.
   const known = actions.responseTo(before.id);
   const response =
@@ -370,5 +371,5 @@ export function rejected(failure: Failure): Decision {
 
 /** A response that refuses, as the journal stores it. */
 export function refusal({ code, message, details }: Failure): JsonObject {
-  return { ok: false, failure: { code, message, ...(details === undefined ? {} : { details }) } };
+  return { ok: false, failure: { code, message, ...defined({ details }) } };
 }

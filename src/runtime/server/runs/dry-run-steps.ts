@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { NodeKind } from '../../../graph/kinds/node.js';
 import { Instances, type NodeInstance } from '../../../plan/instances.js';
@@ -117,9 +118,9 @@ export class DryRunSteps {
     this.#add(step_id, {
       ...{ event: 'call', tool, input, attempt: issued?.attempt ?? 1 },
       ...(issued?.isCompensation === true ? { compensates: true } : {}),
-      ...(result === undefined ? {} : { result }),
+      ...defined({ result }),
       ...(failure === undefined ? {} : { failure: maskedFailure(failure, this.#mask) }),
-      ...(stub === undefined ? {} : { stub }),
+      ...defined({ stub }),
     });
   }
 
@@ -214,7 +215,7 @@ export class DryRunSteps {
         this.#add(key, {
           ...{ event: 'handled', failure: maskedFailure(fact.failure, this.#mask) },
           ...(value === undefined ? {} : { value: this.#mask.outputOf(key, value) }),
-          ...(fallbackNode === undefined ? {} : { fallback: fallbackNode }),
+          ...defined({ fallback: fallbackNode }),
         });
         return;
       }
@@ -241,7 +242,7 @@ export class DryRunSteps {
       }
       case 'branchTaken': {
         const { node, arm, goto } = fact;
-        const route = goto === undefined ? {} : { goto };
+        const route = defined({ goto });
         this.#add(node, { event: 'arm', arm, ...this.#armCondition(node, arm), ...route });
         return;
       }
@@ -330,5 +331,5 @@ function partOf({ scope: { container, part } }: NodeInstance): { readonly in?: D
   const { key: step_id, planned } = container;
   if (planned.node.kind === 'foreach') return { in: { step_id, index: part } };
   const arm = planned.parts[part]?.arm;
-  return { in: { step_id, ...(arm === undefined ? {} : { arm }) } };
+  return { in: { step_id, ...defined({ arm }) } };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import {
   isJsonObject,
   type Json,
@@ -182,7 +183,7 @@ function flatSchema({ type, properties, required }: JsonSchema): JsonSchema | un
     fields.push([name, field]);
   }
   if (fields.length === 0) return undefined;
-  return { type, properties: Object.fromEntries(fields), ...(required === undefined ? {} : { required }) };
+  return { type, properties: Object.fromEntries(fields), ...defined({ required }) };
 }
 
 /** Choices as a user reads them, where their values hold what does not show. The values stay: they are the answer. */

@@ -1,4 +1,5 @@
 import type { Answerer } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph } from '../../../graph/model.js';
@@ -129,7 +130,7 @@ export function envelopeOf(view: RunView): Envelope {
   const { id, graphHash, status, result, cancelling } = state.run;
   const head = {
     ...{ workflow_id: id, definition: definitionOf(graph, graphHash) },
-    ...(forkedFrom === undefined ? {} : { forked_from: forkedFrom }),
+    ...defined({ forked_from: forkedFrom }),
   };
   switch (status) {
     case 'running':
@@ -168,7 +169,7 @@ export function envelopeOf(view: RunView): Envelope {
 }
 
 export function definitionOf({ name, version }: Graph, hash: string): Definition {
-  return { name, ...(version === undefined ? {} : { version }), hash };
+  return { name, ...defined({ version }), hash };
 }
 
 function openActions({ state, openedAt, mask }: RunView): EnvelopeAction[] {
@@ -185,10 +186,10 @@ function openActions({ state, openedAt, mask }: RunView): EnvelopeAction[] {
         parameters: {
           message,
           type: mode,
-          ...(options === undefined ? {} : { options }),
+          ...defined({ options }),
         },
         schema,
-        ...(answerBy === undefined ? {} : { answer_by: answerBy }),
+        ...defined({ answer_by: answerBy }),
         ...refusals(refusedValues(state, command.id), mask),
         ...expiry(command.dueAt, opened),
       });
@@ -296,9 +297,9 @@ function errorOf(run: EndedRun): EnvelopeError {
   return {
     code,
     message,
-    ...(failedNode === undefined ? {} : { node: failedNode }),
+    ...defined({ node: failedNode }),
     ...(isUnknown ? { outcome_unknown: true } : {}),
-    ...(details === undefined ? {} : { details }),
+    ...defined({ details }),
     ...partialOf(run),
     ...shownUndone(undoneCallsOf(state), mask),
     ...remainingEffectsOf(run),

@@ -1,4 +1,5 @@
 import type { Owner } from '../../../decorators/context.js';
+import { defined } from '../../../graph/defined.js';
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import { secretsOf } from '../../../plan/secrets.js';
@@ -101,7 +102,7 @@ export class FileRunStore implements RunStore {
     const { SqliteJournal } = await import('../../host/durable/sqlite-journal.js');
     const { refusal, secretInputs, limits } = this.#options;
     const { leaseMs } = limits ?? {};
-    const journal = await SqliteJournal.open(this.#path, leaseMs === undefined ? {} : { leaseMs });
+    const journal = await SqliteJournal.open(this.#path, defined({ leaseMs }));
     const store = new SharedRunStore({
       ...this.#options,
       journal,

@@ -1,4 +1,5 @@
 import type { Owner } from '../../../decorators/context.js';
+import { defined } from '../../../graph/defined.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
 import { thrownText } from '../../tools/exceptions.js';
@@ -133,7 +134,7 @@ export class MemoryRunStore implements RunStore {
     const answer = await other.submitNamed(caller, submission);
     if (!answer.ok) return answer;
     const { warnings } = answer;
-    return { ok: true, accepted: true, ...(warnings === undefined ? {} : { warnings }) };
+    return { ok: true, accepted: true, ...defined({ warnings }) };
   }
 
   async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {

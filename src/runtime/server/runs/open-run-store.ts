@@ -1,4 +1,5 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../../graph/defined.js';
 import { processClock } from '../../host/in-process/clock.js';
 import { isShared } from '../../host/journal.js';
 import type { Toolset } from '../../tools/toolset.js';
@@ -32,8 +33,7 @@ export function openRunStore(
     log,
     newRunId,
     limits,
-    ...(refusal === undefined ? {} : { refusal }),
-    ...(telemetry === undefined ? {} : { telemetry }),
+    ...defined({ refusal, telemetry }),
   };
   if (storePath !== undefined) return new FileRunStore(storePath, options);
   if (journal === undefined) return new MemoryRunStore(options);

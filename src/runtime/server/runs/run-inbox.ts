@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Owner } from '../../../decorators/context.js';
+import { defined } from '../../../graph/defined.js';
 import { type Json, type JsonObject, unreachable } from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
@@ -61,9 +62,7 @@ export class RunInbox {
   /** @param waiter missing for a sender that does not wait for the run. */
   answer(by: Owner, { actionId, result, error }: Submission, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
-      ...(actionId === undefined ? {} : { action_id: actionId }),
-      ...(result === undefined ? {} : { result }),
-      ...(error === undefined ? {} : { error }),
+      ...defined({ action_id: actionId, result, error }),
     };
     return this.#send('answer', by, content, waiter);
   }
@@ -71,8 +70,7 @@ export class RunInbox {
   /** @param waiter the same. */
   cancel(by: Owner, { reason, compensate }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
-      ...(reason === undefined ? {} : { reason }),
-      ...(compensate === undefined ? {} : { compensate }),
+      ...defined({ reason, compensate }),
     };
     return this.#send('cancel', by, content, waiter);
   }
@@ -227,8 +225,7 @@ function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAns
 function submissionIn({ action_id: actionId, result, error }: JsonObject): Submission {
   return {
     ...(actionId === undefined ? {} : { actionId: String(actionId) }),
-    ...(result === undefined ? {} : { result }),
-    ...(error === undefined ? {} : { error }),
+    ...defined({ result, error }),
   };
 }
 
@@ -315,7 +312,7 @@ export class AnswerDelivery implements SentDelivery {
     const head = {
       at: this.#run.clock.now(),
       command: pending.id,
-      ...(this.item === undefined ? {} : { id: this.item }),
+      ...defined({ id: this.item }),
       by: { ...(this.#by ?? this.#run.principal) },
     };
     return answer.kind === 'failure'
@@ -419,7 +416,7 @@ class CancelDelivery implements SentDelivery {
   open(): Event {
     if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
-    const id = this.item === undefined ? {} : { id: this.item };
+    const id = defined({ id: this.item });
     return { ...this.#run.cancelling(this.#how), ...id, by: { ...this.#by } };
   }
 

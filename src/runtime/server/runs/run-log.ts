@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Log, LogRecord } from '../../tools/log.js';
 import { runTexts } from './run-texts.js';
 
@@ -40,8 +41,7 @@ export function logEnd(
     run: ref,
     workflow,
     status,
-    ...(code === undefined ? {} : { code }),
-    ...(node === undefined ? {} : { node }),
+    ...defined({ code, node }),
     durationMs: duration,
   });
 }

@@ -1,5 +1,6 @@
 import type { Owner, Principal } from '../../../decorators/context.js';
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { defined } from '../../../graph/defined.js';
 import { ownProperty } from '../../../graph/json.js';
 import { runTexts } from './run-texts.js';
 
@@ -49,11 +50,11 @@ export function ownerOf({ auth, local }: Caller, rule: OwnerRule = {}): Owner {
   const claims = auth.extra ?? {};
   const issuer = textClaim('iss', ownProperty(claims, 'iss'));
   const subject = subjectOf(auth.subject, claims, subjectClaim);
-  const head: Principal = { kind: 'principal', ...(issuer === undefined ? {} : { issuer }) };
+  const head: Principal = { kind: 'principal', ...defined({ issuer }) };
   if (subject !== undefined && owner === 'subject') return { ...head, subject };
   const clientId = textClaim('clientId', auth.clientId);
   if (clientId === undefined) throw new UnidentifiedCallerError(runTexts.claimMissing('clientId'));
-  return { ...head, ...(subject === undefined ? {} : { subject }), clientId };
+  return { ...head, ...defined({ subject }), clientId };
 }
 
 /** A text that is equal for the same owner only, whatever roles it has. */

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { LiveRun } from '../../host/in-process/live-run.js';
@@ -130,8 +131,7 @@ export class RunShare {
     }
     for (const { reason, compensate, code, by } of cancellations) {
       this.#run.cancelHere(reason, {
-        ...(compensate === undefined ? {} : { compensate }),
-        ...(code === undefined ? {} : { code }),
+        ...defined({ compensate, code }),
         ...(by === undefined ? {} : { by: by as JsonObject }),
       });
     }
@@ -201,5 +201,5 @@ export class RunShare {
 }
 
 function headOf({ seq, epoch, holder }: RunHead): RunHead {
-  return { seq, epoch, ...(holder === undefined ? {} : { holder }) };
+  return { seq, epoch, ...defined({ holder }) };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Fact, Failure } from '../../engine/contract.js';
 import type { NodeStatus, SkipReason } from '../../engine/events.js';
@@ -68,8 +69,7 @@ function stored({ loaded }: ForkSource): ReadonlyMap<string, OpenState> {
     const { status, attempt = 0, reason, failure } = row.row;
     states.set(row.key, {
       ...{ status, attempts: attempt },
-      ...(reason === undefined ? {} : { reason }),
-      ...(failure === undefined ? {} : { failure }),
+      ...defined({ reason, failure }),
     });
   }
   return states;

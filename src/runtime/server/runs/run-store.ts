@@ -1,4 +1,5 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
+import { defined } from '../../../graph/defined.js';
 import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
@@ -252,7 +253,7 @@ export function summaryOf(
     workflow_id,
     name: definition.name,
     status,
-    ...(cancelling === undefined ? {} : { cancelling }),
+    ...defined({ cancelling }),
     ...shown,
     started_at: new Date(startedAt).toISOString(),
     ...(endedAt === undefined ? {} : { ended_at: new Date(endedAt).toISOString() }),

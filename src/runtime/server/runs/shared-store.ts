@@ -1,4 +1,5 @@
 import type { Owner } from '../../../decorators/context.js';
+import { defined } from '../../../graph/defined.js';
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import { StoreError } from '../../host/durable/store-error.js';
@@ -164,7 +165,7 @@ export class SharedRunStore implements RunStore {
       const answer = await run.submitNamed(caller, submission);
       if (!answer.ok) return answer;
       const { warnings } = answer;
-      return { ok: true, accepted: true, ...(warnings === undefined ? {} : { warnings }) };
+      return { ok: true, accepted: true, ...defined({ warnings }) };
     });
   }
 
@@ -192,7 +193,7 @@ export class SharedRunStore implements RunStore {
     const isOpen = status === undefined ? {} : { isOpen: status === 'running' || status === 'waiting' };
     const found: RunSummary[] = [];
     for (let last = before; found.length < limit; ) {
-      const query = { ...(last === undefined ? {} : { before: last }), ...isOpen, limit: LISTED };
+      const query = { ...defined({ before: last }), ...isOpen, limit: LISTED };
       const ids = await this.#journal.index.listed(quotaOf(caller), query);
       for (const id of ids) {
         const summary = await this.#using(id, (run) => run.summary);

@@ -1,4 +1,5 @@
 import type { Owner } from '../../../decorators/context.js';
+import { defined } from '../../../graph/defined.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
@@ -83,7 +84,7 @@ export class StoredRunReader {
     return {
       run: runRef(id),
       ...envelope,
-      ...(start === undefined ? {} : { owner: start.owner }),
+      ...defined({ owner: start?.owner }),
       started_at: new Date(startedAt).toISOString(),
       ...(endAt === undefined ? {} : { ended_at: new Date(endAt).toISOString() }),
       ...shownArguments(state.input, this.#mask),

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
@@ -25,7 +26,7 @@ export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
   const loaded: LoadedRun = { ...fork, seq: 0, epoch: 0, graphHash: hashIn(fork) };
   const { secretInputs } = stubs.toolset ?? {};
   const secrets = { input: inputIn(fork), rows: fork.hostRows };
-  const mask = new RunMask(graph, { ...secrets, ...(secretInputs === undefined ? {} : { secretInputs }) });
+  const mask = new RunMask(graph, { ...secrets, ...defined({ secretInputs }) });
   const port = new StubPort(graph, stubs, { mask });
   const notes = new Notes(fork.hostRows);
   return new Promise((resolve, reject) => {

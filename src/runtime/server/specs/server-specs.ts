@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import type { Domain } from '../../../graph/domain.js';
 import { nearestName } from '../../../graph/names.js';
 import { thrownText } from '../../tools/exceptions.js';
@@ -337,9 +338,8 @@ function profileLayer(name: string, profile: Profile, { clientTools }: Catalogue
     throw new RangeError(specTexts.badHints(`profiles.${name}.hints`, checked.problems));
   return {
     workflows: [],
-    ...(checked === undefined ? {} : { hints: checked.hints }),
-    ...(tools === undefined ? {} : { shownTools: tools }),
-    ...(workflows === undefined ? {} : { shownWorkflows: workflows }),
+    ...defined({ hints: checked?.hints }),
+    ...defined({ shownTools: tools, shownWorkflows: workflows }),
   };
 }
 
