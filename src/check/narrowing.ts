@@ -1,3 +1,4 @@
+import { defined } from '../graph/defined.js';
 import {
   childrenOf,
   type DataPath,
@@ -68,7 +69,7 @@ export function followPath(
     if (segment === undefined) {
       // The conditions may have tested the content of a list as well.
       const known = narrowing.isUncertain && !isScalar(forms) ? UNKNOWN : forms;
-      return { known, ...(missingKey === undefined ? {} : { missingKey }) };
+      return { known, ...defined({ missingKey }) };
     }
     if (missingKey === undefined && hasPartialKey(known, segment.key)) {
       const isSometimes = read(all, segment.key).kind === 'found';

@@ -1,4 +1,5 @@
 import { realpathSync, statSync } from 'node:fs';
+import { defined } from '../graph/defined.js';
 import type { JsonObject } from '../graph/json.js';
 import type { UpstreamServer } from '../runtime/upstream/config.js';
 import { misused, type Output, texts } from './command-line.js';
@@ -77,7 +78,7 @@ async function configured(
   output: Output,
 ): Promise<NamedServer | number> {
   const { readUpstream } = await import('../codegen/config.js');
-  const read = readUpstream({ root, ...(config === undefined ? {} : { configFile: config }) });
+  const read = readUpstream({ root, ...defined({ configFile: config }) });
   if (read.value === undefined) {
     const { formatDiagnostics } = await import('../graph/diagnostics/format.js');
     const { readSourceIn } = await import('../codegen/read-source.js');

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CheckEnvironment } from '../check/check-graph.js';
 import type { LoaderSettings } from '../codegen/schemas/loader/settings.js';
+import { defined } from '../graph/defined.js';
 import { formatDiagnostics } from '../graph/diagnostics/format.js';
 import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
@@ -161,7 +162,7 @@ async function findModules(
     return 1;
   }
   const { planCodegen } = await import('../codegen/config.js');
-  const plan = await planCodegen({ root, ...(config === undefined ? {} : { configFile: config }) });
+  const plan = await planCodegen({ root, ...defined({ configFile: config }) });
   if (plan.value === undefined) {
     output.err(formatDiagnostics(plan.diagnostics, () => undefined, { color: output.color }));
     return 1;
@@ -178,7 +179,7 @@ async function findModules(
   return {
     registries: chosen.map(inRoot),
     ...(module === undefined ? {} : { options: inRoot(module) }),
-    ...(upstream === undefined ? {} : { upstream }),
+    ...defined({ upstream }),
     loader,
   };
 }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
 import { mayHaveCompositeConditions } from '../check/composite-conditions.js';
 import { sourceNames } from '../formats/source-record.js';
+import { defined } from '../graph/defined.js';
 import {
   applySeverity,
   type Diagnostic,
@@ -132,8 +133,8 @@ async function runIn(
   const { configFile, cache = true, overlay } = options;
   const check = options.check === true || overlay !== undefined;
   const inputs = seen ?? (cache ? new Inputs(root, session.states) : undefined);
-  const noted = inputs === undefined ? {} : { inputs };
-  const plan = await planCodegen({ root, ...noted, ...(configFile === undefined ? {} : { configFile }) });
+  const noted = defined({ inputs });
+  const plan = await planCodegen({ root, ...noted, ...defined({ configFile }) });
   const registries = plan.value?.registries ?? [];
   const outs = registries.map(({ out }) => out);
   const outputFiles = registries.flatMap(outputsOf);
@@ -141,7 +142,7 @@ async function runIn(
   const modules = inputs === undefined ? '' : sourceNames(root, outputFiles);
   const names = specs.length === 0 || inputs === undefined ? modules : sourceNames(root, outputFiles, specs);
   const limits = { ...plan.value?.moduleLimits, ...options.moduleLimits };
-  const reading = { cache, ...noted, limits, ...(overlay === undefined ? {} : { overlay }) };
+  const reading = { cache, ...noted, limits, ...defined({ overlay }) };
   const folder = cache && inputs !== undefined ? cacheFolder(root) : undefined;
   const key = folder === undefined ? '' : ownKey(root);
   const fileOf = (out: string): MemoryFile | undefined =>
@@ -271,9 +272,9 @@ async function compileRegistry(
   if (looked !== undefined) memory.refresh(names, looked);
   const host = openSourceHost({
     ...{ root, files },
-    ...(tsconfig === undefined ? {} : { tsconfig }),
+    ...defined({ tsconfig }),
     ...(looked === undefined ? {} : { inputs: looked, memory: memory.files }),
-    ...(overlay === undefined ? {} : { overlay }),
+    ...defined({ overlay }),
   });
   const options = { root, packageRoot: packageRootOf(root, out), loader, ...reading, looked, configured };
   const specFiles = await openSpecFiles(plannedSpecs, {
@@ -351,7 +352,7 @@ function toolOf({ name, data }: RegistryContent['tools'][number]): CompiledRegis
     readonly description?: string;
     readonly outputSchema?: JsonSchema;
   };
-  return { name, description, ...(outputSchema === undefined ? {} : { outputSchema }) };
+  return { name, description, ...defined({ outputSchema }) };
 }
 
 /** What the phases make of the sources of a registry. */
@@ -563,10 +564,10 @@ function signatureOf(
   const { inputSchema, outputSchema } = reading ?? UNKNOWN;
   return {
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...defined({ outputSchema }),
     annotations,
     retrySafety,
     secret,
-    ...(upstream === undefined ? {} : { upstream }),
+    ...defined({ upstream }),
   };
 }

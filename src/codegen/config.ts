@@ -3,6 +3,7 @@ import path from 'node:path';
 import { glob } from 'tinyglobby';
 import { z } from 'zod';
 import { unreadPnpFile } from '../formats/plug-n-play.js';
+import { defined } from '../graph/defined.js';
 import {
   applySeverity,
   type Diagnostic,
@@ -140,7 +141,7 @@ const limitsSchema = z
     ({ cpuSeconds, waitSeconds, memoryMb }): Partial<ModuleLimits> => ({
       ...(cpuSeconds === undefined ? {} : { cpuMs: cpuSeconds * 1000 }),
       ...(waitSeconds === undefined ? {} : { waitMs: waitSeconds * 1000 }),
-      ...(memoryMb === undefined ? {} : { memoryMb }),
+      ...defined({ memoryMb }),
     }),
   );
 
@@ -249,7 +250,7 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   const domainPlaces = plan.domains?.map((_, i) => document.placeOf(jsonPointer(['domains', i, 'name'])));
   const value = {
     ...plan,
-    ...(domainPlaces === undefined ? {} : { domainPlaces }),
+    ...defined({ domainPlaces }),
     ...(hints.length === 0 ? {} : { hints }),
   };
   return { value, diagnostics };
@@ -313,7 +314,7 @@ async function namedRegistries(
     }
     registries.push({
       ...{ out: registry.out, files, includePlace },
-      ...(manifest === undefined ? {} : { manifest }),
+      ...defined({ manifest }),
     });
   }
   return { value: registries, diagnostics };
@@ -399,9 +400,7 @@ function planOf(
     registries,
     severity,
     moduleLimits,
-    ...(server === undefined ? {} : { server }),
-    ...(upstream === undefined ? {} : { upstream }),
-    ...(domains === undefined ? {} : { domains }),
+    ...defined({ server, upstream, domains }),
   };
 }
 

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { readSourceRecord, type SourceRecord, sourceRecordName } from '../formats/source-record.js';
+import { defined } from '../graph/defined.js';
 import type { RunName, RunReads } from './run-record.js';
 import { cacheFolder } from './schemas/cache/cache-file.js';
 import { writeIfPermitted } from './temporary-files.js';
@@ -28,7 +29,7 @@ export function keepSources(
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const record: SourceRecord = {
     registries: Object.fromEntries(outputs.map((output) => [output.file, checksums(output, former)])),
-    ...(configFile === undefined ? {} : { configFile }),
+    ...defined({ configFile }),
     sources: Object.fromEntries(sources),
     names,
     ...(specs.length === 0 ? {} : { specs }),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { REGISTRY_VERSION } from '../decorators/metadata.js';
+import { defined } from '../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject } from '../graph/json.js';
 import { compareText } from '../graph/names.js';
@@ -341,10 +342,7 @@ function toolOf(
   return {
     ...handleOf(named, symbol, manifest),
     ...{ name, namePlace: named.at, description, hasInputSchema: true, listed },
-    ...(annotations === undefined ? {} : { annotations }),
-    ...(retrySafety === undefined ? {} : { retrySafety }),
-    ...(visibility === undefined ? {} : { visibility }),
-    ...(secret === undefined ? {} : { secret }),
+    ...defined({ annotations, retrySafety, visibility, secret }),
   };
 }
 
@@ -361,7 +359,7 @@ function resourceOf(
     ...{ name, namePlace: named.at, uri, uriPlace: named.at, listed },
     // An address never holds a brace.
     ...(uri.includes('{') && 'parts' in template ? { variables: variableNames(template.parts) } : {}),
-    ...(dotSegments === undefined ? {} : { dotSegments }),
+    ...defined({ dotSegments }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { formatLocation } from '../graph/source-location.js';
 import type { ClassHandle, Declarations, Phase, ResourceDeclaration } from './declarations.js';
@@ -38,7 +39,7 @@ export function manifestOf(
     (each) => !/\.d\.[cm]?ts$/.test(each),
   );
   const { outDirs = [], rootDir } = compiled?.build ?? {};
-  const build = { folder, sources, outDirs, ...(rootDir === undefined ? {} : { rootDir }) };
+  const build = { folder, sources, outDirs, ...defined({ rootDir }) };
   const points = entryPoints(name, packageFile, build);
   const exportsOf = exportsByPlace(points, host);
   const own = [...tools, ...resources].filter(({ listed }) => listed === undefined);

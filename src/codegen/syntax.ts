@@ -1,3 +1,4 @@
+import { defined } from '../graph/defined.js';
 import type { Json } from '../graph/json.js';
 import type { SourceLocation } from '../graph/source-location.js';
 
@@ -463,7 +464,7 @@ export function withNotes(type: TypeSyntax, notes: TypeNotes | undefined): TypeS
   const said = new Set(notes.tags.map(({ name }) => name));
   const description = notes.description ?? type.notes?.description;
   const tags = [...notes.tags, ...(type.notes?.tags ?? []).filter(({ name }) => !said.has(name))];
-  return { ...type, notes: { ...(description === undefined ? {} : { description }), tags } };
+  return { ...type, notes: { ...defined({ description }), tags } };
 }
 
 /** A type as an author would write it, on one line. */

@@ -4,6 +4,7 @@ import { type CodegenResult, runNoting } from '../codegen/codegen.js';
 import { Inputs } from '../codegen/inputs.js';
 import { CodegenSession } from '../codegen/session.js';
 import { SOURCE, sourceNames } from '../formats/source-record.js';
+import { defined } from '../graph/defined.js';
 import type { Diagnostic, DiagnosticCode } from '../graph/diagnostics/diagnostic.js';
 import { formatLocation } from '../graph/source-location.js';
 import type { Problem, Request } from './contract.js';
@@ -94,8 +95,7 @@ class Project {
     const result = await runNoting(
       {
         ...{ root: this.#root, check: true, session: this.#session },
-        ...(this.#configFile === undefined ? {} : { configFile: this.#configFile }),
-        ...(overlay === undefined ? {} : { overlay }),
+        ...defined({ configFile: this.#configFile, overlay }),
       },
       inputs,
     );
@@ -130,6 +130,6 @@ function problemOf(found: Diagnostic, place: NonNullable<Diagnostic['place']>, t
     severity,
     message: `${code}: ${message}${hint === undefined ? '' : ` (${hint})`}`,
     span: place.span,
-    ...(repair === undefined ? {} : { repair }),
+    ...defined({ repair }),
   };
 }

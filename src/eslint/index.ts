@@ -1,4 +1,5 @@
 import type { ESLint, Linter, Rule } from 'eslint';
+import { defined } from '../graph/defined.js';
 import type { Severity } from '../graph/diagnostics/diagnostic.js';
 import type { Span } from '../graph/source-location.js';
 import type { Answer, Problem } from './contract.js';
@@ -38,8 +39,7 @@ function ruleOf(severity: Severity, description: string): Rule.RuleModule {
           known ??
           checkFile({
             ...{ file, text: sourceCode.text, cwd },
-            ...(root === undefined ? {} : { root }),
-            ...(configFile === undefined ? {} : { configFile }),
+            ...defined({ root, configFile }),
           });
         answers.set(sourceCode, answer);
         if ('failure' in answer) {

@@ -1,4 +1,5 @@
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
+import { defined } from '../graph/defined.js';
 import {
   type Diagnostic,
   type DiagnosticCode,
@@ -67,12 +68,12 @@ export async function lowerSpec(
   text: string,
   { file, format, limits }: Pick<ParseOptions, 'file' | 'format'> & { readonly limits?: TextLimits },
 ): Promise<LoweredSpec> {
-  const own = limits === undefined ? {} : { limits };
+  const own = defined({ limits });
   const { source, root, diagnostics } = await readText(text, { file, format, xml: documentOfXml, ...own });
   const reports = new Reports(source);
   reports.add(diagnostics);
   const document = root === undefined ? undefined : lowerDocument(reports, root);
-  return { reports, ...(document === undefined ? {} : { document }) };
+  return { reports, ...defined({ document }) };
 }
 
 /** Checks the graphs of files that may use each other's workflows. */

@@ -1,3 +1,4 @@
+import { defined } from '../graph/defined.js';
 import type { Input } from '../graph/model.js';
 import { compareText } from '../graph/names.js';
 import { describeTool } from './describe-tool.js';
@@ -81,7 +82,7 @@ export function planFor(
     .sort((a, b) => b.score - a.score || compareText(a.workflow.name, b.workflow.name))
     .map(({ workflow: { name, tool, inputs }, score }) => ({
       workflow: name,
-      ...(tool === undefined ? {} : { tool }),
+      ...defined({ tool }),
       score: Math.round(score * 100) / 100,
       parameters: inputs.map(({ name, description, required }) => parameterOf(name, description, required)),
     }));
@@ -160,7 +161,7 @@ function callOf(tool: ToolDescription, needs: readonly Edge[]): PlannedCall {
     ...(needs.length === 0 ? {} : { confidence: Math.min(...needs.map(({ confidence }) => confidence)) }),
     parameters: parameters.map(({ path, description }) => {
       const from = sources.get(path);
-      return { ...parameterOf(path, description, true), ...(from === undefined ? {} : { from }) };
+      return { ...parameterOf(path, description, true), ...defined({ from }) };
     }),
     evidence: needs.flatMap(({ evidence }) => evidence.filter(({ confidence }) => confidence >= ENOUGH)),
   };

@@ -1,3 +1,4 @@
+import { defined } from '../graph/defined.js';
 import { nearestName } from '../graph/names.js';
 import { CONFIDENCE, type Evidence } from './evidence.js';
 import { CATEGORIES } from './lifecycle.js';
@@ -49,7 +50,7 @@ export function readHints(tools: readonly ToolDescription[]): ReadHints {
           kind: 'unknown-tool',
           tool: name,
           named,
-          ...(nearest === undefined ? {} : { nearest }),
+          ...defined({ nearest }),
         });
         return [];
       });

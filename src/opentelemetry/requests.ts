@@ -9,6 +9,7 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
+import { defined } from '../graph/defined.js';
 import { isJsonObject } from '../graph/json.js';
 import { FAILURE_META } from '../runtime/server/wire.js';
 import type { ObservedRequest, TraceCarrier } from '../runtime/tools/telemetry.js';
@@ -108,7 +109,7 @@ function serverOperation({
       ...toolCall(method, target),
       ...(transport === undefined ? {} : { 'network.transport': transport === 'pipe' ? 'pipe' : 'tcp' }),
       ...(transport === 'http' ? { 'network.protocol.name': 'http' } : {}),
-      ...(protocolVersion === undefined ? {} : { 'mcp.protocol.version': protocolVersion }),
+      ...defined({ 'mcp.protocol.version': protocolVersion }),
     },
     noted: { 'jsonrpc.request.id': requestId.slice(0, LONGEST) },
   };
@@ -199,7 +200,7 @@ class OperationReport {
     histogram.record(seconds() - this.#began, {
       ...(isOfClient ? toolCall(method, undefined) : measured),
       ...(status === undefined ? {} : { 'rpc.response.status_code': String(status) }),
-      ...(type === undefined ? {} : { 'error.type': type }),
+      ...defined({ 'error.type': type }),
     });
   }
 }

@@ -1,4 +1,5 @@
 import { hashGraph } from '../graph/canonical.js';
+import { defined } from '../graph/defined.js';
 import { references } from '../graph/expression/traversal.js';
 import { DEFAULT_MAX_CONCURRENCY } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
@@ -84,7 +85,7 @@ function compilePlan(graph: Graph): Omit<Plan, 'graph' | 'hash'> {
     main,
     tasks,
     maxConcurrency: Math.max(1, maxConcurrency),
-    ...(fault === undefined ? {} : { fault }),
+    ...defined({ fault }),
   };
 }
 

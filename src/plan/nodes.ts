@@ -1,3 +1,4 @@
+import { defined } from '../graph/defined.js';
 import { workOf } from '../graph/kinds/kinds.js';
 import { isFailFast } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
@@ -79,7 +80,7 @@ export function planNodes(graph: Graph, context: CompileContext): MutableWorkflo
   const duplicates = new Set<string>();
   const unrooted: Omit<MutableWorkflow, 'root'> = { graph, failFast, scopes, byId, nodes, duplicates };
   const workflow = unrooted as MutableWorkflow;
-  const value = graph.returns === undefined ? {} : { value: graph.returns };
+  const value = defined({ value: graph.returns });
   const position = { depth: 0, loops: NO_NODES, rolledBackBy: NO_NODES, ...value };
   workflow.root = planScope(workflow, graph.nodes as readonly RunnableNode[], position, context);
   return workflow;
@@ -165,7 +166,7 @@ function addParts(planned: MutableNode, context: CompileContext): void {
     rolledBackBy: rollsBack(node) ? [planned, ...scope.rolledBackBy] : scope.rolledBackBy,
   };
   (planned as { parts: MutableScope[] }).parts = bodies.map(({ arm, scope: { nodes, value } }) => {
-    const own = { ...(arm === undefined ? {} : { arm }), ...(value === undefined ? {} : { value }) };
+    const own = { ...defined({ arm, value }) };
     return planScope(scope.workflow, nodes as readonly RunnableNode[], { ...position, ...own }, context);
   });
 }

@@ -1,3 +1,4 @@
+import { defined } from '../graph/defined.js';
 import type { Input } from '../graph/model.js';
 import { singleLine } from '../graph/printable-text.js';
 
@@ -56,7 +57,7 @@ export function listedRegistry(
 }
 
 function described(description: string | undefined): { readonly description?: string } {
-  return description === undefined ? {} : { description };
+  return defined({ description });
 }
 
 function listedArgument(input: Input): ListedArgument {

@@ -1,3 +1,4 @@
+import { defined } from '../graph/defined.js';
 import { references } from '../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import type { Json, JsonObject } from '../graph/json.js';
@@ -23,14 +24,14 @@ export function workflowData(graph: Graph): JsonObject {
   const { title, inputs, instructions, maxConcurrency } = graph;
   return {
     workflow: graph.name,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     description: graph.description,
     ...(instructions.length === 0 ? {} : { read_first: instructions.map(({ uri }) => uri) }),
     ...(inputs.length === 0
       ? {}
       : { params: Object.fromEntries(inputs.map((input) => [input.name, paramData(input)])) }),
     ...strategyData(graph),
-    ...(maxConcurrency === undefined ? {} : { max_concurrency: maxConcurrency }),
+    ...defined({ max_concurrency: maxConcurrency }),
     steps: graph.nodes.map((node) => stepData(node, context)),
     ...(graph.returns === undefined ? {} : { returns: valueData(graph.returns, context) }),
   };
@@ -38,7 +39,7 @@ export function workflowData(graph: Graph): JsonObject {
 
 function paramData({ schema, title, description, required, default: preset, secret }: Input): JsonObject {
   return {
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     description,
     required,
     ...(preset === undefined || secret === true ? {} : { default: preset }),
@@ -78,7 +79,7 @@ function stepData(node: Node, context: Context): JsonObject {
   const { title, guidance, when, retry, timeoutMs, compensate } = node;
   return {
     id: node.id,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     ...(guidance === undefined ? {} : { guidance: valueData(guidance, context) }),
     ...(node.kind === 'call' ? { tool: node.tool } : { kind: node.kind, does: describeNode(node) }),
     ...(before.length === 0 ? {} : { depends_on: before }),
@@ -89,7 +90,7 @@ function stepData(node: Node, context: Context): JsonObject {
       ? {}
       : { outputs: Object.fromEntries(named.map(([path, name]) => [name, `$${path}`])) }),
     ...(retry === undefined ? {} : { retry: retryData(retry) }),
-    ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
+    ...defined({ timeout_ms: timeoutMs }),
     ...failureData(node, context),
     ...(compensate === undefined ? {} : { compensate: undoingData(compensate, context) }),
     ...ownData(node, context),
@@ -101,7 +102,7 @@ function failureData(node: Node, context: Context): JsonObject {
   const value = fallbackValue(node);
   if (value !== undefined) return { on_failure: { value: valueData(value, context) } };
   const takesOver = routesOf(node).find(({ kind }) => kind !== 'goto')?.target;
-  return takesOver === undefined ? {} : { on_failure: takesOver };
+  return defined({ on_failure: takesOver });
 }
 
 /** A call that undoes, and the steps whose effects it undoes: without them there is nothing to undo. */
@@ -131,7 +132,7 @@ function ownData(node: Node, context: Context): JsonObject {
     case 'ask':
       return {
         ...(node.options === undefined ? {} : { options: valueData(node.options, context) }),
-        ...(node.expects === undefined ? {} : { expects: node.expects }),
+        ...defined({ expects: node.expects }),
       };
     case 'compensate':
       return { steps: node.steps.map((step) => undoingData(step, context)) };

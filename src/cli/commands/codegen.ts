@@ -5,6 +5,7 @@ import { optimizeLate } from '../../codegen/late-optimization.js';
 import { readSourceIn } from '../../codegen/read-source.js';
 import type { RunName } from '../../codegen/run-record.js';
 import type { WatchedRun } from '../../codegen/watch.js';
+import { defined } from '../../graph/defined.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
 
 const OPTIONS = {
@@ -52,7 +53,7 @@ async function run(options: RunOptions, output: Output): Promise<number> {
     return 0;
   }
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
-  const name = { root, ...(config === undefined ? {} : { configFile: config }) };
+  const name = { root, ...defined({ configFile: config }) };
   if (options.watch) return watch({ ...name, cache: !noCache }, format, output);
   const result =
     (noCache ? undefined : await unchanged(name)) ?? (await compiled({ ...name, check, cache: !noCache }));

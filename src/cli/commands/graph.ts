@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { CodegenResult } from '../../codegen/codegen.js';
 import { formatOf } from '../../formats/text/read-text.js';
+import { defined } from '../../graph/defined.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { bundle } from '../../graph/nodes.js';
 import { type ChartTool, chartOf } from '../../print/chart/chart.js';
@@ -45,7 +46,7 @@ export async function graphCommand(given: readonly string[], output: Output): Pr
   if (name === undefined && format !== 'html')
     return misused(texts.missingWorkflow('stepwright graph'), output);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
-  const configured = config === undefined ? {} : { configFile: config };
+  const configured = defined({ configFile: config });
   // Loaded here, so that `--help` works without the compilers.
   const { runCodegen } = await import('../../codegen/codegen.js');
   const result = await runCodegen({ root, check: true, cache: !noCache, ...configured });

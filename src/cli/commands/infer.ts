@@ -1,4 +1,5 @@
 import { fileText } from '../../formats/text/open-text.js';
+import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { inlineText } from '../../graph/printable-text.js';
 import { draftSpec } from '../../infer/draft-spec.js';
@@ -120,7 +121,7 @@ function toolsOf({ tools }: Registry): ToolDescription[] {
     name,
     description,
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...defined({ outputSchema }),
     ...(hints === undefined ? {} : { hints: hintsFrom(hints) }),
   }));
 }
@@ -131,6 +132,6 @@ function workflowsOf({ workflows, tools }: Registry): WorkflowChoice[] {
   const { names } = toolNames(offered, new Set(clientToolNames({ tools })));
   return graphs.map(({ name, description, inputs }) => {
     const tool = names.get(name);
-    return { name, ...(tool === undefined ? {} : { tool }), description, inputs };
+    return { name, ...defined({ tool }), description, inputs };
   });
 }

@@ -5,6 +5,7 @@ import { type ConfiguredUpstream, readUpstream } from '../../codegen/config.js';
 import { readSourceIn } from '../../codegen/read-source.js';
 import { checkServer, recordedSnapshot } from '../../codegen/upstream/check.js';
 import { type PullRequest, type PullResult, pullServer, upstreamFiles } from '../../codegen/upstream/pull.js';
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import type { Graph } from '../../graph/model.js';
@@ -47,7 +48,7 @@ export async function pullCommand(args: readonly string[], output: Output): Prom
   const project = realpathSync(root);
   const print = (diagnostics: readonly Diagnostic[]): void =>
     output.err(formatDiagnostics(diagnostics, readSourceIn(project), { color: output.color }));
-  const read = readUpstream({ root: project, ...(config === undefined ? {} : { configFile: config }) });
+  const read = readUpstream({ root: project, ...defined({ configFile: config }) });
   if (read.value === undefined) {
     print(read.diagnostics);
     return 1;
@@ -111,7 +112,7 @@ async function graphsOf(
   configFile: string | undefined,
   print: Pull['print'],
 ): Promise<readonly Graph[] | undefined> {
-  const named = configFile === undefined ? {} : { configFile };
+  const named = defined({ configFile });
   const { diagnostics, workflows } = await runCodegen({ root, ...named, check: true });
   // A registry that is stale has the same workflows as its sources will have.
   const errors = diagnostics.filter(({ severity, code }) => severity === 'error' && code !== 'SW9001');

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { type Registry, serve, serveHttp } from '../../runtime/index.js';
 import { untypedServer } from '../../runtime/protocol/sdk1/serve.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
@@ -33,7 +34,7 @@ export const serveCommand = registryCommand(
       if (others.length > 0) return misused(texts.chooseRegistry(registries.map(({ file }) => file)), output);
       const options = {
         ...given,
-        ...(store === undefined ? {} : { store }),
+        ...defined({ store }),
         ...(off ? { offerWorkflows: false } : {}),
         ...specsOf(given, parsed.args, choice.root),
       };

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { CheckEnvironment } from '../../check/check-graph.js';
 import { loadWorkflowFiles } from '../../formats/load-workflow-files.js';
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
@@ -51,7 +52,7 @@ async function validate(
   registered: CheckEnvironment | undefined,
   output: Output,
 ): Promise<number> {
-  const options = { root, ...(registered === undefined ? {} : { registered }) };
+  const options = { root, ...defined({ registered }) };
   const { diagnostics, workflows, readSource } = await loadWorkflowFiles(files, options);
   const found = isStrict
     ? diagnostics.map((each): Diagnostic => ({ ...each, severity: 'error' }))

@@ -1,5 +1,6 @@
 import type { ListedOptions } from '../../decorators/listed.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../decorators/tool.js';
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
@@ -62,17 +63,17 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     name: isNamed ? name : UNNAMED,
     namePlace,
     description: description ?? '',
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     ...effects,
     ...('visibility' in options.values ? { visibility: options.values.visibility as ToolVisibility } : {}),
     ...('scopes' in options.values ? { scopes: options.values.scopes as readonly string[] } : {}),
     ...listedOf(options),
-    ...(hints === undefined ? {} : { hints }),
+    ...defined({ hints }),
     ...('upstream' in options.values ? { upstream: options.values.upstream as UpstreamOption } : {}),
     ...secretsOf(options),
-    ...(needsState === undefined ? {} : { needsState }),
+    ...defined({ needsState }),
     hasInputSchema: 'input' in options.syntax || 'inputSchema' in options.syntax,
-    ...(decorator.schemas === undefined ? {} : { writtenSchemas: decorator.schemas }),
+    ...defined({ writtenSchemas: decorator.schemas }),
     ...literalOptionsOf(decorated, options),
     ...(parameter?.type === undefined ? {} : { inputType: parameter.type, inputPlace: parameter.place }),
     ...(executes.length < 2 ? {} : { overloads: executes.map(({ place }) => place) }),
@@ -110,7 +111,7 @@ const OPTIONS_OF_CLASSES: ReadonlySet<string> = new Set(['hints', 'needsState'])
 /** What lists of clients show of a class; the rules of these options admit nothing else. */
 function listedOf({ values }: ReadOptions): ListedOptions {
   const { icons, meta } = values as ListedOptions;
-  return { ...(icons === undefined ? {} : { icons }), ...(meta === undefined ? {} : { meta }) };
+  return { ...defined({ icons, meta }) };
 }
 
 /** The tool's declared effects; the rules of these options admit nothing else. */
@@ -197,9 +198,7 @@ export function readResource(decorated: DecoratedClass): ResourceDeclaration | u
     name: isNamed ? name : UNNAMED,
     namePlace,
     ...address,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(mimeType === undefined ? {} : { mimeType }),
+    ...defined({ title, description, mimeType }),
     ...listedOf(options),
     ...dotSegmentsOf(options, name ?? syntax.name, address, report),
     ...literalOptionsOf(decorated, options),
@@ -383,7 +382,7 @@ export function readPrompt(decorated: DecoratedClass): PromptDeclaration {
     ...handle,
     name: isNamed ? name : UNNAMED,
     namePlace,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     description: description ?? '',
     ...listedOf(options),
     options: options.values,

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { ClassHandle, Declarations, FaultyClass, Phase } from '../declarations.js';
 import type {
@@ -113,7 +114,7 @@ function readClass(
     return;
   }
   const { exportName, name: className, place } = syntax;
-  const handle: ClassHandle = { file, className, place, ...(exportName === undefined ? {} : { exportName }) };
+  const handle: ClassHandle = { file, className, place, ...defined({ exportName }) };
   // A registry imports no field of state: only its name and its type are used.
   if (!syntax.exported && first.name !== 'State') report(diagnostic('SW1010', place, { className }));
   const [part] = UNIMPORTABLE.exec(file) ?? [];

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { readKey } from '../../graph/expression/traversal.js';
 import type { DictEntry, DictExpr, Expr, GetExpr } from '../../graph/expression/tree.js';
@@ -399,8 +400,7 @@ class Lowering {
       style: 'js',
       ...link,
       of: subject,
-      ...(start === undefined ? {} : { start }),
-      ...(end === undefined ? {} : { end }),
+      ...defined({ start, end }),
     };
   }
 

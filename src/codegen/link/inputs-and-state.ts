@@ -1,5 +1,6 @@
 import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
 import { makeAjv } from '../../formats/json-schema/libraries.js';
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Input, StateField } from '../../graph/model.js';
@@ -45,7 +46,7 @@ export function linkInput(arg: ArgDeclaration, report: (diagnostic: Diagnostic) 
     description: typeof description === 'string' ? description : name,
     schema,
     required: !arg.optional && fallback === undefined,
-    ...(fallback === undefined ? {} : { default: fallback }),
+    ...defined({ default: fallback }),
     ...(secret === true ? { secret } : {}),
     source: place,
   };
@@ -313,7 +314,7 @@ export function linkStates(
     const schema = schemaOfState(state, report);
     if (schema === undefined || !isInitialFitting(state, schema, report)) continue;
     const { name, initial, place: source } = state;
-    states.set(state, { name, scope: 'run', schema, ...(initial === undefined ? {} : { initial }), source });
+    states.set(state, { name, scope: 'run', schema, ...defined({ initial }), source });
   }
   return states;
 }

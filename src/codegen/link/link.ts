@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
@@ -170,7 +171,7 @@ class WorkflowLinker {
       instructions,
       // No node waits for a step that was left out.
       nodes: nodes.map((node) => ({ ...node, after: node.after.filter((id) => linked.has(id)) })),
-      ...(errorStrategy === undefined ? {} : { errorStrategy }),
+      ...defined({ errorStrategy }),
       ...(typeof options.failFast === 'boolean' ? { failFast: options.failFast } : {}),
       ...(typeof options.maxConcurrency === 'number' ? { maxConcurrency: options.maxConcurrency } : {}),
       // The option's rule admits the names of exposures only.

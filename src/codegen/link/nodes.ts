@@ -1,4 +1,5 @@
 import type { RetryOptions } from '../../decorators/workflow.js';
+import { defined } from '../../graph/defined.js';
 import { childrenOf, readKey, references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Compensation, JoinRule, Node, OnError, Retry, Scope } from '../../graph/kinds/node.js';
@@ -153,11 +154,7 @@ export function finishNode(
     ...details,
     after,
     join,
-    ...(when === undefined ? {} : { when }),
-    ...(retry === undefined ? {} : { retry }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(onError === undefined ? {} : { onError }),
-    ...(compensate === undefined ? {} : { compensate }),
+    ...defined({ when, retry, timeoutMs, onError, compensate }),
     executor: 'server',
     source,
   };

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { expressionFunctions, expressionMethods, isMethodCall } from '../../graph/expression/functions.js';
 import type { ArithmeticOp, CompareOp, EachExpr, Expr, Truth } from '../../graph/expression/tree.js';
@@ -28,7 +29,7 @@ export const ARITHMETIC: ReadonlyMap<string, ArithmeticOp> = new Map([
 
 /** The opposite of a condition. */
 export function negate(of: Expr): Expr {
-  return { kind: 'not', truth: TRUTH, of, ...(of.at === undefined ? {} : { at: of.at }) };
+  return { kind: 'not', truth: TRUTH, of, ...defined({ at: of.at }) };
 }
 
 /** The opposite of a condition, without a double negation that only made it a boolean. */

@@ -1,4 +1,5 @@
 import type { StepOptions } from '../../decorators/workflow.js';
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { kinds, workOf } from '../../graph/kinds/kinds.js';
@@ -137,8 +138,6 @@ export function readCallOptions(
     syntax,
     ...(typeof id === 'string' ? { id } : {}),
     ...(typeof timeoutMs === 'number' ? { timeoutMs } : {}),
-    ...(retry === undefined ? {} : { retry }),
-    ...(transform === undefined ? {} : { transform }),
-    ...(compensate === undefined ? {} : { compensate }),
+    ...defined({ retry, transform, compensate }),
   };
 }

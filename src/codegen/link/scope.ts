@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
@@ -184,7 +185,7 @@ export function lowerArrow(
     return { kind: 'value', expr: { kind: 'ref', root: 'local', path: [name] } };
   });
   const body = lower(arrow.body, localsOf(arrow, parameters, scope.locals, lower));
-  return body && { as: item, ...(index === undefined ? {} : { indexAs: index }), body };
+  return body && { as: item, ...defined({ indexAs: index }), body };
 }
 
 /** A name that hides none of the names that other names around the arrow are read from. */

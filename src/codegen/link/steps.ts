@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Scope } from '../../graph/kinds/node.js';
@@ -196,7 +197,7 @@ class StepLinker implements Linker {
 
   get values(): ExpressionScope {
     const { bindings, handles, report, locals } = this.scope;
-    return { bindings, handles, report, ...(locals === undefined ? {} : { locals }) };
+    return { bindings, handles, report, ...defined({ locals }) };
   }
 
   get arguments(): ExpressionScope {
@@ -227,8 +228,7 @@ class StepLinker implements Linker {
     const retry = own.retry ?? retryOf(always);
     const limit = own.timeoutMs ?? (typeof timeoutMs === 'number' ? timeoutMs : undefined);
     return {
-      ...(retry === undefined ? {} : { retry }),
-      ...(limit === undefined ? {} : { timeoutMs: limit }),
+      ...defined({ retry, timeoutMs: limit }),
     };
   }
 
@@ -284,8 +284,7 @@ class StepLinker implements Linker {
     return new StepLinker({
       ...this.scope,
       ...more,
-      ...(locals === undefined ? {} : { locals }),
-      ...(inside === undefined ? {} : { inside }),
+      ...defined({ locals, inside }),
     });
   }
 

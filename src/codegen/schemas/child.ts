@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { fingerprint, fromMetadata, readMetadata } from '../../decorators/metadata.js';
+import { defined } from '../../graph/defined.js';
 import { optimizeLate } from '../late-optimization.js';
 import { observeReads, type Reads } from './cache/dependencies.js';
 import type {
@@ -114,8 +115,7 @@ function readClass(
           kind: 'tool',
           exportName,
           fingerprint: recorded,
-          ...(input === undefined ? {} : { input }),
-          ...(output === undefined ? {} : { output }),
+          ...defined({ input, output }),
         };
       }
       case 'resource':

@@ -3,6 +3,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { ValueRules } from '../../decorators/arg.js';
 import { readPattern } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { compareText } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
@@ -181,7 +182,7 @@ export async function readSchemas(
 }
 
 function readingOfListed({ inputSchema, outputSchema, fingerprint }: ToolData): ToolReading {
-  return { inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }), fingerprint };
+  return { inputSchema, ...defined({ outputSchema }), fingerprint };
 }
 
 function stoppedDiagnostic(

@@ -1,4 +1,5 @@
 import { patternFaults } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';
@@ -49,7 +50,7 @@ export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase
   return {
     value: {
       inputSchema,
-      ...(outputSchema === undefined ? {} : { outputSchema }),
+      ...defined({ outputSchema }),
       fingerprint: reading.fingerprint,
     },
     diagnostics,

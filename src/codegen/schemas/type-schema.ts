@@ -1,4 +1,5 @@
 import { readPattern } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import {
@@ -46,7 +47,7 @@ export function schemaOfType(type: TypeSyntax, side: SchemaSide): TypeSchema {
   // Of no result there is nothing to say: the value is null then.
   const mayBeMissing = side === 'output' && present !== type;
   const rooted = mayBeMissing || faults.length > 0 ? undefined : objectRoot(withDefs(schema, building.defs));
-  return { faults, ...(rooted === undefined ? {} : { schema: rooted }) };
+  return { faults, ...defined({ schema: rooted }) };
 }
 
 /** The schema of a value's type. {@link schemaOfType} takes objects only, so the value is a property of one. */
@@ -55,7 +56,7 @@ export function schemaOfValue(type: TypeSyntax): TypeSchema {
   const { schema, faults } = schemaOfType({ kind: 'object', properties }, 'input');
   if (schema === undefined || !isJsonObject(schema.properties) || !isJsonObject(schema.properties.value))
     return { faults };
-  const shared = schema.$defs === undefined ? {} : { $defs: schema.$defs };
+  const shared = defined({ $defs: schema.$defs });
   return { schema: { ...schema.properties.value, ...shared }, faults };
 }
 
@@ -148,7 +149,7 @@ function refuse(building: Building, type: TypeSyntax, path: string): JsonSchema 
       kind: 'noJsonForm',
       path,
       type: text,
-      ...(hint === undefined ? {} : { hint }),
+      ...defined({ hint }),
     });
   }
   return {};

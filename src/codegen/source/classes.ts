@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { workingOn } from '../diagnostics.js';
 import type {
   BaseSyntax,
@@ -53,7 +54,7 @@ function readClass(
     name: node.name?.text ?? '',
     place: classPlace(context, node),
     exported: exportName !== undefined,
-    ...(exportName === undefined ? {} : { exportName }),
+    ...defined({ exportName }),
     ...(base === undefined ? {} : { base: readBase(context, base) }),
     ...readShape(context, node),
     decorators,
@@ -227,7 +228,7 @@ function readMethod(context: HostContext, node: ts.ClassElement, schemas: Schema
   return {
     name,
     place: placeOf(context, node.name),
-    ...(fault === undefined ? {} : { fault }),
+    ...defined({ fault }),
     ...(name === 'execute' ? typesOf(context, held, schemas) : { parameters: parametersOf(context, held) }),
     returnsPlace: placeOf(context, held.type ?? node.name),
   };
@@ -251,11 +252,11 @@ function typesOf(
     first && (schemas.has('input') ? typeIfWritten(context, first) : typeOfDeclaration(context, first));
   const returns = schemas.has('output') ? resultIfWritten(context, method) : returnTypeOf(context, method);
   const [parameter, ...others] = parametersOf(context, method);
-  const typed = parameter && { ...parameter, ...(type === undefined ? {} : { type }) };
+  const typed = parameter && { ...parameter, ...defined({ type }) };
   const isUnread = returns === undefined || (first !== undefined && type === undefined);
   return {
     parameters: typed === undefined ? [] : [typed, ...others],
-    ...(returns === undefined ? {} : { returns }),
+    ...defined({ returns }),
     ...(isUnread ? { isUnread } : {}),
   };
 }
@@ -299,12 +300,12 @@ function readInherited(context: HostContext, node: ts.ClassLikeDeclaration, name
         name,
         place: place(declared?.name ?? declarations[0]),
         isInherited: true,
-        ...(fault === undefined ? {} : { fault }),
+        ...defined({ fault }),
         parameters: parameters.map(
           ({ name: parameter, declaration, type }): ParameterSyntax => ({
             name: parameter,
             place: place(declaration),
-            ...(type === undefined ? {} : { type }),
+            ...defined({ type }),
           }),
         ),
         returns,

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } from '../syntax.js';
 import { deepPartOf, type HostContext, markDeepParts, placeOf } from './ast.js';
@@ -64,7 +65,7 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
       name: node.name.text,
       namePlace: placeOf(context, node.name),
       optional,
-      ...(symbol === undefined ? {} : { symbol }),
+      ...defined({ symbol }),
     };
   }
   if (ts.isElementAccessExpression(node)) {
@@ -170,7 +171,7 @@ function identifierSyntax(
   const constant = symbol.kind === 'other' ? constantOf(context, node) : undefined;
   if (constant?.kind === 'value')
     return { kind: 'literal', place, value: constant.value, constant: node.text };
-  const instead = constant === undefined ? {} : { instead: constant.instead };
+  const instead = defined({ instead: constant?.instead });
   return { kind: 'identifier', place, name: node.text, symbol: { ...symbol, ...instead } };
 }
 
@@ -279,7 +280,7 @@ function readEntry(context: HostContext, property: ts.ObjectLiteralElementLike):
   if (!ts.isPropertyAssignment(property)) {
     if (!ts.isMethodDeclaration(property)) return { unsupported: 'a getter or setter', place };
     const name = propertyName(property.name);
-    return { unsupported: 'a method', place, ...(name === undefined ? {} : { key: name }) };
+    return { unsupported: 'a method', place, ...defined({ key: name }) };
   }
   const { name } = property;
   const key =

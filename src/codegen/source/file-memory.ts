@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { type KeptText, KeptTexts } from '../kept-texts.js';
 import type { IgnoreSyntax, ImportEnding, SourceFileSyntax } from '../syntax.js';
@@ -77,7 +78,7 @@ export class FileMemory {
     const kept = this.#kept.get(file, state);
     if (kept === undefined) return undefined;
     const { links, readings } = JSON.parse(kept.body) as Omit<FileEntry, 'state'>;
-    const entry = { state, ...(links === undefined ? {} : { links }), readings };
+    const entry = { state, ...defined({ links }), readings };
     this.#restored.set(entry, { ...kept, parts: partsOf(entry) });
     return entry;
   }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { defined } from '../../graph/defined.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ImportCycle, ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
@@ -36,8 +37,7 @@ export function followAliases(
   while (!seen.has(symbol)) {
     seen.add(symbol);
     imported ??= packageImport(context, symbol);
-    if ((symbol.flags & ts.SymbolFlags.Alias) === 0)
-      return { symbol, isTypeOnly, ...(imported === undefined ? {} : { imported }) };
+    if ((symbol.flags & ts.SymbolFlags.Alias) === 0) return { symbol, isTypeOnly, ...defined({ imported }) };
     isTypeOnly ||= symbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration) ?? false;
     const specifier = symbol.declarations?.find(
       (d): d is ts.ImportSpecifier | ts.ExportSpecifier => ts.isImportSpecifier(d) || ts.isExportSpecifier(d),

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Modules } from './modules.js';
 import { declarationsOf, hasMeaning, isAlias, type Meaning, topLevelOf } from './scopes.js';
 import { ts } from './typescript.mjs';
@@ -255,7 +256,7 @@ export function originOf(name: ts.Identifier): {
   const declarations = declarationsOf(name, 'value') ?? [];
   const [alias] = declarations;
   const specifier = alias && isAlias(alias) ? specifierOf(alias)?.text : undefined;
-  return { declarations, ...(specifier === undefined ? {} : { specifier }) };
+  return { declarations, ...defined({ specifier }) };
 }
 
 /** The name by which a module exports what a name is imported for; `*` for a namespace. Nothing for any other name. */

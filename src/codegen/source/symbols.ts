@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { FunctionSymbol, PackageImport, SymbolSyntax, VerbCall } from '../syntax.js';
 import { VERBS } from '../verbs.js';
 import { type Calls, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
@@ -51,7 +52,7 @@ export function resolveMember(
   if (member !== undefined)
     return resolveSymbol(context, member, name, importedMember(context, namespace, name));
   const from = missingMember(context, namespace, end.symbol, name);
-  return { kind: 'unresolved', name, ...(from === undefined ? {} : { from }) };
+  return { kind: 'unresolved', name, ...defined({ from }) };
 }
 
 /** The arguments of decorators name what packages export, as schemas do; what that is does not matter there. */
@@ -103,7 +104,7 @@ function resolveSymbol(
   const end = followAliases(context, start, member);
   if ('lost' in end) {
     const from = unresolvedImport(context, end.lost);
-    return { kind: 'unresolved', name: written, ...(from === undefined ? {} : { from }) };
+    return { kind: 'unresolved', name: written, ...defined({ from }) };
   }
   if (end.stepwrightName !== undefined) return { kind: 'stepwright', name: end.stepwrightName };
   const { symbol, isTypeOnly, imported } = end;
@@ -191,10 +192,9 @@ function functionSymbol(
     name: ownName ?? name,
     file: relativeFile(context, declaration.getSourceFile().fileName),
     place: placeOf(context, nameNode ?? declaration),
-    ...(exportName === undefined ? {} : { exportName }),
+    ...defined({ exportName }),
     source: (written ?? declaration).getText().replaceAll('\r\n', '\n'),
-    ...(why === undefined ? {} : { why }),
-    ...(verb === undefined ? {} : { verb }),
+    ...defined({ why, verb }),
   };
   return symbol;
 }
@@ -446,7 +446,7 @@ function resolveAlias(
   const isMember = written !== undefined && (ts.isClassElement(written) || ts.isTypeElement(written));
   const isOwn = written !== undefined && !isMember && isOfPackage(written.getSourceFile().fileName);
   const ours = stepwrightName ?? (isOwn ? symbol.name : undefined);
-  return { declaration: written, ...(ours === undefined ? {} : { ours }) };
+  return { declaration: written, ...defined({ ours }) };
 }
 
 function verbNamed(name: string | undefined): string | undefined {

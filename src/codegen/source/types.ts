@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { compareText } from '../../graph/names.js';
 import { type PropertySyntax, type TypeSyntax, withNotes, withoutUndefined } from '../syntax.js';
 import { type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
@@ -188,7 +189,7 @@ function lowerBare(
   const { flags } = type;
   if (flags & TypeFlags.Any) {
     const unresolved = unresolvedIn(lowering.context, written);
-    return { kind: 'unknown', written: 'any', ...(unresolved === undefined ? {} : { unresolved }) };
+    return { kind: 'unknown', written: 'any', ...defined({ unresolved }) };
   }
   if (flags & TypeFlags.Unknown) return { kind: 'unknown' };
   if (type.isStringLiteral() || type.isNumberLiteral()) return { kind: 'literal', value: type.value };
@@ -219,7 +220,7 @@ function lowerBare(
 
 function other({ context, at }: Lowering, type: ts.Type, extent?: 'deep' | 'large'): TypeSyntax {
   const text = context.compiler.checker.typeToString(type, at);
-  return { kind: 'other', text, ...(extent === undefined ? {} : { extent }) };
+  return { kind: 'other', text, ...defined({ extent }) };
 }
 
 /** What is written between the texts of a template literal type, as a regular expression. */
@@ -317,7 +318,7 @@ function tuple(
     elementFlags[i] === ts.ElementFlags.Optional ? withoutUndefined(item) : item,
   );
   const required = elementFlags.filter((flag) => flag === ts.ElementFlags.Required).length;
-  return { kind: 'tuple', items, required, ...(rest === undefined ? {} : { rest }) };
+  return { kind: 'tuple', items, required, ...defined({ rest }) };
 }
 
 function elementNode(node: ts.TypeNode | ts.NamedTupleMember | undefined): ts.TypeNode | undefined {

@@ -1,5 +1,6 @@
 import { type CheckEnvironment, checkGraph } from '../../check/check-graph.js';
 import { withoutPlaces } from '../../graph/canonical.js';
+import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr, ListExpr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
@@ -138,7 +139,7 @@ export class SequentialBuilder {
    * ```
    */
   returns(value: ResultValue, id?: Naming<'step'>): SequentialBuilder {
-    return this.#with({ result: { value, ...(id === undefined ? {} : { id }) } });
+    return this.#with({ result: { value, ...defined({ id }) } });
   }
 
   /** Sets what a failed step means for the others. Default: `failFast()`. */

@@ -1,5 +1,6 @@
 import { schemaAt } from '../../check/fed-schema.js';
 import { type Answerer, isAnswerer, isListOfAnswerers } from '../../graph/answerers.js';
+import { defined } from '../../graph/defined.js';
 import { readKey } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonSchema } from '../../graph/json.js';
@@ -91,7 +92,7 @@ export class StepLowering {
     const input = { kind: 'dict', entries, at: source.span } as const;
     const callId = transform.kind === 'value' ? id : scope.derive(`${id}.call`);
     const { timeoutMs } = attempts;
-    const limit = timeoutMs === undefined ? {} : { timeoutMs };
+    const limit = defined({ timeoutMs });
     const isShown = resources.resources === undefined || this.#giveToModel(first, resources.resources);
     this.#finishModelValues(first, callId, limit);
     const own = isShown ? {} : resources;
@@ -196,7 +197,7 @@ export class StepLowering {
 
   #details(definition: StepDefinition, origin: StepOrigin): Pick<Node, 'title' | 'summary'> {
     const { title } = definition;
-    return { ...(title === undefined ? {} : { title }), ...this.#text('summary', definition, origin) };
+    return { ...defined({ title }), ...this.#text('summary', definition, origin) };
   }
 
   /** Adds the node of the workflow's result. */
@@ -242,7 +243,7 @@ export class StepLowering {
     const retries = retry && retryOf(retry, refuse);
     return {
       ...(timeoutMs === undefined || !isPositive ? {} : { timeoutMs }),
-      ...(retries === undefined ? {} : { retry: retries }),
+      ...defined({ retry: retries }),
     };
   }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonSchema } from '../../graph/json.js';
 import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
@@ -75,7 +76,7 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
     inputs,
     instructions,
     nodes: nodes.all,
-    ...(errorStrategy === undefined ? {} : { errorStrategy }),
+    ...defined({ errorStrategy }),
     source,
   };
   const { transforms, functions, unresolvedTools, hasForeignParts } = lowering;
@@ -91,7 +92,7 @@ function inputOf(
   const { name, description, required, title, secret, default: fallback } = definition;
   return {
     name,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     description,
     ...valuesOf(definition, report),
     required: required === true && fallback === undefined,

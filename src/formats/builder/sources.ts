@@ -1,4 +1,5 @@
 import type { VariableNames } from '../../decorators/resource.js';
+import { defined } from '../../graph/defined.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import { constantExpr, type NamedFunction } from './expressions.js';
@@ -55,7 +56,7 @@ export function promptArg(name: Naming<'argument'>): DataSource {
  * ```
  */
 export function fromStep(binding: Naming<'binding'>, path?: Path): DataSource {
-  return { kind: 'step', binding, ...(path === undefined ? {} : { path }) };
+  return { kind: 'step', binding, ...defined({ path }) };
 }
 
 /**
@@ -108,7 +109,7 @@ export function fromResource<R extends ResourceLike | TemplateLike>(
   resource: R,
   ...[variables]: VariableSources<R>
 ): DataSource {
-  return { kind: 'resource', resource, ...(variables === undefined ? {} : { variables }) };
+  return { kind: 'resource', resource, ...defined({ variables }) };
 }
 
 /**
@@ -119,7 +120,7 @@ export function linkTo<R extends ResourceLike | TemplateLike>(
   resource: R,
   ...[variables]: VariableSources<R>
 ): DataSource {
-  return { kind: 'link', resource, ...(variables === undefined ? {} : { variables }) };
+  return { kind: 'link', resource, ...defined({ variables }) };
 }
 
 /**

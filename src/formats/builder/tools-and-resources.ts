@@ -2,6 +2,7 @@ import type { CheckEnvironment, ToolSignature } from '../../check/check-graph.js
 import { readMetadata } from '../../decorators/metadata.js';
 import type { ResourceClass, ResourceOptions } from '../../decorators/resource.js';
 import type { ToolClass } from '../../decorators/tool.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type JsonSchema } from '../../graph/json.js';
 import { parseUriTemplate, type TemplatePart, uriFault } from '../../graph/uri.js';
 import {
@@ -227,8 +228,7 @@ export function signatureOf(tool: ToolLike): ToolSignature {
   const outputSchema = schemaOf(options.output, 'output');
   return {
     ...UNKNOWN,
-    ...(inputSchema === undefined ? {} : { inputSchema }),
-    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...defined({ inputSchema, outputSchema }),
     ...(annotations === undefined && retrySafety === undefined ? {} : { annotations, retrySafety }),
   };
 }

@@ -1,4 +1,5 @@
 import { itemsIn, requiredKeys, SchemaView, stepInto, typeOfJson, viewOf } from '../../check/schema-view.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 
 /** A text that is a reference, which has the type of what it refers to. */
@@ -56,8 +57,7 @@ function viewIn(view: SchemaView, key: string): SchemaView | undefined {
 function writtenValue(part: JsonObject, view: SchemaView | undefined, depth: number): JsonSchema {
   const { title, description, default: fallback } = part;
   return {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ title, description }),
     ...(fallback === undefined || isJsonObject(fallback) || Array.isArray(fallback)
       ? {}
       : { default: fallback }),

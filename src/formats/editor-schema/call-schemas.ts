@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { writtenArguments } from './arguments.js';
@@ -81,9 +82,9 @@ export function describedInputs({ inputs }: Pick<Graph, 'inputs'>): JsonSchema {
       name,
       {
         ...schema,
-        ...(title === undefined ? {} : { title }),
+        ...defined({ title }),
         description,
-        ...(fallback === undefined ? {} : { default: fallback }),
+        ...defined({ default: fallback }),
       },
     ],
   );

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Arm, BranchCase } from '../../graph/kinds/branch.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { BranchNode } from '../../graph/model.js';
@@ -46,7 +47,7 @@ export function lowerBranch(
       reports.report('SW5017', spec.at, { node: spec.id, problem: 'has no case: write `when` and `goto`' });
     return undefined;
   }
-  return { ...base, kind: 'branch', cases, ...(first === undefined ? {} : { else: first.arm }) };
+  return { ...base, kind: 'branch', cases, ...defined({ else: first?.arm }) };
 }
 
 function lowerArm(context: NodeContext, item: Located, index: number): WrittenArm | undefined {

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Domain } from '../../graph/domain.js';
 import { GRAPH_VERSION, type Graph } from '../../graph/model.js';
 import { isValidName, nearestName } from '../../graph/names.js';
@@ -64,7 +65,7 @@ function domainOf(reports: Reports, fields: Fields): Domain {
     name: fields.text('domain')?.value ?? 'default',
     rules:
       rules === undefined ? [] : textsOf(reports, rules, '`rules` of the file').map(({ value }) => value),
-    ...(docs === undefined ? {} : { docs }),
+    ...defined({ docs }),
   };
 }
 
@@ -106,15 +107,14 @@ function lowerWorkflow(
   return {
     graphVersion: GRAPH_VERSION,
     name,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     description: fields.text('description')?.value ?? '',
     ...document,
     inputs,
     instructions: [],
-    ...(expose === undefined ? {} : { expose }),
+    ...defined({ expose }),
     ...parts,
-    ...(failFast === undefined ? {} : { failFast }),
-    ...(maxConcurrency === undefined ? {} : { maxConcurrency }),
+    ...defined({ failFast, maxConcurrency }),
     source: reports.source.placeOf(key),
   };
 }
@@ -163,7 +163,7 @@ function lowerGraph(
     at: parts.fields.map.entries.find(({ key }) => key.value === 'graph')?.key ?? parts.fields.map,
   });
   const { nodes } = lowered;
-  return { nodes, ...(returns === undefined ? {} : { returns }) };
+  return { nodes, ...defined({ returns }) };
 }
 
 function routesByScope(): (scope: ScopeSpec) => WrittenRoutes {

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { DictExpr, Expr } from '../../graph/expression/tree.js';
 import type { Compensation, JoinRule, Node, NodeBase, Scope } from '../../graph/kinds/node.js';
 import { DEFAULT_LOOP_MAX } from '../../graph/limits.js';
@@ -64,7 +65,7 @@ function lowerNode(context: NodeContext): Node | undefined {
       const input = argumentsOf(context, fields);
       const handled = {
         ...errorAsData(context, lowerOnError(context)),
-        ...(undo === undefined ? {} : { compensate: undo }),
+        ...defined({ compensate: undo }),
       };
       return { ...base, kind: 'call', tool: tool.value, input, ...handled };
     }
@@ -116,7 +117,7 @@ function lowerNode(context: NodeContext): Node | undefined {
       if (message === undefined) return undefined;
       const code =
         fields.text('code')?.value ?? (failureCodeFault(spec.id) === undefined ? spec.id : undefined);
-      const coded = code === undefined ? {} : { code };
+      const coded = defined({ code });
       return { ...base, kind: 'error', message: context.references.text(message), ...coded };
     }
     default:
@@ -136,11 +137,10 @@ function baseOf(context: NodeContext): Base {
   const when = conditionOf(context);
   return {
     id,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     after: afterOf(context),
     join: fields.oneOf('join', JOINS) ?? 'none_failed_min_one_success',
-    ...(when === undefined ? {} : { when }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ when, timeoutMs }),
     executor: 'server',
     source: reports.source.placeOf(at),
   };
@@ -229,7 +229,7 @@ function lowerParallel(context: NodeContext, base: Base): Node {
   const { fields } = spec;
   const branches = spec.bodies.map((body) => ({ id: body.arm ?? '', body: lowerBody(body, context) }));
   const concurrency = fields.number('concurrency');
-  const limit = concurrency === undefined ? {} : { concurrency };
+  const limit = defined({ concurrency });
   const node = { ...base, kind: 'parallel', branches, ...limit } as const;
   const policy = fields.text('on_partial_failure');
   const undoing = spec.scope.nodes.find(({ id, kind }) => id === policy?.value && kind === 'compensate');

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Node, OnError, Retry } from '../../graph/kinds/node.js';
 import { retryOfWritten } from '../../graph/limits.js';
 import { durationOf } from './durations.js';
@@ -30,9 +31,7 @@ export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onErro
   if (extra === undefined || extra === 0) return fallback;
   const retry = retryOfWritten({
     attempts: extra + 1,
-    ...(delayMs === undefined ? {} : { delayMs }),
-    ...(backoff === undefined ? {} : { backoff }),
-    ...(jitter === undefined ? {} : { jitter }),
+    ...defined({ delayMs, backoff, jitter }),
   });
   return { retry, ...fallback };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
@@ -63,7 +64,7 @@ export function lowerExpected(reports: Reports, expects: LocatedMap): JsonSchema
   const inputs = lowerParameters(reports, expects);
   const properties = inputs.map(({ name, schema, title, description }): [string, JsonSchema] => [
     name,
-    { ...schema, ...(title === undefined ? {} : { title }), description },
+    { ...schema, ...defined({ title }), description },
   ]);
   return {
     type: 'object',
@@ -96,11 +97,11 @@ function lowerParameter(reports: Reports, { key, value }: LocatedEntry): Input |
   const secret = fields.boolean('secret');
   return {
     name: key.value,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     description: fields.text('description')?.value ?? wordsOf(key.value),
     schema,
     required: required && fallback === undefined,
-    ...(fallback === undefined ? {} : { default: fallback }),
+    ...defined({ default: fallback }),
     ...(secret === true ? { secret } : {}),
     source: reports.source.placeOf(key),
   };
@@ -110,7 +111,7 @@ function schemaOf(reports: Reports, fields: Fields): JsonSchema {
   const format = fields.oneOf('format', FORMATS);
   const schema: Record<string, Json> = {
     ...typeOf(reports, fields.text('type'), fields.where),
-    ...(format === undefined ? {} : { format }),
+    ...defined({ format }),
   };
   const known = fields.list('enum');
   if (known !== undefined) schema.enum = known.items.map(jsonOf);

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { CompareOp, Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
@@ -267,7 +268,7 @@ class ConditionParser {
       kind: 'call',
       fn: 'coalesce',
       args: [expr, none],
-      ...(expr.at === undefined ? {} : { at: expr.at }),
+      ...defined({ at: expr.at }),
     };
   }
 

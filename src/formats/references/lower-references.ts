@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { DictEntry, DictExpr, Expr, RefExpr } from '../../graph/expression/tree.js';
 import { nearestName } from '../../graph/names.js';
 import type { Located, LocatedText } from '../text/located.js';
@@ -160,7 +161,7 @@ function either(
   find: Find,
   at: Expr['at'],
 ): Expr {
-  const where = at === undefined ? {} : { at };
+  const where = defined({ at });
   const refs = nodes.map(
     (id): Expr => ({ kind: 'ref', root: 'steps', path: [id], find: 'optional', ...where }),
   );

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
 
@@ -122,7 +123,7 @@ export class SourceText {
 
   /** The location of a range of offsets. */
   place(start: number, end: number = start, pointer?: string): SourceLocation {
-    return { file: this.file, span: this.span(start, end), ...(pointer === undefined ? {} : { pointer }) };
+    return { file: this.file, span: this.span(start, end), ...defined({ pointer }) };
   }
 
   /** The location of a value. */

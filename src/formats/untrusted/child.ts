@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import { lowerSpec } from '../spec-files.js';
 import { UNTRUSTED_LIMITS } from '../text/limits.js';
 import type { ChildRequest, ChildResponse } from './parse-untrusted.js';
@@ -11,6 +12,6 @@ process.send?.('ready');
 async function answer({ text, file, format }: ChildRequest): Promise<void> {
   const { reports, document } = await lowerSpec(text, { file, format, limits: UNTRUSTED_LIMITS });
   const { diagnostics } = reports;
-  const response: ChildResponse = { diagnostics, ...(document === undefined ? {} : { document }) };
+  const response: ChildResponse = { diagnostics, ...defined({ document }) };
   process.send?.(response, () => process.exit(0));
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { escapeUnprintable } from '../../graph/printable-text.js';
 import type { Chart, ChartBox } from './chart.js';
@@ -83,7 +84,7 @@ function chartPart({ chart, run }: PageChart, index: number): string {
   const svg = printSvg(chart, {
     isPart: true,
     idPrefix: `c${index}-`,
-    ...(run === undefined ? {} : { states: run.states }),
+    ...defined({ states: run?.states }),
   });
   const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(svg) ?? [];
   return svg

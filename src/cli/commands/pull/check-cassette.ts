@@ -3,6 +3,7 @@ import path from 'node:path';
 import { parseJsonDocument } from '../../../codegen/source/files.js';
 import type { ToolContext } from '../../../decorators/context.js';
 import { canonicalJson } from '../../../graph/canonical.js';
+import { defined } from '../../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Registry, ToolEntry } from '../../../runtime/tools/registry.js';
@@ -114,7 +115,7 @@ function passThrough(tools: readonly UpstreamTool[]): Registry {
       class: PassThrough,
       description: name,
       inputSchema,
-      ...(outputSchema === undefined ? {} : { outputSchema }),
+      ...defined({ outputSchema }),
       upstream: { server: '', tool: name },
       fingerprint: '',
     },

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { defined } from '../../../graph/defined.js';
 import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
 import type { Graph } from '../../../graph/model.js';
 import { runText } from '../../../print/runs.js';
@@ -45,7 +46,7 @@ export const forkRun = storeCommand(NAME, runsTexts.forkHelp, OPTIONS, 1, async 
       if (real) return keep(path, made, { yes, json }, output);
       const definition = definitionOf(definitions, graph);
       const tools = definition?.registry.tools;
-      const stubbed = { graph, answers: false, ...(tools === undefined ? {} : { tools }) };
+      const stubbed = { graph, answers: false, ...defined({ tools }) };
       const { results, diagnostics, readSource } = await readStubs(stubs, '.', stubbed);
       if (diagnostics.length > 0) {
         output.err(formatDiagnostics(diagnostics, readSource, { color: output.color }));

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import { runLines } from '../../../print/runs.js';
 import type { ListedRow, StoredState } from '../../../runtime/host/durable/store-reader.js';
 import { misused } from '../../command-line.js';
@@ -31,14 +32,13 @@ export const listRuns = storeCommand(
         // One more says whether there are more.
         limit: limit + 1,
         ...(status === undefined ? {} : { state: status === 'completed' ? 'succeeded' : status }),
-        ...(workflow === undefined ? {} : { workflow }),
-        ...(before === undefined ? {} : { before }),
+        ...defined({ workflow, before }),
       }),
     );
     const rows = found.slice(0, limit);
     const next = found.length > limit ? rows.at(-1)?.n : undefined;
     const runs = rows.map(listed);
-    if (values.json) output.out(`${JSON.stringify({ runs, ...(next === undefined ? {} : { next }) })}\n`);
+    if (values.json) output.out(`${JSON.stringify({ runs, ...defined({ next }) })}\n`);
     else if (runs.length === 0) output.err(`${runsTexts.none}\n`);
     else output.out(runLines(runs));
     if (next !== undefined && !values.json) output.err(`${runsTexts.more(next)}\n`);

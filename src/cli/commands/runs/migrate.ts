@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Mapping } from '../../../runtime/engine/migration/rename.js';
 import { SqliteJournal } from '../../../runtime/host/durable/sqlite-journal.js';
@@ -222,7 +223,7 @@ function shownOutcome(run: string, outcome: Outcome): { readonly value: JsonObje
     case 'stays':
       return of('stays', runsTexts.stays(outcome.reasons), {
         reasons: outcome.reasons.map(({ node, reason }) => ({
-          ...(node === undefined ? {} : { step_id: node }),
+          ...defined({ step_id: node }),
           reason,
         })),
       });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
+import { defined } from '../../../graph/defined.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import { SqliteJournal } from '../../../runtime/host/durable/sqlite-journal.js';
 import { StoreError } from '../../../runtime/host/durable/store-error.js';
@@ -109,7 +110,7 @@ export const cancelRun = storeCommand(
   (path, { values, args: [name] }, output) =>
     operate(path, name, 'stepwright runs cancel', values, output, () => {
       const { reason, compensate } = values;
-      const how = { ...(reason === undefined ? {} : { reason }), ...(compensate ? { compensate } : {}) };
+      const how = { ...defined({ reason }), ...(compensate ? { compensate } : {}) };
       return { send: [{ command: 'cancel', ...how }] };
     }),
 );
@@ -155,7 +156,7 @@ function operate(
     const meant = read(found);
     if ('fault' in meant) return misused(meant.fault, output);
     const { by = userInfo().username, reason } = sending;
-    const operator = { kind: 'operator', name: by, ...(reason === undefined ? {} : { reason }) } as const;
+    const operator = { kind: 'operator', name: by, ...defined({ reason }) } as const;
     const responses = await Promise.all(
       meant.send.map((each) => sent(path, operatorItem(itemOf(found), each, operator), wait * 1_000)),
     );

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import { pruneStore } from '../../../runtime/host/durable/retention.js';
 import type { Retention } from '../../../runtime/host/journal.js';
 import { misused } from '../../command-line.js';
@@ -26,7 +27,7 @@ export const prune = storeCommand(
     if (keep === undefined && ms === undefined) return misused(runsTexts.missingRetention, output);
     const retention: Retention = {
       ...(ms === undefined ? {} : { endedBefore: Date.now() - ms }),
-      ...(keep === undefined ? {} : { keep }),
+      ...defined({ keep }),
     };
     const runs = isDry
       ? await withReader(path, (reader) => reader.countExpired(retention))

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { ERROR_FIELDS } from '../../../graph/names.js';
@@ -75,7 +76,7 @@ function withSteps(linker: Linker, step: ExpressionSyntax, arrow: Arrow): StepOu
   const first = ownNode(outcome.nodes);
   const nodes = inSequence([...selecting(outcome.nodes, other.entry), ...other.nodes]);
   const value = first && eitherOf(first.id, outcome, other);
-  const body = { nodes, ...(value === undefined ? {} : { value }) };
+  const body = { nodes, ...defined({ value }) };
   return linker.outcome({ kind: 'branch', cases: [{ id: 'try', when: ALWAYS, body }] });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr } from '../../../graph/expression/tree.js';
 import type { Compensation } from '../../../graph/kinds/node.js';
@@ -35,7 +36,7 @@ export function linkCall(linker: Linker, call: CallSyntax): StepOutcome | undefi
   if (tool === undefined || input === undefined || bind === undefined) return undefined;
   if (options.compensate !== undefined && compensate === undefined) return undefined;
   const core = { kind: 'call', tool: tool.name, input } as const;
-  const more = { ...linker.attempts(options), ...(compensate === undefined ? {} : { compensate }) };
+  const more = { ...linker.attempts(options), ...defined({ compensate }) };
   const source = isNamed ? call.place : scope.source;
   const called = linker.outcome(core, { ...more, id, source }, bind);
   if (transform === undefined || !isNamed) return called;
@@ -202,7 +203,7 @@ export function readCore(
 /** Makes a node's value of the value of one property. */
 export function standInFor(key: string): (value: Expr) => Expr {
   return (value) => {
-    const at = value.at === undefined ? {} : { at: value.at };
+    const at = defined({ at: value.at });
     return { kind: 'dict', ...at, entries: [{ key, value }] };
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../graph/defined.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr, LiteralExpr } from '../../../graph/expression/tree.js';
 import type { Scope } from '../../../graph/kinds/node.js';
@@ -43,7 +44,7 @@ function branchOf(
   arms: readonly ExpressionSyntax[],
   otherwise?: Arm,
 ): StepOutcome {
-  const core = { kind: 'branch', cases, ...(otherwise === undefined ? {} : { else: otherwise }) } as const;
+  const core = { kind: 'branch', cases, ...defined({ else: otherwise }) } as const;
   return linker.outcome(core, linker.attempts(), bindOf(linker.scope.id, arms));
 }
 
@@ -249,7 +250,7 @@ function readLoop(linker: Linker, syntax: ExpressionSyntax): Loop | undefined {
   );
   const loopNames = indexAs === undefined ? [as] : [as, indexAs];
   const body = linker.body(arrow.body, 'item', { locals, loopNames });
-  return body && { as, ...(indexAs === undefined ? {} : { indexAs }), body };
+  return body && { as, ...defined({ indexAs }), body };
 }
 
 /** `fn` as a body is `(item, index) => fn(item, index)`. */

@@ -1,4 +1,5 @@
 import type { Answerer } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { JsonSchema } from '../../../graph/json.js';
@@ -32,7 +33,7 @@ export function linkValue(linker: Linker, verb: ValueVerb, call: CallSyntax): St
   if (read === undefined) return undefined;
   const { message, schema, answerBy } = read;
   if (schema === undefined) return refuseType(linker, verb, call);
-  const who = answerBy === undefined ? {} : { answerBy };
+  const who = defined({ answerBy });
   const core: NodeCore = { kind: 'ask', mode: MODES[verb], message, expects: schema, ...who };
   return linker.outcome(core, linker.attempts(), boundToNode(linker.scope.id));
 }
@@ -54,7 +55,7 @@ export function readValue(
   if (read.values.schema !== undefined)
     return { message, schema: read.values.schema as JsonSchema, isWritten: true, ...who };
   const { schema } = type === undefined || isNever(type) ? {} : schemaOfValue(withoutUndefined(type));
-  return { message, ...(schema === undefined ? {} : { schema }), ...who };
+  return { message, ...defined({ schema }), ...who };
 }
 
 /** Reports a value that has no type, or one without a JSON form. */
