@@ -16,7 +16,7 @@ export const ROOMS = [
   'src/codegen',
   'src/runtime/engine',
   'src/runtime/tools',
-  'src/runtime/host',
+  'src/runtime/runs',
   'src/runtime/trace',
   'src/runtime/server',
   'src/runtime/protocol/sdk1',
@@ -46,7 +46,7 @@ const PURE: Partial<Record<Room, readonly string[]>> = {
 const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
   { name: '@modelcontextprotocol/sdk', place: /^src\/runtime\/protocol\/sdk1\// },
   { name: '@opentelemetry/api', place: /^src\/opentelemetry\// },
-  { name: '@photostructure/sqlite', place: /^src\/runtime\/host\/durable\/driver\.ts$/ },
+  { name: '@photostructure/sqlite', place: /^src\/runtime\/runs\/store\/sqlite\/driver\.ts$/ },
   { name: 'ts-morph', place: /^src\/codegen\/source\// },
 ];
 

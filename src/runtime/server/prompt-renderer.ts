@@ -5,6 +5,7 @@ import { defined } from '../../graph/defined.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
+import type { IdentifiedRequest } from '../runs/request.js';
 import { isContentBlock } from '../tools/call-result.js';
 import { isAbort, thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
@@ -25,7 +26,7 @@ import { requestContextOf } from '../tools/tool-context.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { ServedPrompt } from './listings.js';
 import type { ResolvedSettings } from './options.js';
-import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
+import { faultCodes, limited, ProtocolFault } from './request.js';
 import { contentWords, serverTexts } from './server-texts.js';
 import type { ContentBlock, PromptResult } from './wire.js';
 

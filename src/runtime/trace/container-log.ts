@@ -3,7 +3,7 @@ import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import { inputOf } from '../engine/read.js';
-import type { RunMask } from '../host/run-mask.js';
+import type { RunMask } from '../runs/run/run-mask.js';
 import { jsonText, oneLine } from '../tools/encode-text.js';
 import { UndoLog } from './leaf-logs.js';
 import { type BlockMeta, limited, type PromptMessage, sized, textBlock } from './messages.js';

@@ -7,7 +7,7 @@ import { MASKED } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
 import { answerSchema } from '../engine/nodes/wait.js';
-import type { RunMask } from '../host/run-mask.js';
+import type { RunMask } from '../runs/run/run-mask.js';
 import { jsonText, oneLine } from '../tools/encode-text.js';
 import { type HandOffCall, RESULT_LIMIT } from './messages.js';
 import { nameOf } from './planned-run.js';

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import type { CompensationReport } from '../engine/events.js';
-import type { RunMask } from '../host/run-mask.js';
+import type { RunMask } from '../runs/run/run-mask.js';
 import { jsonText } from '../tools/encode-text.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import { type FactOf, ownBlob, type StepFact, StepLog } from './step-log.js';

@@ -5,7 +5,7 @@ import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import type { RunnableNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
-import type { RunMask } from '../host/run-mask.js';
+import type { RunMask } from '../runs/run/run-mask.js';
 import { bodyText, jsonText } from '../tools/encode-text.js';
 import { type BlockMeta, limited, type PromptMessage, sized, type Told, textBlock } from './messages.js';
 import { isListed } from './step-status.js';
