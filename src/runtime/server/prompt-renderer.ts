@@ -6,11 +6,11 @@ import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js'
 import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
 import type { IdentifiedRequest } from '../runs/request.js';
+import type { Masking } from '../secrets/mask.js';
 import { isContentBlock } from '../tools/call-result.js';
-import { isAbort, thrownFailure } from '../tools/exceptions.js';
+import { isAbort, maskedThrown, thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import { type InstanceRequest, Instances } from '../tools/instances.js';
-import { type Masking, maskedThrown } from '../tools/mask.js';
 import {
   clientToolNames,
   isPrivateTool,

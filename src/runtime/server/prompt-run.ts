@@ -2,16 +2,16 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { defined } from '../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../graph/json.js';
 import type { Graph, ResourceRef } from '../../graph/model.js';
+import { bodyText } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { failedAtStart } from '../engine/engine.js';
 import { valuePort } from '../runs/actions/model-values.js';
 import type { IdentifiedRequest } from '../runs/request.js';
 import { runInProcess } from '../runs/run/run-in-process.js';
-import { RunMask } from '../runs/run/run-mask.js';
 import { logEnd, logStart } from '../runs/run-log.js';
 import type { RunStore, Waiter } from '../runs/run-store.js';
-import { bodyText } from '../tools/encode-text.js';
+import { RunMask } from '../secrets/run-mask.js';
 import { type ResourceOutcome, runRef } from '../tools/port.js';
 import type { ResourceEntry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';

@@ -6,10 +6,9 @@ import { nearestName } from '../../graph/names.js';
 import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run-owner.js';
 import type { RunStore } from '../runs/run-store.js';
-import { CallMask } from '../tools/call-mask.js';
-import { thrownFailure } from '../tools/exceptions.js';
+import { CallMask } from '../secrets/call-mask.js';
+import { maskedError, thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
-import { maskedError } from '../tools/mask.js';
 import type { PromptRequest } from '../tools/middleware.js';
 import type { ToolOutcome } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
@@ -216,7 +215,7 @@ class RegistryServer implements StepwrightServer {
     mask: CallMask,
   ): ToolResult {
     if (mask.isEmpty) return successResult(value, callResult);
-    const result = successResult(mask.json(value), callResult && mask.callResult(callResult));
+    const result = successResult(mask.json(value), callResult && mask.contents(callResult));
     const schema = this.registry.tools[name]?.outputSchema;
     const { structuredContent } = result;
     if (schema === undefined || structuredContent === undefined) return result;

@@ -1,8 +1,14 @@
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import { MASKED } from '../../graph/printable-text.js';
-import type { CallResult } from './call-result.js';
-import { oneLine } from './encode-text.js';
+import { MASKED, oneLine } from '../../graph/printable-text.js';
 import { Mask, type Masking, maskMembers, SHORT_SECRET, valuesOf } from './mask.js';
+
+/** The parts of a tool's result that may hold a secret. */
+interface Contents {
+  readonly content: readonly JsonObject[];
+  readonly structuredContent?: JsonObject;
+  readonly _meta?: JsonObject;
+}
 
 /**
  * What must not be shown of one call of a tool, a resource or a function, nor of its outcome. The caller
@@ -85,14 +91,13 @@ export class CallMask implements Masking {
   }
 
   /** A tool's own result, its blocks still blocks: one that is not text becomes text where it holds a secret. */
-  callResult({ content, structuredContent, _meta, ...rest }: CallResult): CallResult {
+  contents<T extends Contents>(result: T): T {
+    const { content, structuredContent, _meta } = result;
+    const json = (value: JsonObject | undefined) => value && (this.json(value) as JsonObject);
     return {
-      ...rest,
+      ...result,
       content: content.map((block) => this.#block(block)),
-      ...(structuredContent === undefined
-        ? {}
-        : { structuredContent: this.json(structuredContent) as JsonObject }),
-      ...(_meta === undefined ? {} : { _meta: this.json(_meta) as JsonObject }),
+      ...defined({ structuredContent: json(structuredContent), _meta: json(_meta) }),
     };
   }
 

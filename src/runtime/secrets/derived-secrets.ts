@@ -1,19 +1,18 @@
-import { Budget } from '../../../graph/expression/evaluate.js';
-import type { Expr, RefExpr } from '../../../graph/expression/tree.js';
-import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
-import { workOf } from '../../../graph/kinds/kinds.js';
-import type { Compensation } from '../../../graph/kinds/node.js';
-import type { Graph } from '../../../graph/model.js';
-import { fallbackValue, valueExpressions } from '../../../graph/nodes.js';
-import { planOf } from '../../../plan/compile.js';
-import { Instances, type NodeInstance, type ScopeInstance } from '../../../plan/instances.js';
-import type { Plan } from '../../../plan/plan.js';
-import { type Locals, NO_LOCALS, SecretFlow, type SecretInputs, valueIn } from '../../../plan/secret-flow.js';
-import type { Command, Fact, RunState } from '../../engine/contract.js';
-import { Evaluation, errorOf } from '../../engine/evaluation.js';
-import { inputOf, nodeRecord, outputOf, scopeOf } from '../../engine/read.js';
-import { shortSecretsIn } from '../../tools/call-mask.js';
-import type { HostRow } from '../store/journal.js';
+import { Budget } from '../../graph/expression/evaluate.js';
+import type { Expr, RefExpr } from '../../graph/expression/tree.js';
+import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../graph/json.js';
+import { workOf } from '../../graph/kinds/kinds.js';
+import type { Compensation } from '../../graph/kinds/node.js';
+import type { Graph } from '../../graph/model.js';
+import { fallbackValue, valueExpressions } from '../../graph/nodes.js';
+import { planOf } from '../../plan/compile.js';
+import { Instances, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
+import type { Plan } from '../../plan/plan.js';
+import { type Locals, NO_LOCALS, SecretFlow, type SecretInputs, valueIn } from '../../plan/secret-flow.js';
+import type { Command, Fact, RunState } from '../engine/contract.js';
+import { Evaluation, errorOf } from '../engine/evaluation.js';
+import { inputOf, nodeRecord, outputOf, scopeOf } from '../engine/read.js';
+import { shortSecretsIn } from './call-mask.js';
 
 /** What a part of an expression may cost: as much as all expressions of a transition. See `Budget`. */
 const EXPRESSION_BUDGET = 1_000_000;
@@ -362,6 +361,19 @@ function* leavesOf(value: Json | undefined): Generator<Json> {
   }
 }
 
+const TABLE = 'secrets' as const;
+
+/** A row that a journal stores of a run; those of the table `secrets` are of this room. */
+export interface StoredRow {
+  readonly table: string;
+  readonly row: Json;
+}
+
+export interface SecretRow extends StoredRow {
+  readonly table: typeof TABLE;
+  readonly key: string;
+}
+
 /** What a run has learned of its secrets since it was asked last, as a row has it. Plain JSON. */
 export interface Learned {
   /** Texts of secrets, and of what derives from them. */
@@ -373,8 +385,6 @@ export interface Learned {
   /** Such secrets. */
   readonly short: readonly string[];
 }
-
-const TABLE = 'secrets' as const;
 
 /**
  * Gathers what a run learns of its secrets, for rows of its host. A value that derives from a secret outlasts the part of
@@ -394,7 +404,7 @@ export class LearnedSecrets {
   }
 
   /** What was learned since it was asked last, as a row. */
-  takeRows(): HostRow[] {
+  takeRows(): SecretRow[] {
     const learned = this.#learned;
     if (learned.length === 0) return [];
     this.#learned = [];
@@ -409,7 +419,7 @@ export class LearnedSecrets {
   }
 
   /** Rows could not be written: what they say is learned again. */
-  putBack(rows: readonly HostRow[]): void {
+  putBack(rows: readonly StoredRow[]): void {
     const learned = learnedIn(rows);
     this.#learned.unshift(...learned);
     this.#rows -= learned.length;
@@ -419,6 +429,6 @@ export class LearnedSecrets {
 const NOTHING: Learned = { texts: [], fields: [], calls: [], short: [] };
 
 /** What rows of a run's host say of its secrets. */
-export function learnedIn(rows: readonly HostRow[]): Learned[] {
+export function learnedIn(rows: readonly StoredRow[]): Learned[] {
   return rows.flatMap(({ table, row }) => (table === TABLE ? [row as unknown as Learned] : []));
 }

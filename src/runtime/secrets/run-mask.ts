@@ -1,19 +1,25 @@
-import { defined } from '../../../graph/defined.js';
-import type { Expr, RefExpr } from '../../../graph/expression/tree.js';
-import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
-import type { Compensation, Node } from '../../../graph/kinds/node.js';
-import type { CallNode, Graph } from '../../../graph/model.js';
-import { MASKED } from '../../../graph/printable-text.js';
-import { planOf } from '../../../plan/compile.js';
-import type { NodeInstance, ScopeInstance } from '../../../plan/instances.js';
-import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../../plan/secrets.js';
-import type { Command, Fact, RunState } from '../../engine/contract.js';
-import type { Action } from '../../engine/events.js';
-import type { NotUndone } from '../../engine/read.js';
-import { CallMask, hidden, repeats, shortSecretsIn } from '../../tools/call-mask.js';
-import { Mask, type Masking, maskMembers, valuesOf } from '../../tools/mask.js';
-import type { HostRow } from '../store/journal.js';
-import { DerivedSecrets, type Learned, LearnedSecrets, learnedIn } from './derived-secrets.js';
+import { defined } from '../../graph/defined.js';
+import type { Expr, RefExpr } from '../../graph/expression/tree.js';
+import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import type { Compensation, Node } from '../../graph/kinds/node.js';
+import type { CallNode, Graph } from '../../graph/model.js';
+import { MASKED } from '../../graph/printable-text.js';
+import { planOf } from '../../plan/compile.js';
+import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
+import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../plan/secrets.js';
+import type { Command, Fact, RunState } from '../engine/contract.js';
+import type { Action } from '../engine/events.js';
+import type { NotUndone } from '../engine/read.js';
+import { CallMask, hidden, repeats, shortSecretsIn } from './call-mask.js';
+import {
+  DerivedSecrets,
+  type Learned,
+  LearnedSecrets,
+  learnedIn,
+  type SecretRow,
+  type StoredRow,
+} from './derived-secrets.js';
+import { Mask, type Masking, maskMembers, valuesOf } from './mask.js';
 
 /** A command that the tools execute. */
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
@@ -27,7 +33,7 @@ export interface RunSecrets {
   /** The names of a tool's secret inputs. Default: none. */
   readonly secretInputs?: (tool: string) => readonly string[];
   /** What the run had learned before a restart: see {@link RunMask.takeRows}. */
-  readonly rows?: readonly HostRow[];
+  readonly rows?: readonly StoredRow[];
 }
 
 /**
@@ -75,7 +81,7 @@ export class RunMask implements Masking {
       this.#own.add(value);
   }
 
-  #restore(rows: readonly HostRow[]): void {
+  #restore(rows: readonly StoredRow[]): void {
     const learned = learnedIn(rows);
     for (const { texts, fields, calls, short } of learned) {
       for (const text of texts) this.#own.add(text);
@@ -86,12 +92,12 @@ export class RunMask implements Masking {
   }
 
   /** What it has learned since it was asked last, as rows of the run's host. See `LearnedSecrets`. */
-  takeRows(): HostRow[] {
+  takeRows(): SecretRow[] {
     return this.#learned?.takeRows() ?? [];
   }
 
   /** Rows could not be written: they are among those it is asked for next. */
-  putBack(rows: readonly HostRow[]): void {
+  putBack(rows: readonly StoredRow[]): void {
     this.#learned?.putBack(rows);
   }
 

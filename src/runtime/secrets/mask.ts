@@ -1,9 +1,7 @@
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import { escapeUnprintable, MASKED } from '../../graph/printable-text.js';
+import { bodyText, escapeUnprintable, jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
-import { bodyText, jsonText, oneLine } from './encode-text.js';
-import { thrownReport } from './exceptions.js';
 
 /**
  * Secrets with fewer UTF-16 code units cannot be searched for, since every text holds an `a`: they are masked where they
@@ -131,11 +129,6 @@ export class Mask implements Masking {
   }
 }
 
-/** What was thrown, for a log: the stack, and those of its causes. */
-export function maskedThrown(thrown: unknown, mask: Masking): string {
-  return mask.text(thrownReport(thrown));
-}
-
 /** A failure without secrets. Its code stays: it is for programs, and one that a tool threw was looked at there. */
 export function maskedFailure(failure: Failure, mask: Masking): Failure {
   if (mask.isEmpty) return failure;
@@ -145,12 +138,6 @@ export function maskedFailure(failure: Failure, mask: Masking): Failure {
     message: mask.text(message),
     ...(details === undefined ? {} : { details: mask.json(details) }),
   };
-}
-
-/** An error without secrets in its message and stack, for a log. The stack holds those of its causes. */
-export function maskedError(error: unknown, mask: Masking): unknown {
-  if (mask.isEmpty || !(error instanceof Error)) return error;
-  return Object.assign(new Error(mask.text(error.message)), { stack: maskedThrown(error, mask) });
 }
 
 /** The values of these members, for a {@link Mask}. */

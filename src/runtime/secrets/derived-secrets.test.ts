@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Expr } from '../../../graph/expression/tree.js';
-import type { Json } from '../../../graph/json.js';
-import type { Node } from '../../../graph/kinds/node.js';
-import type { Graph } from '../../../graph/model.js';
+import type { Expr } from '../../graph/expression/tree.js';
+import type { Json } from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { Graph } from '../../graph/model.js';
 import {
   body,
   branch,
@@ -14,8 +14,8 @@ import {
   runs,
   set,
   withTasks,
-} from '../../engine/constructs.fixture.js';
-import type { RunState } from '../../engine/contract.js';
+} from '../engine/constructs.fixture.js';
+import type { RunState } from '../engine/contract.js';
 import {
   call,
   coalesce,
@@ -27,7 +27,7 @@ import {
   Run,
   step,
   text,
-} from '../../engine/graph.fixture.js';
+} from '../engine/graph.fixture.js';
 import { DerivedSecrets } from './derived-secrets.js';
 
 const fn = (name: string, ...args: Expr[]): Expr => ({ kind: 'call', fn: name, args });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../graph/json.js';
-import { MASKED } from '../../graph/printable-text.js';
-import { bodyText, jsonText, oneLine } from './encode-text.js';
-import { Mask, maskedError, maskedFailure, maskedThrown, maskMembers, valuesOf } from './mask.js';
+import { bodyText, jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
+import { maskedError, maskedThrown } from '../tools/exceptions.js';
+import { Mask, maskedFailure, maskMembers, valuesOf } from './mask.js';
 
 describe('Mask', () => {
   test('leaves no secret in a text or value that carries it, on one line or several', () => {

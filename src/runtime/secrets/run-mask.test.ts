@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Expr } from '../../../graph/expression/tree.js';
-import type { Json, JsonObject } from '../../../graph/json.js';
-import type { CallNode, Input } from '../../../graph/model.js';
-import { graph, input, lit, Run } from '../../engine/graph.fixture.js';
-import { jsonText, oneLine } from '../../tools/encode-text.js';
+import type { Expr } from '../../graph/expression/tree.js';
+import type { Json, JsonObject } from '../../graph/json.js';
+import type { CallNode, Input } from '../../graph/model.js';
+import { jsonText, oneLine } from '../../graph/printable-text.js';
+import { graph, input, lit, Run } from '../engine/graph.fixture.js';
 import { RunMask } from './run-mask.js';
 
 const of = (name: string, options: Partial<Input> = {}): Input => ({
