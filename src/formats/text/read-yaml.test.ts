@@ -2,9 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isCollection, isPair, parseDocument } from 'yaml';
 import { FILE_LIMITS } from './limits.js';
-import { scanYaml } from './scan-yaml.js';
+import { SourceText } from './located.js';
+import { readYaml } from './read-yaml.js';
 
 const LIMITS = { ...FILE_LIMITS, depth: 8 };
+
+/** The refusals of a text by its limits and constructs, without faults of its syntax. */
+function refusalOf(text: string, limits = LIMITS): string | undefined {
+  const { diagnostics } = readYaml(new SourceText('f', text), limits);
+  const refusals = diagnostics.filter(({ code }) => code === 'SW5001' || code === 'SW5003');
+  return refusals.map(({ place, message }) => `${place?.span[1]}: ${message}`).join('\n') || undefined;
+}
 
 function depthOf(node: unknown): number {
   if (isPair(node)) return Math.max(depthOf(node.key), depthOf(node.value));
@@ -14,7 +22,7 @@ function depthOf(node: unknown): number {
 const parsedDepth = (text: string): number =>
   depthOf(parseDocument(text, { uniqueKeys: false, logLevel: 'silent', strict: false }).contents);
 
-describe('the scan of YAML', () => {
+describe('the reader of YAML', () => {
   test.each([
     ['brackets', '['.repeat(9)],
     ['braces', '{a: '.repeat(9)],
@@ -22,7 +30,6 @@ describe('the scan of YAML', () => {
     ['keys on one line', 'a: '.repeat(10)],
     ['explicit keys', '? '.repeat(9)],
     ['indentation', Array.from({ length: 9 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')],
-    ['brackets behind a text', `a: "]]]]" ${'['.repeat(9)}`],
     ['brackets behind a comment', `a: [ # ]]]]\n${'['.repeat(9)}`],
     ['a comment without a blank', `[# ]\n , ${'['.repeat(9)}`],
     ['a block text that ends early', `b: >\n  x\n ${'['.repeat(9)}`],
@@ -35,9 +42,17 @@ describe('the scan of YAML', () => {
     ['brackets that end early', `[[\n- ${'? '.repeat(9)}`],
     ['a block text on a line of its own', `- \n   : >\n  >\n  ${'['.repeat(9)}`],
     ['a text that goes on', `[a\n 'b ${'['.repeat(9)} ' ]`],
-    ['a text that ends early', `a: 'x\nb: ' y ' ${'['.repeat(9)}'`],
   ])('refuses %s that are nested too deep', (_, text) => {
-    expect(scanYaml(text, LIMITS)?.why).toEqual({ kind: 'limit', what: 'levels of nesting', limit: 8 });
+    expect(refusalOf(text)).toMatch(/^\d+: the file has more than 8 levels of nesting$/);
+  });
+
+  test.each([
+    ['brackets behind a text', `a: "]]]]" ${'['.repeat(9)}`],
+    ['a text that ends early', `a: 'x\nb: ' y ' ${'['.repeat(9)}'`],
+  ])('reports a fault of syntax in %s', (_, text) => {
+    expect(refusalOf(text)).toBeUndefined();
+    expect(readYaml(new SourceText('f', text), LIMITS).diagnostics[0]?.code).toBe('SW5002');
+    expect(parsedDepth(text)).toBeLessThanOrEqual(8);
   });
 
   test.each([
@@ -50,20 +65,18 @@ describe('the scan of YAML', () => {
     ['a list over lines', 'a: [\n  [b],\n  {c: [d]}\n]\n'.repeat(99)],
     ['a text with an apostrophe', `a: it's [\n`.repeat(99)],
   ])('accepts %s', (_, text) => {
-    expect(scanYaml(text, LIMITS)).toBeUndefined();
+    expect(refusalOf(text)).toBeUndefined();
   });
 
   test('bounds tokens and aliases', () => {
-    expect(scanYaml('[a, b, c]', { ...LIMITS, tokens: 5 })?.why).toMatchObject({ what: 'tokens' });
-    expect(scanYaml('[*a, *b]', { ...LIMITS, aliases: 1 })).toEqual({
-      offset: 5,
-      why: { kind: 'limit', what: 'aliases', limit: 1 },
-    });
-    expect(scanYaml('a: b*c\nd: "*e"', { ...LIMITS, aliases: 0 })).toBeUndefined();
+    expect(refusalOf('[a, b, c]', { ...LIMITS, tokens: 5 })).toMatch(/more than 5 tokens/);
+    expect(refusalOf('[*a, *b]', { ...LIMITS, aliases: 1 })).toBe('6: the file has more than 1 aliases');
+    expect(refusalOf('a: b*c\nd: "*e"', { ...LIMITS, aliases: 0 })).toBeUndefined();
+    expect(refusalOf('a: |\n  %x\nb: >\n  *x', { ...LIMITS, aliases: 0 })).toBeUndefined();
   });
 
   test('refuses directives', () => {
-    expect(scanYaml('%YAML 1.1\n---\na: 1', LIMITS)?.why.kind).toBe('construct');
+    expect(refusalOf('%YAML 1.1\n---\na: 1')).toMatch(/^1: a directive/);
   });
 
   test('finds every nesting that the parser finds', () => {
@@ -110,8 +123,9 @@ describe('the scan of YAML', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
         const text = pieces.join('');
-        if (scanYaml(text, { ...LIMITS, depth: 3 }) === undefined)
-          expect(parsedDepth(text)).toBeLessThanOrEqual(12);
+        const isRefused = refusalOf(text, { ...LIMITS, depth: 3 })?.includes('levels of nesting') ?? false;
+        // A pair in a list is a map.
+        if (!isRefused) expect(parsedDepth(text)).toBeLessThanOrEqual(2 * 3 + 1);
       }),
       { numRuns: 5_000 },
     );
