@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commonEnding, endingOf } from './import-endings.js';
+import { commonEnding, endingOf } from './imports.js';
 import { ts } from './typescript.mjs';
 
 const literal = (text: string): ts.StringLiteral => ts.factory.createStringLiteral(text);

@@ -1,4 +1,7 @@
+import { z } from 'zod';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import type { Domain } from '../graph/domain.js';
+import type { Graph } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { PlanningHints } from '../infer/tool.js';
@@ -109,4 +112,54 @@ export function withConfiguredHints(
 interface Named {
   readonly name: string;
   readonly place: SourceLocation;
+}
+
+const sentence = z.string().regex(/\S/, 'must not be empty');
+
+const domainSchema = z.strictObject({
+  name: sentence.describe('The domain, as the workflows name it.'),
+  rules: z.array(sentence).default([]).describe('What holds for all of its workflows, a sentence each.'),
+  docs: sentence.exactOptional().describe('What their users should know, as Markdown.'),
+});
+
+/** What a configuration says about domains: the shape of the option `domains` of a server, where rules may be missing. */
+export const domainsSchema = z.array(domainSchema).superRefine((domains, context) => {
+  for (const [index, { name }] of domains.entries()) {
+    if (domains.findIndex((each) => each.name === name) === index) continue;
+    const message = `there are two domains \`${name}\`: write the rules and documents of both in one`;
+    context.addIssue({ code: 'custom', path: [index, 'name'], message });
+  }
+});
+
+export const DOMAIN_SETTINGS: readonly string[] = Object.keys(domainSchema.shape);
+
+/**
+ * Warns of settings that no registry of the project uses: domains without workflows, and hints without tools.
+ *
+ * @param servers the upstream servers that have a tool in some registry.
+ */
+export function unusedSettings(
+  { domains = [], domainPlaces = [], hints = [] }: Settings,
+  workflows: readonly Pick<Graph, 'domain'>[],
+  servers: ReadonlySet<string>,
+): Diagnostic[] {
+  const known = new Set(workflows.map(({ domain = 'default' }) => domain));
+  const unused = hints.filter(({ server }) => !servers.has(server));
+  // One warning for each server, at its first hint.
+  const first = new Map(unused.toReversed().map((each) => [each.server, each]));
+  return [
+    ...domains.flatMap(({ name: domain }, index) => {
+      if (known.has(domain)) return [];
+      return [
+        diagnostic('SW4044', domainPlaces[index], { domain, suggestion: nearestName(domain, [...known]) }),
+      ];
+    }),
+    ...[...first.values()].map(({ server, places }) => diagnostic('SW4045', places.tool, { server })),
+  ];
+}
+
+interface Settings {
+  readonly domains?: readonly Domain[];
+  readonly domainPlaces?: readonly SourceLocation[];
+  readonly hints?: readonly ConfiguredHints[];
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { REGISTRY_VERSION } from '../decorators/metadata.js';
-import { defined } from '../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type Json, type JsonObject } from '../graph/json.js';
-import { compareText } from '../graph/names.js';
-import { formatLocation, type SourceLocation } from '../graph/source-location.js';
-import { parseUriTemplate, variableNames } from '../graph/uri.js';
+import { REGISTRY_VERSION } from '../../decorators/metadata.js';
+import { defined } from '../../graph/defined.js';
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { compareText } from '../../graph/names.js';
+import { formatLocation, type SourceLocation } from '../../graph/source-location.js';
+import { parseUriTemplate, variableNames } from '../../graph/uri.js';
 import type {
   ClassHandle,
   Declarations,
@@ -14,9 +14,11 @@ import type {
   ResourceDeclaration,
   ToolDeclaration,
   WorkflowDeclaration,
-} from './declarations.js';
-import { type MutableDeclarations, refuseDuplicates } from './extract/names.js';
-import type { Inputs } from './inputs.js';
+} from '../declarations.js';
+import { type MutableDeclarations, refuseDuplicates } from '../extract/names.js';
+import type { Inputs } from '../inputs.js';
+import { type ExpressionSyntax, importKey, type PackageImport, type SymbolSyntax } from '../syntax.js';
+import { allPartsOf, symbolOf } from '../verbs.js';
 import {
   MANIFEST_FILE,
   MANIFEST_VERSION,
@@ -27,8 +29,6 @@ import {
   type ResourceData,
   type ToolData,
 } from './manifest.js';
-import { type ExpressionSyntax, importKey, type PackageImport, type SymbolSyntax } from './syntax.js';
-import { allPartsOf, symbolOf } from './verbs.js';
 
 /** Where packages are looked for. */
 interface Surroundings {

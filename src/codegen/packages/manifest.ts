@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { ListedOptions } from '../decorators/listed.js';
-import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
-import { canonicalJson, sha256Hex } from '../graph/canonical.js';
-import type { JsonObject, JsonSchema, Value } from '../graph/json.js';
-import { isValidName } from '../graph/names.js';
-import type { RetrySafety } from '../graph/tool-safety.js';
-import type { PlanningHints } from '../infer/tool.js';
+import type { ListedOptions } from '../../decorators/listed.js';
+import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../decorators/tool.js';
+import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
+import type { JsonObject, JsonSchema, Value } from '../../graph/json.js';
+import { isValidName } from '../../graph/names.js';
+import type { RetrySafety } from '../../graph/tool-safety.js';
+import type { PlanningHints } from '../../infer/tool.js';
 
 /** The manifest of a package lies beside its `package.json`, under this name. */
 export const MANIFEST_FILE = 'stepwright.manifest.json';
@@ -140,3 +140,10 @@ export function parseManifest(value: unknown): PackageManifest | { readonly poin
   const [issue] = parsed.error.issues;
   return { pointer: `/${(issue?.path ?? []).map(String).join('/')}` };
 }
+
+/** What generated JSON files begin with. */
+export const GENERATED_COMMENT =
+  'Written by `stepwright codegen`: run it again instead of editing this file.';
+
+/** The beginning of every manifest; a file without it is never overwritten. */
+export const MANIFEST_HEADER = `{\n  "$comment": ${JSON.stringify(GENERATED_COMMENT)},\n`;

@@ -1,8 +1,8 @@
-import { type InputSchemas, schemaFed } from '../check/fed-schema.js';
-import type { FedInput } from '../graph/kinds/ask.js';
-import type { Node } from '../graph/kinds/node.js';
-import { nodesOf, withBodies } from '../graph/nodes.js';
-import type { LinkedWorkflow } from './declarations.js';
+import { type InputSchemas, schemaFed } from '../../check/fed-schema.js';
+import type { FedInput } from '../../graph/kinds/ask.js';
+import type { Node } from '../../graph/kinds/node.js';
+import { nodesOf, withBodies } from '../../graph/nodes.js';
+import type { LinkedWorkflow } from '../declarations.js';
 
 /**
  * Gives every value that a model supplies for an input the schema of that input. The schemas of tools are read while the

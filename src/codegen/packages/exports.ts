@@ -1,16 +1,18 @@
-import { defined } from '../graph/defined.js';
-import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { formatLocation } from '../graph/source-location.js';
-import type { ClassHandle, Declarations, Phase, ResourceDeclaration } from './declarations.js';
-import { type EntryPoint, entryPoints } from './emit/entry-points.js';
-import { emitManifest } from './emit/manifest.js';
-import type { RegistryContent } from './emit/registry.js';
-import type { ManifestExport } from './manifest.js';
-import type { ManifestPlan } from './package-plan.js';
-import type { ToolSchemas } from './schemas/read-schemas.js';
-import type { SourceHost } from './source/source-host.js';
-import type { Tsconfig } from './source/tsconfig.js';
-import type { OutputFile } from './writer.js';
+import { REGISTRY_VERSION } from '../../decorators/metadata.js';
+import { defined } from '../../graph/defined.js';
+import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Json, JsonObject } from '../../graph/json.js';
+import { compareText } from '../../graph/names.js';
+import { formatLocation } from '../../graph/source-location.js';
+import type { ClassHandle, Declarations, Phase, ResourceDeclaration } from '../declarations.js';
+import type { EntryContent, RegistryContent } from '../emit/registry.js';
+import type { ToolSchemas } from '../schemas/read-schemas.js';
+import type { SourceHost } from '../source/source-host.js';
+import type { Tsconfig } from '../source/tsconfig.js';
+import type { OutputFile } from '../writer.js';
+import { type EntryPoint, entryPoints } from './entry-points.js';
+import { GENERATED_COMMENT, MANIFEST_VERSION, type ManifestExport, manifestChecksum } from './manifest.js';
+import type { ManifestPlan } from './plan.js';
 
 /** The sources of a package. */
 interface PackageSources {
@@ -103,4 +105,24 @@ function fileFaults(
     const params = { className: resource.className, package: name, why };
     return [diagnostic('SW6035', resource.contentFilePlace ?? resource.place, params, { hint })];
   });
+}
+
+/** What goes into a manifest. */
+interface ManifestContent extends Pick<RegistryContent, 'tools' | 'resources'> {
+  readonly package: { readonly name: string; readonly version: string };
+  exportsOf(handle: ClassHandle): readonly ManifestExport[];
+}
+
+/** Prints a manifest as JSON: the same content gives the same text, whatever order it comes in. */
+function emitManifest({ package: of, tools, resources, exportsOf }: ManifestContent): string {
+  const table = (entries: readonly EntryContent[]): JsonObject =>
+    Object.fromEntries(
+      [...entries]
+        .sort((a, b) => compareText(a.name, b.name))
+        .map(({ name, handle, data }) => [name, { exports: exportsOf(handle), ...data } as unknown as Json]),
+    );
+  const versions = { manifestVersion: MANIFEST_VERSION, registryVersion: REGISTRY_VERSION };
+  const content = { package: { ...of }, tools: table(tools), resources: table(resources) };
+  const checksum = manifestChecksum({ ...versions, ...content });
+  return `${JSON.stringify({ $comment: GENERATED_COMMENT, ...versions, checksum, ...content }, undefined, 2)}\n`;
 }
