@@ -138,7 +138,7 @@ function baseLayer({ workflows, prompts, offerWorkflows }: ResolvedSettings): La
  * The tools that steps call and whose declarations do not say what another call does, by their names. A run in a file that
  * was interrupted in a call of one pauses.
  */
-export function undeclaredTools({ tools }: Registry, graphs: Iterable<Graph>): readonly string[] {
+function undeclaredTools({ tools }: Registry, graphs: Iterable<Graph>): readonly string[] {
   const called = new Set<string>();
   for (const graph of graphs) {
     for (const scope of [graph, ...(graph.tasks ?? [])]) {

@@ -365,7 +365,7 @@ const profile: Names<Profile> = { specs: true, resources: true, hints: true, too
  *
  * @throws RangeError
  */
-export function checkOptionNames(specs: SpecSettings, profiles: Readonly<Record<string, Profile>>): void {
+function checkOptionNames(specs: SpecSettings, profiles: Readonly<Record<string, Profile>>): void {
   check('specs', specs, settings);
   check('specs.remote', specs.remote, remote);
   for (const [name, given] of Object.entries(profiles)) {
