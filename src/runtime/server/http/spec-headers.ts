@@ -1,7 +1,6 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { Log } from '../../tools/log.js';
-import { specTexts } from '../specs/spec-texts.js';
-import { readHintsHeader } from '../specs/tool-hints.js';
+import { readHintsHeader, specTexts } from '../specs/tool-hints.js';
 import type { ViewSelection } from '../stepwright-server.js';
 
 /** Who sends a header. */
