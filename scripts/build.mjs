@@ -36,7 +36,7 @@ const SERVER = ['index', 'runtime/index'];
 const RUNS = [
   'runtime/server/prompt-run',
   'runtime/server/composite/workflow-calls',
-  'runtime/server/runs/open-run-store',
+  'runtime/server/open-run-store',
   'runtime/engine/snapshot',
 ];
 

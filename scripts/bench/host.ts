@@ -5,11 +5,11 @@ import { planOf } from '../../src/plan/compile.js';
 import type { Advance, Change, Command, RunState } from '../../src/runtime/engine/contract.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
 import type { Event } from '../../src/runtime/engine/events.js';
-import { processClock } from '../../src/runtime/host/in-process/clock.js';
-import { runInProcess } from '../../src/runtime/host/in-process/run-in-process.js';
-import { MemoryJournal } from '../../src/runtime/host/memory-journal.js';
-import { MemoryRunStore } from '../../src/runtime/server/runs/memory-store.js';
-import type { RunAnswer, RunStore } from '../../src/runtime/server/runs/run-store.js';
+import { MemoryRunStore } from '../../src/runtime/runs/memory-store.js';
+import { processClock } from '../../src/runtime/runs/run/clock.js';
+import { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
+import type { RunAnswer, RunStore } from '../../src/runtime/runs/run-store.js';
+import { MemoryJournal } from '../../src/runtime/runs/store/memory-journal.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 
 // Only this file of the benchmark and `store.ts` call the engine and its host.

@@ -4,15 +4,18 @@ import path from 'node:path';
 import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
+import { processClock } from '../../src/runtime/runs/run/clock.js';
+import { SharedRunStore } from '../../src/runtime/runs/shared-store.js';
 import {
   findDriver,
   type SqliteDatabase,
   type SqliteDriver,
   type SqliteValue,
-} from '../../src/runtime/host/durable/driver.js';
-import { SqliteJournal, type SqliteJournalOptions } from '../../src/runtime/host/durable/sqlite-journal.js';
-import { processClock } from '../../src/runtime/host/in-process/clock.js';
-import { SharedRunStore } from '../../src/runtime/server/runs/shared-store.js';
+} from '../../src/runtime/runs/store/sqlite/driver.js';
+import {
+  SqliteJournal,
+  type SqliteJournalOptions,
+} from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 import { logWarnings, portOf, startStored } from './host.js';
 

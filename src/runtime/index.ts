@@ -6,7 +6,29 @@ export type { Graph } from '../graph/model.js';
 export type { PlanningHints } from '../infer/tool.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export { dueTimeOf } from './engine/row-command.js';
-export { StoreError, type StoreProblem } from './host/durable/store-error.js';
+export { type AttachableServer, AttachError, attach } from './protocol/sdk1/attach.js';
+export { connect } from './protocol/sdk1/connect.js';
+export type { Connection, ConnectOptions, ServerTransport } from './protocol/sdk1/contract.js';
+export type { HttpHandler, RequestSource } from './protocol/sdk1/http.js';
+export { type RunningServer, serve } from './protocol/sdk1/serve.js';
+export {
+  fetchHandler,
+  type ListenSettings,
+  nodeHandler,
+  type RunningHttpServer,
+  serveHttp,
+} from './protocol/sdk1/serve-http.js';
+export { type UpstreamOptions, upstreamServers } from './protocol/sdk1/upstream.js';
+export type { ModelFunction, ModelRequest } from './runs/actions/model-values.js';
+export type { RequestContext } from './runs/request.js';
+export {
+  type Caller,
+  type OwnerRule,
+  ownerKey,
+  ownerOf,
+  UnidentifiedCallerError,
+} from './runs/run-owner.js';
+export type { RunLimits } from './runs/run-store.js';
 export {
   type ConsumedItem,
   type DueTimer,
@@ -22,21 +44,9 @@ export {
   type Row,
   type RunHead,
   UnknownRunError,
-} from './host/journal.js';
-export { type JournaledRun, MemoryJournal } from './host/memory-journal.js';
-export { type AttachableServer, AttachError, attach } from './protocol/sdk1/attach.js';
-export { connect } from './protocol/sdk1/connect.js';
-export type { Connection, ConnectOptions, ServerTransport } from './protocol/sdk1/contract.js';
-export type { HttpHandler, RequestSource } from './protocol/sdk1/http.js';
-export { type RunningServer, serve } from './protocol/sdk1/serve.js';
-export {
-  fetchHandler,
-  type ListenSettings,
-  nodeHandler,
-  type RunningHttpServer,
-  serveHttp,
-} from './protocol/sdk1/serve-http.js';
-export { type UpstreamOptions, upstreamServers } from './protocol/sdk1/upstream.js';
+} from './runs/store/journal.js';
+export { type JournaledRun, MemoryJournal } from './runs/store/memory-journal.js';
+export { StoreError, type StoreProblem } from './runs/store/sqlite/store-error.js';
 export type { BearerAuth, VerifiedToken } from './server/http/bearer-auth.js';
 export type { TrustProxy } from './server/http/client-address.js';
 export {
@@ -72,17 +82,7 @@ export {
   type ToolSchemaRef,
   UnusableSchemaError,
 } from './server/registration.js';
-export type { RequestContext } from './server/request.js';
 export { faultCodes, ProtocolFault } from './server/request.js';
-export type { ModelFunction, ModelRequest } from './server/runs/model-values.js';
-export {
-  type Caller,
-  type OwnerRule,
-  ownerKey,
-  ownerOf,
-  UnidentifiedCallerError,
-} from './server/runs/run-owner.js';
-export type { RunLimits } from './server/runs/run-store.js';
 export { createServer } from './server/server.js';
 export { SpecError, type SpecErrorCode } from './server/specs/spec-errors.js';
 export type {

@@ -5,7 +5,7 @@ import { SchemaCompiler } from '../formats/json-schema/schema-compiler.js';
 import { isWrapped } from '../graph/bound-schema.js';
 import type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 import { nearestName } from '../graph/names.js';
-import { sampleResult, sentResult } from '../runtime/server/runs/stub-port.js';
+import { sampleResult, sentResult } from '../runtime/runs/operate/stub-port.js';
 import { CassetteUpstream, parseCassette } from '../runtime/upstream/cassette.js';
 import {
   UpstreamError,

@@ -15,7 +15,7 @@ import type { Json, JsonObject, JsonSchema } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { bundle } from '../../src/graph/nodes.js';
 import { parseGraph } from '../../src/graph/schema/parse-graph.js';
-import { runInProcess } from '../../src/runtime/host/in-process/run-in-process.js';
+import { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 import type { Registry } from '../../src/runtime/tools/registry.js';
 import * as runtime from '../../src/runtime/tools/registry.js';

@@ -7,7 +7,7 @@ import { link } from '../../src/codegen/link/link.js';
 import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import type { Node } from '../../src/graph/kinds/node.js';
 import { bodiesOf } from '../../src/graph/nodes.js';
-import { runInProcess } from '../../src/runtime/host/in-process/run-in-process.js';
+import { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 import { FIXTURES } from './fixture.js';
 

@@ -4,7 +4,7 @@
 import { planOf } from '../../src/plan/compile.js';
 import { start } from '../../src/runtime/engine/engine.js';
 import { call, chain, done, graph, step } from '../../src/runtime/engine/graph.fixture.js';
-import { SqliteJournal } from '../../src/runtime/host/durable/sqlite-journal.js';
+import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
 
 const [path = '', first = '0', count = '1', entries = '1'] = process.argv.slice(2);
 const line = graph(chain(call('a'), done('out', step('a'))));

@@ -4,13 +4,13 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
-import { SqliteJournal } from '../../src/runtime/host/durable/sqlite-journal.js';
-import { processClock } from '../../src/runtime/host/in-process/clock.js';
-import type { SharedJournal } from '../../src/runtime/host/journal.js';
-import { type OperatorCommand, operatorItem } from '../../src/runtime/server/runs/operator-commands.js';
-import type { Waiter } from '../../src/runtime/server/runs/run-store.js';
-import { SharedRunStore } from '../../src/runtime/server/runs/shared-store.js';
-import { ada, broken, ok } from '../../src/runtime/server/runs/store.fixture.js';
+import { type OperatorCommand, operatorItem } from '../../src/runtime/runs/operate/operator-commands.js';
+import { processClock } from '../../src/runtime/runs/run/clock.js';
+import type { Waiter } from '../../src/runtime/runs/run-store.js';
+import { SharedRunStore } from '../../src/runtime/runs/shared-store.js';
+import type { SharedJournal } from '../../src/runtime/runs/store/journal.js';
+import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
+import { ada, broken, ok } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { BROKEN, CRASH_WORKFLOWS, ONCE } from './crash-workflows.js';
 

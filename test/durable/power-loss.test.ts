@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { SqliteJournal } from '../../src/runtime/host/durable/sqlite-journal.js';
+import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
 import { Random } from '../simulation/random.js';
 import { programOf } from './child.js';
 

@@ -7,8 +7,8 @@ import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { formatLocation } from '../../src/graph/source-location.js';
 import type { Fact } from '../../src/runtime/engine/contract.js';
-import type { RunOutcome } from '../../src/runtime/host/in-process/run-in-process.js';
-import { Setup, type Tool } from '../../src/runtime/host/in-process/setup.fixture.js';
+import type { RunOutcome } from '../../src/runtime/runs/run/run-in-process.js';
+import { Setup, type Tool } from '../../src/runtime/runs/run/setup.fixture.js';
 
 /** The text of a file of `spec-files`. */
 export function specText(file: string): string {

@@ -1,4 +1,4 @@
-import type { JournalEntry, SharedJournal } from '../../src/runtime/host/journal.js';
+import type { JournalEntry, SharedJournal } from '../../src/runtime/runs/store/journal.js';
 import type { Mutation } from './process.js';
 
 /** Another journal with some members of its own. */

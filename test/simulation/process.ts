@@ -1,10 +1,10 @@
 import * as sqlite from '@photostructure/sqlite';
 import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
-import { SqliteJournal } from '../../src/runtime/host/durable/sqlite-journal.js';
-import { FakeClock } from '../../src/runtime/host/in-process/fake-clock.fixture.js';
-import type { SharedJournal } from '../../src/runtime/host/journal.js';
-import { SharedRunStore } from '../../src/runtime/server/runs/shared-store.js';
-import { ok } from '../../src/runtime/server/runs/store.fixture.js';
+import { FakeClock } from '../../src/runtime/runs/run/fake-clock.fixture.js';
+import { SharedRunStore } from '../../src/runtime/runs/shared-store.js';
+import type { SharedJournal } from '../../src/runtime/runs/store/journal.js';
+import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
+import { ok } from '../../src/runtime/runs/store.fixture.js';
 import type { CallContext, ToolOutcome } from '../../src/runtime/tools/port.js';
 import { ONCE } from './workload.js';
 

@@ -75,7 +75,7 @@ describe('the rule', () => {
     ['src/runtime/tools/a.ts', "import type { Failure } from '../engine/contract.js';", undefined],
     ['src/runtime/tools/a.ts', "import { start } from '../engine/start.js';", 'know no run'],
     [
-      'src/runtime/host/a.ts',
+      'src/runtime/runs/a.ts',
       "import { emit } from '../../codegen/emit.js';",
       'nothing at run time loads codegen',
     ],
@@ -85,7 +85,7 @@ describe('the rule', () => {
       'nothing at run time loads codegen',
     ],
     [
-      'src/runtime/host/a.ts',
+      'src/runtime/runs/a.ts',
       "const e = await import('../../codegen/emit.js');",
       'nothing at run time loads codegen',
     ],

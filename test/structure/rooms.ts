@@ -12,11 +12,12 @@ export const ROOMS = [
   'src/infer',
   'src/decorators',
   'src/formats',
+  'src/runtime/engine',
+  'src/runtime/secrets',
   'src/runtime/upstream',
   'src/codegen',
-  'src/runtime/engine',
   'src/runtime/tools',
-  'src/runtime/host',
+  'src/runtime/runs',
   'src/runtime/trace',
   'src/runtime/server',
   'src/runtime/protocol/sdk1',
@@ -46,7 +47,7 @@ const PURE: Partial<Record<Room, readonly string[]>> = {
 const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
   { name: '@modelcontextprotocol/sdk', place: /^src\/runtime\/protocol\/sdk1\// },
   { name: '@opentelemetry/api', place: /^src\/opentelemetry\// },
-  { name: '@photostructure/sqlite', place: /^src\/runtime\/host\/durable\/driver\.ts$/ },
+  { name: '@photostructure/sqlite', place: /^src\/runtime\/runs\/store\/sqlite\/driver\.ts$/ },
   { name: 'ts-morph', place: /^src\/codegen\/source\// },
 ];
 
@@ -75,6 +76,9 @@ function roomFault(link: Import, room: Room): string | undefined {
   if (ROOMS.indexOf(target) > ROOMS.indexOf(room)) return `${said}: ${target} stands below ${room}`;
   if (link.from.startsWith('src/runtime/') && link.to.startsWith('src/codegen/')) {
     return `${said}: nothing at run time loads codegen`;
+  }
+  if (room === 'src/codegen' && (target === 'src/runtime/engine' || target === 'src/runtime/secrets')) {
+    return `${said}: codegen runs nothing`;
   }
   if (room === 'src/runtime/tools' && target === 'src/runtime/engine' && !link.to.endsWith('/contract.ts')) {
     return `${said}: tools know no run, only the engine's contract`;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from '../../runtime/engine/constructs.fixture.js';
 import { again, call, chain, done, graph, lit, step } from '../../runtime/engine/graph.fixture.js';
-import { ok } from '../../runtime/server/runs/store.fixture.js';
+import { ok } from '../../runtime/runs/store.fixture.js';
 import { dispatched } from '../dispatched.fixture.js';
 import { ServedStore } from './runs/store.fixture.js';
 

@@ -14,7 +14,7 @@ import {
   type StubResults,
   sampleResult,
   sentResult,
-} from '../../runtime/server/runs/stub-port.js';
+} from '../../runtime/runs/operate/stub-port.js';
 import { schemaProblems } from '../../runtime/tools/check-input.js';
 import type { Registry, ToolEntry } from '../../runtime/tools/registry.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { CheckEnvironment } from '../../check/check-graph.js';
 import { parsePath } from '../../graph/guidance.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
-import { runInProcess } from '../../runtime/host/in-process/run-in-process.js';
+import { runInProcess } from '../../runtime/runs/run/run-in-process.js';
 import type { SequentialBuilder } from './builders.js';
 import {
   constant,

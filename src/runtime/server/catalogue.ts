@@ -3,6 +3,7 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { type Domain, mergedDomains } from '../../graph/domain.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import type { RunStore } from '../runs/run-store.js';
 import { clientToolNames, type Registry } from '../tools/registry.js';
 import type { RunTool } from './composite/run-tools.js';
 import { type ServedWorkflow, servedWorkflows } from './composite/served-workflows.js';
@@ -21,7 +22,6 @@ import { once } from './once.js';
 import type { ResolvedSettings } from './options.js';
 import { PLAN_TOOL } from './plan-tool.js';
 import { type BuiltWorkflow, type Registered, RegistrationError, register } from './registration.js';
-import type { RunStore } from './runs/run-store.js';
 import { lackingScopes, type ScopedCaller } from './scopes.js';
 import type { ToolListing } from './wire.js';
 import { WorkflowResources } from './workflow-resources.js';

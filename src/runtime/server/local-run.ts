@@ -6,9 +6,11 @@ import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import type { Failure } from '../engine/contract.js';
 import { remainsOf } from '../engine/read.js';
-import { runInProcess } from '../host/in-process/run-in-process.js';
-import { RunMask } from '../host/run-mask.js';
-import { type RemainingEffects, remainingEffectsOf } from '../host/side-effects.js';
+import { valuePort } from '../runs/actions/model-values.js';
+import { runInProcess } from '../runs/run/run-in-process.js';
+import { type RemainingEffects, remainingEffectsOf } from '../runs/run/side-effects.js';
+import type { RunWarning } from '../runs/run-store.js';
+import { RunMask } from '../secrets/run-mask.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import { createToolset } from '../tools/toolset.js';
@@ -22,8 +24,6 @@ import { Lifecycle } from './lifecycle.js';
 import { type ResolvedSettings, resolveSettings, type ServerSettings } from './options.js';
 import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
 import { RegistrationError } from './registration.js';
-import { valuePort } from './runs/model-values.js';
-import type { RunWarning } from './runs/run-store.js';
 import { verifyCurrent } from './verify-sources.js';
 
 /** How a local run ended. */

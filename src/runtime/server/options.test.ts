@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MemoryJournal } from '../host/memory-journal.js';
+import { MemoryJournal } from '../runs/store/memory-journal.js';
 import { resolveSettings, type ServerSettings } from './options.js';
 
 describe('resolveSettings', () => {

@@ -6,12 +6,13 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../..
 import type { Input } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import { MASKED } from '../../graph/printable-text.js';
+import type { IdentifiedRequest } from '../runs/request.js';
 import { type Problem, receivedJson, schemaProblems } from '../tools/check-input.js';
 import { thrownText } from '../tools/exceptions.js';
 import type { TemplateInfo } from '../tools/resources.js';
 import { requestContextOf } from '../tools/tool-context.js';
 import { toolTexts } from '../tools/tool-texts.js';
-import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
+import { faultCodes, limited, ProtocolFault } from './request.js';
 import { expectedWords, limitWords, serverTexts, valueWords } from './server-texts.js';
 import type { CompletionResult, PromptArgumentListing } from './wire.js';
 

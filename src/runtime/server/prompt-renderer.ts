@@ -5,11 +5,12 @@ import { defined } from '../../graph/defined.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { Failure } from '../engine/contract.js';
+import type { IdentifiedRequest } from '../runs/request.js';
+import type { Masking } from '../secrets/mask.js';
 import { isContentBlock } from '../tools/call-result.js';
-import { isAbort, thrownFailure } from '../tools/exceptions.js';
+import { isAbort, maskedThrown, thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import { type InstanceRequest, Instances } from '../tools/instances.js';
-import { type Masking, maskedThrown } from '../tools/mask.js';
 import {
   clientToolNames,
   isPrivateTool,
@@ -25,7 +26,7 @@ import { requestContextOf } from '../tools/tool-context.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { ServedPrompt } from './listings.js';
 import type { ResolvedSettings } from './options.js';
-import { faultCodes, type IdentifiedRequest, limited, ProtocolFault } from './request.js';
+import { faultCodes, limited, ProtocolFault } from './request.js';
 import { contentWords, serverTexts } from './server-texts.js';
 import type { ContentBlock, PromptResult } from './wire.js';
 

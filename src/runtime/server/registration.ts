@@ -12,12 +12,12 @@ import { nodesOf } from '../../graph/nodes.js';
 import { parseGraph } from '../../graph/schema/parse-graph.js';
 import { formatLocation } from '../../graph/source-location.js';
 import { planOf } from '../../plan/compile.js';
+import { workflowToolTexts } from '../runs/run-texts.js';
 import { schemaProblems } from '../tools/check-input.js';
 import { clientToolNames, type FunctionEntry, type Registry, type ToolEntry } from '../tools/registry.js';
 import { listedSchemaFaults } from './listed-schemas.js';
 import type { RunnableWorkflow } from './listings.js';
 import { kindOf } from './prompt-arguments.js';
-import { workflowToolTexts } from './runs/run-texts.js';
 import { serverTexts } from './server-texts.js';
 
 /** A fault in what a server is made of, as a program can tell it apart: one class for each cause. */

@@ -1,26 +1,9 @@
-import type { Owner, ToolContext } from '../../decorators/context.js';
+import type { Owner } from '../../decorators/context.js';
 import type { Json } from '../../graph/json.js';
-import type { Cancellation } from '../host/in-process/run-in-process.js';
+import type { RequestContext } from '../runs/request.js';
+import type { Cancellation } from '../runs/run/run-in-process.js';
 import type { Log } from '../tools/log.js';
-import type { Peer } from '../tools/port.js';
 import { serverTexts } from './server-texts.js';
-
-/** What a server needs to know about one request beside its params; an adapter fills it in. */
-export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' | 'progress'> {
-  /** Aborted when the request is cancelled. An `AbortSignal` fits. */
-  readonly signal: Cancellation;
-  /** The caller is the user who started this process: it speaks over stdio. Default: false. */
-  readonly local?: boolean;
-  /** The network address that the request came from. Runs without authentication are limited by it. */
-  readonly remoteAddress?: string;
-  /** The client, as far as the connection knows it. */
-  readonly peer?: Peer;
-}
-
-/** A request whose caller is known; see `ownerOf`. */
-export interface IdentifiedRequest extends RequestContext {
-  readonly principal: Owner;
-}
 
 /** Cancels a request. */
 export class RequestSignal implements Cancellation {
@@ -45,14 +28,6 @@ export class RequestSignal implements Cancellation {
     this.#listeners.clear();
     for (const listener of listeners) listener();
   }
-}
-
-/**
- * Why the signal of a request is aborted whose connection has ended. The client did not cancel the request: a run
- * that it started goes on.
- */
-export class ConnectionClosed extends Error {
-  override readonly name = 'ConnectionClosed';
 }
 
 /** How limited work ended. Work may go on after its limit; what it does then is ignored. */

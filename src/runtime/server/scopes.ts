@@ -1,5 +1,5 @@
 import type { Failure } from '../engine/contract.js';
-import type { RequestContext } from './request.js';
+import type { RequestContext } from '../runs/request.js';
 import { serverTexts } from './server-texts.js';
 
 /** Who asks, as far as its scopes are concerned. */

@@ -1,4 +1,7 @@
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { unanswerable } from '../runs/actions/answerers.js';
+import type { RunStore } from '../runs/run-store.js';
+import { RunStoreOnDemand } from '../runs/run-store-on-demand.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
@@ -13,9 +16,6 @@ import type { ResolvedSettings } from './options.js';
 import { PromptRenderer } from './prompt-renderer.js';
 import type { Registered } from './registration.js';
 import { RequestGate } from './request.js';
-import { unanswerable } from './runs/answerers.js';
-import type { RunStore } from './runs/run-store.js';
-import { RunStoreOnDemand } from './runs/run-store-on-demand.js';
 import { serverTexts } from './server-texts.js';
 import type { ServerSpecs } from './specs/server-specs.js';
 import { undeclaredTools } from './undeclared-safety.js';
@@ -104,7 +104,7 @@ export class ServerParts {
   }
 
   async #openRuns(): Promise<RunStore> {
-    const { openRunStore } = await import('./runs/open-run-store.js');
+    const { openRunStore } = await import('./open-run-store.js');
     const { toolset, settings, schemas } = this;
     return openRunStore(toolset, settings, {
       schemas,

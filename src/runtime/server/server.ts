@@ -3,10 +3,12 @@ import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
-import { CallMask } from '../tools/call-mask.js';
-import { thrownFailure } from '../tools/exceptions.js';
+import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
+import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run-owner.js';
+import type { RunStore } from '../runs/run-store.js';
+import { CallMask } from '../secrets/call-mask.js';
+import { maskedError, thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
-import { maskedError } from '../tools/mask.js';
 import type { PromptRequest } from '../tools/middleware.js';
 import type { ToolOutcome } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
@@ -32,17 +34,7 @@ import {
 } from './prompt-arguments.js';
 import { failureOf } from './prompt-renderer.js';
 import { type BuiltWorkflow, register } from './registration.js';
-import {
-  type Abort,
-  faultCodes,
-  type IdentifiedRequest,
-  limited,
-  ProtocolFault,
-  type RequestContext,
-  withRoles,
-} from './request.js';
-import { type Caller, ownerOf, UnidentifiedCallerError } from './runs/run-owner.js';
-import type { RunStore } from './runs/run-store.js';
+import { type Abort, faultCodes, limited, ProtocolFault, withRoles } from './request.js';
 import { lackingScopes, type ScopedCaller, scopeFailure } from './scopes.js';
 import { ServerParts } from './server-parts.js';
 import { serverTexts } from './server-texts.js';
@@ -223,7 +215,7 @@ class RegistryServer implements StepwrightServer {
     mask: CallMask,
   ): ToolResult {
     if (mask.isEmpty) return successResult(value, callResult);
-    const result = successResult(mask.json(value), callResult && mask.callResult(callResult));
+    const result = successResult(mask.json(value), callResult && mask.contents(callResult));
     const schema = this.registry.tools[name]?.outputSchema;
     const { structuredContent } = result;
     if (schema === undefined || structuredContent === undefined) return result;

@@ -3,14 +3,14 @@ import type { Owner } from '../../decorators/context.js';
 import type { Icon } from '../../decorators/listed.js';
 import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject } from '../../graph/json.js';
+import type { Envelope } from '../runs/envelope.js';
+import type { RequestContext } from '../runs/request.js';
+import type { Caller } from '../runs/run-owner.js';
 import type { AnyClass, Registry, TypesOfGraph } from '../tools/registry.js';
 import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
 import type { CompletionRequest } from './prompt-arguments.js';
-import type { RequestContext } from './request.js';
-import type { Envelope } from './runs/envelope.js';
-import type { Caller } from './runs/run-owner.js';
 import type { ScopedCaller } from './scopes.js';
 import type { ViewSelection } from './specs/spec-options.js';
 import type {

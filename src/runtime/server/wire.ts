@@ -2,9 +2,9 @@ import type { Icon } from '../../decorators/listed.js';
 import type { ToolAnnotations } from '../../decorators/tool.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { bodyText, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallResult } from '../tools/call-result.js';
-import { bodyText, jsonText, oneLine } from '../tools/encode-text.js';
 
 /** What items of every list may have. */
 interface Listing {

@@ -12,7 +12,7 @@ import type { JsonObject } from '../../../src/graph/json.js';
 import type { Graph } from '../../../src/graph/model.js';
 import { bundle } from '../../../src/graph/nodes.js';
 import type { Fact } from '../../../src/runtime/engine/contract.js';
-import { Setup } from '../../../src/runtime/host/in-process/setup.fixture.js';
+import { Setup } from '../../../src/runtime/runs/run/setup.fixture.js';
 import type { ToolOutcome } from '../../../src/runtime/tools/port.js';
 import { NOW } from './open-agency.js';
 

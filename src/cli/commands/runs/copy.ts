@@ -1,4 +1,4 @@
-import { copyStore } from '../../../runtime/host/durable/backup.js';
+import { copyStore } from '../../../runtime/runs/store/sqlite/backup.js';
 import { misused } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
 import { STORE_OPTIONS, storeCommand } from './store-command.js';

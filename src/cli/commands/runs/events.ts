@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../graph/json.js';
 import { eventLine } from '../../../print/runs.js';
-import type { StoreReader } from '../../../runtime/host/durable/store-reader.js';
+import type { StoreReader } from '../../../runtime/runs/store/sqlite/store-reader.js';
 import { misused } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
 import { type FoundRun, numberIn, STORE_OPTIONS, storeCommand, withRun } from './store-command.js';

@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import { runLines } from '../../../print/runs.js';
-import type { ListedRow, StoredState } from '../../../runtime/host/durable/store-reader.js';
+import type { ListedRow, StoredState } from '../../../runtime/runs/store/sqlite/store-reader.js';
 import { misused } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
 import { numberIn, STORE_OPTIONS, storeCommand, withReader } from './store-command.js';

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { ask, wait } from '../../../runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit } from '../../../runtime/engine/graph.fixture.js';
-import { never } from '../../../runtime/server/runs/store.fixture.js';
+import { never } from '../../../runtime/runs/store.fixture.js';
 import { runs, ServedStore } from './store.fixture.js';
 
 const store = new ServedStore();

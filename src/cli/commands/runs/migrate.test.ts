@@ -6,9 +6,9 @@ import type { Graph, Node } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import { ask } from '../../../runtime/engine/constructs.fixture.js';
 import { call, chain, compute, done, graph, lit, step } from '../../../runtime/engine/graph.fixture.js';
-import { SqliteJournal } from '../../../runtime/host/durable/sqlite-journal.js';
-import { moveRun } from '../../../runtime/server/runs/move-run.js';
-import { ada, envelopeIn } from '../../../runtime/server/runs/store.fixture.js';
+import { moveRun } from '../../../runtime/runs/operate/move-run.js';
+import { SqliteJournal } from '../../../runtime/runs/store/sqlite/sqlite-journal.js';
+import { ada, envelopeIn } from '../../../runtime/runs/store.fixture.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import { runs, ServedStore } from './store.fixture.js';
 

@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Mapping } from '../../../runtime/engine/migration/rename.js';
-import { SqliteJournal } from '../../../runtime/host/durable/sqlite-journal.js';
-import type { StoreReader } from '../../../runtime/host/durable/store-reader.js';
-import type { Head } from '../../../runtime/host/durable/store-tables.js';
-import type { Definitions } from '../../../runtime/server/definitions.js';
 import {
   judgeMove,
   type MoveOutcome,
   type MoveTarget,
   moveRun,
-} from '../../../runtime/server/runs/move-run.js';
+} from '../../../runtime/runs/operate/move-run.js';
+import { SqliteJournal } from '../../../runtime/runs/store/sqlite/sqlite-journal.js';
+import type { StoreReader } from '../../../runtime/runs/store/sqlite/store-reader.js';
+import type { Head } from '../../../runtime/runs/store/sqlite/store-tables.js';
+import type { Definitions } from '../../../runtime/server/definitions.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import type { Toolset } from '../../../runtime/tools/toolset.js';
 import { misused, type Output } from '../../command-line.js';

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../../graph/json.js';
 import { ask } from '../../../runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, step } from '../../../runtime/engine/graph.fixture.js';
-import { never, ok } from '../../../runtime/server/runs/store.fixture.js';
+import { never, ok } from '../../../runtime/runs/store.fixture.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import { runs, ServedStore } from './store.fixture.js';
 

@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
-import { pruneStore } from '../../../runtime/host/durable/retention.js';
-import type { Retention } from '../../../runtime/host/journal.js';
+import type { Retention } from '../../../runtime/runs/store/journal.js';
+import { pruneStore } from '../../../runtime/runs/store/sqlite/retention.js';
 import { misused } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
 import { numberIn, STORE_OPTIONS, storeCommand, withReader } from './store-command.js';

@@ -4,7 +4,7 @@ import { registryOf } from '../../../../test/e2e/server/fixture/registry-of.js';
 import type { Graph } from '../../../graph/model.js';
 import { ask } from '../../../runtime/engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../../../runtime/engine/graph.fixture.js';
-import { broken } from '../../../runtime/server/runs/store.fixture.js';
+import { broken } from '../../../runtime/runs/store.fixture.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import { runs, ServedStore } from './store.fixture.js';
 

@@ -1,9 +1,9 @@
 import type { Graph } from '../../../graph/model.js';
-import { StoreError } from '../../../runtime/host/durable/store-error.js';
-import { type ReadRun, StoreReader } from '../../../runtime/host/durable/store-reader.js';
-import type { Head } from '../../../runtime/host/durable/store-tables.js';
-import type { LoadedRun } from '../../../runtime/host/journal.js';
-import { StoredRunReader } from '../../../runtime/server/runs/stored-view.js';
+import { StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
+import type { LoadedRun } from '../../../runtime/runs/store/journal.js';
+import { StoreError } from '../../../runtime/runs/store/sqlite/store-error.js';
+import { type ReadRun, StoreReader } from '../../../runtime/runs/store/sqlite/store-reader.js';
+import type { Head } from '../../../runtime/runs/store/sqlite/store-tables.js';
 import { type Command, misused, type OptionTable, type Output, parseOptions } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
 

@@ -5,10 +5,10 @@ import { afterEach, beforeEach } from 'vitest';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { FakeClock } from '../../../runtime/host/in-process/fake-clock.fixture.js';
-import { FileRunStore } from '../../../runtime/server/runs/file-store.js';
-import type { RunLimits, Waiter } from '../../../runtime/server/runs/run-store.js';
-import { ada, envelopeIn, ok, type Tool } from '../../../runtime/server/runs/store.fixture.js';
+import { FileRunStore } from '../../../runtime/runs/file-store.js';
+import { FakeClock } from '../../../runtime/runs/run/fake-clock.fixture.js';
+import type { RunLimits, Waiter } from '../../../runtime/runs/run-store.js';
+import { ada, envelopeIn, ok, type Tool } from '../../../runtime/runs/store.fixture.js';
 import { type Dispatched, dispatched } from '../../dispatched.fixture.js';
 
 const waiter: Waiter = {

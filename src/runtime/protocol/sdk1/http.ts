@@ -3,6 +3,7 @@ import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/sdk/t
 import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
+import { ownerKey, UnidentifiedCallerError } from '../../runs/run-owner.js';
 import { Bearer, type VerifiedToken } from '../../server/http/bearer-auth.js';
 import { readBody } from '../../server/http/body.js';
 import { boundedStream } from '../../server/http/bounded-stream.js';
@@ -16,7 +17,6 @@ import {
 } from '../../server/http/http-options.js';
 import { httpTexts } from '../../server/http/http-texts.js';
 import { SpecHeaders } from '../../server/http/spec-headers.js';
-import { ownerKey, UnidentifiedCallerError } from '../../server/runs/run-owner.js';
 import type { ScopedCaller } from '../../server/scopes.js';
 import { SpecError } from '../../server/specs/spec-errors.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';

@@ -1,5 +1,5 @@
 import { defined } from '../../../graph/defined.js';
-import { StoreError } from '../../host/durable/store-error.js';
+import { StoreError } from '../../runs/store/sqlite/store-error.js';
 import { ServerStartError } from '../../server/lifecycle.js';
 import type { ServerOptions, ServerSettings } from '../../server/options.js';
 import {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../../graph/json.js';
-import { workflowToolTexts } from '../runs/run-texts.js';
+import { workflowToolTexts } from '../../runs/run-texts.js';
 import type { ToolListing } from '../wire.js';
 
 /** Names of the tools that look after runs, in the order they are listed. */

@@ -10,11 +10,11 @@ import type { Graph, Input } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
 import { bundle, nodesOf } from '../../../graph/nodes.js';
 import { planOf } from '../../../plan/compile.js';
+import { workflowToolTexts } from '../../runs/run-texts.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { isPrivateTool, type Registry, type WorkflowEntry } from '../../tools/registry.js';
 import { isOffered, type RunnableWorkflow } from '../listings.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registration.js';
-import { workflowToolTexts } from '../runs/run-texts.js';
 import { ENVELOPE_SCHEMA, RUN_TOOLS, type RunTraits, runToolsFor } from './run-tools.js';
 
 /** What the names of workflows' tools begin with, unless the server says otherwise. */

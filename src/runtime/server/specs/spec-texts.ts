@@ -1,4 +1,4 @@
-import { clip } from '../../tools/encode-text.js';
+import { clip } from '../../../graph/printable-text.js';
 
 /** What a server says about the files and addresses that its workflows come from. */
 export const specTexts = {

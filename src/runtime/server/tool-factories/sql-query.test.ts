@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findDriver } from '../../host/durable/driver.js';
+import { findDriver } from '../../runs/store/sqlite/driver.js';
 import { SqlQuery, type SqlQueryOptions } from './sql-query.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-sql-'));

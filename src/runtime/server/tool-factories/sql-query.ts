@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../../../graph/json.js';
-import type { SqliteDatabase, SqliteValue } from '../../host/durable/driver.js';
+import type { SqliteDatabase, SqliteValue } from '../../runs/store/sqlite/driver.js';
 import { UpstreamError } from '../../upstream/port.js';
 import { factoryTexts } from './texts.js';
 
@@ -63,7 +63,7 @@ export class SqlQuery<Input extends object, Row extends object> {
     const { database } = this.#options;
     try {
       // Most servers query nothing.
-      const { findDriver } = await import('../../host/durable/driver.js');
+      const { findDriver } = await import('../../runs/store/sqlite/driver.js');
       const { DatabaseSync } = await findDriver(database);
       return new DatabaseSync(database, { readOnly: true });
     } catch (error) {

@@ -1,0 +1,228 @@
+import type { Answerer } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
+import type { Json } from '../../../graph/json.js';
+import type { RunTimeCode } from '../../../graph/run-time-codes.js';
+import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Event } from '../../engine/events.js';
+import { commandOf } from '../../engine/read.js';
+import { SmallMap } from '../../engine/tables.js';
+import type { LiveRun } from '../run/live-run.js';
+import type { RunAnswer, RunWarning } from '../run-store.js';
+import { runTexts } from '../run-texts.js';
+import type { HostRow } from '../store/journal.js';
+import type { PendingAction } from './elicitation.js';
+
+/** What became of an action that was opened once. Plain JSON. */
+export interface ActionRecord {
+  readonly id: string;
+  /** When it was opened, in ms since the epoch. */
+  readonly at: number;
+  /** Missing for a time the run waits for. */
+  readonly mode?: AskMode;
+  /** When a time is over. */
+  readonly until?: number;
+  /** Who may answer, where not the owner; see `Action`. */
+  readonly answerBy?: readonly Answerer[];
+  /** It timed out without an answer. */
+  readonly hasExpired?: true;
+  readonly answer?: AcceptedAnswer;
+}
+
+/** An answer that was accepted. */
+export interface AcceptedAnswer {
+  /** Equal for answers that say the same; see `contentOf`. */
+  readonly content: string;
+  /** Its place among the accepted answers of the run, from 1. */
+  readonly order: number;
+  /** The key of the caller that submitted it; missing where the run's user was asked. */
+  readonly by?: string;
+  /** What its sender was told besides. */
+  readonly warnings?: readonly RunWarning[];
+}
+
+/** The table of a run's rows that has its actions, by their ids. */
+const TABLE = 'actions' as const;
+
+/** The answers of a run that were accepted. */
+class Accepted {
+  count = 0;
+  /** The action whose answer was accepted last, by the key of the caller that submitted it. */
+  readonly lastOf = new Map<string, string>();
+  /** Responses to senders, by action. They end with the process. */
+  readonly responses = new Map<string, Promise<RunAnswer>>();
+}
+
+/** What a run waits for. */
+export interface Open extends Pick<LiveRun, 'isOpen'> {
+  /** The questions that a caller may answer, by their ids. */
+  readonly asks: ReadonlyMap<string, PendingAction>;
+  /** Whether it waits for the decision of an operator. Default: false. */
+  readonly isPaused?: boolean;
+}
+
+/**
+ * Every action a run has opened: what is open is known from the run's state, and here when it was opened and what became
+ * of the others. What it notes is written with the transition that it is noted of, so that a restart loses none of it.
+ */
+export class ActionHistory {
+  readonly #opened = new SmallMap<ActionRecord>();
+  /** Actions whose rows have to be written. */
+  #changed: Set<string> | undefined;
+  /** None before the first answer: many runs wait for one at once. */
+  #accepted: Accepted | undefined;
+
+  /**
+   * Takes note of a transition.
+   * @param state the run as it is after it.
+   * @param at now, in ms since the epoch.
+   */
+  note(events: readonly Event[], facts: readonly Fact[], state: RunState, at: number): void {
+    for (const event of events) if (event.kind === 'timerFired') this.#timeIsUp(event.command, state);
+    for (const fact of facts) {
+      if (fact.kind !== 'waiting') continue;
+      const { command: id, action, until } = fact;
+      this.#put({
+        id,
+        at,
+        ...defined({ mode: action?.mode }),
+        ...(action?.answerBy === undefined ? {} : { answerBy: action.answerBy }),
+        ...defined({ until }),
+      });
+    }
+  }
+
+  #timeIsUp(id: string, state: RunState): void {
+    const opened = this.#opened.get(id);
+    if (opened?.mode === undefined || opened.answer !== undefined || commandOf(state, id) !== undefined)
+      return;
+    this.#put({ ...opened, hasExpired: true });
+  }
+
+  /** Takes note of an answer that is accepted. */
+  answered(id: string, { content, by, warnings }: Omit<AcceptedAnswer, 'order'>): void {
+    const opened = this.#opened.get(id);
+    if (opened === undefined) return;
+    this.#accepted ??= new Accepted();
+    this.#accepted.count += 1;
+    this.#put({
+      ...opened,
+      answer: {
+        content,
+        order: this.#accepted.count,
+        ...defined({ by, warnings }),
+      },
+    });
+    this.#noteLast(id, by);
+  }
+
+  #put(action: ActionRecord): void {
+    this.#opened.set(action.id, action);
+    this.#changed ??= new Set();
+    this.#changed.add(action.id);
+  }
+
+  #noteLast(id: string, by: string | undefined): void {
+    if (by === undefined) return;
+    this.#accepted ??= new Accepted();
+    this.#accepted.lastOf.set(by, id);
+  }
+
+  /** The response to the sender of an accepted answer. */
+  told(id: string, response: Promise<RunAnswer>): void {
+    this.#accepted ??= new Accepted();
+    this.#accepted.responses.set(id, response);
+  }
+
+  /** The response to the sender of an accepted answer; undefined if it was sent to another process. */
+  responseTo(id: string): Promise<RunAnswer> | undefined {
+    return this.#accepted?.responses.get(id);
+  }
+
+  /** The rows that were changed since it was asked last. */
+  takeRows(): HostRow[] {
+    if (this.#changed === undefined) return [];
+    const rows = [...this.#changed].flatMap((key) => {
+      const row = this.#opened.get(key);
+      return row === undefined ? [] : [{ table: TABLE, key, row: row as unknown as Json }];
+    });
+    this.#changed = undefined;
+    return rows;
+  }
+
+  /** Goes on from what was written. */
+  reload(rows: readonly HostRow[]): void {
+    this.#opened.clear();
+    this.#changed = undefined;
+    this.#accepted?.lastOf.clear();
+    const actions = rows.flatMap(({ table, row }) =>
+      table === TABLE ? [row as unknown as ActionRecord] : [],
+    );
+    for (const action of actions) this.#opened.set(action.id, action);
+    const answered = actions.filter(({ answer }) => answer !== undefined);
+    answered.sort((one, other) => (one.answer?.order ?? 0) - (other.answer?.order ?? 0));
+    for (const { id, answer } of answered) this.#noteLast(id, answer?.by);
+    const count = answered.at(-1)?.answer?.order ?? 0;
+    if (count > 0) this.#accepted ??= new Accepted();
+    if (this.#accepted !== undefined) this.#accepted.count = count;
+  }
+
+  get(id: string): ActionRecord | undefined {
+    return this.#opened.get(id);
+  }
+
+  /** The action whose answer by this caller was accepted last. */
+  lastOf(by: string): ActionRecord | undefined {
+    const id = this.#accepted?.lastOf.get(by);
+    return id === undefined ? undefined : this.#opened.get(id);
+  }
+
+  /** The question an answer is for. Nothing is consumed. */
+  choose(actionId: string | undefined, run: Open, now: number): Choice {
+    if (actionId === undefined) return this.#chooseOnly(run, now);
+    const ask = run.asks.get(actionId);
+    if (ask !== undefined) return { kind: 'pending', pending: ask };
+    const known = this.#opened.get(actionId);
+    if (known?.mode === undefined && known !== undefined) {
+      return run.isOpen(actionId) ? tooEarly(actionId, known.until, now) : { kind: 'passed' };
+    }
+    const open = [...run.asks.values()].map(({ id }) => id);
+    const details = { open_actions: open };
+    if (known === undefined)
+      return refused('UNKNOWN_ACTION', runTexts.unknownAction(actionId, open), details);
+    return known.hasExpired
+      ? refused('ACTION_EXPIRED', runTexts.expired(actionId, open), details)
+      : refused('ACTION_CANCELLED', runTexts.closed(actionId, open), details);
+  }
+
+  #chooseOnly(run: Open, now: number): Choice {
+    const pendingActions = [...run.asks.values()];
+    const [only, ...others] = pendingActions;
+    if (others.length > 0) {
+      const open = pendingActions.map(({ id }) => id);
+      return refused('AMBIGUOUS_ACTION', runTexts.ambiguous(open), { open_actions: open });
+    }
+    if (only !== undefined) return { kind: 'pending', pending: only };
+    for (const { id, mode, until } of this.#opened.values()) {
+      if (mode === undefined && run.isOpen(id)) return tooEarly(id, until, now);
+    }
+    return refused(
+      'NO_OPEN_ACTION',
+      run.isPaused === true ? runTexts.nothingOpenPaused : runTexts.nothingOpen,
+    );
+  }
+}
+
+/** What an answer is for: a question; a time that has passed, which needs none; or nothing. */
+export type Choice =
+  | { readonly kind: 'pending'; readonly pending: PendingAction }
+  | { readonly kind: 'passed' }
+  | { readonly kind: 'refused'; readonly failure: Failure };
+
+function tooEarly(id: string, until = 0, now: number): Choice {
+  const remaining = Math.max(0, until - now);
+  return refused('TOO_EARLY', runTexts.tooEarly(id, remaining), { action_id: id, remaining_ms: remaining });
+}
+
+function refused(code: RunTimeCode, message: string, details?: Failure['details']): Choice {
+  return { kind: 'refused', failure: { code, message, ...defined({ details }) } };
+}

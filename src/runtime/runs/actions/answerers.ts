@@ -1,0 +1,81 @@
+import type { Owner } from '../../../decorators/context.js';
+import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
+import type { Graph } from '../../../graph/model.js';
+import { nodesOf } from '../../../graph/nodes.js';
+import type { Failure } from '../../engine/contract.js';
+import { accessKey, isSameUser, rolesOf } from '../run-owner.js';
+import { runTexts } from '../run-texts.js';
+
+/** Who may answer a question, as its action has it. */
+type AnswerBy = readonly Answerer[] | undefined;
+
+/** Whether a caller may answer a question of an owner's run. */
+export function mayAnswer(answerBy: AnswerBy, caller: Owner, owner: Owner): boolean {
+  const isOwner = accessKey(caller) === accessKey(owner);
+  if (answerBy === undefined) return isOwner;
+  return answerBy.some((answerer) => {
+    if (answerer.kind === 'owner') return isOwner;
+    // The user of an anonymous owner could be any caller.
+    const isExcepted =
+      answerer.except === 'owner' && (owner.kind === 'anonymous' || isSameUser(caller, owner));
+    return !isExcepted && rolesOf(caller).includes(answerer.role);
+  });
+}
+
+/** Where a server's callers get roles from. */
+export interface RoleSources {
+  /** Of the user of this process. */
+  readonly localRoles: readonly string[];
+  /** Whether callers that a transport authenticates may have roles. */
+  readonly hasAuthentication: boolean;
+}
+
+/** Why no run of a workflow may start for an owner: a question that no caller could answer. */
+export function unanswerable(graph: Graph, owner: Owner, sources: RoleSources): Failure | undefined {
+  for (const { step, answerBy } of restrictedQuestions(graph)) {
+    if (answerBy.some((answerer) => canExist(answerer, owner, sources))) continue;
+    const who = describeAnswerers(answerBy);
+    const message =
+      owner.kind === 'anonymous' && sources.hasAuthentication
+        ? runTexts.anonymousOwner(step, who)
+        : runTexts.noRoles(step, who);
+    return {
+      code: 'E_NO_ROLES',
+      message,
+      details: { step, answer_by: answerBy.map((each) => ({ ...each })) },
+    };
+  }
+  return undefined;
+}
+
+function canExist(answerer: Answerer, owner: Owner, { localRoles, hasAuthentication }: RoleSources): boolean {
+  if (answerer.kind === 'owner') return true;
+  // An owner that is not known cannot be distinguished from other callers.
+  if (answerer.except !== undefined && owner.kind === 'anonymous') return false;
+  if (hasAuthentication || owner.kind === 'principal') return true;
+  // Without authentication every caller that reaches the run is its owner.
+  return answerer.except === undefined && localRoles.includes(answerer.role);
+}
+
+interface RestrictedQuestion {
+  readonly step: string;
+  readonly answerBy: readonly Answerer[];
+}
+
+const restricted = new WeakMap<Graph, readonly RestrictedQuestion[]>();
+
+/** The questions of a workflow, and of those that it runs, that say who may answer. */
+export function restrictedQuestions(graph: Graph): readonly RestrictedQuestion[] {
+  let questions = restricted.get(graph);
+  if (questions === undefined) {
+    questions = [graph, ...(graph.tasks ?? [])].flatMap((each) =>
+      nodesOf(each).flatMap((node) =>
+        node.kind === 'ask' && node.answerBy !== undefined
+          ? [{ step: node.id, answerBy: node.answerBy }]
+          : [],
+      ),
+    );
+    restricted.set(graph, questions);
+  }
+  return questions;
+}

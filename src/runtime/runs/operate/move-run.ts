@@ -1,0 +1,131 @@
+import type { Json } from '../../../graph/json.js';
+import { isJsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import type { ToolSafety } from '../../../graph/tool-safety.js';
+import { planOf } from '../../../plan/compile.js';
+import { secretsOf } from '../../../plan/secrets.js';
+import type { Change } from '../../engine/contract.js';
+import { compare } from '../../engine/migration/compare.js';
+import { migrateRows } from '../../engine/migration/migrate-rows.js';
+import {
+  type Mapping,
+  type MappingFault,
+  mappingFaults,
+  renamedKey,
+  renamedRun,
+} from '../../engine/migration/rename.js';
+import type { Verdict } from '../../engine/migration/verdict.js';
+import { restore } from '../../engine/snapshot.js';
+import type { RunState } from '../../engine/state.js';
+import { runRow, runRowsIn } from '../run-store.js';
+import type { HostRow, LoadedRun, Row, SharedJournal } from '../store/journal.js';
+
+/** Where a run is to move. */
+export interface MoveTarget {
+  /** With all workflows it runs among its tasks. */
+  readonly graph: Graph;
+  /** How its tools may be repeated. */
+  readonly tools: Readonly<Record<string, ToolSafety>>;
+  readonly mapping: Mapping;
+  /** The inputs of a tool whose values must not be shown. */
+  readonly secretInputs: (tool: string) => readonly string[];
+}
+
+/** Whether a run can move, or what is wrong with the mapping. */
+export type MoveVerdict = Verdict | { readonly kind: 'mapping'; readonly faults: readonly MappingFault[] };
+
+/** Compares the graph of a run with another one. */
+export function judgeMove(loaded: LoadedRun, graph: Graph, target: MoveTarget): MoveVerdict {
+  const judged = judge(restore(planOf(graph), loaded.rows), target);
+  return 'faults' in judged ? judged : judged.verdict;
+}
+
+type Judged =
+  | { readonly verdict: Verdict; readonly state: RunState }
+  | Extract<MoveVerdict, { readonly kind: 'mapping' }>;
+
+function judge(state: RunState, { graph, mapping, secretInputs }: MoveTarget): Judged {
+  const to = planOf(graph);
+  // A run of it would not start in the store either.
+  if (secretsOf(to, secretInputs).any)
+    return { state, verdict: { kind: 'stays', reasons: [{ reason: 'secrets' }] } };
+  const faults = mappingFaults(state, to, mapping);
+  if (faults.length > 0) return { kind: 'mapping', faults };
+  const renamed = mapping.size === 0 ? state : renamedRun(state, mapping);
+  return { verdict: compare(renamed.plan, to, renamed), state: renamed };
+}
+
+/** What became of a move: it was made, the run cannot move, or another process works on the run. */
+export type MoveOutcome = MoveVerdict | { readonly kind: 'moved' } | { readonly kind: 'held' };
+
+/**
+ * Moves a run to another graph, if that is safe, in one entry and under a lease of this process. A run that another process
+ * works on is left alone.
+ *
+ * @param at now, in ms since the epoch.
+ */
+export async function moveRun(
+  journal: SharedJournal,
+  run: string,
+  target: MoveTarget,
+  at: number,
+): Promise<MoveOutcome> {
+  const { leases } = journal;
+  const loaded = await leases.claim(run);
+  if (loaded === undefined) return { kind: 'held' };
+  const before = await journal.graph(loaded.graphHash);
+  const judged = before && judge(restore(planOf(before), loaded.rows), target);
+  if (judged === undefined || 'faults' in judged || judged.verdict.kind !== 'safe') {
+    // Its state tells the next process what to do with it.
+    await leases.abandon(run);
+    if (judged === undefined) return { kind: 'held' };
+    return 'faults' in judged ? judged : judged.verdict;
+  }
+  const { state, verdict } = judged;
+  const rows = migrateRows(state, planOf(target.graph), { at, tools: target.tools });
+  const seq = loaded.seq + 1;
+  await journal.append({
+    ...{ run, seq, expectedSeq: loaded.seq, epoch: loaded.epoch, graph: target.graph, events: [] },
+    changes: changesBetween(loaded.rows, rows),
+    hostRows: hostRowsOf(loaded, target.mapping, { entry: seq, at }),
+    // With something to start, the next process that looks for runs takes it up.
+    ...(verdict.starts.length > 0 ? {} : { releases: true as const }),
+  });
+  return { kind: 'moved' };
+}
+
+function changesBetween(before: readonly Row[], after: readonly Row[]): readonly Change[] {
+  const nameOf = ({ table, key }: Row): string => JSON.stringify([table, key]);
+  const known = new Map(before.map((row) => [nameOf(row), row]));
+  const changes: Change[] = [];
+  for (const row of after) {
+    const old = known.get(nameOf(row));
+    known.delete(nameOf(row));
+    if (JSON.stringify(old) !== JSON.stringify(row)) changes.push(row);
+  }
+  for (const { table, key } of known.values()) changes.push({ op: 'delete', table, key });
+  return changes;
+}
+
+/** Rows of the host that are written with a move: that it was made, and secrets of renamed nodes. */
+function hostRowsOf(
+  { hostRows, graphHash }: LoadedRun,
+  mapping: Mapping,
+  when: { readonly entry: number; readonly at: number },
+): readonly HostRow[] {
+  const { moved = [] } = runRowsIn(hostRows);
+  const names = mapping.size === 0 ? {} : { mapping: Object.fromEntries(mapping) };
+  const move = runRow('moved', [...moved, { ...when, from: graphHash, ...names }]);
+  const secrets = hostRows.filter(({ table }) => table === 'secrets' && mapping.size > 0);
+  return [move, ...secrets.map((row) => ({ ...row, row: renamedSecrets(row.row, mapping) }))];
+}
+
+function renamedSecrets(row: Json, mapping: Mapping): Json {
+  if (!isJsonObject(row) || !Array.isArray(row.calls)) return row;
+  const calls = row.calls.map((call: Json) =>
+    isJsonObject(call) && typeof call.node === 'string'
+      ? { ...call, node: renamedKey(call.node, mapping) }
+      : call,
+  );
+  return { ...row, calls };
+}

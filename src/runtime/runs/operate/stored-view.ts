@@ -1,0 +1,187 @@
+import type { Owner } from '../../../decorators/context.js';
+import { defined } from '../../../graph/defined.js';
+import type { Json, JsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import type { ToolSafety } from '../../../graph/tool-safety.js';
+import { planOf } from '../../../plan/compile.js';
+import type { RunState } from '../../engine/contract.js';
+import type { Event, NodeStatus } from '../../engine/events.js';
+import { nodeOf } from '../../engine/identity.js';
+import { commandsOf, nodeRecord, remainsOf } from '../../engine/read.js';
+import { restore } from '../../engine/snapshot.js';
+import { maskedFailure } from '../../secrets/mask.js';
+import { RunMask } from '../../secrets/run-mask.js';
+import { runRef } from '../../tools/port.js';
+import { ActionHistory } from '../actions/action-history.js';
+import { type Envelope, envelopeOf, type PausedStep } from '../envelope.js';
+import type { LiveStatus } from '../run/run-host.js';
+import { type RunNodeState, runNodeStates } from '../run-states.js';
+import { runRowsIn, type ShownArguments, shownArguments } from '../run-store.js';
+import type { LoadedRun } from '../store/journal.js';
+import { isOver } from '../store/journal.js';
+import type { StoredEntry } from '../store/sqlite/store-tables.js';
+
+/** A run of a store, for its operator. Plain JSON; secrets are masked, and the id of the run is left out. */
+export interface StoredRunView extends ShownArguments, Omit<Envelope, 'workflow_id' | 'actions' | 'action'> {
+  /** Names the run; see `runRef`. */
+  readonly run: string;
+  readonly owner?: Owner;
+  /** RFC 3339. */
+  readonly started_at: string;
+  /** RFC 3339. Missing while it is not over. */
+  readonly ended_at?: string;
+  /** Entries of its log. */
+  readonly entries: number;
+  /** The steps at the top of the workflow, in declaration order. */
+  readonly steps: readonly StepView[];
+  /** Calls whose result is not known, the oldest first. */
+  readonly calls: readonly CallView[];
+  /** What it asks and waits for, as a caller sees it. */
+  readonly actions: readonly Omit<Envelope['actions'][number], 'workflow_id'>[];
+}
+
+interface StepView {
+  readonly step_id: string;
+  readonly status: NodeStatus;
+}
+
+interface CallView {
+  readonly step_id: string;
+  readonly tool: string;
+  readonly attempt: number;
+  /** How the call may be repeated. One of `none` is not made again after a restart. */
+  readonly retry_safety: ToolSafety;
+  /** It undoes the effect of the step. */
+  readonly compensates?: true;
+}
+
+/** A run as a store has it, with what may be shown of it. */
+export class StoredRunReader {
+  readonly #loaded: LoadedRun;
+  readonly #graph: Graph;
+  readonly #state: RunState;
+  readonly #mask: RunMask;
+  /** Whether a process has it, with its calls in flight. */
+  readonly #isHeld: boolean;
+
+  /**
+   * @throws StateVersionError for a run that this version cannot read.
+   * @throws Error for rows that are not those of a run.
+   */
+  constructor(loaded: LoadedRun, graph: Graph, { isHeld }: { readonly isHeld: boolean }) {
+    this.#loaded = loaded;
+    this.#isHeld = isHeld;
+    this.#graph = graph;
+    this.#state = restore(planOf(graph), loaded.rows);
+    this.#mask = new RunMask(graph, { rows: loaded.hostRows });
+  }
+
+  get view(): StoredRunView {
+    const state = this.#state;
+    const { id, startedAt } = state.run;
+    const { start, endAt } = runRowsIn(this.#loaded.hostRows);
+    const { workflow_id: _, action: _one, actions, ...envelope } = this.#envelope;
+    return {
+      run: runRef(id),
+      ...envelope,
+      ...defined({ owner: start?.owner }),
+      started_at: new Date(startedAt).toISOString(),
+      ...(endAt === undefined ? {} : { ended_at: new Date(endAt).toISOString() }),
+      ...shownArguments(state.input, this.#mask),
+      entries: this.#loaded.seq,
+      steps: this.#graph.nodes.map(({ id: step_id }) => ({
+        step_id,
+        status: nodeRecord(state, step_id)?.status ?? 'pending',
+      })),
+      calls: this.#calls,
+      actions: actions.map(({ workflow_id: _id, ...action }) => action),
+    };
+  }
+
+  /** What the run was started on. */
+  get graph(): Json {
+    return this.#mask.json(this.#graph as unknown as Json);
+  }
+
+  /** The states of its nodes by their keys without indexes. @param entries its log, as far as it is kept. */
+  states(entries: readonly StoredEntry[]): ReadonlyMap<string, RunNodeState> {
+    return runNodeStates({ loaded: this.#loaded, graph: this.#graph, entries }, this.#mask);
+  }
+
+  /** An event without secrets: a value is masked by the step it belongs to. */
+  event(event: Event): JsonObject {
+    const { kind, at, ...rest } = event;
+    const shown = this.#mask.json(rest as unknown as JsonObject) as JsonObject;
+    return {
+      kind,
+      at: new Date(at).toISOString(),
+      ...shown,
+      ...('value' in event && event.value !== undefined ? { value: this.#value(event, event.value) } : {}),
+      ...('outcome' in event && event.outcome.kind === 'happened'
+        ? { outcome: { kind: 'happened', value: this.#mask.outputOf(event.node, event.outcome.value) } }
+        : {}),
+      ...('failure' in event
+        ? { failure: maskedFailure(event.failure, this.#mask) as unknown as JsonObject }
+        : {}),
+    };
+  }
+
+  get #envelope(): Envelope {
+    const { hostRows } = this.#loaded;
+    const state = this.#state;
+    const actions = new ActionHistory();
+    actions.reload(hostRows);
+    const paused = this.#paused;
+    return envelopeOf({
+      graph: this.#graph,
+      state,
+      mask: this.#mask,
+      liveStatus: paused.length > 0 ? 'asking' : statusOf(state),
+      paused,
+      openedAt: (action) => actions.get(action)?.at ?? state.run.startedAt,
+      remains: () => remainsOf(planOf(this.#graph), state),
+      forkedFrom: runRowsIn(hostRows).fork,
+    });
+  }
+
+  /** Calls about which an operator decides. */
+  get #paused(): readonly PausedStep[] {
+    if (this.#isHeld || isOver(this.#state.run.status)) return [];
+    return this.#calls
+      .filter(({ retry_safety, compensates }) => retry_safety === 'none' && compensates !== true)
+      .map(({ step_id, tool }) => ({ step_id, tool }));
+  }
+
+  get #calls(): readonly CallView[] {
+    return commandsOf(this.#state).flatMap((command) =>
+      command.kind === 'callTool'
+        ? [
+            {
+              step_id: command.undoes ?? command.node,
+              tool: command.tool,
+              attempt: command.attempt,
+              retry_safety: this.#state.safetyOf(command.tool),
+              ...(command.isCompensation ? { compensates: true } : {}),
+            },
+          ]
+        : [],
+    );
+  }
+
+  #value(event: Event, value: Json): Json {
+    if (!('command' in event)) return this.#mask.json(value);
+    const given = this.#mask.given(value, event.command);
+    const step = nodeOf(event.command);
+    return step === undefined ? given : this.#mask.outputOf(step, given);
+  }
+}
+
+/** Whether a run goes on by itself, as far as its state says. */
+function statusOf(state: RunState): LiveStatus {
+  if (isOver(state.run.status)) return 'over';
+  const commands = commandsOf(state);
+  const isHost = ({ kind }: (typeof commands)[number]): boolean =>
+    kind === 'callTool' || kind === 'readResource' || kind === 'evaluate';
+  if (commands.length === 0 || commands.some(isHost)) return 'busy';
+  return commands.some(({ kind }) => kind === 'requestAction') ? 'asking' : 'sleeping';
+}

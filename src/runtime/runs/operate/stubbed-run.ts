@@ -1,0 +1,92 @@
+import { defined } from '../../../graph/defined.js';
+import type { JsonObject } from '../../../graph/json.js';
+import type { Fact, RunState } from '../../engine/contract.js';
+import type { Event } from '../../engine/events.js';
+import { snapshot } from '../../engine/snapshot.js';
+import { RunMask } from '../../secrets/run-mask.js';
+import { ActionHistory } from '../actions/action-history.js';
+import { processClock } from '../run/clock.js';
+import { LiveRun } from '../run/live-run.js';
+import type { RunKeeper } from '../run/run-host.js';
+import { runRowsIn } from '../run-store.js';
+import type { HostRow, LoadedRun } from '../store/journal.js';
+import type { Fork } from './fork.js';
+import { StoredRunReader, type StoredRunView } from './stored-view.js';
+import { type StubbedCall, StubPort, type Stubs } from './stub-port.js';
+
+/** How far a run went with stubs. */
+export interface StubbedRun {
+  readonly view: StoredRunView;
+  readonly calls: readonly StubbedCall[];
+}
+
+/** Goes on with a forked run in this process until it is over or waits. Nothing is written, and no tool is called. */
+export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
+  const { graph } = fork;
+  const loaded: LoadedRun = { ...fork, seq: 0, epoch: 0, graphHash: hashIn(fork) };
+  const { secretInputs } = stubs.toolset ?? {};
+  const secrets = { input: inputIn(fork), rows: fork.hostRows };
+  const mask = new RunMask(graph, { ...secrets, ...defined({ secretInputs }) });
+  const port = new StubPort(graph, stubs, { mask });
+  const notes = new Notes(fork.hostRows);
+  return new Promise((resolve, reject) => {
+    const keeper: RunKeeper = {
+      changed() {
+        if (run.liveStatus === 'busy') return;
+        run.leave();
+        const rows = snapshot(run.state);
+        const now = { ...loaded, rows, hostRows: notes.rows };
+        resolve({ view: new StoredRunReader(now, graph, { isHeld: true }).view, calls: port.calls });
+      },
+      broken: reject,
+      note: (...transition) => notes.note(...transition),
+    };
+    const { owner } = runRowsIn(fork.hostRows).start ?? {};
+    const context = {
+      requestId: 'fork',
+      progress: () => {},
+      principal: owner ?? ({ kind: 'local' } as const),
+    };
+    const run = new LiveRun({ graph, loaded, context, mask }, { calls: port, clock: processClock }, keeper);
+    run.go();
+  });
+}
+
+/** The rows of the host as they would be written. */
+class Notes {
+  readonly #actions = new ActionHistory();
+  readonly #rows = new Map<string, HostRow>();
+
+  constructor(rows: readonly HostRow[]) {
+    this.#actions.reload(rows);
+    this.#put(rows);
+  }
+
+  get rows(): readonly HostRow[] {
+    return [...this.#rows.values()];
+  }
+
+  note(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[] {
+    this.#actions.note(events, facts, state, processClock.now());
+    const rows = this.#actions.takeRows();
+    this.#put(rows);
+    return rows;
+  }
+
+  #put(rows: readonly HostRow[]): void {
+    for (const row of rows) this.#rows.set(`${row.table} ${row.key}`, row);
+  }
+}
+
+function startIn({ rows }: Fork) {
+  for (const row of rows) if (row.table === 'start') return row.row;
+  throw new Error('the run has no start');
+}
+
+function hashIn(fork: Fork): string {
+  return startIn(fork).graphHash;
+}
+
+function inputIn(fork: Fork): JsonObject {
+  return startIn(fork).input;
+}

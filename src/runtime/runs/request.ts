@@ -1,0 +1,28 @@
+import type { Owner, ToolContext } from '../../decorators/context.js';
+import type { Peer } from '../tools/port.js';
+import type { Cancellation } from './run/run-in-process.js';
+
+/** One request beside its params; an adapter of the protocol fills it in. */
+export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' | 'progress'> {
+  /** Aborted when the request is cancelled. An `AbortSignal` fits. */
+  readonly signal: Cancellation;
+  /** The caller is the user who started this process: it speaks over stdio. Default: false. */
+  readonly local?: boolean;
+  /** The network address that the request came from. Runs without authentication are limited by it. */
+  readonly remoteAddress?: string;
+  /** The client, as far as the connection knows it. */
+  readonly peer?: Peer;
+}
+
+/** A request whose caller is identified; see `ownerOf`. */
+export interface IdentifiedRequest extends RequestContext {
+  readonly principal: Owner;
+}
+
+/**
+ * Why the signal of a request is aborted whose connection has ended. The client did not cancel the request: a run
+ * that it started continues.
+ */
+export class ConnectionClosed extends Error {
+  override readonly name = 'ConnectionClosed';
+}

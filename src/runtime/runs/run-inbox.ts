@@ -1,0 +1,476 @@
+import { randomUUID } from 'node:crypto';
+import type { Owner } from '../../decorators/context.js';
+import { defined } from '../../graph/defined.js';
+import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
+import type { Failure } from '../engine/contract.js';
+import type { Event } from '../engine/events.js';
+import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
+import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
+import { type Decision, refusal } from './actions/answers.js';
+import type { Envelope } from './envelope.js';
+import { commandIn, type DecidedRun, DecisionDelivery, type Operator } from './operate/operator-commands.js';
+import type { Delivery } from './run/inbox.js';
+import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
+import { runTexts } from './run-texts.js';
+import { type InboxItem, type Journal, sendSafely } from './store/journal.js';
+import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
+
+/** A run as requests to it see it. */
+export interface RequestedRun extends InboxRun, DecidedRun {
+  readonly id: string;
+  /** Something was sent to its inbox in the journal, which other processes may have to take. */
+  sent(): void;
+  /** It was cancelled so that what it did is undone. */
+  readonly isUndone: boolean;
+}
+
+/** A caller whose item is in the journal's inbox and not taken from there yet. */
+interface WaitingSender extends Sender {
+  readonly item: InboxItem;
+  /** The item is in the inbox, or was. */
+  isSent?: true;
+  /** Made when it was taken from there first. */
+  delivery?: SentDelivery;
+}
+
+/** A delivery whose response may come from another process. */
+interface SentDelivery extends Delivery {
+  /** Another process has consumed the item. @param response as the journal has it. */
+  told(response: Json): void;
+}
+
+/**
+ * Answers and cancellations that callers send to a run. Where there is a journal they go through its inbox: then they
+ * are safe before they are looked at.
+ */
+export class RunInbox {
+  readonly #run: RequestedRun;
+  readonly #journal: Journal | undefined;
+  /** By item. */
+  readonly #senders = new Map<string, WaitingSender>();
+
+  constructor(run: RequestedRun, journal: Journal | undefined) {
+    this.#run = run;
+    this.#journal = journal;
+  }
+
+  /** Whether no item is in flight. */
+  get isEmpty(): boolean {
+    return this.#senders.size === 0;
+  }
+
+  /** @param waiter missing for a sender that does not wait for the run. */
+  answer(by: Owner, { actionId, result, error }: Submission, waiter?: Waiter): Promise<RunAnswer> {
+    const content = {
+      ...defined({ action_id: actionId, result, error }),
+    };
+    return this.#send('answer', by, content, waiter);
+  }
+
+  /** @param waiter the same. */
+  cancel(by: Owner, { reason, compensate }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
+    const content = {
+      ...defined({ reason, compensate }),
+    };
+    return this.#send('cancel', by, content, waiter);
+  }
+
+  #send(
+    kind: 'answer' | 'cancel',
+    by: Owner,
+    given: JsonObject,
+    waiter: Waiter | undefined,
+  ): Promise<RunAnswer> {
+    // What becomes of it outside must not reach the run.
+    const json = toJson(given);
+    if (!json.ok) {
+      const message = runTexts.shape([runTexts.notJson(json.problem)], '');
+      return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_SHAPE', message } });
+    }
+    const content = json.value as JsonObject;
+    if (!isWithin(content, RESULT_LIMIT_BYTES)) {
+      const size = jsonSize(content, RESULT_LIMIT_BYTES);
+      const message = runTexts.answerTooLarge(size, RESULT_LIMIT_BYTES);
+      const details = { size, limit: RESULT_LIMIT_BYTES };
+      return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message, details } });
+    }
+    const run = this.#run;
+    return new Promise((resolve, reject) => {
+      const sender = { waiter, resolve };
+      const item = { run: run.id, id: randomUUID(), kind, at: run.clock.now(), by: { ...by }, content };
+      if (run.live === undefined) resolve(lateAnswer(run, item));
+      else if (this.#journal === undefined) run.live.deliver(deliveryOf(run, item, { sender }));
+      else {
+        const answer = (given: RunAnswer | Promise<RunAnswer>): void => {
+          this.#senders.delete(item.id);
+          resolve(given);
+        };
+        this.#senders.set(item.id, { waiter, resolve: answer, item });
+        sendSafely(this.#journal, item).then(
+          () => {
+            const sender = this.#senders.get(item.id);
+            if (sender !== undefined) sender.isSent = true;
+            if (run.live === undefined) this.#answerLate(item.id);
+            else run.sent();
+          },
+          (fault) => {
+            this.#senders.delete(item.id);
+            reject(fault);
+          },
+        );
+      }
+    });
+  }
+
+  /** Something was sent to the inbox of the run in the journal, by this process or another one. */
+  receive(item: InboxItem): Delivery {
+    const sender = this.#senders.get(item.id);
+    return sender === undefined ? deliveryOf(this.#run, item, { item: item.id }) : this.#deliveryFor(sender);
+  }
+
+  #deliveryFor(sender: WaitingSender): SentDelivery {
+    const { item } = sender;
+    sender.delivery ??= deliveryOf(this.#run, item, { item: item.id, sender });
+    return sender.delivery;
+  }
+
+  /** Whether another process has consumed an item, where these are all that are in the inbox. */
+  misses(items: readonly InboxItem[]): boolean {
+    return [...this.#senders.values()].some(
+      ({ isSent, delivery, item }) =>
+        isSent === true && delivery === undefined && !items.some(({ id }) => id === item.id),
+    );
+  }
+
+  /** Another process may have consumed items: their senders get its responses. */
+  settle(): void {
+    for (const sender of this.#senders.values()) void this.#settle(sender);
+  }
+
+  async #settle(sender: WaitingSender): Promise<void> {
+    const { run, id } = sender.item;
+    const response = await this.#journal?.response(run, id).catch(() => undefined);
+    if (this.#senders.get(id) !== sender) return;
+    if (response !== undefined) this.#deliveryFor(sender).told(response);
+    else if (this.#run.live === undefined) this.#answerLate(id);
+  }
+
+  /** The run is over: what was not taken from the inbox until then is not taken any more. */
+  ended(): void {
+    if (this.#journal?.leases !== undefined) this.settle();
+    else for (const id of [...this.#senders.keys()]) this.#answerLate(id);
+  }
+
+  #answerLate(id: string): void {
+    const sender = this.#senders.get(id);
+    if (sender === undefined) return;
+    sender.resolve(lateAnswer(this.#run, sender.item));
+  }
+}
+
+/** Makes a delivery of what was sent. */
+function deliveryOf(
+  run: RequestedRun,
+  { id, kind, by: sentBy, content }: InboxItem,
+  sent: { readonly item?: string; readonly sender?: Sender | undefined },
+): SentDelivery {
+  const by = sentBy === undefined ? run.principal : (sentBy as unknown as Owner);
+  switch (kind) {
+    case 'answer': {
+      const submission = submissionIn(content);
+      return new AnswerDelivery(run, () => run.questions.decide(submission, by), { ...sent, by });
+    }
+    case 'cancel':
+      return new CancelDelivery(run, cancellationIn(content), { ...sent, by });
+    case 'operator':
+      return operatorDelivery(run, { id, by: sentBy as unknown as Operator, content });
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** Makes a delivery of what an operator sent, who waits for the response in the journal. */
+function operatorDelivery(
+  run: RequestedRun,
+  { id, by, content }: { readonly id: string; readonly by: Operator; readonly content: JsonObject },
+): SentDelivery {
+  const command = commandIn(content);
+  switch (command?.command) {
+    case 'decide':
+    case 'retry':
+      return new DecisionDelivery(run, id, command, by);
+    case 'answer':
+      return new AnswerDelivery(run, () => run.questions.decideAsOperator(command), { item: id, by });
+    case 'cancel':
+      return new CancelDelivery(run, { reason: runTexts.cancelledByOperator, ...command }, { item: id, by });
+    case undefined:
+      return new RefusedDelivery(id, { code: 'E_UNSUPPORTED', message: runTexts.unknownOperatorCommand });
+    default:
+      return unreachable(command);
+  }
+}
+
+/** What is sent to a run that is over. */
+function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAnswer | Promise<RunAnswer> {
+  if (kind === 'answer') {
+    const decision = run.questions.decide(submissionIn(content), by as unknown as Owner);
+    if (decision.kind === 'told') return decision.answer;
+  }
+  // Once more for a run that was cancelled so changes nothing.
+  const isLate = content.compensate === true && !run.isUndone;
+  const warnings = [{ code: 'W_NOT_USED', message: runTexts.nothingUndone } as const];
+  return { ok: true, envelope: run.envelope, ...(isLate ? { warnings } : {}) };
+}
+
+function submissionIn({ action_id: actionId, result, error }: JsonObject): Submission {
+  return {
+    ...(actionId === undefined ? {} : { actionId: String(actionId) }),
+    ...defined({ result, error }),
+  };
+}
+
+/** What the user of a run answered, for its inbox. */
+export function submissionOf(
+  given: Pick<Submission, 'result'> | { readonly failure: Failure },
+): Pick<Submission, 'result' | 'error'> {
+  if (!('failure' in given)) return { result: given.result ?? null };
+  const { code, message } = given.failure;
+  return { error: { code, message } };
+}
+
+function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
+  return {
+    ...(reason === undefined ? {} : { reason: String(reason) }),
+    ...(compensate === undefined ? {} : { compensate: compensate === true }),
+  };
+}
+
+/** A caller of this process that waits for what becomes of what it sent. */
+export interface Sender {
+  /** Missing for a sender that does not wait for the run: it is answered when the answer is safe. */
+  readonly waiter: Waiter | undefined;
+  readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;
+}
+
+/** A run as what is sent to it sees it. */
+export interface InboxRun extends AwaitedRun {
+  cancelling(how: Cancellation): Extract<Event, { kind: 'cancelled' }>;
+  /** The owner of the run. */
+  readonly principal: Owner;
+}
+
+/** The response to the sender of an answer, as the journal has it. */
+interface StoredResponse {
+  readonly ok: boolean;
+  readonly failure?: Failure;
+  readonly warnings?: readonly RunWarning[];
+}
+
+interface Sent {
+  /** Its item in the journal's inbox. */
+  readonly item?: string;
+  readonly sender?: Sender | undefined;
+}
+
+/** An answer on its way into a run. */
+export class AnswerDelivery implements SentDelivery {
+  declare readonly item?: string;
+  readonly #run: InboxRun;
+  readonly #sender: Sender | undefined;
+  readonly #by: Owner | Operator | undefined;
+  readonly #decide: () => Decision;
+  readonly #onAccepted: Promise<Envelope> | undefined;
+  #waitingRequest: WaitingRequest | undefined;
+  #decision: Decision | undefined;
+  #isTaken = false;
+  /** Its sender has the response, and may wait for the run. */
+  #isAnswered = false;
+
+  /**
+   * @param decide decides about the answer, from the run as it is when the answer is delivered.
+   * @param answered the response to a sender of the same answer, if there is one already.
+   */
+  constructor(
+    run: InboxRun,
+    decide: () => Decision,
+    { item, sender, by, answered }: Sent & { by?: Owner | Operator; answered?: Promise<Envelope> },
+  ) {
+    this.#run = run;
+    this.#decide = decide;
+    this.#sender = sender;
+    this.#by = by;
+    this.#onAccepted = answered;
+    if (item !== undefined) this.item = item;
+  }
+
+  open(): Event | undefined {
+    this.#decision = this.#decide();
+    if (this.#decision.kind !== 'fits') return undefined;
+    if (this.#sender?.waiter !== undefined)
+      this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
+    const { pending, answer } = this.#decision;
+    const head = {
+      at: this.#run.clock.now(),
+      command: pending.id,
+      ...defined({ id: this.item }),
+      by: { ...(this.#by ?? this.#run.principal) },
+    };
+    return answer.kind === 'failure'
+      ? { kind: 'actionFailed', ...head, failure: answer.failure }
+      : { kind: 'actionSubmitted', ...head, value: answer.value };
+  }
+
+  respond(isTaken: boolean): Json {
+    this.#isTaken = isTaken;
+    const decision = this.#decision;
+    if (decision?.kind !== 'fits') return decision?.response ?? null;
+    if (!isTaken) return refusal(this.#run.questions.notTaken(decision.pending));
+    this.#run.questions.accepting(decision, this.#by);
+    return {
+      ok: true,
+      action_id: decision.pending.id,
+      warnings: decision.warnings.map(({ code, message }) => ({ code, message })),
+    };
+  }
+
+  done(): void {
+    const decision = this.#decision;
+    if (decision?.kind !== 'fits') {
+      if (decision?.waits === true) {
+        this.told(decision.response);
+        return;
+      }
+      this.#leave();
+      if (decision !== undefined) this.#sender?.resolve(decision.answer);
+      return;
+    }
+    const { pending, warnings } = decision;
+    if (!this.#isTaken) {
+      this.#leave();
+      this.#sender?.resolve({ ok: false, failure: this.#run.questions.notTaken(pending) });
+      return;
+    }
+    const noted = warnings.length === 0 ? {} : { warnings };
+    const envelope = this.#waitingRequest?.envelope ?? this.#onAccepted;
+    const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...noted }));
+    if (response !== undefined) this.#run.questions.accepted(pending.id, response);
+    this.#waitingRequest?.open();
+    if (this.#isLeft) this.#sender?.resolve({ ok: true, envelope: this.#run.envelope, ...noted });
+    else if (response !== undefined) this.#sender?.resolve(response);
+  }
+
+  told(response: Json): void {
+    const { ok, failure, warnings } = response as unknown as StoredResponse;
+    const sender = this.#sender;
+    this.#isAnswered = true;
+    const noted = warnings === undefined || warnings.length === 0 ? {} : { warnings };
+    if (!ok) {
+      this.#waitingRequest?.leave();
+      if (failure !== undefined) sender?.resolve({ ok: false, failure });
+    } else if (sender?.waiter === undefined) {
+      sender?.resolve({ ok: true, envelope: this.#run.envelope, ...noted });
+    } else {
+      const request = this.#waitingRequest ?? new WaitingRequest(this.#run, sender.waiter);
+      this.#waitingRequest = request;
+      sender.resolve(request.envelope.then((envelope) => ({ ok: true, envelope, ...noted })));
+      request.open();
+    }
+  }
+
+  failed(): void {
+    this.#leave();
+    if (!this.#isLeft) lost(this.#run, this.#sender);
+    else this.#sender?.resolve({ ok: false, failure: { code: 'E_JOURNAL', message: runTexts.answerLost } });
+  }
+
+  /** A response that came by way of the journal may come before the entry with it is known to be safe. */
+  #leave(): void {
+    if (!this.#isAnswered) this.#waitingRequest?.leave();
+  }
+
+  /** Whether its sender does not wait for the run. */
+  get #isLeft(): boolean {
+    return this.#sender !== undefined && this.#sender.waiter === undefined;
+  }
+}
+
+/** A cancellation on its way into a run. */
+class CancelDelivery implements SentDelivery {
+  declare readonly item?: string;
+  readonly #run: InboxRun;
+  readonly #how: Cancellation;
+  readonly #by: Owner | Operator;
+  readonly #sender: Sender | undefined;
+  #waitingRequest: WaitingRequest | undefined;
+  /** Its sender has the response, and waits for the run. */
+  #isAnswered = false;
+
+  constructor(run: InboxRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner | Operator }) {
+    this.#run = run;
+    this.#how = how;
+    this.#by = by;
+    this.#sender = sender;
+    if (item !== undefined) this.item = item;
+  }
+
+  open(): Event {
+    if (this.#sender?.waiter !== undefined)
+      this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
+    const id = defined({ id: this.item });
+    return { ...this.#run.cancelling(this.#how), ...id, by: { ...this.#by } };
+  }
+
+  respond(): Json {
+    return { ok: true };
+  }
+
+  told(): void {
+    if (this.#sender?.waiter !== undefined)
+      this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
+    this.done();
+  }
+
+  done(): void {
+    this.#isAnswered = true;
+    this.#waitingRequest?.open();
+    const envelope = this.#waitingRequest?.envelope;
+    if (envelope !== undefined) {
+      this.#sender?.resolve(envelope.then((given): RunAnswer => ({ ok: true, envelope: given })));
+    }
+  }
+
+  failed(): void {
+    if (!this.#isAnswered) this.#waitingRequest?.leave();
+    lost(this.#run, this.#sender);
+  }
+}
+
+/** An item that this process does not know. */
+class RefusedDelivery implements SentDelivery {
+  readonly item: string;
+  readonly #failure: Failure;
+
+  constructor(item: string, failure: Failure) {
+    this.item = item;
+    this.#failure = failure;
+  }
+
+  open(): undefined {
+    return undefined;
+  }
+
+  respond(): Json {
+    return refusal(this.#failure);
+  }
+
+  done(): void {}
+
+  told(): void {}
+
+  failed(): void {}
+}
+
+/** Answers after the run has noted its failure. */
+function lost(run: AwaitedRun, sender: Sender | undefined): void {
+  sender?.resolve(Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: run.envelope })));
+}

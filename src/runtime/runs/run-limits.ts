@@ -1,0 +1,44 @@
+import type { Owner } from '../../decorators/context.js';
+import type { Failure } from '../engine/contract.js';
+import { ownerKey } from './run-owner.js';
+import type { RunAnswer, RunLimits } from './run-store.js';
+import { runTexts } from './run-texts.js';
+
+/** With what the quota of an anonymous owner begins; that of others begins with a brace. */
+export const ANONYMOUS = 'anonymous ';
+
+/** Equal for runs that are counted together. Anonymous callers are distinguished by their address alone. */
+export function quotaOf(owner: Owner, remoteAddress?: string): string {
+  return owner.kind === 'anonymous' ? `${ANONYMOUS}${remoteAddress ?? ''}` : ownerKey(owner);
+}
+
+/** How much of a store a caller uses. */
+export interface Usage {
+  /** Its open runs. */
+  readonly open: number;
+  /** Their open actions. */
+  readonly pending: number;
+  /** Open runs of all anonymous callers, where it is one. */
+  readonly anonymous: number | undefined;
+}
+
+/** What keeps a caller from starting another run. No run is cancelled to make room for it. */
+export function excess(
+  { open, pending, anonymous = 0 }: Usage,
+  { maxOpenRuns, maxPendingActions, maxAnonymousRuns }: RunLimits,
+): Failure | undefined {
+  if (open >= maxOpenRuns) return exhausted(runTexts.tooManyRuns(open, maxOpenRuns));
+  if (anonymous >= maxAnonymousRuns) return exhausted(runTexts.tooManyAnonymousRuns(maxAnonymousRuns));
+  return pending < maxPendingActions
+    ? undefined
+    : exhausted(runTexts.tooManyActions(pending, maxPendingActions));
+}
+
+function exhausted(message: string): Failure {
+  return { code: 'RESOURCE_EXHAUSTED', message };
+}
+
+/** The answer about a run that does not exist, or not for the caller. */
+export function unknownRun(id: string): RunAnswer {
+  return { ok: false, failure: { code: 'WORKFLOW_NOT_FOUND', message: runTexts.unknownRun(id) } };
+}

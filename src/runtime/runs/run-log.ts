@@ -1,0 +1,47 @@
+import { defined } from '../../graph/defined.js';
+import type { Log, LogRecord } from '../tools/log.js';
+import { runTexts } from './run-texts.js';
+
+/** A run, as the log names it. */
+interface LoggedRun {
+  /** See `runRef`. */
+  readonly ref: string;
+  readonly workflow: string;
+}
+
+/** How a run ended, as far as the log says. */
+export interface LoggedEnd {
+  readonly status: NonNullable<LogRecord['status']>;
+  readonly code?: string | undefined;
+  /** The step it comes from. */
+  readonly node?: string | undefined;
+  readonly durationMs: number;
+}
+
+/** Logs that a run goes on in this process. */
+export function logStart(log: Log, { ref, workflow }: LoggedRun, isResumed = false): void {
+  log(runTexts.startedLog(workflow, ref, isResumed), {
+    event: isResumed ? 'run.resumed' : 'run.started',
+    level: 'debug',
+    run: ref,
+    workflow,
+  });
+}
+
+/** Logs the end of a run. What went wrong is in its answer, and may hold what the log must not show. */
+export function logEnd(
+  log: Log,
+  { ref, workflow }: LoggedRun,
+  { status, code, node, durationMs }: LoggedEnd,
+): void {
+  const duration = Math.round(durationMs);
+  log(runTexts.endedLog(workflow, ref, status, code, duration), {
+    event: 'run.ended',
+    level: 'debug',
+    run: ref,
+    workflow,
+    status,
+    ...defined({ code, node }),
+    durationMs: duration,
+  });
+}

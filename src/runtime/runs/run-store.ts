@@ -1,0 +1,310 @@
+import type { AuthInfo, Owner } from '../../decorators/context.js';
+import { defined } from '../../graph/defined.js';
+import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import type { RunTimeCode } from '../../graph/run-time-codes.js';
+import type { Fact, Failure, RunState } from '../engine/contract.js';
+import type { RunMask } from '../secrets/run-mask.js';
+import { jsonSize } from '../tools/to-json.js';
+import type { Envelope, EnvelopeStatus } from './envelope.js';
+import type { ForkOrigin } from './fork-origin.js';
+import type { IdentifiedRequest } from './request.js';
+import type { SharedContext } from './run/calls-in-flight.js';
+import type { HostRow, LoadedRun, RunListing } from './store/journal.js';
+
+/**
+ * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started
+ * without authentication to all callers without authentication who know its id: for anybody else it does not exist.
+ * Nothing a caller does rejects; a rejection is a fault of this product.
+ */
+export interface RunStore {
+  /**
+   * Starts a run. Answers when it has ended, when it can only go on with an answer, or when the waiter's time limit is
+   * reached.
+   */
+  start(run: NewRun, waiter: Waiter): Promise<RunAnswer>;
+  /** The state of a run now. */
+  get(caller: Owner, id: string): Promise<RunAnswer>;
+  /** Answers an action, and then as `start` does. */
+  submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer>;
+  /** Gives a run up. One that is over stays as it is. */
+  cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer>;
+  /**
+   * The open questions of runs that are not the caller's and that name it, the oldest run first. What it learns of such
+   * a run is what it gets here.
+   */
+  toAnswer(caller: Owner): Promise<readonly ToAnswer[]>;
+  /** The caller's runs, the latest first. None for an anonymous caller, who is not known to be the owner of any. */
+  list(caller: Owner, query?: RunQuery): Promise<readonly RunSummary[]>;
+  /** Resolves when every run is over or waits for an answer or a time. */
+  atRest(): Promise<void>;
+  /** The process ends: cancels every run that is not over, or leaves it to a later one. Returns how many it cancels. */
+  endAll(reason: string): number;
+  /** Opens what it keeps runs in. Default: there is nothing to open. */
+  open?(): Promise<void>;
+  /** The graphs of open runs of earlier processes, each once. Default: there are none. */
+  openGraphs?(): Promise<readonly Graph[]>;
+  /** Goes on with the runs of earlier processes. Default: there are none. */
+  resumeAll?(): Promise<void>;
+  /** Closes what it keeps runs in, after the last request. */
+  close?(): Promise<void>;
+}
+
+export interface NewRun {
+  /** Whose run it is; see `ownerOf`. It acts as its owner, whichever request moves it on. */
+  readonly owner: Owner;
+  /** With all workflows it runs among its tasks; see `bundle`. The run keeps it, whatever is registered later. */
+  readonly graph: Graph;
+  /** Values of the graph's inputs, already checked, coerced and filled with defaults. */
+  readonly input: JsonObject;
+  /** What must not be shown of it, where somebody else shows it as well. Default: it is made of the input. */
+  readonly mask?: RunMask;
+}
+
+/** Which runs are listed. */
+export interface RunQuery {
+  /** Those that began before this run. Default: all. */
+  readonly before?: string;
+  /** Default: all. */
+  readonly status?: EnvelopeStatus;
+  /** So many at most. Default: all. */
+  readonly limit?: number;
+}
+
+/** Runs that are counted together. */
+export interface RunGroup {
+  /** Equal for them alone. */
+  readonly quota: string;
+  /** Callers with an equal one may reach the runs; see `accessKey`. */
+  readonly access: string;
+  readonly owner: Owner;
+}
+
+/** A run to begin, for a request. */
+export interface BegunRun extends NewRun {
+  readonly id: string;
+  readonly request: Waiter['request'];
+}
+
+/** A run that a process left. */
+export interface ResumedRun extends Pick<NewRun, 'graph' | 'owner'> {
+  readonly loaded: LoadedRun;
+  /** Of the request that started it, as far as that was kept. */
+  readonly auth: AuthInfo | undefined;
+}
+
+/** The request during which a run goes on. */
+export interface Waiter {
+  readonly request: IdentifiedRequest;
+  /** How long the request waits for the run, in ms. The run goes on all the same. */
+  readonly answerMs: number;
+  /** Whether the run is cancelled when the request is, but not when its connection is lost. Default false. */
+  readonly cancels?: boolean;
+  /** Receives every fact of the run until the request is answered, with the state of the run at that fact. */
+  readonly observe?: (fact: Fact, state: RunState) => void;
+  /** Takes what tools of the run report of their progress, with the key of the node that calls them. */
+  readonly progress?: SharedContext['progress'];
+  /** Receives the state of the run when the request is answered. `state` changes afterwards. */
+  readonly conclude?: (state: RunState, envelope: Envelope) => void;
+}
+
+/** What a caller sends for an action: one of `result` and `error`, as it came. */
+export interface Submission {
+  /** May be missing where one action is open. */
+  readonly actionId?: string;
+  readonly result?: Json;
+  readonly error?: Json;
+}
+
+export interface Cancellation {
+  readonly reason?: string;
+  /** Whether what the run did is undone. Default false. */
+  readonly compensate?: boolean;
+}
+
+/** The state of a run, or why the request was refused: then nothing has changed. */
+export type RunAnswer =
+  | { readonly ok: true; readonly envelope: Envelope; readonly warnings?: readonly RunWarning[] }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** Of a caller that a question names and that is not the owner of the run: it learns nothing else of the run. */
+export interface AnswerAccepted {
+  readonly ok: true;
+  readonly accepted: true;
+  readonly warnings?: readonly RunWarning[];
+}
+
+export type SubmitAnswer = RunAnswer | AnswerAccepted;
+
+/** A question of another owner's run. */
+export interface ToAnswer {
+  /** What `submit_result` takes as the id of the run. It is not the id, which would reach the run. */
+  readonly workflow_id: string;
+  readonly action_id: string;
+  /** Of the workflow. */
+  readonly name: string;
+  readonly message: string;
+  readonly schema: JsonSchema;
+}
+
+/** What a caller should know although the request was not refused. */
+export interface RunWarning {
+  readonly code: Extract<RunTimeCode, `W_${string}`>;
+  readonly message: string;
+}
+
+/** One line of a list of runs. */
+export interface RunSummary extends ShownArguments {
+  readonly workflow_id: string;
+  readonly name: string;
+  readonly status: EnvelopeStatus;
+  /** It was cancelled, and what it did is being undone. */
+  readonly cancelling?: true;
+  /** RFC 3339. */
+  readonly started_at: string;
+  /** RFC 3339. Missing while it is not over. */
+  readonly ended_at?: string;
+  /** Ids of the actions that are open. */
+  readonly open_actions: readonly string[];
+}
+
+/** How much of its callers' runs a store keeps. */
+export interface RunLimits {
+  /**
+   * Open runs of one owner, and of one network address without authentication; a further one is
+   * refused. Default 50.
+   */
+  readonly maxOpenRuns: number;
+  /** Their open actions; with as many, a further run is refused. Default 50. */
+  readonly maxPendingActions: number;
+  /** Runs of all anonymous callers that are not over; a further one is refused. Default 1 000. */
+  readonly maxAnonymousRuns: number;
+  /**
+   * How long a run may wait for an answer while no request asks for it, in ms: then it is cancelled, with the code
+   * `E_IDLE`. Default 86 400 000, a day; in a file without limit.
+   */
+  readonly idleMs: number;
+  /**
+   * Finished runs that can still be asked for; beyond that, those that ended first are forgotten. Default 1 000; in a
+   * file 100 000.
+   */
+  readonly maxFinishedRuns: number;
+  /** How long a finished run can be asked for, in ms. Default 3 600 000, an hour; in a file 2 592 000 000, 30 days. */
+  readonly finishedRunMs: number;
+  /**
+   * How long a server with a store in a file may be silent before other servers on the file take its runs over, in ms.
+   * Default 10 000.
+   */
+  readonly leaseMs: number;
+}
+
+export const DEFAULT_LIMITS: RunLimits = {
+  maxOpenRuns: 50,
+  maxPendingActions: 50,
+  maxAnonymousRuns: 1_000,
+  idleMs: 86_400_000,
+  maxFinishedRuns: 1_000,
+  finishedRunMs: 3_600_000,
+  leaseMs: 10_000,
+};
+
+/** Of runs in a file. */
+export const FILE_LIMITS: RunLimits = {
+  ...DEFAULT_LIMITS,
+  idleMs: Number.POSITIVE_INFINITY,
+  maxFinishedRuns: 100_000,
+  finishedRunMs: 2_592_000_000,
+};
+
+/** An argument with more bytes of JSON than this is named in a list of runs, and not shown. */
+const ARGUMENT_LIMIT_BYTES = 1_024;
+
+/** The arguments of a run, as a list of runs shows them. */
+export interface ShownArguments {
+  /** Secret ones are masked. */
+  readonly arguments: JsonObject;
+  /** Arguments that are too large to be shown. */
+  readonly arguments_omitted?: readonly string[];
+}
+
+/** Tells runs of one workflow apart without their secrets. */
+export function shownArguments(input: JsonObject, mask: RunMask): ShownArguments {
+  const shown: [string, Json][] = [];
+  const omitted: string[] = [];
+  for (const [name, value] of Object.entries(input)) {
+    const isLarge = jsonSize(value, ARGUMENT_LIMIT_BYTES) > ARGUMENT_LIMIT_BYTES;
+    if (isLarge && !mask.hasName(name)) omitted.push(name);
+    else shown.push([name, value]);
+  }
+  return {
+    arguments: mask.arguments(Object.fromEntries(shown)),
+    ...(omitted.length === 0 ? {} : { arguments_omitted: omitted }),
+  };
+}
+
+/** A line of a list of runs. Times are in ms since the epoch. */
+export function summaryOf(
+  { workflow_id, definition, status, cancelling, actions }: Envelope,
+  shown: ShownArguments,
+  startedAt: number,
+  endedAt: number | undefined,
+): RunSummary {
+  return {
+    workflow_id,
+    name: definition.name,
+    status,
+    ...defined({ cancelling }),
+    ...shown,
+    started_at: new Date(startedAt).toISOString(),
+    ...(endedAt === undefined ? {} : { ended_at: new Date(endedAt).toISOString() }),
+    open_actions: actions.map(({ action_id }) => action_id),
+  };
+}
+
+const TABLE = 'run' as const;
+
+/** What is kept of a run as a whole beside its state, by key of the table. */
+export interface RunRows {
+  readonly start?: RunOrigin;
+  /** Whether it was cancelled with `compensate`. */
+  readonly undoes?: boolean;
+  /** When it was over, in ms since the epoch. */
+  readonly endAt?: number;
+  readonly fork?: ForkOrigin;
+  /** How it was moved to other graphs, the first time first. */
+  readonly moved?: readonly RunMove[];
+}
+
+/** A move of a run to another graph. */
+export interface RunMove {
+  /** The entry of its log that did it. */
+  readonly entry: number;
+  /** Ms since the epoch. */
+  readonly at: number;
+  /** The hash of the graph before. */
+  readonly from: string;
+  /** New ids of nodes by the old ones. Missing for none. */
+  readonly mapping?: Readonly<Record<string, string>>;
+}
+
+/** Whose run it is. */
+interface RunOrigin extends RunListing {
+  readonly owner: Owner;
+  /** Of the request that started it; see {@link recorded}. */
+  readonly auth?: AuthInfo;
+}
+
+export function runRow<Key extends keyof RunRows>(key: Key, row: Required<RunRows>[Key]): HostRow {
+  return { table: TABLE, key, row: row as unknown as Json };
+}
+
+export function runRowsIn(rows: readonly HostRow[]): RunRows {
+  return Object.fromEntries(rows.flatMap(({ table, key, row }) => (table === TABLE ? [[key, row]] : [])));
+}
+
+/** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
+export function recorded(auth: AuthInfo | undefined): { readonly auth?: AuthInfo } {
+  if (auth === undefined) return {};
+  const { extra: _, ...kept } = auth;
+  return { auth: kept };
+}

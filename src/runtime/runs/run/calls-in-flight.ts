@@ -1,0 +1,276 @@
+import type { AuthInfo, Owner } from '../../../decorators/context.js';
+import { sha256Hex } from '../../../graph/canonical.js';
+import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
+import type { Command, Failure } from '../../engine/contract.js';
+import type { Event } from '../../engine/events.js';
+import { SmallMap } from '../../engine/tables.js';
+import type { CallMask } from '../../secrets/call-mask.js';
+import { thrownText } from '../../tools/exceptions.js';
+import type {
+  CallContext,
+  CallOrigin,
+  CallPort,
+  EvaluationOutcome,
+  ResourceOutcome,
+  ToolOutcome,
+} from '../../tools/port.js';
+import type { RunTelemetry } from '../../tools/telemetry.js';
+import { copyJson, toJson } from '../../tools/to-json.js';
+import { message as sentence, toolTexts } from '../../tools/tool-texts.js';
+import type { Clock } from './clock.js';
+
+/** A command that is executed through the port. */
+export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
+
+/** What every call of one run has in common. */
+export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal' | 'peer'> {
+  /** What a call reports of its progress, and the key of the node that makes it. */
+  progress(progress: number, total?: number, message?: string, node?: string): void;
+  readonly auth?: CallContext['auth'] | undefined;
+  /** The client that may be asked for values of models, where that is not `peer`. */
+  readonly modelPeer?: CallContext['peer'];
+}
+
+/** The run the calls belong to. */
+export interface CallingRun {
+  /** See `runRef`. */
+  readonly ref: string;
+  readonly workflow: string;
+  readonly telemetry: RunTelemetry | undefined;
+  /** What must not be shown of a call. Asked once for a call, and only if something wants to know. */
+  readonly maskOf: (call: Call) => CallMask;
+  /** Gets the event that a call ended with, and its mask if the port asked for one. */
+  readonly returned: (event: Event, call: Call, mask: CallMask | undefined) => void;
+}
+
+/** The calls of a run that have not come back, each of which can be aborted. */
+export class CallsInFlight {
+  readonly #port: CallPort;
+  readonly #run: CallingRun;
+  readonly #shared: SharedContext;
+  readonly #clock: Clock;
+  readonly #inFlight = new SmallMap<CallInFlight>();
+
+  constructor(port: CallPort, run: CallingRun, shared: SharedContext, clock: Clock) {
+    this.#port = port;
+    this.#run = run;
+    this.#shared = shared;
+    this.#clock = clock;
+  }
+
+  /**
+   * Makes the call. A port that throws or rejects has a fault, which becomes a failure of the call.
+   *
+   * @param mask what must not be shown of it. Default: made when the port asks for it.
+   */
+  make(call: Call, mask?: CallMask): void {
+    const context = new CallInFlight(call, this.#run, this.#shared, mask);
+    this.#inFlight.set(call.id, context);
+    const back = (event: Event): void => {
+      if (!context.isOver) this.#inFlight.delete(call.id);
+      context.isOver = true;
+      this.#run.returned(event, call, context.askedMask);
+    };
+    const { telemetry } = this.#run;
+    const send = (): Promise<Outcome> => this.#send(call, context);
+    (telemetry === undefined ? send() : telemetry.inCall(call, send)).then(
+      (outcome) => back(this.#eventOf(call, outcome)),
+      (fault) => back(this.#broken(call, fault)),
+    );
+  }
+
+  has(id: string): boolean {
+    return this.#inFlight.has(id);
+  }
+
+  /** Aborts a call and forgets it; one that has come back is left alone. */
+  abort(id: string): void {
+    this.#inFlight.delete(id)?.abort();
+  }
+
+  /** Aborts whatever has not come back. @param isKept calls that go on. */
+  abortAll(isKept: (id: string) => boolean = () => false): void {
+    for (const id of [...this.#inFlight.keys()]) if (!isKept(id)) this.abort(id);
+  }
+
+  get isEmpty(): boolean {
+    return this.#inFlight.size === 0;
+  }
+
+  #send(call: Call, context: CallContext): Promise<Outcome> {
+    const port = this.#port;
+    try {
+      switch (call.kind) {
+        case 'callTool':
+          return Promise.resolve(port.callTool(call.tool, this.#handed(call.input), context));
+        case 'readResource':
+          return Promise.resolve(port.readResource(call.resource, call.uri, context));
+        case 'evaluate':
+          return Promise.resolve(port.evaluate(call.function, this.#handed(call.args), context));
+        default:
+          return unreachable(call);
+      }
+    } catch (fault) {
+      return Promise.reject(fault);
+    }
+  }
+
+  #eventOf(call: Call, outcome: Outcome): Event {
+    try {
+      const at = this.#clock.now();
+      const received = outcome.ok ? this.#received(outcome.value) : outcome;
+      if (received.ok) return returnedEvent(call, at, received.value);
+      const attempted = outcome.ok || !('attempted' in outcome) || outcome.attempted;
+      return failedEvent(call, at, this.#failure(received.failure), attempted);
+    } catch (fault) {
+      return this.#broken(call, fault);
+    }
+  }
+
+  /** How far a call got that broke in the port itself is unknown. A function has no effect to be unsure of. */
+  #broken(call: Call, fault: unknown): Event {
+    const failure = {
+      code: 'E_INTERNAL',
+      message: `The call broke inside the server: ${thrownText(fault)}`,
+      ...(call.kind === 'evaluate' ? {} : { outcomeUnknown: true as const }),
+    };
+    return failedEvent(call, this.#clock.now(), failure, true);
+  }
+
+  /** What a call is given: what the port does to it must not reach the state of the run. */
+  #handed<T extends JsonObject | readonly Json[]>(input: T): T {
+    if (this.#port.isolates === true) return input;
+    return (copyJson(input) as T | undefined) ?? structuredClone(input);
+  }
+
+  /** What a call gave: what becomes of it outside must not reach the state of the run. */
+  #received(value: Json | undefined): Received {
+    if (value === undefined || this.#port.isolates === true) return { ok: true, value };
+    const copy = copyJson(value);
+    if (copy !== undefined) return { ok: true, value: copy };
+    const json = toJson(value);
+    if (json.ok) return json;
+    const message = sentence(toolTexts.resultNotJson(json.pointer, json.problem));
+    return {
+      ok: false,
+      failure: { code: 'E_RESULT_NOT_JSON', message, details: { pointer: json.pointer } },
+    };
+  }
+
+  /** A failure of a port that is not JSON is a fault of the port. */
+  #failure(failure: Failure): Failure {
+    if (this.#port.isolates === true) return failure;
+    const copy = copyJson(failure);
+    if (!isJsonObject(copy) || typeof copy.code !== 'string' || typeof copy.message !== 'string') {
+      throw new Error('it failed with something that is not a failure');
+    }
+    return copy as unknown as Failure;
+  }
+}
+
+type Outcome = ToolOutcome | ResourceOutcome | EvaluationOutcome;
+
+type Received =
+  | { readonly ok: true; readonly value: Json | undefined }
+  | { readonly ok: false; readonly failure: Failure };
+
+function returnedEvent({ kind, id: command }: Call, at: number, value: Json | undefined): Event {
+  switch (kind) {
+    case 'callTool':
+      return { kind: 'toolReturned', at, command, value: value ?? null };
+    case 'readResource':
+      if (!isJsonObject(value)) throw new Error('the resource was read as something that is not an object');
+      return { kind: 'resourceRead', at, command, value };
+    case 'evaluate':
+      return value === undefined
+        ? { kind: 'evaluated', at, command }
+        : { kind: 'evaluated', at, command, value };
+    default:
+      return unreachable(kind);
+  }
+}
+
+function failedEvent({ kind, id: command }: Call, at: number, failure: Failure, attempted: boolean): Event {
+  switch (kind) {
+    case 'callTool':
+      return { kind: 'toolFailed', at, command, failure, attempted };
+    case 'readResource':
+      return { kind: 'resourceFailed', at, command, failure };
+    case 'evaluate':
+      return { kind: 'evaluationFailed', at, command, failure };
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** A call in flight, as the port sees it. Members that few ports use are made on demand. */
+class CallInFlight implements CallContext {
+  readonly requestId: string;
+  /** It has come back, or was aborted. */
+  isOver = false;
+  declare readonly auth?: AuthInfo;
+  declare readonly principal?: Owner;
+  readonly #call: Call;
+  readonly #run: CallingRun;
+  readonly #shared: SharedContext;
+  #controller: AbortController | undefined;
+  #idempotencyKey: string | undefined;
+  #mask: CallMask | undefined;
+
+  constructor(call: Call, run: CallingRun, shared: SharedContext, mask: CallMask | undefined) {
+    const { requestId, auth, principal } = shared;
+    this.#call = call;
+    this.#run = run;
+    this.#shared = shared;
+    this.#mask = mask;
+    this.requestId = requestId;
+    if (auth !== undefined) this.auth = auth;
+    if (principal !== undefined) this.principal = principal;
+  }
+
+  get progress(): CallContext['progress'] {
+    return (value, total, message) => {
+      // A call that is over reports nothing more.
+      if (!this.isOver) this.#shared.progress(value, total, message, this.#call.node);
+    };
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    return this.#controller.signal;
+  }
+
+  get isAborted(): boolean {
+    return this.#controller?.signal.aborted ?? false;
+  }
+
+  get idempotencyKey(): string | undefined {
+    if (this.#call.kind !== 'callTool') return undefined;
+    this.#idempotencyKey ??= sha256Hex(this.#call.key);
+    return this.#idempotencyKey;
+  }
+
+  get mask(): CallMask {
+    this.#mask ??= this.#run.maskOf(this.#call);
+    return this.#mask;
+  }
+
+  get peer(): CallContext['peer'] {
+    return this.#shared.peer;
+  }
+
+  get askedMask(): CallMask | undefined {
+    return this.#mask;
+  }
+
+  get origin(): CallOrigin {
+    const { ref: run, workflow } = this.#run;
+    return { source: 'workflow', workflow, run, node: this.#call.node };
+  }
+
+  abort(): void {
+    this.isOver = true;
+    this.#controller ??= new AbortController();
+    this.#controller.abort();
+  }
+}

@@ -1,0 +1,222 @@
+import type { Json } from '../../../graph/json.js';
+import type { RunState } from '../../engine/contract.js';
+import type { Event } from '../../engine/events.js';
+import { type InboxItem, type Journal, JournalFailedError } from '../store/journal.js';
+
+/** Something sent to a run from outside, which the run applies when it is next at work. */
+export interface Delivery {
+  /** Id of its item in the journal's inbox, where it came from there. */
+  readonly item?: string;
+  /**
+   * Looks at the run, of which everything is safe, and says what it is to take in: nothing where the answer is known
+   * already. Called again where nothing of it could be written.
+   */
+  open(state: RunState): Event | undefined;
+  /** The response to the sender. @param isTaken whether the run took the event in. */
+  respond(isTaken: boolean): Json;
+  /** Everything is safe; observers are notified next. */
+  done(response: Json): void;
+  /** The run is lost to this process. */
+  failed(fault: unknown): void;
+}
+
+/** So many events are taken in at once: others in the process have their turn between two transitions. */
+const BATCH = 100;
+
+/** What has come in for a run and waits for its turn: what its calls and times have led to goes first. */
+export class Incoming {
+  readonly #events = new Queue<Event>();
+  #deliveries: Queue<Delivery> | undefined;
+
+  get hasEvents(): boolean {
+    return this.#events.length > 0;
+  }
+
+  /** How much waits. */
+  get size(): number {
+    return this.#events.length + (this.#deliveries?.length ?? 0);
+  }
+
+  add(event: Event): void {
+    this.#events.push(event);
+  }
+
+  deliver(delivery: Delivery): void {
+    this.#deliveries ??= new Queue();
+    this.#deliveries.push(delivery);
+  }
+
+  /** The oldest events. A cancellation comes alone: what was not made until then has done nothing. */
+  takeEvents(): readonly Event[] {
+    const taken: Event[] = [];
+    while (taken.length < BATCH) {
+      if (taken.length > 0 && this.#events.first?.kind === 'cancelled') break;
+      const event = this.#events.shift();
+      if (event === undefined) break;
+      taken.push(event);
+      if (event.kind === 'cancelled') break;
+    }
+    return taken;
+  }
+
+  takeDelivery(): Delivery | undefined {
+    return this.#deliveries?.shift();
+  }
+
+  /** Puts back what was taken and not taken in. */
+  putBack(events: readonly Event[], delivery?: Delivery): void {
+    if (events.length > 0) this.#events.unshift(...events);
+    if (delivery === undefined) return;
+    this.#deliveries ??= new Queue();
+    this.#deliveries.unshift(delivery);
+  }
+
+  /** The commands that the events answer. */
+  get answered(): ReadonlySet<string> {
+    return new Set([...this.#events].flatMap((event) => ('command' in event ? [event.command] : [])));
+  }
+
+  get events(): Iterable<Event> {
+    return this.#events;
+  }
+
+  get deliveries(): Iterable<Delivery> {
+    return this.#deliveries ?? [];
+  }
+}
+
+/** The run is abandoned after this many failed reads in a row. */
+const MAX_FAILED_READS = 3;
+
+/** Hands on what is sent to a run's inbox in its journal, each item once. */
+export class InboxReader {
+  readonly #journal: Journal;
+  readonly #run: string;
+  readonly #receive: (item: InboxItem) => void;
+  readonly #onRead: (items: readonly InboxItem[]) => void;
+  readonly #onFault: (fault: unknown) => void;
+  readonly #unwatch: () => void;
+  /** Items that were handed on and are not consumed yet. */
+  readonly #received = new Set<string>();
+  #consumed = 0;
+  #isReading = false;
+  /** Something was sent while the inbox was read. */
+  #isStale = false;
+  #isStopped = false;
+
+  /**
+   * @param receive gets each item once.
+   * @param onRead gets all items that are there, whenever the inbox has been read.
+   */
+  constructor(
+    journal: Journal,
+    run: string,
+    receive: (item: InboxItem) => void,
+    onRead: (items: readonly InboxItem[]) => void,
+    onFault: (fault: unknown) => void,
+  ) {
+    this.#journal = journal;
+    this.#run = run;
+    this.#receive = receive;
+    this.#onRead = onRead;
+    this.#onFault = onFault;
+    this.#unwatch = journal.watch(run, () => void this.#read());
+    void this.#read();
+  }
+
+  /** An item was consumed: its entry is safe. */
+  forget(item: string): void {
+    this.#received.delete(item);
+    this.#consumed += 1;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#unwatch();
+  }
+
+  async #read(): Promise<void> {
+    this.#isStale = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    for (let failures = 0; this.#isStale && !this.#isStopped; ) {
+      this.#isStale = false;
+      const consumed = this.#consumed;
+      let items: readonly InboxItem[];
+      try {
+        items = await this.#journal.inbox(this.#run);
+        failures = 0;
+      } catch (fault) {
+        failures += 1;
+        this.#isStale = true;
+        if (failures < MAX_FAILED_READS) continue;
+        this.#onFault(new JournalFailedError('the journal failed to read what was sent to the run', fault));
+        break;
+      }
+      // What was read may have been consumed since.
+      if (consumed !== this.#consumed) this.#isStale = true;
+      else {
+        this.#handOn(items);
+        this.#onRead(items);
+      }
+    }
+    this.#isReading = false;
+  }
+
+  #handOn(items: readonly InboxItem[]): void {
+    for (const item of items) {
+      if (this.#isStopped) return;
+      if (this.#received.has(item.id)) continue;
+      this.#received.add(item.id);
+      this.#receive(item);
+    }
+  }
+}
+
+/** So many places that were left are kept at the front before the list is cut. */
+const LEFT = 1_024;
+
+/** A first-in, first-out list whose `shift` costs the same however long it is. */
+export class Queue<T> {
+  #items: (T | undefined)[] = [];
+  #head = 0;
+
+  get length(): number {
+    return this.#items.length - this.#head;
+  }
+
+  /** The item that comes next. */
+  get first(): T | undefined {
+    return this.#items[this.#head];
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#head];
+    if (this.#head < this.#items.length) this.#items[this.#head++] = undefined;
+    if (this.#head === this.#items.length) this.clear();
+    else if (this.#head > LEFT && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head);
+      this.#head = 0;
+    }
+    return item;
+  }
+
+  /** Puts items back in front. */
+  unshift(...items: T[]): void {
+    this.#items = [...items, ...this];
+    this.#head = 0;
+  }
+
+  clear(): void {
+    if (this.#items.length > 0) this.#items = [];
+    this.#head = 0;
+  }
+
+  *[Symbol.iterator](): Generator<T> {
+    for (let index = this.#head; index < this.#items.length; index += 1) yield this.#items[index] as T;
+  }
+}

@@ -1,0 +1,176 @@
+import type { Graph } from '../../../graph/model.js';
+import { planOf } from '../../../plan/compile.js';
+import type { RunState } from '../../engine/contract.js';
+import { restore } from '../../engine/snapshot.js';
+import {
+  type HostRow,
+  type Journal,
+  JournalConflictError,
+  type JournalEntry,
+  JournalFailedError,
+  type LoadedRun,
+} from '../store/journal.js';
+
+/** So many writes of a run may fail one after the other before it is abandoned. */
+export const MAX_FAILED_WRITES = 3;
+
+type EntryPart = Pick<JournalEntry, 'events' | 'changes' | 'hostRows' | 'consumed' | 'releases'>;
+
+/** A write that has ended. */
+interface Written<Pending> {
+  readonly pending: Pending;
+  /** Missing where it succeeded. */
+  readonly reloaded: Reloaded | undefined;
+}
+
+/** The run as the journal has it after a write that failed. */
+export interface Reloaded {
+  /** The entry was written all the same. */
+  readonly wasWritten: boolean;
+  /** Missing for a run whose start was not written. */
+  readonly state: RunState | undefined;
+  readonly hostRows: readonly HostRow[];
+}
+
+/** Writes the entries of a run that this process holds, one after the other. `Pending` is what waits for one to be safe. */
+export class JournalWriter<Pending> {
+  readonly #journal: Journal;
+  readonly #run: string;
+  readonly #graph: Graph;
+  /** Of the next entry. */
+  #epoch: number;
+  /** Whether this process holds the run; where there is one process, it does. */
+  #isHeld: boolean;
+  #seq: number;
+  #failures = 0;
+  #pending: Pending | undefined;
+  /** What became of the latest write, as long as nothing was made of that. */
+  #written: Written<Pending> | undefined;
+
+  /** @param last the run as it was last written; entry 0 for none. */
+  constructor(journal: Journal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch' | 'holder'>) {
+    this.#journal = journal;
+    this.#run = last.run;
+    this.#graph = graph;
+    this.#seq = last.seq;
+    this.#isHeld = last.holder === 'this';
+    this.#epoch = this.#isHeld ? last.epoch : last.epoch + 1;
+  }
+
+  get isWriting(): boolean {
+    return this.#pending !== undefined;
+  }
+
+  /** Whether a write has ended, for better or worse, and nothing was made of that. */
+  get hasWritten(): boolean {
+    return this.#written !== undefined;
+  }
+
+  /** Whether nothing waits to be safe. */
+  get isSafe(): boolean {
+    return this.#pending === undefined && this.#written === undefined;
+  }
+
+  /** What waits to be safe. */
+  get pending(): Pending | undefined {
+    return this.#pending ?? this.#written?.pending;
+  }
+
+  /** What became of the write that has ended. */
+  takeWritten(): Written<Pending> | undefined {
+    const written = this.#written;
+    this.#written = undefined;
+    return written;
+  }
+
+  /** The number of the last entry. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** Whether the journal has other processes that the run may be left to. */
+  get isShared(): boolean {
+    return this.#journal.leases !== undefined;
+  }
+
+  /** Lets other processes take the run, which only waits. The next entry claims it again. */
+  release(): void {
+    const { leases } = this.#journal;
+    if (leases === undefined || !this.#isHeld) return;
+    // Where that fails, the run stays with this process.
+    leases.release(this.#run, this.#epoch).catch(() => undefined);
+    this.#noteReleased();
+  }
+
+  #noteReleased(): void {
+    this.#isHeld = false;
+    this.#epoch += 1;
+  }
+
+  #noteWritten({ releases }: EntryPart): void {
+    this.#isHeld = true;
+    if (releases === true) this.#noteReleased();
+  }
+
+  /** Whether the run is in the journal. */
+  get hasBegun(): boolean {
+    return this.#seq > 0;
+  }
+
+  /**
+   * Writes what comes next. Resolves when it is safe, or was read back after a failure; see {@link takeWritten}.
+   *
+   * @throws JournalConflictError where another process has written to the run.
+   * @throws JournalFailedError where the run cannot be read back, and after {@link MAX_FAILED_WRITES} failures.
+   */
+  async write(part: EntryPart, pending: Pending): Promise<void> {
+    this.#pending = pending;
+    const reloaded = await this.#append(part);
+    this.#pending = undefined;
+    this.#written = { pending, reloaded };
+  }
+
+  /** Gives the run as the journal has it where that failed. */
+  async #append(part: EntryPart): Promise<Reloaded | undefined> {
+    const entry: JournalEntry = {
+      run: this.#run,
+      seq: this.#seq + 1,
+      expectedSeq: this.#seq,
+      epoch: this.#epoch,
+      ...(this.#seq === 0 ? { graph: this.#graph } : {}),
+      ...part,
+    };
+    try {
+      await this.#journal.append(entry);
+    } catch (fault) {
+      // A refusal says for sure that nothing was written, and that this process does not hold the run.
+      if (fault instanceof JournalConflictError) throw fault;
+      return this.#reload(entry, fault);
+    }
+    this.#seq = entry.seq;
+    this.#noteWritten(entry);
+    this.#failures = 0;
+    return undefined;
+  }
+
+  async #reload(entry: JournalEntry, fault: unknown): Promise<Reloaded> {
+    this.#failures += 1;
+    if (this.#failures >= MAX_FAILED_WRITES) {
+      throw new JournalFailedError(`the journal failed ${MAX_FAILED_WRITES} times to write the run`, fault);
+    }
+    let loaded: LoadedRun | undefined;
+    try {
+      loaded = await this.#journal.load(this.#run);
+    } catch (error) {
+      throw new JournalFailedError('the journal failed to write the run, and then to read it', error);
+    }
+    const { seq = 0, epoch = this.#epoch, hostRows = [] } = loaded ?? {};
+    const wasWritten = seq === entry.seq;
+    if (epoch > this.#epoch || !(wasWritten || seq === entry.expectedSeq)) {
+      throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
+    }
+    this.#seq = seq;
+    if (wasWritten) this.#noteWritten(entry);
+    return { wasWritten, state: loaded && restore(planOf(this.#graph), loaded.rows), hostRows };
+  }
+}

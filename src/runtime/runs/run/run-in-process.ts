@@ -1,0 +1,120 @@
+import { defined } from '../../../graph/defined.js';
+import type { Json } from '../../../graph/json.js';
+import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import type { RunStatus } from '../../engine/events.js';
+import { thrownText } from '../../tools/exceptions.js';
+import { JournalConflictError } from '../store/journal.js';
+import { LiveRun } from './live-run.js';
+import type { Ask } from './open-commands.js';
+import type { RunHost, RunKeeper, RunStart } from './run-host.js';
+
+/** What a host needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */
+export interface Cancellation {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+/** A run to execute in this process, from start to end. */
+export interface InProcessRun extends RunStart, RunHost, Pick<RunKeeper, 'observe'> {
+  /** Aborted when the caller no longer wants the run: it ends as cancelled. */
+  readonly signal?: Cancellation;
+  /** Whether a run that waits for values of a model alone is left there, and not failed. Default: false. */
+  readonly leavesValues?: boolean;
+  /** Gets what `observe` threw. Default: a process warning reports it. */
+  readonly onObserverError?: (error: unknown, fact: Fact) => void;
+}
+
+/** How a run ended. */
+export interface RunOutcome {
+  /** `running` for one that was left where it waits for values of a model. */
+  readonly status: RunStatus;
+  /** Missing where the run did not succeed, and for a value that is absent. */
+  readonly result?: Json;
+  readonly failure?: Failure;
+  /** The node the failure comes from. */
+  readonly node?: string;
+  readonly state: RunState;
+}
+
+/**
+ * Executes a run inside one call. It has no user to ask: a question fails with `E_NOBODY_TO_ASK`. A run may be left where
+ * it waits for values of a model.
+ *
+ * Never rejects for anything a tool, a resource, an observer or the caller does; a rejection is a fault of the engine, or
+ * names what the journal did. When the promise settles, the journal has forgotten the run unless another process holds
+ * it, no timer and no listener of the run is left, and calls that never came back are aborted.
+ */
+export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
+  const { signal, observe, onObserverError, leavesValues = false } = options;
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => run.cancel(thrownText(signal?.reason));
+    const leave = (settle: () => void, isHeld = true): void => {
+      signal?.removeEventListener('abort', onAbort);
+      const { journal, runId } = options;
+      if (journal === undefined || !isHeld) settle();
+      else
+        journal.forget(runId).then(settle, (error) => {
+          warn(error);
+          settle();
+        });
+    };
+    const decline = decliner(leavesValues);
+    const run = new LiveRun(options, options, {
+      changed() {
+        const outcome = outcomeOf(run);
+        if (outcome !== undefined) {
+          leave(() => resolve(outcome));
+          return;
+        }
+        decline(run);
+        if (!leavesValues || run.liveStatus !== 'asking') return;
+        run.leave();
+        leave(() => resolve({ status: 'running', state: run.state }));
+      },
+      broken(fault) {
+        leave(() => reject(fault), !(fault instanceof JournalConflictError));
+      },
+      ...defined({ observe, observerFailed: onObserverError }),
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    run.go();
+  });
+}
+
+const NOBODY_TO_ASK: Failure = {
+  code: 'E_NOBODY_TO_ASK',
+  message: 'No user can be asked here: the run ends with the call.',
+};
+
+/** Declines all that a run asks: declining one question may lead to the next. */
+function decliner(leavesValues: boolean): (run: LiveRun) => void {
+  let isDeclining = false;
+  return (run) => {
+    if (isDeclining) return;
+    isDeclining = true;
+    const declined = (): readonly Ask[] =>
+      [...run.asks.values()].filter(({ action }) => !leavesValues || action.mode !== 'model');
+    for (let asks = declined(); run.isSafe && asks.length > 0; asks = declined()) {
+      for (const { id } of asks) run.refuse(id, NOBODY_TO_ASK);
+    }
+    isDeclining = false;
+  };
+}
+
+function warn(error: unknown): void {
+  const text = `the journal could not forget a run that is over: ${thrownText(error)}`;
+  process.emitWarning(text, 'StepwrightWarning');
+}
+
+function outcomeOf({ liveStatus, state }: LiveRun): RunOutcome | undefined {
+  const { status, result, failure, failedNode } = state.run;
+  if (liveStatus !== 'over' || status === 'running') return undefined;
+  return {
+    status,
+    ...defined({ result, failure, node: failedNode }),
+    state,
+  };
+}

@@ -1,0 +1,145 @@
+import { defined } from '../../../graph/defined.js';
+import type { JsonObject } from '../../../graph/json.js';
+import { PARTIAL_LIMIT } from '../../../graph/limits.js';
+import type { Remains, UndoneCall, UnknownCall } from '../../engine/read.js';
+import { maskedFailure } from '../../secrets/mask.js';
+import type { RunMask } from '../../secrets/run-mask.js';
+import { jsonSize } from '../../tools/to-json.js';
+
+/** Side effects that remain and unknown outcomes of a run that is over. Callers have to look after them. */
+export interface RemainingEffects {
+  /** Calls that were to be undone and were not, or not for sure, with what would undo them. */
+  readonly not_undone?: readonly NotUndone[];
+  /** How many of them are not listed. */
+  readonly not_undone_omitted?: number;
+  /**
+   * Calls that may have taken effect without an answer: they were cancelled or timed out. Without those that were to undo
+   * one of `not_undone`.
+   */
+  readonly unknown_outcomes?: readonly UnknownCall[];
+  /** How many of them are not listed. */
+  readonly unknown_outcomes_omitted?: number;
+  /** Items that failed in loops that went on without them: their values are null. */
+  readonly failed_items?: readonly ShownItem[];
+  /** How many of them are not listed. */
+  readonly failed_items_omitted?: number;
+}
+
+interface ShownItem {
+  readonly step: string;
+  /** Counted from 0. */
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A call that was to be undone. Its side effect remains, certainly or possibly. */
+export interface NotUndone {
+  /** Key of the node that made the call. */
+  readonly step: string;
+  /** The tool that undoes it. Missing where nothing says how it is undone. */
+  readonly tool?: string;
+  /** What that tool is called with. Missing where it could not be evaluated. */
+  readonly input?: JsonObject;
+  /** The outcome of the call that was to undo it is unknown: it may be undone. */
+  readonly outcome_unknown?: true;
+}
+
+/** Calls whose effects were undone, for a caller. */
+export interface UndoneCalls {
+  /** With what undid them, the last to succeed first. */
+  readonly undone_calls?: readonly ShownUndone[];
+  /** How many of them are not listed. */
+  readonly undone_calls_omitted?: number;
+}
+
+interface ShownUndone {
+  /** Key of the node that made the call. */
+  readonly step: string;
+  readonly tool: string;
+  /** Missing where it is too large to be shown. */
+  readonly input?: JsonObject;
+}
+
+/** A value with more bytes of JSON than this is named, and not shown. */
+export const PARTIAL_LIMIT_BYTES = PARTIAL_LIMIT;
+
+/** So many calls are listed that were not undone, or whose outcome is unknown, and so many failed items. */
+const LISTED_CALLS = 50;
+
+/** A run that is over. */
+interface EndedRun {
+  readonly mask: RunMask;
+  readonly remains: Remains;
+}
+
+/** The remains of a run for a caller, who cannot make the calls of private tools that would undo something. */
+export function remainsForCaller(remains: Remains, isPrivate: (tool: string) => boolean): Remains {
+  const isHidden = ({ tool }: { readonly tool?: string }) => tool !== undefined && isPrivate(tool);
+  if (!remains.notUndone.some(isHidden)) return remains;
+  const notUndone = remains.notUndone.map((each) => {
+    if (!isHidden(each)) return each;
+    const { tool: _tool, input: _input, ...rest } = each;
+    return rest;
+  });
+  return { ...remains, notUndone };
+}
+
+/** The side effects and unknown outcomes that remain: usually none. */
+export function remainingEffectsOf(run: EndedRun): RemainingEffects {
+  return { ...notUndoneOf(run), ...unknownOf(run.remains), ...itemsOf(run) };
+}
+
+/** Lists undone calls as {@link remainingEffectsOf} lists those that remain. */
+export function shownUndone(calls: readonly UndoneCall[], mask: RunMask): UndoneCalls {
+  if (calls.length === 0) return {};
+  const omitted = calls.length - LISTED_CALLS;
+  const shown = calls.slice(0, LISTED_CALLS).map((call) => {
+    const isShown = jsonSize(call.input, PARTIAL_LIMIT_BYTES) <= PARTIAL_LIMIT_BYTES;
+    return { step: call.step, tool: call.tool, ...(isShown ? { input: mask.notUndone(call) } : {}) };
+  });
+  return { undone_calls: shown, ...(omitted > 0 ? { undone_calls_omitted: omitted } : {}) };
+}
+
+function notUndoneOf({
+  mask,
+  remains: { notUndone },
+}: EndedRun): Pick<RemainingEffects, 'not_undone' | 'not_undone_omitted'> {
+  if (notUndone.length === 0) return {};
+  const shown = notUndone.slice(0, LISTED_CALLS).map((call): NotUndone => {
+    const { step, tool, input, outcomeUnknown } = call;
+    const isShown = input !== undefined && jsonSize(input, PARTIAL_LIMIT_BYTES) <= PARTIAL_LIMIT_BYTES;
+    return {
+      step,
+      ...defined({ tool }),
+      ...(isShown ? { input: mask.notUndone({ ...call, input }) } : {}),
+      ...(outcomeUnknown === undefined ? {} : { outcome_unknown: true }),
+    };
+  });
+  const omitted = notUndone.length - shown.length;
+  return { not_undone: shown, ...(omitted === 0 ? {} : { not_undone_omitted: omitted }) };
+}
+
+function itemsOf({
+  remains: { failedItems },
+  mask,
+}: EndedRun): Pick<RemainingEffects, 'failed_items' | 'failed_items_omitted'> {
+  if (failedItems.length === 0) return {};
+  const omitted = failedItems.length - LISTED_CALLS;
+  const shown = failedItems.slice(0, LISTED_CALLS).map(({ step, index, failure }) => {
+    const { code, message } = maskedFailure(failure, mask);
+    return { step, index, code, message };
+  });
+  return { failed_items: shown, ...(omitted > 0 ? { failed_items_omitted: omitted } : {}) };
+}
+
+function unknownOf({
+  unknown,
+}: Remains): Pick<RemainingEffects, 'unknown_outcomes' | 'unknown_outcomes_omitted'> {
+  if (unknown.length === 0) return {};
+  const omitted = unknown.length - LISTED_CALLS;
+  return {
+    unknown_outcomes: unknown.slice(0, LISTED_CALLS),
+    ...(omitted > 0 ? { unknown_outcomes_omitted: omitted } : {}),
+  };
+}

@@ -1,0 +1,252 @@
+import type { Json } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { planOf } from '../../../plan/compile.js';
+import type { Change, RunState } from '../../engine/contract.js';
+import { dueTimeOf } from '../../engine/row-command.js';
+import { GroupCommit, type Refusal } from './group-commit.js';
+import {
+  type DueTimer,
+  type HostRow,
+  type InboxItem,
+  isOver,
+  type Journal,
+  JournalConflictError,
+  type JournalEntry,
+  type LoadedRun,
+  type OpenRun,
+  type Row,
+  UnknownRunError,
+} from './journal.js';
+
+/** All that was written of a run. */
+export interface JournaledRun {
+  readonly graph: Graph;
+  /** In order, from the start. */
+  readonly entries: readonly Omit<JournalEntry, 'graph'>[];
+  /** What the entries add up to. */
+  readonly state: RunState;
+}
+
+/** A run in memory: what could change outside is kept as text. */
+interface Kept {
+  graphHash: string;
+  readonly entries: string[];
+  /** By table and key, in the order in which they were first put. */
+  readonly rows: Map<string, string>;
+  /** Those of the host. */
+  hostRows?: Map<string, string>;
+  /** When commands are due, by the rows that hold them. */
+  readonly dueTimes: Map<string, Omit<DueTimer, 'run'>>;
+  readonly inbox: Map<string, string>;
+  readonly responses: Map<string, string>;
+  readonly watchers: Set<() => void>;
+  seq: number;
+  epoch: number;
+  isOpen: boolean;
+}
+
+/** What {@link MemoryJournal.read} needs of the engine, loaded before the first entry: a server starts without it. */
+let snapshots: typeof import('../../engine/snapshot.js') | undefined;
+
+async function loadSnapshots(): Promise<void> {
+  snapshots = await import('../../engine/snapshot.js');
+}
+
+/** A journal in memory: it ends with the process. It keeps text, as one on disk would. */
+export class MemoryJournal implements Journal {
+  readonly #runs = new Map<string, Kept>();
+  /** In the order they ended. */
+  readonly #finished = new Set<string>();
+  /** Texts of graphs by their hashes, and how many runs each has. */
+  readonly #graphs = new Map<string, { readonly text: string; runs: number }>();
+  readonly #group = new GroupCommit<JournalEntry>(async (entries) =>
+    entries.map((entry) => this.#write(entry)),
+  );
+
+  append(entry: JournalEntry): Promise<void> {
+    return snapshots === undefined
+      ? loadSnapshots().then(() => this.#group.add(entry))
+      : this.#group.add(entry);
+  }
+
+  async load(run: string): Promise<LoadedRun | undefined> {
+    const kept = this.#runs.get(run);
+    if (kept === undefined) return undefined;
+    const { seq, epoch, graphHash } = kept;
+    const rows = [...kept.rows.values()].map((text) => JSON.parse(text) as Row);
+    const hostRows = [...(kept.hostRows?.values() ?? [])].map((text) => JSON.parse(text) as HostRow);
+    return { run, seq, epoch, graphHash, rows, hostRows };
+  }
+
+  async graph(hash: string): Promise<Graph | undefined> {
+    const kept = this.#graphs.get(hash);
+    return kept === undefined ? undefined : (JSON.parse(kept.text) as Graph);
+  }
+
+  async openRuns(): Promise<readonly OpenRun[]> {
+    return [...this.#runs].flatMap(([run, { isOpen, graphHash }]) => (isOpen ? [{ run, graphHash }] : []));
+  }
+
+  async finishedRuns(): Promise<readonly string[]> {
+    return [...this.#finished];
+  }
+
+  async dueTimers(until: number): Promise<readonly DueTimer[]> {
+    const due: DueTimer[] = [];
+    for (const [run, { isOpen, dueTimes }] of this.#runs) {
+      if (!isOpen) continue;
+      for (const time of dueTimes.values()) if (time.dueAt <= until) due.push({ run, ...time });
+    }
+    return due.sort((one, other) => one.dueAt - other.dueAt);
+  }
+
+  async send(item: InboxItem): Promise<void> {
+    const kept = this.#runs.get(item.run);
+    if (kept === undefined) throw new UnknownRunError(item.run);
+    if (kept.inbox.has(item.id) || kept.responses.has(item.id)) return;
+    kept.inbox.set(item.id, JSON.stringify(item));
+    notify(kept);
+  }
+
+  async inbox(run: string): Promise<readonly InboxItem[]> {
+    const items = this.#runs.get(run)?.inbox.values() ?? [];
+    return [...items].map((text) => JSON.parse(text) as InboxItem);
+  }
+
+  async response(run: string, item: string): Promise<Json | undefined> {
+    const text = this.#runs.get(run)?.responses.get(item);
+    return text === undefined ? undefined : (JSON.parse(text) as Json);
+  }
+
+  watch(run: string, onChange: () => void): () => void {
+    const watchers = this.#runs.get(run)?.watchers;
+    watchers?.add(onChange);
+    return () => watchers?.delete(onChange);
+  }
+
+  async forget(run: string): Promise<void> {
+    const forgotten = this.#runs.get(run);
+    if (forgotten === undefined) return;
+    this.#runs.delete(run);
+    this.#finished.delete(run);
+    this.#release(forgotten.graphHash);
+  }
+
+  /** The ids of its runs, in the order in which they began. */
+  get runs(): readonly string[] {
+    return [...this.#runs.keys()];
+  }
+
+  /** All that was written of a run; nothing for one it does not have. */
+  read(run: string): JournaledRun | undefined {
+    const kept = this.#runs.get(run);
+    if (kept === undefined) return undefined;
+    const entries = kept.entries.map((text) => JSON.parse(text) as Omit<JournalEntry, 'graph'>);
+    const graph = JSON.parse(this.#graphs.get(kept.graphHash)?.text ?? '') as Graph;
+    if (snapshots === undefined) throw new Error('a journal has a run before its first entry');
+    const rows = snapshots.foldRows(entries.flatMap(({ changes }) => changes));
+    return { graph, entries, state: snapshots.restore(planOf(graph), rows) };
+  }
+
+  #write({ graph, ...entry }: JournalEntry): Refusal {
+    const { run, seq, epoch, changes, hostRows = [], consumed = [] } = entry;
+    const known = this.#runs.get(run);
+    const refusal = refusalOf(entry, known);
+    if (refusal !== undefined) return new JournalConflictError(entry, refusal);
+    const kept = known ?? this.#begin(entry, graph);
+    if (known !== undefined && graph !== undefined) this.#move(known, changes, graph);
+    if (kept === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
+    for (const change of changes) keep(kept, change);
+    if (kept.isOpen) this.#finished.delete(run);
+    else this.#finished.add(run);
+    for (const row of hostRows) {
+      kept.hostRows ??= new Map();
+      kept.hostRows.set(JSON.stringify([row.table, row.key]), JSON.stringify(row));
+    }
+    for (const { id, response } of consumed) {
+      kept.inbox.delete(id);
+      kept.responses.set(id, JSON.stringify(response));
+    }
+    kept.entries.push(JSON.stringify(entry));
+    kept.seq = seq;
+    kept.epoch = epoch;
+    if (consumed.length > 0) notify(kept);
+    return undefined;
+  }
+
+  /** The run goes on with another graph. */
+  #move(kept: Kept, changes: readonly Change[], graph: Graph): void {
+    const hash = this.#share(changes, graph);
+    if (hash === undefined) return;
+    this.#release(kept.graphHash);
+    kept.graphHash = hash;
+  }
+
+  /** Keeps a graph once more, and returns the hash that the run begins or goes on with. */
+  #share(changes: readonly Change[], graph: Graph): string | undefined {
+    const first = changes.find((change) => change.op === 'put' && change.table === 'start');
+    if (first?.op !== 'put' || first.table !== 'start') return undefined;
+    const { graphHash } = first.row;
+    const shared = this.#graphs.get(graphHash) ?? { text: JSON.stringify(graph), runs: 0 };
+    shared.runs += 1;
+    this.#graphs.set(graphHash, shared);
+    return graphHash;
+  }
+
+  #release(hash: string): void {
+    const graph = this.#graphs.get(hash);
+    if (graph !== undefined) graph.runs -= 1;
+    if (graph?.runs === 0) this.#graphs.delete(hash);
+  }
+
+  #begin({ run, epoch, changes }: JournalEntry, graph: Graph | undefined): Kept | undefined {
+    const graphHash = graph === undefined ? undefined : this.#share(changes, graph);
+    if (graphHash === undefined) return undefined;
+    const kept: Kept = {
+      graphHash,
+      entries: [],
+      rows: new Map(),
+      dueTimes: new Map(),
+      inbox: new Map(),
+      responses: new Map(),
+      watchers: new Set(),
+      seq: 0,
+      epoch,
+      isOpen: true,
+    };
+    this.#runs.set(run, kept);
+    return kept;
+  }
+}
+
+/** Why an entry does not follow what is there. */
+function refusalOf(
+  { seq, expectedSeq, epoch, consumed = [] }: Omit<JournalEntry, 'graph'>,
+  known: Kept | undefined,
+): string | undefined {
+  const last = known?.seq ?? 0;
+  if (expectedSeq !== last) return `it follows entry ${expectedSeq}, and the last one is ${last}`;
+  if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
+  if (known !== undefined && epoch < known.epoch)
+    return `the run has a later holder, of epoch ${known.epoch}`;
+  const missing = consumed.find(({ id }) => !known?.inbox.has(id));
+  return missing === undefined ? undefined : `the inbox has no item '${missing.id}'`;
+}
+
+function keep(kept: Kept, change: Change): void {
+  const key = JSON.stringify([change.table, change.key]);
+  if (change.op === 'delete') {
+    kept.rows.delete(key);
+    kept.dueTimes.delete(key);
+    return;
+  }
+  kept.rows.set(key, JSON.stringify(change));
+  if (change.table === 'run') kept.isOpen = !isOver(change.row.status);
+  const due = dueTimeOf(change);
+  if (due === undefined) kept.dueTimes.delete(key);
+  else kept.dueTimes.set(key, due);
+}
+
+function notify({ watchers }: Kept): void {
+  for (const watcher of [...watchers]) queueMicrotask(watcher);
+}

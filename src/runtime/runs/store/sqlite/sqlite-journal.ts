@@ -1,0 +1,471 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Json } from '../../../../graph/json.js';
+import type { Graph } from '../../../../graph/model.js';
+import type { Event } from '../../../engine/events.js';
+import { runRef } from '../../../tools/port.js';
+import { GroupCommit, type Refusal } from '../group-commit.js';
+import {
+  type DueTimer,
+  type InboxItem,
+  isOver,
+  JournalConflictError,
+  type JournalEntry,
+  type LoadedRun,
+  type OpenRun,
+  type SharedJournal,
+  UnknownRunError,
+} from '../journal.js';
+import type { SqliteDatabase, SqliteValue } from './driver.js';
+import { type EncodedEntry, encodeEntry, type NewStatus } from './encode-entry.js';
+import { StoreError } from './store-error.js';
+import {
+  OpenFiles,
+  openStoreFile,
+  pragma,
+  type StoreFileOptions,
+  storeError,
+  transaction,
+  whenFree,
+} from './store-file.js';
+import { StoreIndex } from './store-index.js';
+import { type LeaseOptions, StoreLeases } from './store-leases.js';
+import { type Head, StoreTables } from './store-tables.js';
+import { keyColumn, keyIn, type LargeText, type TextColumn } from './texts.js';
+
+export interface SqliteJournalOptions extends StoreFileOptions, LeaseOptions {
+  /** How often it looks for what other processes have written, in ms, while somebody watches. Default: 20. */
+  readonly pollMs?: number;
+}
+
+/** So long may a single run keep the event loop, in ms. */
+const ALONE_MS = 2;
+
+/** One thing to write. Says why it is refused. */
+type Write = (now: Written) => Refusal;
+
+/** What is known of a run without a look at its row. */
+type Held = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'>;
+
+/** What a group of writes has changed. */
+interface Written {
+  /** Runs whose inbox has changed. */
+  readonly runs: Set<string>;
+}
+
+/**
+ * A journal in a file of SQLite, which several processes of one machine may use at once. What comes together is written
+ * in one transaction. It holds what runs hold, secrets included, unencrypted; only the user who created it can read it.
+ *
+ * Its methods reject with a {@link StoreError} once it is closed, and while another program keeps the file locked.
+ */
+export class SqliteJournal implements SharedJournal {
+  readonly path: string;
+  readonly leases: StoreLeases;
+  readonly index: StoreIndex;
+  readonly #database: SqliteDatabase;
+  readonly #files: OpenFiles;
+  readonly #pollMs: number;
+  readonly #tables: StoreTables;
+  readonly #group: GroupCommit<Write>;
+  /** Runs that this process holds, as it has written them last. */
+  readonly #held = new Map<string, Held>();
+  /** When the event loop turned last before a commit. */
+  #turnedAt = 0;
+  readonly #watchers = new Map<string, Set<() => void>>();
+  /** Numbers of the last item and response that watchers know of, and the version of the file then. */
+  #seen = { item: 0, response: 0, version: 0 };
+  #poll: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  /**
+   * Opens a file, or creates it, with mode 0600.
+   *
+   * @param path of a file. `:memory:` is a journal that ends with the process.
+   * @throws StoreError for a file that is not a store, or cannot be used as one; see its `problem`.
+   */
+  static async open(path: string, options: SqliteJournalOptions = {}): Promise<SqliteJournal> {
+    return new SqliteJournal(path, await openStoreFile(path, options), options);
+  }
+
+  private constructor(path: string, database: SqliteDatabase, options: SqliteJournalOptions) {
+    this.path = path;
+    this.#database = database;
+    this.#tables = new StoreTables(database, path);
+    this.#files = new OpenFiles(path);
+    this.#pollMs = options.pollMs ?? 20;
+    this.#group = new GroupCommit(
+      (writes) => this.#commit(writes),
+      () => this.#gathered(),
+    );
+    this.leases = new StoreLeases(
+      {
+        tables: this.#tables,
+        write: (work) => this.#group.add(() => void work()),
+        left: (run) => void this.#held.delete(run),
+        poll: () => this.#startPolling(),
+        check: () => this.#check(),
+      },
+      options,
+    );
+    this.index = new StoreIndex({
+      tables: this.#tables,
+      write: (work) => this.#group.add(() => void work()),
+      check: () => this.#check(),
+    });
+  }
+
+  async append(entry: JournalEntry): Promise<void> {
+    const encoded = encodeEntry(entry);
+    await this.#group.add((written) => this.#write(encoded, written));
+  }
+
+  async load(run: string): Promise<LoadedRun | undefined> {
+    this.#check();
+    return this.#tables.reading(() => {
+      const head = this.#head(run);
+      if (head === undefined) return undefined;
+      const { holder } = this.leases.headOf(head);
+      return { ...this.#tables.load(head), ...(holder === 'other' ? { holder } : {}) };
+    });
+  }
+
+  async graph(hash: string): Promise<Graph | undefined> {
+    this.#check();
+    return this.#tables.graph(hash);
+  }
+
+  async openRuns(): Promise<readonly OpenRun[]> {
+    return this.#all('SELECT id AS run, graph AS graphHash FROM runs WHERE is_open = 1 ORDER BY n').map(
+      ({ run, graphHash }) => ({ run: keyIn(run), graphHash: graphHash as string }),
+    );
+  }
+
+  async finishedRuns(): Promise<readonly string[]> {
+    return this.#all('SELECT id FROM runs WHERE ended IS NOT NULL ORDER BY ended').map(({ id }) => keyIn(id));
+  }
+
+  async dueTimers(until: number): Promise<readonly DueTimer[]> {
+    const due = this.#all(
+      `SELECT id AS run, command, due_at AS dueAt FROM state JOIN runs ON n = run
+       WHERE due_at <= ? AND is_open = 1 ORDER BY due_at, run`,
+      until,
+    );
+    return due.map(({ run, command, dueAt }) => ({
+      ...{ run: keyIn(run), command: keyIn(command) },
+      dueAt: dueAt as number,
+    }));
+  }
+
+  async send(item: InboxItem): Promise<void> {
+    const text = JSON.stringify(item);
+    const { run, id } = item;
+    await this.#group.add((written) => {
+      const head = this.#head(run);
+      if (head === undefined) return new UnknownRunError(run);
+      if (this.#get('SELECT 1 FROM responses WHERE run = ? AND id = ?', head.n, keyColumn(id)) !== undefined)
+        return undefined;
+      this.#run(
+        'INSERT OR IGNORE INTO inbox (run, id, item) VALUES (?, ?, ?)',
+        ...[head.n, keyColumn(id), text],
+      );
+      written.runs.add(run);
+      return undefined;
+    });
+  }
+
+  async inbox(run: string): Promise<readonly InboxItem[]> {
+    const head = this.#head(run);
+    return head === undefined ? [] : this.#tables.inbox(head.n);
+  }
+
+  async response(run: string, item: string): Promise<Json | undefined> {
+    const row = this.#get(
+      'SELECT response FROM responses WHERE run = (SELECT n FROM runs WHERE id = ?) AND id = ?',
+      ...[keyColumn(run), keyColumn(item)],
+    );
+    return row === undefined ? undefined : (this.#tables.json(row.response) as Json);
+  }
+
+  watch(run: string, onChange: () => void): () => void {
+    this.#check();
+    if (this.#watchers.size === 0) this.#look();
+    this.#startPolling();
+    const watchers = this.#watchers.get(run) ?? new Set();
+    this.#watchers.set(run, watchers);
+    watchers.add(onChange);
+    return () => {
+      watchers.delete(onChange);
+      if (watchers.size > 0 || this.#watchers.get(run) !== watchers) return;
+      this.#watchers.delete(run);
+    };
+  }
+
+  #startPolling(): void {
+    this.#poll ??= setInterval(() => this.#notifyOfOthers(), this.#pollMs).unref();
+  }
+
+  #stopPolling(): void {
+    clearInterval(this.#poll);
+    this.#poll = undefined;
+  }
+
+  async forget(run: string): Promise<void> {
+    this.#held.delete(run);
+    await this.#group.add(() => {
+      const head = this.#head(run);
+      if (head !== undefined) this.#tables.remove(head);
+      return undefined;
+    });
+  }
+
+  /** All events of a run, in the order in which they were taken in; none for an unknown run. */
+  async events(run: string): Promise<readonly Event[]> {
+    this.#check();
+    const head = this.#head(run);
+    const entries = head === undefined ? [] : this.#tables.entries(head.n, 1, head.seq);
+    return entries.flatMap(({ events }) => events);
+  }
+
+  /** Closes the file, after what was begun is written. Further calls reject. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    // The last group: what came before it is written when it is.
+    const last = this.#group.add(() => {
+      this.leases.end();
+      this.#isClosed = true;
+      return undefined;
+    });
+    // If that cannot be written, other processes take the runs over when the lease has ended.
+    await last.catch(() => undefined);
+    this.#isClosed = true;
+    this.#stopPolling();
+    this.#watchers.clear();
+    this.#tables.close();
+    this.#database.close();
+  }
+
+  /**
+   * What other runs write in the same turn of the event loop is worth waiting for. A single run does not wait, but lets
+   * the event loop turn from time to time.
+   */
+  async #gathered(): Promise<void> {
+    if (this.#held.size <= 1 && performance.now() - this.#turnedAt < ALONE_MS) return;
+    await nextTurn();
+    this.#turnedAt = performance.now();
+  }
+
+  async #commit(writes: readonly Write[]): Promise<readonly Refusal[]> {
+    this.#check();
+    const written: Written = { runs: new Set() };
+    let refusals: readonly Refusal[];
+    try {
+      this.#files.check();
+      refusals = await whenFree(this.path, () =>
+        transaction(this.#database, () => writes.map((write) => write(written))),
+      );
+    } catch (error) {
+      this.leases.undoBeat();
+      this.#held.clear();
+      throw storeError(error, this.path);
+    }
+    for (const run of written.runs) this.#notify(run);
+    return refusals;
+  }
+
+  #write(entry: EncodedEntry, written: Written): Refusal {
+    const { run, seq, epoch, consumed } = entry;
+    const isAtRest = entry.releases ?? (entry.becomes !== undefined && isOver(entry.becomes.status));
+    const isPlain = !isAtRest && entry.begins === undefined;
+    let known: Held | undefined = isPlain ? this.#continued(entry) : undefined;
+    let n = known?.n;
+    if (n === undefined) {
+      const head = this.#head(run);
+      const why = this.#refusalOf(entry, head);
+      if (why !== undefined) return new JournalConflictError(entry, why);
+      known = head;
+      n = head?.n ?? this.#begin(entry);
+      if (head !== undefined) this.#move(head, entry);
+      if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
+      const holder = isAtRest ? null : this.leases.holder;
+      this.#run('UPDATE runs SET seq = ?, epoch = ?, holder = ? WHERE n = ?', seq, epoch, holder, n);
+    }
+    if (isAtRest) this.#held.delete(run);
+    else this.#held.set(run, { n, seq, epoch, status: entry.becomes?.status ?? known?.status ?? 'running' });
+    if (!isAtRest) this.leases.beat();
+    if (entry.becomes !== undefined && entry.becomes.status !== (known?.status ?? 'running'))
+      this.#setStatus(n, entry.becomes);
+    this.#run(
+      'INSERT INTO entries (run, seq, epoch, events) VALUES (?, ?, ?, ?)',
+      n,
+      seq,
+      epoch,
+      entry.events,
+    );
+    for (const { table, key, put } of entry.changes) {
+      if (put === undefined) {
+        this.#run('DELETE FROM state WHERE run = ? AND tab = ? AND key = ?', n, table, key);
+        continue;
+      }
+      this.#run(
+        'INSERT OR REPLACE INTO state (run, tab, key, row, refs, owes, command, due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+        ...[n, table, key, put.row, put.refs, put.owes, put.command, put.dueAt],
+      );
+    }
+    for (const { table, key, row } of entry.hostRows) {
+      this.#run(
+        `INSERT INTO host (run, tab, key, row) VALUES (?, ?, ?, ?)
+         ON CONFLICT (run, tab, key) DO UPDATE SET row = excluded.row`,
+        ...[n, table, key, row],
+      );
+    }
+    for (const { id, response } of consumed) {
+      this.#run('DELETE FROM inbox WHERE run = ? AND id = ?', n, keyColumn(id));
+      this.#run(
+        'INSERT INTO responses (run, id, response) VALUES (?, ?, ?)',
+        ...[n, keyColumn(id), response],
+      );
+    }
+    for (const large of entry.large) this.#keepText(n, large);
+    if (consumed.length > 0) written.runs.add(run);
+    return undefined;
+  }
+
+  /**
+   * Moves a run on whose last entry this process has written: if its row is still as that left it, nothing refuses the
+   * next one. Returns the run as it was; nothing where its row has to be looked at.
+   */
+  #continued({ run, seq, expectedSeq, epoch, consumed }: EncodedEntry): Held | undefined {
+    const held = this.#held.get(run);
+    if (held?.seq !== expectedSeq || seq !== expectedSeq + 1 || held.epoch !== epoch || consumed.length > 0)
+      return undefined;
+    const changed = this.#run(
+      'UPDATE runs SET seq = ? WHERE n = ? AND seq = ? AND epoch = ? AND holder = ?',
+      ...[seq, held.n, expectedSeq, epoch, this.leases.holder],
+    );
+    return changed === 1 ? held : undefined;
+  }
+
+  /** Why an entry does not follow what is there. */
+  #refusalOf(
+    { seq, expectedSeq, epoch, consumed }: EncodedEntry,
+    known: Head | undefined,
+  ): string | undefined {
+    const last = known?.seq ?? 0;
+    if (expectedSeq !== last) return `it follows entry ${expectedSeq}, and the last one is ${last}`;
+    if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
+    const lease = known && this.leases.refusalOf(known, epoch);
+    if (lease !== undefined) return lease;
+    const missing = consumed.find(
+      ({ id }) =>
+        known === undefined ||
+        this.#get('SELECT 1 FROM inbox WHERE run = ? AND id = ?', known.n, keyColumn(id)) === undefined,
+    );
+    return missing === undefined ? undefined : `the inbox has no item '${missing.id}'`;
+  }
+
+  #begin({ run, seq, epoch, begins }: EncodedEntry): number | undefined {
+    if (begins === undefined) return undefined;
+    const { graphHash, graph, workflow, startedAt, listing } = begins;
+    const { quota = null, access = null, alias = null } = listing;
+    this.#run('INSERT OR IGNORE INTO graphs (hash, graph) VALUES (?, ?)', graphHash, graph);
+    this.#run(
+      `INSERT INTO runs (id, ref, graph, workflow, status, started_at, seq, epoch, is_open, quota, access, alias)
+       VALUES (?, ?, ?, ?, 'running', ?, ?, ?, 1, ?, ?, ?)`,
+      ...[keyColumn(run), runRef(run), graphHash, workflow, startedAt, seq, epoch, quota, access, alias],
+    );
+    return this.#head(run)?.n;
+  }
+
+  /** The run goes on with another graph. */
+  #move({ n, graph: before }: Head, { begins }: EncodedEntry): void {
+    if (begins === undefined) return;
+    const { graphHash, graph } = begins;
+    this.#run('INSERT OR IGNORE INTO graphs (hash, graph) VALUES (?, ?)', graphHash, graph);
+    this.#run('UPDATE runs SET graph = ? WHERE n = ?', graphHash, n);
+    this.#run(
+      'DELETE FROM graphs WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE graph = ?1)',
+      before,
+    );
+  }
+
+  #setStatus(n: number, { status, at }: NewStatus): void {
+    if (!isOver(status)) {
+      this.#run(
+        'UPDATE runs SET status = ?, is_open = 1, ended = NULL, ended_at = NULL WHERE n = ?',
+        ...[status, n],
+      );
+      return;
+    }
+    this.#run(
+      `UPDATE runs SET status = ?, is_open = 0, ended = (SELECT coalesce(max(ended), 0) + 1 FROM runs),
+       ended_at = coalesce(?, started_at) WHERE n = ?`,
+      ...[status, at, n],
+    );
+  }
+
+  #keepText(run: number, { hash, text }: LargeText): void {
+    this.#run('INSERT OR IGNORE INTO texts (hash, text) VALUES (?, ?)', hash, text);
+    this.#run('INSERT OR IGNORE INTO uses (run, hash) VALUES (?, ?)', run, hash);
+  }
+
+  #head(run: string): Head | undefined {
+    this.#check();
+    return this.#tables.head(run);
+  }
+
+  /** Notifies those who watch a run, later: never before `watch` has returned. */
+  #notify(run: string): void {
+    for (const watcher of this.#watchers.get(run) ?? []) {
+      queueMicrotask(() => {
+        if (this.#watchers.get(run)?.has(watcher) === true) watcher();
+      });
+    }
+  }
+
+  /** Looks for items and responses that came since. Returns the numbers of the runs they are of. */
+  #look(): readonly string[] {
+    const { item, response } = this.#seen;
+    const version = pragma(this.#database, 'data_version');
+    const last = (table: string): number =>
+      Number(this.#get(`SELECT coalesce(max(seq), 0) AS n FROM sqlite_sequence WHERE name = '${table}'`)?.n);
+    const runs = this.#all(
+      `SELECT id FROM runs WHERE n IN
+       (SELECT run FROM inbox WHERE n > ? UNION SELECT run FROM responses WHERE n > ?)`,
+      ...[item, response],
+    );
+    this.#seen = { item: last('inbox'), response: last('responses'), version };
+    return runs.map(({ id }) => keyIn(id));
+  }
+
+  /** The version of the file changes when another connection has written to it. */
+  #notifyOfOthers(): void {
+    try {
+      if (this.#watchers.size === 0 && !this.leases.hasFollowers) this.#stopPolling();
+      else if (pragma(this.#database, 'data_version') !== this.#seen.version) {
+        for (const run of this.#look()) this.#notify(run);
+        this.leases.look();
+      }
+    } catch {
+      // A file that is locked or gone is reported by the next write; until then the next look tries again.
+    }
+  }
+
+  #check(): void {
+    if (this.#isClosed) throw new StoreError('closed', this.path);
+  }
+
+  #run(sql: string, ...values: (SqliteValue | TextColumn)[]): number {
+    this.#check();
+    return this.#tables.run(sql, ...values);
+  }
+
+  #get(sql: string, ...values: SqliteValue[]): Record<string, unknown> | undefined {
+    this.#check();
+    return this.#tables.get(sql, ...values);
+  }
+
+  #all(sql: string, ...values: SqliteValue[]): Record<string, unknown>[] {
+    this.#check();
+    return this.#tables.all(sql, ...values);
+  }
+}

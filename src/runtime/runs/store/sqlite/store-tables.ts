@@ -1,0 +1,170 @@
+import type { Graph } from '../../../../graph/model.js';
+import type { Event, RunStatus } from '../../../engine/events.js';
+import type { HostRow, InboxItem, LoadedRun, Row } from '../journal.js';
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
+import { StoreError } from './store-error.js';
+import { isBusy, storeError } from './store-file.js';
+import { keyColumn, keyIn, readEvent } from './texts.js';
+
+/** The row of a run. */
+export interface Head {
+  readonly n: number;
+  readonly id: string;
+  readonly seq: number;
+  readonly epoch: number;
+  readonly graph: string;
+  readonly status: RunStatus;
+  /** The process that holds it; null for none. */
+  readonly holder: string | null;
+}
+
+/** An entry of a run's log. */
+export interface StoredEntry {
+  readonly seq: number;
+  readonly events: readonly Event[];
+}
+
+const HEAD = 'SELECT n, id, seq, epoch, graph, status, holder FROM runs';
+
+/** Reads the tables of a store, for its journal and for those who only read. Keeps prepared statements. */
+export class StoreTables {
+  readonly #database: SqliteDatabase;
+  readonly #path: string;
+  readonly #statements = new Map<string, SqliteStatement>();
+
+  constructor(database: SqliteDatabase, path: string) {
+    this.#database = database;
+    this.#path = path;
+  }
+
+  /** Returns how many rows it has changed. */
+  run(sql: string, ...values: SqliteValue[]): number {
+    return this.#safely(() => Number(this.#prepared(sql).run(...values).changes));
+  }
+
+  get(sql: string, ...values: SqliteValue[]): Record<string, unknown> | undefined {
+    return this.#safely(() => this.#prepared(sql).get(...values)) as Record<string, unknown> | undefined;
+  }
+
+  all(sql: string, ...values: SqliteValue[]): Record<string, unknown>[] {
+    return this.#safely(() => this.#prepared(sql).all(...values)) as Record<string, unknown>[];
+  }
+
+  /** Reads from several tables as of one moment. */
+  reading<T>(read: () => T): T {
+    this.#safely(() => this.#database.exec('BEGIN'));
+    try {
+      return read();
+    } finally {
+      this.#database.exec('COMMIT');
+    }
+  }
+
+  /** @throws StoreError for faults of the file; of SQLite where it is locked, which is waited for. */
+  #safely<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw isBusy(error) ? error : storeError(error, this.#path);
+    }
+  }
+
+  /** The statements are no longer used. */
+  close(): void {
+    this.#statements.clear();
+  }
+
+  head(run: string): Head | undefined {
+    return headIn(this.get(`${HEAD} WHERE id = ?`, keyColumn(run)));
+  }
+
+  /** The runs that a name of operators refers to; see `runRef`. */
+  headsOf(ref: string): readonly Head[] {
+    return this.headsWhere('ref = ?', ref);
+  }
+
+  /** Runs by a condition on their table. */
+  headsWhere(condition: string, ...values: readonly SqliteValue[]): readonly Head[] {
+    return this.all(`${HEAD} WHERE ${condition}`, ...values).flatMap((row) => headIn(row) ?? []);
+  }
+
+  load({ n, id, seq, epoch, graph: graphHash }: Head): LoadedRun {
+    const rows = this.all('SELECT tab, key, row, refs FROM state WHERE run = ?', n).map(
+      ({ tab, key, row, refs }) =>
+        ({
+          op: 'put',
+          table: tab,
+          key: keyIn(key),
+          row: this.json(row),
+          ...(refs === null ? {} : { refs: JSON.parse(refs as string) }),
+        }) as unknown as Row,
+    );
+    const hostRows = this.all('SELECT tab, key, row FROM host WHERE run = ? ORDER BY n', n).map(
+      ({ tab, key, row }) => ({ table: tab, key: keyIn(key), row: this.json(row) }) as unknown as HostRow,
+    );
+    return { run: id, seq, epoch, graphHash, rows, hostRows };
+  }
+
+  graph(hash: string): Graph | undefined {
+    const row = this.get('SELECT graph FROM graphs WHERE hash = ?', hash);
+    return row === undefined ? undefined : (JSON.parse(row.graph as string) as Graph);
+  }
+
+  /** Entries of a run from one number on, in their order. */
+  entries(n: number, from: number, most: number): readonly StoredEntry[] {
+    const entries = this.all(
+      'SELECT seq, events FROM entries WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?',
+      ...[n, from, most],
+    );
+    return entries.map(({ seq, events }) => ({
+      seq: seq as number,
+      events: (this.json(events) as unknown[]).map(
+        (event) => readEvent(event, (hash) => this.#text(hash)) as Event,
+      ),
+    }));
+  }
+
+  /** What was sent to a run and not yet consumed, the oldest first. */
+  inbox(n: number): readonly InboxItem[] {
+    return this.all('SELECT item FROM inbox WHERE run = ? ORDER BY n', n).map(
+      ({ item }) => JSON.parse(item as string) as InboxItem,
+    );
+  }
+
+  /** Removes a run with the texts and the graph that no other one has. */
+  remove({ n, graph }: Head): void {
+    for (const table of ['entries', 'state', 'host', 'inbox', 'responses'])
+      this.run(`DELETE FROM ${table} WHERE run = ?`, n);
+    this.run(
+      `DELETE FROM texts WHERE hash IN (SELECT hash FROM uses WHERE run = ?1)
+       AND NOT EXISTS (SELECT 1 FROM uses WHERE uses.hash = texts.hash AND run <> ?1)`,
+      n,
+    );
+    this.run('DELETE FROM uses WHERE run = ?', n);
+    this.run('DELETE FROM runs WHERE n = ?', n);
+    this.run(
+      'DELETE FROM graphs WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE graph = ?1)',
+      graph,
+    );
+  }
+
+  json(column: unknown): unknown {
+    return JSON.parse(typeof column === 'string' ? column : this.#text(column as Uint8Array));
+  }
+
+  #text(hash: Uint8Array): string {
+    const row = this.get('SELECT text FROM texts WHERE hash = ?', hash);
+    if (row === undefined) throw new StoreError('damaged', this.#path, 'a value is missing');
+    return row.text as string;
+  }
+
+  #prepared(sql: string): SqliteStatement {
+    const prepared = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+}
+
+function headIn(row: Record<string, unknown> | undefined): Head | undefined {
+  return row === undefined ? undefined : ({ ...row, id: keyIn(row.id) } as unknown as Head);
+}

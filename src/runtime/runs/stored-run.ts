@@ -1,0 +1,577 @@
+import type { AuthInfo, Owner } from '../../decorators/context.js';
+import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import type { Json } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import { planOf } from '../../plan/compile.js';
+import type { Fact, Failure, RunState } from '../engine/contract.js';
+import type { Event } from '../engine/events.js';
+import { remainsOf } from '../engine/read.js';
+import { RunMask } from '../secrets/run-mask.js';
+import { maskedThrown, thrownText } from '../tools/exceptions.js';
+import type { Log } from '../tools/log.js';
+import { type Peer, runRef } from '../tools/port.js';
+import { ActionHistory } from './actions/action-history.js';
+import type { AnsweredRun, Decision } from './actions/answers.js';
+import type { PendingAction } from './actions/elicitation.js';
+import { RunQuestions } from './actions/run-questions.js';
+import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
+import type { ForkOrigin } from './fork-origin.js';
+import type { SharedContext } from './run/calls-in-flight.js';
+import type { Clock } from './run/clock.js';
+import type { Delivery } from './run/inbox.js';
+import { LiveRun } from './run/live-run.js';
+import type { CancelOptions, LeftOver, RunHost, RunKeeper } from './run/run-host.js';
+import { remainsForCaller } from './run/side-effects.js';
+import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
+import { logEnd, logStart } from './run-log.js';
+import { accessKey, answerId } from './run-owner.js';
+import { actOn, RunShare, type SharedRun } from './run-share.js';
+import {
+  type BegunRun,
+  type Cancellation,
+  type ResumedRun,
+  type RunAnswer,
+  type RunGroup,
+  type RunSummary,
+  recorded,
+  runRow,
+  runRowsIn,
+  type ShownArguments,
+  type Submission,
+  shownArguments,
+  summaryOf,
+  type Waiter,
+} from './run-store.js';
+import { runTexts } from './run-texts.js';
+import {
+  type HostRow,
+  type InboxItem,
+  JournalConflictError,
+  JournalFailedError,
+  type LoadedRun,
+} from './store/journal.js';
+import { WaitingRequest, WaitingRequests } from './waiting-requests.js';
+
+/** What the runs of a store share. */
+export interface StoreParts extends RunHost {
+  readonly clock: Clock;
+  readonly schemas: SchemaCompiler;
+  /** The inputs of a tool whose values must not be shown. */
+  readonly secretInputs: (tool: string) => readonly string[];
+  /** Whether only steps of workflows may call a tool. Default: none is private. */
+  readonly isPrivate?: (tool: string) => boolean;
+  /** The tools that a workflow may call and that are not there. Default: all are. */
+  readonly missingTools?: (graph: Graph) => readonly string[];
+  /** Why a value cannot be what a call of a tool returned. Default: it can. */
+  readonly resultFailure?: (tool: string, value: Json) => Failure | undefined;
+  /** Receives what clients must not see. */
+  readonly log: Log;
+  /** Receives a run when it waits for an answer without a request, and when that ends. */
+  readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
+  readonly onEnd: (run: StoredRun) => void;
+}
+
+/** How a run ended: all that is kept of it. */
+interface Ended {
+  readonly at: number;
+  readonly startedAt: number;
+  readonly envelope: Envelope;
+  readonly shown: ShownArguments;
+  /** Why its start could not be written. */
+  readonly startFault?: unknown;
+}
+
+/**
+ * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
+ * action and answering it nothing can come in between, so that of two answers one is consumed.
+ */
+export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedContext, SharedRun {
+  readonly id: string;
+  readonly group: RunGroup;
+  /** With the roles it had when it started the run. */
+  readonly principal: Owner;
+  readonly actions = new ActionHistory();
+  readonly questions = new RunQuestions(this);
+  graph: Graph;
+  mask: RunMask;
+  requestId: string;
+  /** Made for the first request and dropped after the last: many runs wait at once. */
+  #waiting: WaitingRequests | undefined;
+  readonly #parts: StoreParts;
+  /** What callers have sent; made when they do. */
+  #requests: RunInbox | undefined;
+  /** Of the request that started the run. */
+  #auth: AuthInfo | undefined;
+  /** Of the same request; until the run waits for something. */
+  #peer: Peer | undefined;
+  #live: LiveRun | undefined;
+  /** Whether it was cancelled with `compensate`; the first cancellation counts. */
+  #undoes: boolean | undefined;
+  #forkedFrom: ForkOrigin | undefined;
+  /** When it was over, in ms since the epoch. */
+  #endAt: number | undefined;
+  #ended: Ended | undefined;
+  /** It had ended before this process knew it, or in another one. */
+  #wasOver = false;
+  /** Where its journal has other processes. */
+  readonly #share: RunShare | undefined;
+  /** A journal of several processes failed, and keeps it as it was last written: it is loaded from there again. */
+  isAbandoned = false;
+
+  /** @param run one to begin, with the request that does so, or one to go on with. */
+  constructor(run: BegunRun | ResumedRun, group: RunGroup, parts: StoreParts) {
+    const { graph } = run;
+    const { secretInputs } = parts;
+    this.group = group;
+    this.principal = run.owner;
+    this.#parts = parts;
+    this.graph = graph;
+    const { journal } = parts;
+    if (journal?.leases !== undefined)
+      this.#share = new RunShare(this, journal, journal.leases, 'loaded' in run ? run.loaded : undefined);
+    if ('loaded' in run) {
+      this.id = run.loaded.run;
+      this.#auth = run.auth;
+      // No request moves it on: calls get its name in logs.
+      this.requestId = this.#ref;
+      this.mask = this.#load(run.loaded);
+      return;
+    }
+    const { id, input, request } = run;
+    this.id = id;
+    this.mask = run.mask ?? new RunMask(graph, { input, secretInputs });
+    this.#auth = request.auth;
+    this.#peer = request.peer;
+    this.requestId = request.requestId;
+    this.#live = new LiveRun({ graph, input, mask: this.mask, runId: id, context: this }, parts, this);
+  }
+
+  get waiting(): WaitingRequests {
+    this.#waiting ??= new WaitingRequests(this);
+    return this.#waiting;
+  }
+
+  get clock(): Clock {
+    return this.#parts.clock;
+  }
+
+  get schemas(): SchemaCompiler {
+    return this.#parts.schemas;
+  }
+
+  get live(): LiveRun | undefined {
+    return this.#live;
+  }
+
+  get endedAt(): number | undefined {
+    return this.#ended?.at;
+  }
+
+  get envelope(): Envelope {
+    if (this.#ended !== undefined) return this.#ended.envelope;
+    if (this.#live === undefined) throw new Error(`run ${this.#ref} neither goes on nor has it ended`);
+    return this.#envelopeOf(this.#live);
+  }
+
+  /** The envelope as soon as everything it tells is safe. */
+  get safeEnvelope(): Promise<Envelope> {
+    return new Promise((resolve) => this.whenSafe(() => resolve(this.envelope)));
+  }
+
+  get error(): Envelope['error'] {
+    return this.#ended?.envelope.error;
+  }
+
+  get isCancelled(): boolean {
+    return this.#live === undefined
+      ? this.#ended?.envelope.status === 'cancelled'
+      : this.#live.state.run.cancelling !== undefined;
+  }
+
+  get isUndone(): boolean {
+    return this.isCancelled && this.#undoes === true;
+  }
+
+  get summary(): Promise<RunSummary> {
+    return new Promise((resolve) => {
+      this.whenSafe(() => resolve(summaryOf(this.envelope, this.#shown, this.#startedAt, this.endedAt)));
+    });
+  }
+
+  get #startedAt(): number {
+    return this.#ended?.startedAt ?? this.#live?.state.run.startedAt ?? 0;
+  }
+
+  get #shown(): ShownArguments {
+    return this.#ended?.shown ?? shownArguments(this.#live?.state.input ?? {}, this.mask);
+  }
+
+  /** Sets the run going, for the request that began it. Rejects where its start could not be written. */
+  async begin(waiter: Waiter): Promise<Envelope> {
+    const waitingRequest = new WaitingRequest(this, waiter);
+    logStart(this.#parts.log, this.#logged);
+    this.#live?.go();
+    waitingRequest.open();
+    const envelope = await waitingRequest.envelope;
+    if (this.#ended !== undefined && 'startFault' in this.#ended) throw this.#ended.startFault;
+    return envelope;
+  }
+
+  /** Goes on with it after a restart, where there are no other processes. Otherwise shows it as it is. */
+  resume(): void {
+    this.#wasOver = this.#live?.state.run.status !== 'running';
+    if (!this.#wasOver && this.#share === undefined) logStart(this.#parts.log, this.#logged, true);
+    if (this.#share === undefined) this.#live?.go();
+    else this.changed();
+  }
+
+  // What follows is for other processes that have the journal.
+
+  /** Whether this process goes on with it, and another one does not. */
+  get isActing(): boolean {
+    return this.#share?.isActing ?? true;
+  }
+
+  /** Shows it as the journal has it. Resolves with whether the journal has it. */
+  refresh(): Promise<boolean> {
+    return this.#share?.refresh() ?? Promise.resolve(true);
+  }
+
+  /** Goes on with it here, unless another process does. */
+  async takeUp(): Promise<void> {
+    if (await this.refresh()) await this.#share?.act();
+  }
+
+  get isAwaited(): boolean {
+    return this.#waiting?.isEmpty === false || this.#requests?.isEmpty === false;
+  }
+
+  /** Whether this process has nothing to do for it before a time: then it can be loaded again when it is asked for. */
+  isUnused(until: number): boolean {
+    if (this.#share?.isCurrent !== true || this.isAwaited) return false;
+    const live = this.#live;
+    if (live === undefined || !this.isActing) return true;
+    return live.isSafe && live.liveStatus !== 'busy' && live.nextTime >= until;
+  }
+
+  get graphHash(): string {
+    return planOf(this.graph).hash;
+  }
+
+  adopt(loaded: LoadedRun, graph = this.graph): void {
+    if (this.#live === undefined) return;
+    this.#live.leave();
+    this.graph = graph;
+    this.#load(loaded);
+    if (loaded.holder === 'this') {
+      logStart(this.#parts.log, this.#logged, true);
+      this.#live.go();
+      return;
+    }
+    this.#wasOver = this.#live.state.run.status !== 'running';
+    this.changed();
+  }
+
+  #load(loaded: LoadedRun): RunMask {
+    const graph = this.graph;
+    this.mask = new RunMask(graph, { secretInputs: this.#parts.secretInputs, rows: loaded.hostRows });
+    this.reload(loaded.hostRows);
+    this.#live = new LiveRun({ graph, loaded, mask: this.mask, context: this }, this.#parts, this);
+    return this.mask;
+  }
+
+  settle(): void {
+    this.#requests?.settle();
+  }
+
+  sent(): void {
+    this.#share?.sent();
+  }
+
+  lost(left: LeftOver): void {
+    this.#share?.lose(left);
+    for (const look of left.waiting) this.whenSafe(look);
+  }
+
+  // What follows is for callers.
+
+  /** Answers an action, or says why not. A repeated answer gets the stored response. */
+  submit(caller: Owner, submission: Submission, waiter: Waiter): Promise<RunAnswer> {
+    return this.#sent.answer(caller, submission, waiter);
+  }
+
+  /** Gives the run up. Once more for a run that was cancelled so changes nothing. */
+  cancel(caller: Owner, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
+    return this.#sent.cancel(caller, how, waiter);
+  }
+
+  get #sent(): RunInbox {
+    this.#requests ??= new RunInbox(this, this.#parts.journal);
+    return this.#requests;
+  }
+
+  inboxRead(items: readonly InboxItem[]): void {
+    if (this.#requests?.misses(items) === true) this.#share?.sent();
+  }
+
+  resultFailure(tool: string, value: Json): Failure | undefined {
+    return this.#parts.resultFailure?.(tool, value);
+  }
+
+  receive(item: InboxItem): Delivery {
+    return this.#sent.receive(item);
+  }
+
+  /** The same for a caller that a question names and that is not the owner: it does not wait for the run. */
+  submitNamed(caller: Owner, submission: Submission): Promise<RunAnswer> {
+    return this.#sent.answer(caller, submission);
+  }
+
+  /** Whether the caller reaches the run as its owner. */
+  isOf(caller: Owner): boolean {
+    return accessKey(caller) === this.group.access;
+  }
+
+  cancelling({
+    reason = runTexts.cancelledByCaller,
+    compensate = false,
+  }: Cancellation): Extract<Event, { kind: 'cancelled' }> {
+    const at = this.clock.now();
+    return { kind: 'cancelled', at, reason, ...(compensate ? { compensate } : {}) };
+  }
+
+  // What follows is for requests that wait for the run.
+
+  abort(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
+    this.cancelHere(reason, { ...how, by: SYSTEM });
+  }
+
+  cancelHere(reason: string, how: CancelOptions): void {
+    const sendOn = (): void => {
+      if (how.code === undefined)
+        this.#sent.cancel(this.principal, { reason }).catch((fault) => this.logFault(fault));
+    };
+    actOn(this, this.#share, (live) => live.cancel(reason, how), sendOn);
+  }
+
+  /** A request has asked for the run: it is not idle. */
+  touch(): void {
+    this.#share?.follow();
+    const hasRequest = this.#waiting?.hasRequest === true;
+    if (hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
+    else this.#parts.idle.add(this);
+    if (this.#waiting?.isEmpty === true) this.#waiting = undefined;
+  }
+
+  /** It was idle for too long. @param ms for how long. */
+  expire(ms: number): void {
+    this.abort(runTexts.idle(ms), { code: 'E_IDLE' });
+  }
+
+  /** The process ends: a later one goes on with the run. Requests that wait are answered. */
+  leave(): void {
+    this.#live?.leave();
+    this.#waiting?.changed();
+  }
+
+  /** Resolves when the run is over, or goes on with an answer or a time only. */
+  atRest(): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.isActing && this.#live?.liveStatus === 'busy') return;
+        this.waiting.unwatch(look);
+        resolve();
+      };
+      this.waiting.watch(look);
+      look();
+    });
+  }
+
+  whenSafe(look: () => void): void {
+    if (this.#share?.isCurrent === false) this.#share.whenCurrent(() => this.whenSafe(look));
+    else if (this.#live === undefined) look();
+    else this.#live.whenSafe(look);
+  }
+
+  take(
+    pending: PendingAction,
+    given: Pick<Submission, 'result'> | { readonly failure: Failure },
+    answered: Promise<Envelope>,
+  ): void {
+    const decide = (): Decision => this.questions.decideAsked(pending, given);
+    const sendOn = (): void => {
+      const submission = { actionId: pending.id, ...submissionOf(given) };
+      this.#sent.answer(this.principal, submission).catch((fault) => this.logFault(fault));
+    };
+    actOn(this, this.#share, (live) => live.deliver(new AnswerDelivery(this, decide, { answered })), sendOn);
+  }
+
+  // What follows is for the host of the run.
+
+  note(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[] {
+    this.actions.note(events, facts, state, this.clock.now());
+    const rows = this.actions.takeRows();
+    if (this.#live?.hasBegun === false) {
+      const { quota, access } = this.group;
+      const alias = this.questions.isRestricted ? { alias: answerId(this.id) } : {};
+      rows.push(runRow('start', { owner: this.principal, quota, access, ...alias, ...recorded(this.#auth) }));
+    }
+    for (const event of events) {
+      if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
+      this.#undoes = event.compensate === true;
+      rows.push(runRow('undoes', this.#undoes));
+    }
+    if (facts.at(-1)?.kind === 'finished') {
+      this.#endAt = this.clock.now();
+      rows.push(runRow('endAt', this.#endAt));
+    }
+    return rows;
+  }
+
+  reload(rows: readonly HostRow[]): void {
+    this.actions.reload(rows);
+    const { undoes, endAt, fork } = runRowsIn(rows);
+    this.#forkedFrom = fork;
+    this.#undoes = undoes;
+    this.#endAt = endAt;
+  }
+
+  observe(fact: Fact, state: RunState): void {
+    // A model is asked by way of the request.
+    if (fact.kind === 'waiting' && fact.action?.mode !== 'model') {
+      this.#auth = recorded(this.#auth).auth;
+      this.#peer = undefined;
+    }
+    this.#waiting?.observe(fact, state);
+  }
+
+  observerFailed(error: unknown): void {
+    this.logFault(error);
+  }
+
+  changed(): void {
+    const { live } = this;
+    if (live === undefined) return;
+    if (live.liveStatus === 'over') this.#end(this.#envelopeOf(live));
+    if (live.liveStatus === 'asking') this.#peer = undefined;
+    this.#waiting?.changed();
+    if (this.#requests?.isEmpty === true) this.#requests = undefined;
+    this.touch();
+  }
+
+  broken(fault: unknown): void {
+    this.logFault(fault);
+    const { live } = this;
+    if (live === undefined) return;
+    const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
+    if (isJournal && this.#share !== undefined) {
+      this.#abandon(live, fault);
+      return;
+    }
+    const text = isJournal ? runTexts.journalFailed(thrownText(fault)) : runTexts.broke(thrownText(fault));
+    const message = this.mask.text(text);
+    const ended: Envelope = {
+      workflow_id: this.id,
+      definition: definitionOf(this.graph, live.state.run.graphHash),
+      status: 'failed',
+      actions: [],
+      error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
+    };
+    this.#end(ended, live.hasBegun ? {} : { startFault: fault });
+    this.#waiting?.changed();
+  }
+
+  /** The journal has it as it was last written: this process or another one goes on with it from there. */
+  #abandon(live: LiveRun, fault: unknown): void {
+    this.isAbandoned = true;
+    this.#parts.journal?.leases?.abandon(this.id).catch((error: unknown) => this.logFault(error));
+    const envelope: Envelope = {
+      workflow_id: this.id,
+      definition: definitionOf(this.graph, live.state.run.graphHash),
+      status: 'running',
+      actions: [],
+    };
+    this.#wasOver = true;
+    this.#end(envelope, live.hasBegun ? {} : { startFault: fault });
+    this.#waiting?.changed();
+  }
+
+  /** Keeps how it ended, and lets go of everything else. */
+  #end(envelope: Envelope, more: Pick<Ended, 'startFault'> = {}): void {
+    this.#ended = {
+      at: this.#endAt ?? this.clock.now(),
+      startedAt: this.#startedAt,
+      envelope,
+      shown: this.#shown,
+      ...more,
+    };
+    const { status, error } = envelope;
+    if (!this.#wasOver) {
+      logEnd(this.#parts.log, this.#logged, {
+        status: status === 'failed' || status === 'cancelled' ? status : 'succeeded',
+        code: error?.code,
+        node: error?.node,
+        durationMs: this.#ended.at - this.#ended.startedAt,
+      });
+    }
+    this.#live = undefined;
+    this.#auth = undefined;
+    this.#peer = undefined;
+    this.#parts.idle.delete(this);
+    this.#parts.onEnd(this);
+    this.#requests?.ended();
+  }
+
+  #envelopeOf(live: LiveRun): Envelope {
+    const { state, liveStatus } = live;
+    const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
+    const { isPrivate = () => false, missingTools } = this.#parts;
+    const remains = () => remainsForCaller(remainsOf(planOf(this.graph), state), isPrivate);
+    const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
+    return envelopeOf({
+      ...{ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask },
+      ...{ missingTools: missingTools?.(this.graph) ?? [], forkedFrom: this.#forkedFrom },
+    });
+  }
+
+  logFault(fault: unknown): void {
+    const { name } = this.graph;
+    this.#parts.log(runTexts.brokeLog(name, this.#ref, maskedThrown(fault, this.mask)), {
+      event: 'run.fault',
+      run: this.#ref,
+      workflow: name,
+    });
+  }
+
+  get #logged() {
+    return { ref: this.#ref, workflow: this.graph.name };
+  }
+
+  /** Names the run where its id must not be shown. */
+  get #ref(): string {
+    return runRef(this.id);
+  }
+
+  // What follows is for the calls of the run. They are made for its owner; of the request that moves it on they know the
+  // id alone.
+
+  get auth(): AuthInfo | undefined {
+    return this.#auth;
+  }
+
+  get peer(): Peer | undefined {
+    return this.#peer;
+  }
+
+  /** Only the owner of the run waits for it, so that the model of its client may be asked. */
+  get modelPeer(): Peer | undefined {
+    return this.#peer ?? this.#waiting?.peer;
+  }
+
+  progress(...report: Parameters<SharedContext['progress']>): void {
+    this.#waiting?.progress(...report);
+  }
+}
+
+/** Cancels an idle run, and every run of a process that ends. */
+const SYSTEM = { kind: 'system' } as const;

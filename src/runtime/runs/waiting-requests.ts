@@ -1,0 +1,242 @@
+import { unreachable } from '../../graph/json.js';
+import type { Fact, Failure, RunState } from '../engine/contract.js';
+import { thrownText } from '../tools/exceptions.js';
+import type { Peer } from '../tools/port.js';
+import { Elicitation, type PendingAction } from './actions/elicitation.js';
+import type { RunQuestions } from './actions/run-questions.js';
+import type { Envelope } from './envelope.js';
+import { ConnectionClosed } from './request.js';
+import type { SharedContext } from './run/calls-in-flight.js';
+import type { Clock } from './run/clock.js';
+import type { LiveRun } from './run/live-run.js';
+import type { Cancellation } from './run/run-in-process.js';
+import type { Submission, Waiter } from './run-store.js';
+import { runTexts } from './run-texts.js';
+
+/** A run as a request sees it that waits for it. */
+export interface AwaitedRun {
+  readonly clock: Clock;
+  /** Missing when the run is over. */
+  readonly live: LiveRun | undefined;
+  readonly envelope: Envelope;
+  readonly waiting: WaitingRequests;
+  abort(reason: string): void;
+  /** Calls back when nothing of the run has still to be written. */
+  whenSafe(look: () => void): void;
+  readonly questions: RunQuestions;
+  /** Hands in the answer of a user who was asked for it. */
+  take(
+    pending: PendingAction,
+    answer: Pick<Submission, 'result'> | { readonly failure: Failure },
+    response: Promise<Envelope>,
+  ): void;
+}
+
+/**
+ * A request that waits for a run, from its construction on. It is answered when the run is over, when nothing of it goes
+ * on without an answer that cannot be had from the user here and now, when only a time can move it on that comes too
+ * late for this request, or when the request reaches its own time limit. If the caller disconnects, the run is cancelled
+ * or goes on, as the waiter says.
+ */
+export class WaitingRequest {
+  /** How the run is when the request is answered. */
+  readonly envelope: Promise<Envelope>;
+  readonly #run: AwaitedRun;
+  readonly #waiter: Waiter;
+  readonly #endsAt: number;
+  /** The run outlasts its end in this one place: a waiter gets the final state. */
+  #live: LiveRun | undefined;
+  readonly #elicitation: Elicitation | undefined;
+  readonly #stopTimer: () => void;
+  #give: (envelope: Envelope) => void = () => {};
+  /** False before the run was moved on. */
+  #isOpen = false;
+  #isOver = false;
+
+  constructor(run: AwaitedRun, waiter: Waiter) {
+    const { request, answerMs } = waiter;
+    this.#run = run;
+    this.#waiter = waiter;
+    this.#endsAt = run.clock.now() + answerMs;
+    this.#live = run.live;
+    this.envelope = new Promise((resolve) => {
+      this.#give = resolve;
+    });
+    this.#elicitation =
+      request.peer?.elicit === undefined
+        ? undefined
+        : new Elicitation(request.peer.elicit, {
+            pendingActions: () => run.questions.openFor(request.principal),
+            shown: (pending) => run.questions.shown(pending),
+            claim: (pending) => run.waiting.claim(pending),
+            release: (pending) => run.waiting.release(pending),
+            answer: (pending, given) => run.take(pending, given, this.envelope),
+            changed: () => this.#look(),
+          });
+    this.#stopTimer = run.clock.setTimer(() => this.#endWhenSafe(), answerMs);
+    run.waiting.join(waiter, this.#look);
+    request.signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (request.signal.aborted) this.#onAbort();
+  }
+
+  /** The run was moved on: from now on the request can be answered. */
+  open(): void {
+    this.#isOpen = true;
+    if (this.#waiter.request.signal.aborted && !this.#endsRun) this.#endWhenSafe();
+    else this.#look();
+  }
+
+  /** Stops waiting: the run goes on without the request. */
+  leave(): void {
+    this.#isOver = true;
+    this.#stopTimer();
+    this.#waiter.request.signal.removeEventListener('abort', this.#onAbort);
+    this.#run.waiting.leave(this.#look);
+    this.#elicitation?.stop();
+  }
+
+  readonly #look = (): void => {
+    const { live } = this.#run;
+    this.#live = live ?? this.#live;
+    if (!this.#isOpen || this.#isOver) return;
+    if (live !== undefined) {
+      // What is not safe may not be shown. The run looks again.
+      if (!live.isSafe) return;
+      this.#elicitation?.update();
+      if (this.#elicitation?.isAsking || !rests(live, this.#endsAt)) return;
+    }
+    this.#end();
+  };
+
+  readonly #onAbort = (): void => {
+    if (this.#endsRun) this.#run.abort(reasonOf(this.#waiter.request.signal));
+    else this.#endWhenSafe();
+  };
+
+  /** A lost connection is not a cancellation: the run is available from another one. */
+  get #endsRun(): boolean {
+    const { request, cancels = false } = this.#waiter;
+    return cancels && !(request.signal.reason instanceof ConnectionClosed);
+  }
+
+  #endWhenSafe(): void {
+    if (this.#isOpen) this.#run.whenSafe(() => this.#end());
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.leave();
+    const { envelope } = this.#run;
+    const live = this.#run.live ?? this.#live;
+    if (live !== undefined) this.#waiter.conclude?.(live.state, envelope);
+    this.#give(envelope);
+  }
+}
+
+/** Whether there is nothing to wait for that would come in time. */
+function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
+  switch (liveStatus) {
+    case 'over':
+    case 'asking':
+      return true;
+    case 'sleeping':
+      return nextTime >= endsAt;
+    case 'busy':
+      return false;
+    default:
+      return unreachable(liveStatus);
+  }
+}
+
+function reasonOf({ reason }: Cancellation): string {
+  return reason === undefined ? runTexts.requestCancelled : thrownText(reason);
+}
+
+/** A callback for each time a run has got as far as it gets for now. */
+interface Watcher {
+  /** A request, which also observes the run. */
+  readonly waiter?: Waiter;
+  readonly watcher: () => void;
+}
+
+/** What waiting requests need of their run. */
+interface WatchedRun {
+  /** Of the latest request that waited for the run. */
+  requestId: string;
+  /** A request has come or left. */
+  touch(): void;
+}
+
+/** The requests that wait for a run, and other watchers of its changes. */
+export class WaitingRequests {
+  readonly #run: WatchedRun;
+  #watching: readonly Watcher[] = [];
+  /** Questions that are before a user. */
+  #claimed: Set<string> | undefined;
+
+  constructor(run: WatchedRun) {
+    this.#run = run;
+  }
+
+  /** Whether it holds nothing: another one does as well. */
+  get isEmpty(): boolean {
+    return this.#watching.length === 0 && this.#claimed === undefined;
+  }
+
+  /** Whether a request waits for the run. */
+  get hasRequest(): boolean {
+    return this.#watching.some(({ waiter }) => waiter !== undefined);
+  }
+
+  /** The client of the latest request that waits. */
+  get peer(): Peer | undefined {
+    return this.#watching.findLast(({ waiter }) => waiter !== undefined)?.waiter?.request.peer;
+  }
+
+  /** From then on the watcher is called whenever the run has got as far as it gets for now. */
+  join(waiter: Waiter, watcher: () => void): void {
+    this.#run.requestId = waiter.request.requestId;
+    this.#watching = [...this.#watching, { waiter, watcher }];
+    this.#run.touch();
+  }
+
+  leave(watcher: () => void): void {
+    this.unwatch(watcher);
+    this.#run.touch();
+  }
+
+  /** The same for a watcher that is not a request. */
+  watch(watcher: () => void): void {
+    this.#watching = [...this.#watching, { watcher }];
+  }
+
+  unwatch(watcher: () => void): void {
+    this.#watching = this.#watching.filter((each) => each.watcher !== watcher);
+  }
+
+  /** The run has got as far as it gets for now. */
+  changed(): void {
+    for (const { watcher } of this.#watching) watcher();
+  }
+
+  observe(fact: Fact, state: RunState): void {
+    for (const { waiter } of this.#watching) waiter?.observe?.(fact, state);
+  }
+
+  progress(...report: Parameters<SharedContext['progress']>): void {
+    for (const { waiter } of this.#watching) waiter?.progress?.(...report);
+  }
+
+  /** False where another request puts this question already. Once granted, it is kept until `letGo`. */
+  claim({ id }: PendingAction): boolean {
+    if (this.#claimed?.has(id)) return false;
+    this.#claimed ??= new Set();
+    this.#claimed.add(id);
+    return true;
+  }
+
+  release({ id }: PendingAction): void {
+    this.#claimed?.delete(id);
+    if (this.#claimed?.size === 0) this.#claimed = undefined;
+  }
+}

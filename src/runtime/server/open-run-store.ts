@@ -1,0 +1,43 @@
+import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
+import { valuePort } from '../runs/actions/model-values.js';
+import { FileRunStore } from '../runs/file-store.js';
+import { MemoryRunStore } from '../runs/memory-store.js';
+import { processClock } from '../runs/run/clock.js';
+import type { RunStore } from '../runs/run-store.js';
+import type { RunStoreOptions } from '../runs/run-store-options.js';
+import { SharedRunStore } from '../runs/shared-store.js';
+import { isShared } from '../runs/store/journal.js';
+import type { Toolset } from '../tools/toolset.js';
+import { missingToolsOf } from './definitions.js';
+import type { ResolvedSettings } from './options.js';
+
+/** The run store that the settings of a server name. */
+export function openRunStore(
+  toolset: Toolset,
+  settings: ResolvedSettings,
+  { schemas, refusal }: { readonly schemas: SchemaCompiler } & Pick<RunStoreOptions, 'refusal'>,
+): RunStore {
+  const { newRunId, runs: limits, log, journal, storePath, telemetry } = settings;
+  const { secretInputs, toolSafety, isPrivate } = toolset;
+  const options: RunStoreOptions = {
+    calls: toolset,
+    schemas,
+    clock: processClock,
+    secretInputs,
+    toolSafety,
+    isPrivate,
+    missingTools: missingToolsOf(toolset.registry),
+    resultFailure: toolset.resultFailure,
+    values: valuePort({ ...settings, schemas }),
+    log,
+    newRunId,
+    limits,
+    ...defined({ refusal, telemetry }),
+  };
+  if (storePath !== undefined) return new FileRunStore(storePath, options);
+  if (journal === undefined) return new MemoryRunStore(options);
+  return isShared(journal)
+    ? new SharedRunStore({ ...options, journal })
+    : new MemoryRunStore({ ...options, journal });
+}
