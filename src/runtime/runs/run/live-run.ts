@@ -7,7 +7,8 @@ import { advance, start } from '../../engine/engine.js';
 import type { Action, Event } from '../../engine/events.js';
 import { commandOf, outstanding } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
-import type { CallMask } from '../../tools/call-mask.js';
+import type { CallMask } from '../../secrets/call-mask.js';
+import { RunMask } from '../../secrets/run-mask.js';
 import { type CallContext, runRef } from '../../tools/port.js';
 import { carrierIn, carrierRows, type RunTelemetry, type TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
@@ -30,7 +31,6 @@ import {
   startOf,
   tellFacts,
 } from './run-host.js';
-import { RunMask } from './run-mask.js';
 import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
 
 /** What takes effect once the journal has it: facts for observers, commands, a response. */
