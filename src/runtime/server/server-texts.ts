@@ -121,16 +121,11 @@ export const serverTexts = {
   unknownPrompt: (name: string, near: string | undefined) =>
     `Unknown prompt '${clip(name)}'${asSentence(near)}`,
   unknownResource: (uri: string) => `Resource not found: ${clip(uri)}`,
-  tooManySubscriptions: (limit: number) =>
-    `A connection subscribes to ${limit} resources at most: unsubscribe from some first`,
   unreadableResource: (uri: string, why: string) => `Resource ${clip(uri)} cannot be read: ${oneLine(why)}`,
   instructionUnreadable: (uri: string, why: string) =>
     `Its instruction ${clip(uri)} cannot be read: ${oneLine(why)}`,
   requestCancelled: () => 'the request was cancelled',
   badCursor: () => 'Invalid cursor: this list did not return it. Leave it out to get the first page',
-  badParams: (method: string, problems: string) => `Invalid params of ${method}: ${oneLine(problems)}`,
-  unknownMethod: (method: string) => `Method not found: ${clip(method)}`,
-  internal: (method: string) => `Internal error in ${clip(method)}; the server's log has the details`,
   /** One refusal for all problems of a request's arguments. */
   badArguments: (problems: readonly string[]) => problems.map((problem) => oneLine(problem)).join('; '),
   missingArgument: (name: string) => `Missing required argument '${name}'`,
@@ -170,14 +165,6 @@ export const serverTexts = {
   strayError: (isRejection: boolean, shown: string) =>
     `${isRejection ? 'A rejection was left unhandled' : 'An error was thrown outside of any call'}; the server keeps serving: ${shown}`,
   fatalError: (shown: string) => `The server cannot go on and ends with exit code 1: ${shown}`,
-  notHost: (text: string) =>
-    `\`allowedHosts\` lists '${clip(text)}', which is not a host: write \`example.com\` or \`example.com:8443\``,
-  notOrigin: (text: string) =>
-    `\`allowedOrigins\` lists '${clip(text)}', which is not an origin: write \`https://example.com\``,
-  foreignHost: (host: string | undefined) =>
-    `Forbidden: ${host === undefined ? 'the request has no Host header' : `this server is not served as '${clip(host)}'`}. Its operator lists its names in \`allowedHosts\`.`,
-  foreignOrigin: (origin: string) =>
-    `Forbidden: pages of '${clip(origin)}' must not call this server. Its operator lists those that may in \`allowedOrigins\`.`,
   toolCancelled: (name: string) =>
     `The call of tool '${name}' was cancelled; whether it took effect is unknown`,
 } as const;
@@ -270,33 +257,3 @@ function toolList(tools: readonly string[]): string {
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
-
-/** What this adapter says about messages that never reach the server, to clients and to operators. */
-export const adapterTexts = {
-  messageTooLong: (limit: number) =>
-    `Invalid Request: a message must not exceed ${limit} bytes; send large content in several calls, or a reference to it`,
-  notJson: () => 'Parse error: the message is not JSON',
-  batch: () => 'Invalid Request: batches are not supported, send one message at a time',
-  notObject: () => 'Invalid Request: a message is a JSON object',
-  badVersion: () => 'Invalid Request: `jsonrpc` must be "2.0"',
-  badParams: () => 'Invalid Request: `params` must be an object',
-  inexactId: () =>
-    'Invalid Request: numbers beyond 2^53 - 1 are not exact, so this answer has no id: use a smaller number or text as `id`',
-  badMessage: () => 'Invalid Request: the message is not a JSON-RPC 2.0 request, notification or response',
-  badInitialize: (problems: string) => `Invalid params of initialize: ${oneLine(problems)}`,
-
-  notAttached: (problems: readonly string[]) =>
-    `the registry cannot be added to the server:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
-  attachedLate: () => 'the server is connected already: call attach before connect',
-  notAttachable: () =>
-    'this is not a Server or McpServer of @modelcontextprotocol/sdk 1.x: pass the object that you connect',
-  nameInBoth: (what: string, name: string) =>
-    `${what} \`${clip(name)}\` is in both: rename it in the registry or in the server`,
-  noClientYet: () => 'there is no client yet: the lists are read before the server connects',
-
-  refused: (why: string) => `a message of the client was refused: ${why}`,
-  strayMessage: (why: string) => `a message of the client was ignored: ${oneLine(why, 200)}`,
-  connectionClosed: () => 'the connection was closed',
-  aborted: (count: number) =>
-    `the client hung up: ${count === 1 ? '1 request was' : `${count} requests were`} still in flight and aborted`,
-} as const;

@@ -1,4 +1,4 @@
-import { FairTurns } from '../http/fair-turns.js';
+import { FairTurns } from '../fair-turns.js';
 import type { LiveCatalogue } from '../live-catalogue.js';
 
 /** How long what clients bring is used, and a failure is repeated, in ms. */

@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../runs/run/run-in-process.js';
+import type { Cancellation } from '../runs/run/run-in-process.js';
 
 /** How many requests are worked on at once. */
 export interface TurnLimits {
