@@ -3,8 +3,8 @@ import { LOG_LEVELS, type LogLevel } from '../../decorators/client.js';
 import { unreachable } from '../../graph/json.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
 import type { RequestContext } from '../runs/request.js';
-import { faultCodes, ProtocolFault } from '../server/request.js';
 import type { StepwrightServer } from '../server/stepwright-server.js';
+import { faultCodes, ProtocolFault } from '../server/wire.js';
 
 // Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
 // and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.

@@ -1,9 +1,9 @@
 import { StoreError } from '../runs/store/sqlite/store-error.js';
 import { ServerStartError } from '../server/lifecycle.js';
 import type { ServerOptions } from '../server/options.js';
-import { RegistrationError } from '../server/registration.js';
+import { RegistrationError } from '../server/registrations.js';
 import { createServer } from '../server/server.js';
-import { SpecError } from '../server/specs/spec-errors.js';
+import { SpecError } from '../server/specs/url-rules.js';
 import type { StepwrightServer } from '../server/stepwright-server.js';
 import { FactoriesError } from '../tools/factories.js';
 import { type Registry, StaleRegistryError } from '../tools/registry.js';

@@ -4,7 +4,8 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { ServerSettings } from '../../server/options.js';
-import { InFlight } from '../../server/request.js';
+
+import { InFlight } from '../../server/requests/limits.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { WithFactories } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/log.js';

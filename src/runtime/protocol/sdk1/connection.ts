@@ -10,8 +10,10 @@ import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
-import { faultCodes, InFlight, ProtocolFault, RequestSignal } from '../../server/request.js';
+
+import { InFlight, RequestSignal } from '../../server/requests/limits.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
+import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';

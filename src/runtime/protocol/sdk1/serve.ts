@@ -1,4 +1,5 @@
 import type { ServerOptions, ServerSettings } from '../../server/options.js';
+
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { WithFactories } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/log.js';

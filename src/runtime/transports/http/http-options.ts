@@ -1,6 +1,6 @@
 import { clip } from '../../../graph/printable-text.js';
-import type { TurnLimits } from '../../server/fair-turns.js';
 import { checkLimits } from '../../server/options.js';
+import type { TurnLimits } from '../../server/requests/fair-turns.js';
 import type { BearerAuth } from './bearer-auth.js';
 import { isTrustProxy, type TrustProxy } from './client-address.js';
 import type { HostValidationOptions } from './host-validation.js';

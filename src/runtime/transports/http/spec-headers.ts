@@ -1,7 +1,7 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
-import type { ViewSelection } from '../../server/specs/spec-options.js';
 import { specTexts } from '../../server/specs/spec-texts.js';
 import { readHintsHeader } from '../../server/specs/tool-hints.js';
+import type { ViewSelection } from '../../server/stepwright-server.js';
 import type { Log } from '../../tools/log.js';
 
 /** Who sends a header. */
