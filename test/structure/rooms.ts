@@ -39,7 +39,7 @@ const PURE: Partial<Record<Room, readonly string[]>> = {
   'src/graph': ['zod', '@noble/hashes'],
   'src/plan': [],
   'src/check': [],
-  'src/print': [],
+  'src/print': ['@dagrejs/dagre'],
   'src/infer': [],
   'src/runtime/engine': [],
 };
