@@ -62,14 +62,19 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     const head = `import { readdirSync, readFileSync } from 'node:fs';
       import { far } from './near.js';
       import { linked } from 'linked';
+      import { inside } from './folder';
+      import required from './required.cjs';
       const has = process.env.CACHE_TEST_WORD ?? 'none';
       const file = readFileSync('words.txt', 'utf8').trim();
       const listed = readdirSync('words').join(' ');`;
-    const schema = 'z.object({ a: z.enum([far, linked, has, file, listed] as string[]) })';
+    const schema = 'z.object({ a: z.enum([far, linked, inside, required, has, file, listed] as string[]) })';
     const files = {
       'src/tool.ts': tool('a', head, schema),
       'src/near.ts': "export * from './far.js';",
       'src/far.ts': "export const far: string = 'far-1';",
+      'src/folder/index.ts': "export const inside: string = 'inside-1';",
+      'src/required.cjs': "module.exports = require('./inner.cjs');",
+      'src/inner.cjs': "module.exports = 'required-1';",
       'words.txt': 'file-1',
       'words/listed-1': '',
       'linked/package.json': '{ "name": "linked", "type": "module", "exports": "./index.js" }',
@@ -85,6 +90,9 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     const changes: readonly (readonly [string, string, string?])[] = [
       ['src/far.ts', "export const far: string = 'far-2';", 'far-2'],
       ['linked/inner.js', "export const linked = 'linked-2';", 'linked-2'],
+      ['src/folder/index.ts', "export const inside: string = 'inside-2';", 'inside-2'],
+      ['src/folder.ts', "export const inside: string = 'inside-3';", 'inside-3'],
+      ['src/inner.cjs', "module.exports = 'required-2';", 'required-2'],
       ['words.txt', 'file-2', 'file-2'],
       ['words/listed-2', '', 'listed-1 listed-2'],
       [

@@ -30,6 +30,9 @@ export const NOTHING = 'nothing';
 /** The read of an environment variable; `*` for the whole environment. */
 export const variableRead = (name: string): string => `env ${name}`;
 
+/** The read of how Node.js finds modules. */
+export const CONDITIONS_READ = 'conditions ';
+
 /** The read of `sourceNames` of a project. */
 export const namesRead = (without: readonly string[], specs: readonly string[]): string =>
   `names ${JSON.stringify([without, specs])}`;
@@ -38,15 +41,22 @@ export const namesRead = (without: readonly string[], specs: readonly string[]):
  * The marks of what a run reads of its surroundings: variables, names, and all others are absolute paths.
  *
  * @param root - of the project, absolute.
- * @param env - of the processes that import modules.
+ * @param conditions - of the processes that import modules.
  */
-export function marksIn(root: string, env: NodeJS.ProcessEnv, states = new States()): MarkOf {
+export function marksIn(root: string, { flags, env }: Conditions, states = new States()): MarkOf {
   return (read) => {
-    const [, kind, rest = ''] = /^(env|names) (.*)$/s.exec(read) ?? [];
+    const [, kind, rest = ''] = /^(env|names|conditions) (.*)$/s.exec(read) ?? [];
     if (kind === 'env') return variableMark(rest, env);
+    if (kind === 'conditions') return sha256(JSON.stringify([flags, env.NODE_OPTIONS ?? '']));
     if (kind === 'names') return sourceNames(root, ...(JSON.parse(rest) as [string[], string[]]));
     return states.of(read);
   };
+}
+
+interface Conditions {
+  /** Arguments of Node.js. */
+  readonly flags: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** A hash, so that the cache has no secret. */

@@ -37,7 +37,7 @@ export function recallRun({ root: folder, configFile }: RunName): CleanRun | und
   const root = realpathSync(folder);
   const file = memoFile({ root, configFile });
   if (file === undefined) return undefined;
-  return new Memo(file).recall<CleanRun>(RUN, '', '', marksIn(root, childConditions(root).env));
+  return new Memo(file).recall<CleanRun>(RUN, '', '', marksIn(root, childConditions(root)));
 }
 
 /** Keeps the result of a run, whose registries were written meanwhile. */
@@ -50,20 +50,16 @@ export function keepRun(memo: Memo, root: string, inputs: Inputs, run: CleanRun)
 /** Where the memo of runs of this name is saved; nothing where the project has no place for a cache. */
 export function memoFile({ root, configFile = '' }: RunName): MemoFile | undefined {
   const folder = cacheFolder(root);
-  return folder === undefined ? undefined : { folder, name: `memo ${configFile}`, key: softwareKey(root) };
+  return folder === undefined ? undefined : { folder, name: `memo ${configFile}`, key: softwareKey() };
 }
 
-/**
- * Identifies this package, by its version when it is installed and by its files in a checkout, Node.js, and how it finds
- * modules.
- */
-function softwareKey(root: string): string {
+/** Identifies Node.js and this package, by its version when it is installed and by its files in a checkout. */
+function softwareKey(): string {
   const { node, v8 } = process.versions;
-  const { flags, env } = childConditions(root);
   const manifest = packageFile('package.json');
   const isInstalled = manifest.split(path.sep).includes('node_modules');
   const files = isInstalled ? [] : stampsIn(packageFile(isFromSource ? 'src' : 'dist'));
-  return sha256(JSON.stringify([node, v8, flags, env.NODE_OPTIONS, stateOf(manifest), files]));
+  return sha256(JSON.stringify([node, v8, stateOf(manifest), files]));
 }
 
 function stampsIn(folder: string): readonly string[] {

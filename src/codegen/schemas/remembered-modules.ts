@@ -1,6 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
-import { type Inputs, manifestsAbove, marksIn, type States, variableRead } from '../incremental/inputs.js';
+import {
+  CONDITIONS_READ,
+  type Inputs,
+  manifestsAbove,
+  marksIn,
+  type States,
+  variableRead,
+} from '../incremental/inputs.js';
 import type { Memo } from '../incremental/memo.js';
 import {
   type ClassReading,
@@ -42,7 +49,7 @@ export async function importRemembered(
   const { memo, inputs, states } = memory;
   const { root, loader } = options;
   const outcomes = new Map<string, ModuleOutcome>();
-  const markOf = marksIn(root, childConditions(root).env, states);
+  const markOf = marksIn(root, childConditions(root), states);
   const keyOf = ({ classes }: ModuleRequest): string =>
     JSON.stringify([loader, classes.map(({ kind, exportName }) => [kind, exportName])]);
   for (const module of modules) {
@@ -67,7 +74,8 @@ export async function importRemembered(
     outcomes.set(module.file, outcome);
     if (outcome.kind !== 'imported') continue;
     const paths = [...outcome.loads, ...manifestsOf(outcome.loads)];
-    const reads = new Map([
+    const reads = new Map<string, string>([
+      [CONDITIONS_READ, markOf(CONDITIONS_READ)],
       ...paths.map((path) => [path, changedSince(start, path) ? 'changed' : markOf(path)] as const),
       ...variablesIn(shared).map((read) => [read, markOf(read)] as const),
       ...Object.entries(shared.paths),
