@@ -17,9 +17,8 @@ type Values = Readonly<Record<string, JsonSchema>>;
 function nodeValues(): Values {
   const text: JsonSchema = { type: 'string' };
   const number: JsonSchema = { type: 'number' };
-  const branches = ref('branch');
   return {
-    ...{ type: { enum: [...SPEC_KINDS] }, id: text, title: text, when: text, condition: text, output: text },
+    ...{ type: { enum: [...SPEC_KINDS] }, title: text, when: text, condition: text, output: text },
     depends_on: { anyOf: [text, { type: 'array', items: text }] },
     join: { enum: [...JOINS] },
     timeout: ref('duration'),
@@ -30,16 +29,16 @@ function nodeValues(): Values {
     default: { anyOf: [text, objectOf(['goto'], {}, { goto: text })] },
     branches: {
       anyOf: [
-        { type: 'object', additionalProperties: branches },
-        { type: 'array', items: branches },
+        { type: 'object', additionalProperties: ref('keyNamedBranch') },
+        { type: 'array', items: ref('ownNamedBranch') },
       ],
     },
     on_partial_failure: { anyOf: [{ enum: ['abort', 'continue', 'rollback_all'] }, text] },
     ...{ concurrency: number, max_iterations: number, as: text },
     on_item_error: { enum: ['fail', 'continue'] },
     items: { anyOf: [{ type: 'array' }, text] },
-    step: ref('node'),
-    steps: { type: 'array', items: ref('node'), minItems: 1 },
+    step: ref('ownNamed'),
+    steps: { type: 'array', items: ref('ownNamed'), minItems: 1 },
     ...{ expects: ref('parameters'), yield: text, message: text, code: text },
   };
 }
@@ -56,6 +55,8 @@ function caseSchema(): JsonSchema {
     ...{ when: text, condition: text, goto: text },
   });
 }
+
+const ID: JsonSchema = { description: NODE_KEYS.id ?? '', type: 'string' };
 
 /** A node by its kind: what a node is decides which keys it has, and which are completed. */
 export function nodeSchema(): JsonSchema {
@@ -102,7 +103,7 @@ function kindSchema(
   const allowed = keysOf(kind).filter((key) => !misplaced.has(key));
   const call = CALLS[kind];
   const calls = call === undefined ? [] : ['args', kind];
-  const own = allowed.filter((key) => !COMMON_KEYS.includes(key) && !calls.includes(key));
+  const own = allowed.filter((key) => !COMMON_KEYS.includes(key) && !calls.includes(key) && key !== 'id');
   return {
     properties: keysIn(own, OWN_VALUES[kind]),
     propertyNames: { anyOf: [{ enum: allowed }, { pattern: '^x-' }] },
@@ -110,14 +111,26 @@ function kindSchema(
   };
 }
 
-/** A branch of a parallel node: a node, or several in a row. */
-export function branchSchema(): JsonSchema {
-  const steps = nodeValues().steps ?? {};
+/** A node that is named by its key in an object, or one that may have an `id`. */
+export function namedNodeSchemas(): Readonly<Record<'keyNamed' | 'ownNamed', JsonSchema>> {
   return {
+    keyNamed: { allOf: [ref('node')], properties: { id: false } },
+    ownNamed: { allOf: [ref('node')], properties: { id: ID } },
+  };
+}
+
+/** A branch of a parallel node: a node, or several in a row. In a list each has its `id`. */
+export function branchSchemas(): Readonly<Record<'keyNamedBranch' | 'ownNamedBranch', JsonSchema>> {
+  const { steps = {} } = nodeValues();
+  const schema = (node: JsonSchema, keys: readonly string[]): JsonSchema => ({
     type: 'object',
     if: { required: ['steps'], not: { required: ['type'] } },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    then: objectOf(['id', 'steps'], NODE_KEYS, { id: { type: 'string' }, steps }),
-    else: ref('node'),
+    then: objectOf(keys, NODE_KEYS, { id: { type: 'string' }, steps }),
+    else: node,
+  });
+  return {
+    keyNamedBranch: schema(ref('keyNamed'), ['steps']),
+    ownNamedBranch: { ...schema(ref('ownNamed'), ['id', 'steps']), required: ['id'] },
   };
 }

@@ -2,11 +2,12 @@ import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
 import { DOCUMENT_KEYS, EXPOSURES, WORKFLOW_KEYS } from '../orchestrator/document.js';
+import { DURATION_PATTERN } from '../orchestrator/durations.js';
 import { BACKOFFS, ON_ERROR_KEYS } from '../orchestrator/on-error.js';
 import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../orchestrator/parameters.js';
 import { callSchema, type DescribedTool, undoSchema, workflowCallSchema } from './call-schemas.js';
 import { DOCUMENT, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';
-import { branchSchema, nodeSchema } from './node-schema.js';
+import { branchSchemas, namedNodeSchemas, nodeSchema } from './node-schema.js';
 import { objectOf, ref } from './schema-parts.js';
 
 /** What spec files may use. */
@@ -28,7 +29,8 @@ export function specSchema({ tools, workflows }: SpecVocabulary): JsonObject {
     definitions: {
       workflow: workflowSchema(),
       node: nodeSchema(),
-      branch: branchSchema(),
+      ...namedNodeSchemas(),
+      ...branchSchemas(),
       parameters: { type: 'object', additionalProperties: ref('parameter') },
       parameter: objectOf(PARAMETER_KEYS, PARAMETER, typeKeys()),
       items: { anyOf: [typeName(), objectOf(TYPE_KEYS, PARAMETER, typeKeys())] },
@@ -39,7 +41,7 @@ export function specSchema({ tools, workflows }: SpecVocabulary): JsonObject {
         jitter: { type: 'number' },
         fallback: { type: 'string' },
       }),
-      duration: { anyOf: [{ type: 'number' }, { type: 'string' }] },
+      duration: { anyOf: [{ type: 'number' }, { type: 'string', pattern: DURATION_PATTERN }] },
       call: callSchema(named),
       workflowCall: workflowCallSchema(graphs),
       undo: undoSchema(['call', 'args']),
@@ -64,7 +66,7 @@ function workflowSchema(): JsonSchema {
       title: { type: 'string' },
       description: { type: 'string' },
       params: ref('parameters'),
-      graph: { type: 'object', additionalProperties: ref('node'), minProperties: 1 },
+      graph: { type: 'object', additionalProperties: ref('keyNamed'), minProperties: 1 },
       returns: {},
       expose: { anyOf: [{ enum: [...EXPOSURES] }, { type: 'array', items: { enum: [...EXPOSURES] } }] },
       fail_fast: { type: 'boolean' },

@@ -3,7 +3,10 @@ import type { Reports } from '../text/reading.js';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const SHORT = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)$/;
-const ISO = /^PT(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:\.[0-9]+)?)S)?$/;
+const ISO = /^PT(?=[0-9])(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:\.[0-9]+)?)S)?$/;
+
+/** A regular expression of the texts that are times. */
+export const DURATION_PATTERN = `${SHORT.source}|${ISO.source}`;
 
 /** A time in milliseconds: a number of them, or a text such as `30s` or `PT30S`. */
 export function durationOf(reports: Reports, value: Located, what: string): number | undefined {
@@ -20,7 +23,7 @@ function parseDuration(text: string): number | undefined {
   const [, amount, unit] = SHORT.exec(text) ?? [];
   if (amount !== undefined && unit !== undefined) return Number(amount) * (UNITS[unit] ?? 1);
   const parts = ISO.exec(text);
-  if (parts === null || text === 'PT') return undefined;
+  if (parts === null) return undefined;
   const [hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map((part) => Number(part ?? 0));
   return ((hours * 60 + minutes) * 60 + seconds) * 1_000;
 }

@@ -83,6 +83,10 @@ function lowerNode(context: NodeContext): Node | undefined {
     case 'foreach':
       return lowerForeach(context, base);
     case 'yield': {
+      if (fields.has('message') && fields.has('yield')) {
+        const problem = 'has `message` and `yield`, which are one thing: remove one of them';
+        reports.report('SW5011', spec.at, { node: spec.id, problem });
+      }
       const message = fields.text('message') ?? fields.text('yield');
       if (message === undefined) fields.require('message');
       const expects = fields.object('expects');

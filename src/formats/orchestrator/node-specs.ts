@@ -1,4 +1,10 @@
-import { describeLocated, type Located, type LocatedMap, type LocatedText } from '../text/located.js';
+import {
+  describeLocated,
+  entryOf,
+  type Located,
+  type LocatedMap,
+  type LocatedText,
+} from '../text/located.js';
 import type { Reports } from '../text/reading.js';
 import { expectMap, Fields, textsOf } from './fields.js';
 import { checkName } from './names.js';
@@ -34,6 +40,9 @@ export interface ScopeSpec {
   readonly isSequence: boolean;
 }
 
+/** What names a node: its key in an object, or its `id` in a list or a loop. */
+type Naming = 'key' | 'id';
+
 /** Ids that are keywords where nodes are named. */
 const KEYWORDS: readonly string[] = ['continue', 'abort'];
 
@@ -51,7 +60,7 @@ export class NodeReader {
     const scope: ScopeSpec = { nodes: [], byId: new Map(), isSequence: false };
     for (const { key, value } of map.entries) {
       if (!this.#checkId(key)) continue;
-      this.#node(key.value, key, value, scope);
+      this.#node(key.value, key, value, scope, 'key');
     }
     return scope;
   }
@@ -64,7 +73,7 @@ export class NodeReader {
     return false;
   }
 
-  #node(id: string, at: LocatedText, value: Located, scope: ScopeSpec): void {
+  #node(id: string, at: LocatedText, value: Located, scope: ScopeSpec, naming: Naming): void {
     const map = expectMap(this.#reports, value, `node \`${id}\``);
     if (map === undefined) return;
     const keys = map.entries.map(({ key }) => key.value);
@@ -81,7 +90,15 @@ export class NodeReader {
       this.#reports.report('SW5010', at, { kind: 'a node', name: id, rule });
       return;
     }
+    if (naming === 'key') this.#refuseId(map, 'node', id);
     this.#add(id, at, kind, map, scope);
+  }
+
+  #refuseId(map: LocatedMap, what: 'node' | 'branch', name: string): void {
+    const id = entryOf(map, 'id')?.key;
+    const instead = `remove it: the ${what} is already named \`${name}\``;
+    if (id !== undefined)
+      this.#reports.report('SW5018', id, { key: 'id', kind: `${what} \`${name}\``, instead });
   }
 
   #add(id: string, at: LocatedText, kind: SpecKind, map: LocatedMap, scope: ScopeSpec): void {
@@ -92,7 +109,6 @@ export class NodeReader {
       if (instead !== undefined)
         this.#reports.report('SW5018', key, { key: key.value, kind: `a node of type \`${kind}\``, instead });
     }
-    fields.text('id');
     const output = misplaced.has('output') ? undefined : fields.text('output');
     const named = output !== undefined && checkName(this.#reports, output, 'a result') ? { output } : {};
     const bodies: ScopeSpec[] = [];
@@ -119,7 +135,7 @@ export class NodeReader {
       return [];
     }
     if (branches.kind === 'map')
-      return branches.entries.flatMap(({ key, value }) => this.#branch(key, value, container) ?? []);
+      return branches.entries.flatMap(({ key, value }) => this.#branch(key, value, container, 'key') ?? []);
     if (branches.kind !== 'list') {
       fields.mismatch('branches', branches, 'an object of branches, or a list of them with ids');
       return [];
@@ -127,7 +143,7 @@ export class NodeReader {
     return branches.items.flatMap((item) => {
       const map = expectMap(this.#reports, item, `a branch of node \`${container.id}\``);
       const id = map === undefined ? undefined : this.#idIn(map, `a branch of node \`${container.id}\``);
-      return (map && id && this.#branch(id, map, container)) ?? [];
+      return (map && id && this.#branch(id, map, container, 'id')) ?? [];
     });
   }
 
@@ -144,7 +160,7 @@ export class NodeReader {
     return undefined;
   }
 
-  #branch(name: LocatedText, value: Located, container: NodeSpec): ScopeSpec | undefined {
+  #branch(name: LocatedText, value: Located, container: NodeSpec, naming: Naming): ScopeSpec | undefined {
     if (!this.#checkId(name)) return undefined;
     const map = expectMap(this.#reports, value, `branch \`${name.value}\``);
     if (map === undefined) return undefined;
@@ -152,9 +168,10 @@ export class NodeReader {
     const isSequence = steps !== undefined && !map.entries.some(({ key }) => key.value === 'type');
     const scope: ScopeSpec = { nodes: [], byId: new Map(), container, arm: name.value, isSequence };
     if (!isSequence) {
-      this.#node(name.value, name, map, scope);
+      this.#node(name.value, name, map, scope, naming);
       return scope;
     }
+    if (naming === 'key') this.#refuseId(map, 'branch', name.value);
     const fields = new Fields(this.#reports, map, `branch \`${name.value}\``, ['id', 'steps']);
     this.#sequence(fields, name.value, name.value, scope);
     return scope;
@@ -167,7 +184,7 @@ export class NodeReader {
     if (step !== undefined && fields.has('steps')) {
       const problem = 'has `step` and `steps`: write the nodes of an item in one of them';
       this.#reports.report('SW5011', container.at, { node: id, problem });
-    } else if (step?.kind === 'map') this.#node(`${id}.item`, startOf(step), step, scope);
+    } else if (step?.kind === 'map') this.#step(step, `\`step\` of ${fields.where}`, `${id}.item`, scope);
     else if (step !== undefined) fields.mismatch('step', step, 'a node, such as `{ call: …, args: … }`');
     else if (fields.has('steps')) this.#sequence(fields, id, `${id}.item`, scope);
     else fields.require('step');
@@ -182,13 +199,20 @@ export class NodeReader {
     for (const [index, item] of steps.items.entries()) {
       const map = expectMap(this.#reports, item, `step ${index + 1} of ${fields.where}`);
       if (map === undefined) continue;
-      const id = map.entries.some(({ key }) => key.value === 'id')
-        ? this.#idIn(map, `step ${index + 1} of ${fields.where}`)
-        : undefined;
-      if (id !== undefined && !this.#checkId(id)) continue;
       const isLast = index === steps.items.length - 1;
-      this.#node(id?.value ?? (isLast ? result : `${prefix}.${index + 1}`), id ?? startOf(map), map, scope);
+      const id = isLast ? result : `${prefix}.${index + 1}`;
+      this.#step(map, `step ${index + 1} of ${fields.where}`, id, scope);
     }
+  }
+
+  /** A node that may name itself. */
+  #step(map: LocatedMap, what: string, defaultId: string, scope: ScopeSpec): void {
+    if (entryOf(map, 'id') === undefined) {
+      this.#node(defaultId, startOf(map), map, scope, 'id');
+      return;
+    }
+    const id = this.#idIn(map, what);
+    if (id !== undefined && this.#checkId(id)) this.#node(id.value, id, map, scope, 'id');
   }
 }
 

@@ -2,7 +2,7 @@ import type { Json } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { Located, LocatedEntry, LocatedMap, LocatedText } from '../text/located.js';
 import type { XmlAttribute, XmlElement, XmlMapping } from '../text/read-xml.js';
-import type { Reports } from '../text/reading.js';
+import { MapEntries, type Reports } from '../text/reading.js';
 
 /** How the text of an attribute is read. */
 type AttributeType = 'text' | 'number' | 'boolean' | 'names';
@@ -93,6 +93,9 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
   returns: { attributes: {}, children: ['arg'] },
 };
 
+/** Elements in nodes other than steps that are neither nodes nor cases. */
+const PARTS: ReadonlySet<string> = new Set(['output', 'on_error', 'expects']);
+
 /** Makes the document that the other formats write of the elements of XML. */
 export const documentOfXml: XmlMapping = {
   texts: ['rule', 'docs'],
@@ -113,41 +116,15 @@ class XmlDocument {
       const id = this.#required(child, 'id');
       return id === undefined ? [] : [entry(id, this.#workflow(child))];
     });
-    return mapOf(root, [
-      ...this.#attributes(root),
-      ...this.#domain(root),
-      entry('workflows', this.#unique(root, workflows)),
-    ]);
-  }
-
-  /** The rules and documents of the domain. */
-  #domain(root: XmlElement): LocatedEntry[] {
-    const rules = this.#only(root, 'rules');
-    const docs = this.#only(root, 'docs');
-    return [
-      ...(rules === undefined
-        ? []
-        : [
-            entry(
-              'rules',
-              listOf(
-                rules,
-                rules.children.map((rule) => textIn(rule, oneLine)),
-              ),
-            ),
-          ]),
-      ...(docs === undefined ? [] : [entry('docs', textIn(docs, withoutIndent))]),
-    ];
-  }
-
-  /** The child of a name. Another one of it is reported. */
-  #only(element: XmlElement, name: string): XmlElement | undefined {
-    const found = element.children.filter((child) => child.name === name);
-    this.#unique(
-      element,
-      found.map((child) => entry({ ...nameOf(child), value: `<${name}>` }, nothing(child))),
-    );
-    return found[0];
+    const parts = root.children.flatMap((child) => {
+      const { name, children } = child;
+      if (name === 'docs') return [entry(nameOf(child), textIn(child, withoutIndent))];
+      if (name !== 'rules') return [];
+      const rules = children.map((rule) => textIn(rule, oneLine));
+      return [entry(nameOf(child), listOf(child, rules))];
+    });
+    const all = entry('workflows', this.#unique(root, workflows));
+    return this.#unique(root, [...this.#attributes(root), ...parts, all]);
   }
 
   /** Reports elements and attributes that are unknown. Without an error the elements are those of the table. */
@@ -193,20 +170,25 @@ class XmlDocument {
   }
 
   #workflow(element: XmlElement): LocatedMap {
-    const entries = this.#attributes(element, ['id']);
-    const params = childOf(element, 'params');
-    if (params !== undefined) entries.push(entry('params', this.#parameters(params)));
-    const graph = childOf(element, 'graph');
-    if (graph !== undefined) {
-      const nodes = graph.children.flatMap((child) => {
-        const id = this.#required(child, 'id');
-        return id === undefined ? [] : [entry(id, this.#node(child))];
-      });
-      entries.push(entry('graph', this.#unique(graph, nodes)));
-    }
-    const returns = childOf(element, 'returns');
-    if (returns !== undefined) entries.push(entry('returns', this.#args(returns)));
-    return mapOf(element, entries);
+    const parts = element.children.map((child) => {
+      switch (child.name) {
+        case 'params':
+          return entry(nameOf(child), this.#parameters(child));
+        case 'returns':
+          return entry(nameOf(child), this.#args(child));
+        default:
+          return entry(nameOf(child), this.#graph(child));
+      }
+    });
+    return this.#unique(element, [...this.#attributes(element, ['id']), ...parts]);
+  }
+
+  #graph(element: XmlElement): LocatedMap {
+    const nodes = element.children.flatMap((child) => {
+      const id = this.#required(child, 'id');
+      return id === undefined ? [] : [entry(id, this.#node(child, ['id']))];
+    });
+    return this.#unique(element, nodes);
   }
 
   #parameters(element: XmlElement): LocatedMap {
@@ -230,75 +212,56 @@ class XmlDocument {
     return mapOf(element, entries);
   }
 
-  /** A node without its id. */
-  #node(element: XmlElement): LocatedMap {
-    const entries = this.#attributes(element, ['id']);
+  #node(element: XmlElement, without: readonly string[] = []): LocatedMap {
+    const entries = this.#attributes(element, without);
     const { name, children } = element;
-    switch (name) {
-      case 'step':
-        entries.push(...this.#step(children));
-        break;
-      case 'branch':
-        entries.push(
-          typed(element, 'branch'),
-          entry(
-            'on',
-            listOf(
-              element,
-              children.map((child) => this.#case(child)),
-            ),
-          ),
-        );
-        break;
-      case 'parallel':
-        entries.push(
-          typed(element, 'parallel'),
-          entry('branches', this.#branches(element)),
-          ...this.#output(children),
-        );
-        break;
-      case 'foreach':
-        entries.push(typed(element, 'foreach'), ...this.#body(element), ...this.#output(children));
-        for (const child of children)
-          if (child.name === 'on_error')
-            entries.push(entry('on_error', mapOf(child, this.#attributes(child))));
-        break;
-      case 'yield': {
-        const expects = childOf(element, 'expects');
-        entries.push(typed(element, 'yield'), ...this.#output(children));
-        if (expects !== undefined) entries.push(entry('expects', this.#parameters(expects)));
-        break;
-      }
-      case 'compensate': {
-        const steps = children.map((child) =>
-          mapOf(child, [...this.#attributes(child), ...this.#step(child.children)]),
-        );
-        entries.push(typed(element, 'compensate'), entry('steps', listOf(element, steps)));
-        break;
-      }
-      default:
-        entries.push(typed(element, 'error'));
-    }
-    return mapOf(element, entries);
+    if (name === 'step')
+      return this.#unique(element, [...entries, ...children.flatMap((child) => this.#part(child))]);
+    const parts = children.filter((child) => PARTS.has(child.name)).flatMap((child) => this.#part(child));
+    return this.#unique(element, [...entries, typed(element), ...this.#content(element), ...parts]);
   }
 
-  #step(children: readonly XmlElement[]): LocatedEntry[] {
-    return children.flatMap((child) => {
-      switch (child.name) {
-        case 'call':
-          return this.#renamed(child, 'tool', 'call');
-        case 'subworkflow':
-          return this.#renamed(child, 'ref', 'workflow');
-        case 'args':
-          return [entry('args', this.#args(child))];
-        case 'output':
-          return this.#renamed(child, 'name', 'output');
-        case 'compensate':
-          return [entry('compensate', mapOf(child, this.#step(child.children)))];
-        default:
-          return [entry(child.name, mapOf(child, this.#attributes(child)))];
+  /** The nodes, cases or steps in a node that is not a step. */
+  #content(element: XmlElement): LocatedEntry[] {
+    const { name, children } = element;
+    switch (name) {
+      case 'branch': {
+        const cases = children.map((child) => this.#case(child));
+        return [entry('on', listOf(element, cases))];
       }
-    });
+      case 'parallel':
+        return [entry('branches', this.#branches(element))];
+      case 'foreach':
+        return this.#body(element);
+      case 'compensate': {
+        const steps = children.map((child) => this.#unique(child, this.#step(child)));
+        return [entry('steps', listOf(element, steps))];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #step(element: XmlElement): LocatedEntry[] {
+    return [...this.#attributes(element), ...element.children.flatMap((child) => this.#part(child))];
+  }
+
+  /** A part of a node, under its key in the other formats. */
+  #part(child: XmlElement): LocatedEntry[] {
+    switch (child.name) {
+      case 'call':
+        return this.#renamed(child, 'tool', 'call');
+      case 'subworkflow':
+        return this.#renamed(child, 'ref', 'workflow');
+      case 'args':
+        return [entry(nameOf(child), this.#args(child))];
+      case 'output':
+        return this.#renamed(child, 'name', 'output');
+      case 'expects':
+        return [entry(nameOf(child), this.#parameters(child))];
+      default:
+        return [entry(nameOf(child), this.#unique(child, this.#step(child)))];
+    }
   }
 
   #case(element: XmlElement): LocatedMap {
@@ -315,18 +278,13 @@ class XmlDocument {
       const [only, ...others] = child.children;
       if (only === undefined || others.length > 0)
         return [entry(name, mapOf(child, [entry('steps', this.#list(child, child.children))]))];
-      const id = attributeOf(only, 'id');
-      if (id !== undefined && id.value !== name.value) {
-        const instead = `remove \`id\`: the node is \`${name.value}\`, as its branch`;
-        this.#reports.report('SW5018', id, { key: 'id', kind: 'the node of a branch', instead });
-      }
       return [entry(name, this.#node(only))];
     });
     return this.#unique(element, entries);
   }
 
   #body(element: XmlElement): LocatedEntry[] {
-    const nodes = element.children.filter(({ name }) => name !== 'output' && name !== 'on_error');
+    const nodes = element.children.filter(({ name }) => !PARTS.has(name));
     const [only, ...others] = nodes;
     if (only === undefined) return [];
     if (others.length === 0) return [entry('step', this.#node(only))];
@@ -334,17 +292,9 @@ class XmlDocument {
   }
 
   #list(element: XmlElement, nodes: readonly XmlElement[]): Located {
-    const items = nodes.map((node) => {
-      const map = this.#node(node);
-      const id = attributeOf(node, 'id');
-      return id === undefined ? map : mapOf(node, [entry('id', id), ...map.entries]);
-    });
-    return listOf(element, items);
-  }
-
-  #output(children: readonly XmlElement[]): LocatedEntry[] {
-    return children.flatMap((child) =>
-      child.name === 'output' ? this.#renamed(child, 'name', 'output') : [],
+    return listOf(
+      element,
+      nodes.map((node) => this.#node(node)),
     );
   }
 
@@ -405,27 +355,19 @@ class XmlDocument {
     });
   }
 
-  /** Reports what has one name twice. */
+  /** An object of entries. Repeated attributes and elements are reported. */
   #unique(element: XmlElement, entries: readonly LocatedEntry[]): LocatedMap {
-    const known = new Map<string, LocatedText>();
-    const once = entries.filter(({ key }) => {
-      const first = known.get(key.value);
-      known.set(key.value, first ?? key);
-      if (first === undefined) return true;
-      const related = [{ message: 'first written here', place: this.#reports.source.placeOf(first) }];
-      this.#reports.report('SW5004', key, { key: key.value }, { related });
-      return false;
-    });
-    return mapOf(element, once);
+    const map = new MapEntries(this.#reports);
+    for (const { key, value } of entries) {
+      const isElement = this.#reports.source.text[key.start - 1] === '<';
+      map.add(key, value, isElement ? `<${key.value}>` : key.value);
+    }
+    return mapOf(element, map.entries);
   }
 }
 
 function attributeOf(element: XmlElement, name: string): LocatedText | undefined {
   return element.attributes.find((attribute) => attribute.name.value === name)?.value;
-}
-
-function childOf(element: XmlElement, name: string): XmlElement | undefined {
-  return element.children.find((child) => child.name === name);
 }
 
 function nameOf({ name, start, end }: XmlElement): LocatedText {
@@ -488,8 +430,9 @@ function entry(key: string | LocatedText, value: Located): LocatedEntry {
   return { key: { kind: 'text', value: key, start, end, pointer, offsetAt: () => start }, value };
 }
 
-function typed(element: XmlElement, kind: string): LocatedEntry {
-  return entry('type', { ...nameOf(element), value: kind });
+/** The type of a node, which is the name of its element. */
+function typed(element: XmlElement): LocatedEntry {
+  return entry('type', nameOf(element));
 }
 
 function mapOf({ start, end }: XmlElement, entries: readonly LocatedEntry[]): LocatedMap {

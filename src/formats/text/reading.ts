@@ -80,11 +80,12 @@ export class MapEntries {
     this.#reports = reports;
   }
 
-  add(key: LocatedText, value: Located): void {
+  /** @param name the key as messages show it. */
+  add(key: LocatedText, value: Located, name = key.value): void {
     const first = this.#byName.get(key.value);
     if (first !== undefined) {
       const related = [{ message: 'first written here', place: this.#reports.source.placeOf(first) }];
-      this.#reports.report('SW5004', key, { key: key.value }, { related });
+      this.#reports.report('SW5004', key, { key: name }, { related });
       return;
     }
     this.#byName.set(key.value, key);
