@@ -16,7 +16,7 @@ import { encodedLog } from '../tools/log.js';
 import type { CallPort } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
 import { evaluateFunction } from '../tools/toolset.js';
-import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
+import { type ArgumentProblem, readArguments } from './catalogue/arguments.js';
 import { verifyCurrent } from './verify-sources.js';
 
 /** A run in which no tool is called. */

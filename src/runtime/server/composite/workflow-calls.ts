@@ -16,7 +16,7 @@ import { maskedError, thrownText } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
-import { lackingScopes } from '../scopes.js';
+import { lackingScopes } from '../callers.js';
 import { failureResult, type ToolResult } from '../wire.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';

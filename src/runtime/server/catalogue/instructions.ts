@@ -1,9 +1,9 @@
-import type { Graph } from '../../graph/model.js';
-import { nodesOf } from '../../graph/nodes.js';
-import { HINTS_META } from '../../infer/read-tools.js';
-import { runTools } from './composite/run-tools.js';
-import { serverTexts } from './server-texts.js';
-import type { ToolListing } from './wire.js';
+import type { Graph } from '../../../graph/model.js';
+import { nodesOf } from '../../../graph/nodes.js';
+import { HINTS_META } from '../../../infer/read-tools.js';
+import { runTools } from '../composite/run-tools.js';
+import { serverTexts } from '../server-texts.js';
+import type { ToolListing } from '../wire.js';
 
 /** What instructions are made from. */
 export interface InstructionParts {

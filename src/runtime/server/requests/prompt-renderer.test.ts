@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { assistant, prompt, user } from '../../decorators/prompt.js';
-import { Resource } from '../../decorators/resource.js';
-import { Tool } from '../../decorators/tool.js';
-import type { Registry } from '../tools/registry.js';
+import { assistant, prompt, user } from '../../../decorators/prompt.js';
+import { Resource } from '../../../decorators/resource.js';
+import { Tool } from '../../../decorators/tool.js';
+import type { Registry } from '../../tools/registry.js';
 import { convertPrompt } from './prompt-renderer.js';
 
 @Tool({ name: 'greet', description: 'Greets' })

@@ -1,14 +1,14 @@
-import { thrownText } from '../tools/exceptions.js';
+import { thrownText } from '../../tools/exceptions.js';
+import type { RunTool } from '../composite/run-tools.js';
+import type { Registered } from '../composite/served-workflows.js';
+import { RegistrationError, registrationFaults } from '../registrations.js';
+import type { ServerChange } from '../stepwright-server.js';
 import { Catalogue, type CatalogueParts, type Layer } from './catalogue.js';
-import type { Changes } from './changes.js';
-import type { RunTool } from './composite/run-tools.js';
-import type { DriftRecord } from './drift-record.js';
-import { type Registered, RegistrationError, registrationFaults } from './registration.js';
-import { specTexts } from './specs/spec-texts.js';
+import type { UpstreamDrift } from './upstream-drift.js';
 
 export interface LiveParts extends CatalogueParts {
   readonly changes: Changes;
-  readonly drift: DriftRecord;
+  readonly drift: UpstreamDrift | undefined;
   /** Tools that look after open runs of earlier processes. */
   readonly keptRunTools: readonly RunTool[];
 }
@@ -60,7 +60,7 @@ export class LiveCatalogue {
     const below = this.#parent?.current;
     const next = new Catalogue(this.#parts, this.#with(layer), this.#kept(before));
     const { drift, changes, settings } = this.#parts;
-    await drift.compare(next.workflows.values());
+    await drift?.add(next.workflows.values());
     this.#layer = layer;
     this.#current = next;
     this.#madeFor = below;
@@ -89,7 +89,10 @@ export class LiveCatalogue {
       this.#current = new Catalogue(this.#parts, this.layers, this.#kept(this.#current));
     } catch (error) {
       const why = error instanceof RegistrationError ? registrationFaults(error) : thrownText(error);
-      this.#parts.settings.log(specTexts.notRebuilt(why), { event: 'specs.refused' });
+      this.#parts.settings.log(
+        `the workflows of the server have changed and do not go with those of a profile or client, which stay as they are: ${why}`,
+        { event: 'specs.refused' },
+      );
     }
   }
 }
@@ -102,4 +105,28 @@ function listsOf(catalogue: Catalogue) {
     prompts: JSON.stringify(listings.prompts),
     resources: JSON.stringify([listings.resources, listings.templates, own.listings, own.templates]),
   };
+}
+
+type Listener = (change: ServerChange) => void;
+
+/** Passes changes on to the clients that they concern. */
+export class Changes {
+  readonly #listeners = new Map<Listener, (source: object) => boolean>();
+
+  /**
+   * @param isConcerned whether a change of this source concerns the listener.
+   * @returns what ends it.
+   */
+  listen(isConcerned: (source: object) => boolean, listener: Listener): () => void {
+    // The same function may listen twice.
+    const own: Listener = (change) => listener(change);
+    this.#listeners.set(own, isConcerned);
+    return () => void this.#listeners.delete(own);
+  }
+
+  /** @param source what has changed. Default: all clients are concerned. */
+  announce(change: ServerChange, source?: object): void {
+    for (const [listener, isConcerned] of this.#listeners)
+      if (source === undefined || isConcerned(source)) listener(change);
+  }
 }

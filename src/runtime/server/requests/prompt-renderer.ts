@@ -1,16 +1,16 @@
-import type { RequestContext as PromptContext } from '../../decorators/context.js';
-import { readMetadata } from '../../decorators/metadata.js';
-import { type PromptMessages, PromptText } from '../../decorators/prompt.js';
-import { defined } from '../../graph/defined.js';
-import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
-import { nearestName } from '../../graph/names.js';
-import type { Failure } from '../engine/contract.js';
-import type { IdentifiedRequest } from '../runs/request.js';
-import type { Masking } from '../secrets/mask.js';
-import { isContentBlock } from '../tools/call-result.js';
-import { isAbort, maskedThrown, thrownFailure } from '../tools/exceptions.js';
-import type { UntypedFactories } from '../tools/factories.js';
-import { type InstanceRequest, Instances } from '../tools/instances.js';
+import type { RequestContext as PromptContext } from '../../../decorators/context.js';
+import { readMetadata } from '../../../decorators/metadata.js';
+import { PromptText } from '../../../decorators/prompt.js';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type JsonObject, ownProperty } from '../../../graph/json.js';
+import { nearestName } from '../../../graph/names.js';
+import type { Failure } from '../../engine/contract.js';
+import type { IdentifiedRequest } from '../../runs/request.js';
+import type { Masking } from '../../secrets/mask.js';
+import { isContentBlock } from '../../tools/call-result.js';
+import { isAbort, maskedThrown, thrownFailure } from '../../tools/exceptions.js';
+import type { UntypedFactories } from '../../tools/factories.js';
+import { type InstanceRequest, Instances } from '../../tools/instances.js';
 import {
   clientToolNames,
   isPrivateTool,
@@ -19,16 +19,16 @@ import {
   type ResourceEntry,
   type ToolEntry,
   type WorkflowEntry,
-} from '../tools/registry.js';
-import { base64, isBase64 } from '../tools/resource-content.js';
-import { toJson } from '../tools/to-json.js';
-import { requestContextOf } from '../tools/tool-context.js';
-import type { PromptTrace } from '../trace/messages.js';
-import type { ServedPrompt } from './listings.js';
-import type { ResolvedSettings } from './options.js';
-import { faultCodes, limited, ProtocolFault } from './request.js';
-import { contentWords, serverTexts } from './server-texts.js';
-import type { ContentBlock, PromptResult } from './wire.js';
+} from '../../tools/registry.js';
+import { base64, isBase64 } from '../../tools/resource-content.js';
+import { toJson } from '../../tools/to-json.js';
+import { requestContextOf } from '../../tools/tool-context.js';
+import type { PromptTrace } from '../../trace/messages.js';
+import type { ServedPrompt } from '../catalogue/listings.js';
+import type { ResolvedSettings } from '../options.js';
+import { contentWords, serverTexts } from '../server-texts.js';
+import { type ContentBlock, faultCodes, type PromptResult, ProtocolFault } from '../wire.js';
+import { limited } from './limits.js';
 
 /** What makes messages of arguments. */
 type RenderedContent = Exclude<ServedPrompt['content'], { readonly kind: 'workflow' }>;

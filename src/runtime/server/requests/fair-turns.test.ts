@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { RequestSignal } from '../request.js';
 import { FairTurns } from './fair-turns.js';
+import { RequestSignal } from './limits.js';
 
 const limits = { concurrent: 2, concurrentPerOwner: 2, queuedPerOwner: 2 };
 

@@ -1,12 +1,12 @@
-import type { Icon } from '../../decorators/listed.js';
-import { readMetadata } from '../../decorators/metadata.js';
-import type { SimplePrompt } from '../../decorators/prompt.js';
-import { defined } from '../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import type { Graph, Input } from '../../graph/model.js';
-import { toolUses, withUse } from '../../infer/derived-hints.js';
-import { describeTool } from '../../infer/describe-tool.js';
-import { HINTS_META, hintsFrom } from '../../infer/read-tools.js';
+import type { Icon } from '../../../decorators/listed.js';
+import { readMetadata } from '../../../decorators/metadata.js';
+import type { SimplePrompt } from '../../../decorators/prompt.js';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import type { Graph, Input } from '../../../graph/model.js';
+import { toolUses, withUse } from '../../../infer/derived-hints.js';
+import { describeTool } from '../../../infer/describe-tool.js';
+import { HINTS_META, hintsFrom } from '../../../infer/read-tools.js';
 import {
   type AnyClass,
   clientToolNames,
@@ -14,14 +14,19 @@ import {
   type Registry,
   type ToolEntry,
   type WorkflowEntry,
-} from '../tools/registry.js';
-import { type Completer, listArgument } from './prompt-arguments.js';
-import { faultCodes, ProtocolFault } from './request.js';
-import { serverTexts } from './server-texts.js';
-import type { PromptListing, ResourceListing, ResourceTemplateListing, ToolListing } from './wire.js';
-
-/** A workflow that can be run, wherever its graph comes from. */
-export type RunnableWorkflow = Pick<WorkflowEntry, 'graph' | 'hash'>;
+} from '../../tools/registry.js';
+import { isOffered, type RunnableWorkflow } from '../composite/served-workflows.js';
+import { serverTexts } from '../server-texts.js';
+import {
+  faultCodes,
+  headOf,
+  type PromptListing,
+  ProtocolFault,
+  type ResourceListing,
+  type ResourceTemplateListing,
+  type ToolListing,
+} from '../wire.js';
+import { type Completer, listArgument } from './arguments.js';
 
 /** Something a client can get by `prompts/get`. */
 export interface ServedPrompt {
@@ -57,14 +62,6 @@ export function servedPrompts(
     ...Object.entries(registry.prompts ?? {}).map(([name, entry]) => classPrompt(name, entry)),
     ...plain.map(plainPrompt),
   ];
-}
-
-/** How a workflow is offered that does not say it. */
-const DEFAULT_EXPOSE: NonNullable<Graph['expose']> = ['prompt', 'tool'];
-
-/** Whether a workflow is offered this way. */
-export function isOffered({ expose = DEFAULT_EXPOSE }: Graph, way: 'prompt' | 'tool'): boolean {
-  return expose.includes(way);
 }
 
 function workflowPrompt(workflow: RunnableWorkflow, entry?: WorkflowEntry): ServedPrompt {
@@ -213,22 +210,6 @@ function callableHints(hints: JsonObject, isCallable: (tool: string) => boolean)
   const shown = relations.filter((relation): relation is [string, Json[]] => (relation[1]?.length ?? 0) > 0);
   const all = { ...others, ...Object.fromEntries(shown) };
   return Object.keys(all).length === 0 ? undefined : all;
-}
-
-/** What every item of a list may have. */
-export function headOf(
-  name: string,
-  entry: {
-    readonly title?: string;
-    readonly icons?: readonly Icon[];
-    readonly meta?: JsonObject | undefined;
-  },
-) {
-  const { title, icons, meta } = entry;
-  return {
-    name,
-    ...defined({ title, icons, _meta: meta }),
-  };
 }
 
 /** An address never holds a brace. */

@@ -1,13 +1,13 @@
-import { defined } from '../../graph/defined.js';
-import type { Domain } from '../../graph/domain.js';
-import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
-import { HINTS_META, hintsFrom } from '../../infer/read-tools.js';
-import { isPrivateTool, type Registry } from '../tools/registry.js';
-import type { TemplateInfo } from '../tools/resources.js';
-import type { ServedWorkflow } from './composite/served-workflows.js';
-import { serverTexts } from './server-texts.js';
-import type { ResourceContents, ResourceListing, ResourceTemplateListing, ToolListing } from './wire.js';
+import { defined } from '../../../graph/defined.js';
+import type { Domain } from '../../../graph/domain.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { HINTS_META, hintsFrom } from '../../../infer/read-tools.js';
+import { isPrivateTool, type Registry } from '../../tools/registry.js';
+import type { TemplateInfo } from '../../tools/resources.js';
+import type { ServedWorkflow } from '../composite/served-workflows.js';
+import { serverTexts } from '../server-texts.js';
+import type { ResourceContents, ResourceListing, ResourceTemplateListing, ToolListing } from '../wire.js';
 
 const { workflowResources: texts } = serverTexts;
 
@@ -89,7 +89,7 @@ export class WorkflowResources {
     const found = this.#find(uri);
     if (found === undefined) return undefined;
     if (found.kind === 'overview') {
-      const { overviewText } = await import('../../print/overview.js');
+      const { overviewText } = await import('../../../print/overview.js');
       const workflows = found.workflows.map(({ graph, tool }) => ({
         graph: this.#shown(graph),
         ...defined({ tool: tool?.name }),
@@ -152,11 +152,11 @@ export class WorkflowResources {
 }
 
 async function textOf(graph: Graph, form: Form): Promise<string> {
-  if (form === '.mmd') return (await import('../../print/mermaid.js')).printMermaid(graph);
-  const { workflowData } = await import('../../print/workflow-data.js');
+  if (form === '.mmd') return (await import('../../../print/mermaid.js')).printMermaid(graph);
+  const { workflowData } = await import('../../../print/workflow-data.js');
   const data = workflowData(graph);
   if (form === '') return `${JSON.stringify(data, null, 2)}\n`;
-  return (await import('../../print/yaml.js')).yamlText(data);
+  return (await import('../../../print/yaml.js')).yamlText(data);
 }
 
 function withoutTools(value: Json, tools: ReadonlySet<string>): Json {

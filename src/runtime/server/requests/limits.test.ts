@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { limited, RequestSignal } from './request.js';
+import { limited, RequestSignal } from './limits.js';
 
 test('tells its listeners of the first abort alone, each once, and none that left or came later', () => {
   const told: string[] = [];

@@ -1,3 +1,4 @@
+import type { Owner } from '../../decorators/context.js';
 import type { Failure } from '../engine/contract.js';
 import type { RequestContext } from '../runs/request.js';
 import { serverTexts } from './server-texts.js';
@@ -17,4 +18,11 @@ export function lackingScopes(required: readonly string[] = [], { auth, local }:
 /** The refusal of a call whose caller lacks scopes. */
 export function scopeFailure(missing: readonly string[]): Failure {
   return { code: 'E_SCOPE', message: serverTexts.lackingScopes(missing), details: { missing } };
+}
+
+/** A caller with its roles. */
+export function withRoles(owner: Owner, roles: readonly string[] = [], localRoles: readonly string[]): Owner {
+  if (owner.kind === 'anonymous') return owner;
+  const given = owner.kind === 'local' ? localRoles : roles;
+  return given.length === 0 ? owner : { ...owner, roles: given };
 }

@@ -1,9 +1,9 @@
-import type { Json } from '../../graph/json.js';
-import { toolsFrom } from '../../infer/read-tools.js';
-import { runTools } from './composite/run-tools.js';
-import type { ServedWorkflow } from './composite/served-workflows.js';
-import { serverTexts } from './server-texts.js';
-import { failureResult, successResult, type ToolListing, type ToolResult } from './wire.js';
+import type { Json } from '../../../graph/json.js';
+import { toolsFrom } from '../../../infer/read-tools.js';
+import { runTools } from '../composite/run-tools.js';
+import type { ServedWorkflow } from '../composite/served-workflows.js';
+import { serverTexts } from '../server-texts.js';
+import { failureResult, successResult, type ToolListing, type ToolResult } from '../wire.js';
 
 const { planTool: texts } = serverTexts;
 
@@ -39,7 +39,7 @@ export async function planResult(
   if (!isGoal || Object.keys(others).length > 0) {
     return failureResult({ code: 'E_INPUT_INVALID', message: texts.badInput(GOAL_LENGTH) });
   }
-  const { planFor } = await import('../../infer/goal.js');
+  const { planFor } = await import('../../../infer/goal.js');
   const names = new Set(shown.map(({ name }) => name));
   const choices = [...workflows].flatMap(({ graph: { name, description, inputs }, tool }) =>
     tool !== undefined && names.has(tool.name) ? [{ name, tool: tool.name, description, inputs }] : [],

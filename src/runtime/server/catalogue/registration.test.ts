@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { fromStep, sequential, step, toolHandle } from '../../formats/builder/index.js';
-import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import type { Node } from '../../graph/kinds/node.js';
-import type { Graph } from '../../graph/model.js';
-import type { Registry } from '../tools/registry.js';
-import { type BuiltWorkflow, RegistrationError, register } from './registration.js';
+import { fromStep, sequential, step, toolHandle } from '../../../formats/builder/index.js';
+import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import type { Node } from '../../../graph/kinds/node.js';
+import type { Graph } from '../../../graph/model.js';
+import type { Registry } from '../../tools/registry.js';
+import { type BuiltWorkflow, RegistrationError } from '../registrations.js';
+import { register } from './registration.js';
 
 class Ping {
   execute() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lackingScopes, scopeFailure } from './scopes.js';
+import { lackingScopes, scopeFailure } from './callers.js';
 
 const auth = (...scopes: readonly string[]) => ({ auth: { clientId: 'c', scopes } });
 

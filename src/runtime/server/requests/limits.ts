@@ -1,9 +1,8 @@
-import type { Owner } from '../../decorators/context.js';
-import type { Json } from '../../graph/json.js';
-import type { RequestContext } from '../runs/request.js';
-import type { Cancellation } from '../runs/run/run-in-process.js';
-import type { Log } from '../tools/log.js';
-import { serverTexts } from './server-texts.js';
+import type { RequestContext } from '../../runs/request.js';
+import type { Cancellation } from '../../runs/run/run-in-process.js';
+import type { Log } from '../../tools/log.js';
+import { serverTexts } from '../server-texts.js';
+import { faultCodes, ProtocolFault } from '../wire.js';
 
 /** Cancels a request. */
 export class RequestSignal implements Cancellation {
@@ -68,40 +67,6 @@ export async function limited<T>(
   } finally {
     clearTimeout(timer);
     request.removeEventListener('abort', cancel);
-  }
-}
-
-/** The JSON-RPC codes this server answers with. */
-export const faultCodes = {
-  methodNotFound: -32601,
-  invalidParams: -32602,
-  internal: -32603,
-  resourceNotFound: -32002,
-  /** The authenticated caller cannot be distinguished from others; of the codes that JSON-RPC leaves to servers. */
-  unidentified: -32003,
-  /** The server ends and takes no further requests; of the codes that JSON-RPC leaves to servers. */
-  shuttingDown: -32004,
-  /** A limit of this server is reached; of the codes that JSON-RPC leaves to servers. */
-  exhausted: -32005,
-  /** Middleware refused the request; of the codes that JSON-RPC leaves to servers. */
-  refused: -32006,
-} as const;
-
-/**
- * A request that is answered with a protocol error rather than a result. Thrown by the server's methods;
- * an adapter sends `code`, `message` and `data` as they are.
- */
-export class ProtocolFault extends Error {
-  override readonly name = 'ProtocolFault';
-
-  constructor(
-    /** A JSON-RPC error code, one of {@link faultCodes}. */
-    readonly code: number,
-    message: string,
-    /** Details for programs. */
-    readonly data?: Json,
-  ) {
-    super(message);
   }
 }
 
@@ -232,11 +197,4 @@ export class InFlight {
       });
     });
   }
-}
-
-/** A caller with its roles. */
-export function withRoles(owner: Owner, roles: readonly string[] = [], localRoles: readonly string[]): Owner {
-  if (owner.kind === 'anonymous') return owner;
-  const given = owner.kind === 'local' ? localRoles : roles;
-  return given.length === 0 ? owner : { ...owner, roles: given };
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import type { Json, JsonSchema } from '../../graph/json.js';
-import type { Input } from '../../graph/model.js';
-import { coerce, describeType, listArgument, readArguments } from './prompt-arguments.js';
+import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import type { Json, JsonSchema } from '../../../graph/json.js';
+import type { Input } from '../../../graph/model.js';
+import { coerce, describeType, listArgument, readArguments } from './arguments.js';
 
 const schemas = new SchemaCompiler();
 

@@ -1,13 +1,17 @@
-import type { SimplePrompt } from '../../decorators/prompt.js';
-import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import { type Domain, mergedDomains } from '../../graph/domain.js';
-import type { JsonObject } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
-import type { RunStore } from '../runs/run-store.js';
-import { clientToolNames, type Registry } from '../tools/registry.js';
-import type { RunTool } from './composite/run-tools.js';
-import { type ServedWorkflow, servedWorkflows } from './composite/served-workflows.js';
-import { WorkflowTools } from './composite/workflow-tools.js';
+import type { SimplePrompt } from '../../../decorators/prompt.js';
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { type Domain, mergedDomains } from '../../../graph/domain.js';
+import type { JsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import type { RunStore } from '../../runs/run-store.js';
+import { clientToolNames, type Registry } from '../../tools/registry.js';
+import { lackingScopes, type ScopedCaller } from '../callers.js';
+import type { RunTool } from '../composite/run-tools.js';
+import { type Registered, type ServedWorkflow, servedWorkflows } from '../composite/served-workflows.js';
+import { WorkflowTools } from '../composite/workflow-tools.js';
+import type { ResolvedSettings } from '../options.js';
+import { type BuiltWorkflow, RegistrationError } from '../registrations.js';
+import type { ToolListing } from '../wire.js';
 import { callsSeveralTools, instructionsFor } from './instructions.js';
 import {
   type Listings,
@@ -18,12 +22,8 @@ import {
   withoutOutputSchema,
   withUses,
 } from './listings.js';
-import { once } from './once.js';
-import type { ResolvedSettings } from './options.js';
 import { PLAN_TOOL } from './plan-tool.js';
-import { type BuiltWorkflow, type Registered, RegistrationError, register } from './registration.js';
-import { lackingScopes, type ScopedCaller } from './scopes.js';
-import type { ToolListing } from './wire.js';
+import { register } from './registration.js';
 import { WorkflowResources } from './workflow-resources.js';
 
 /** What one source of workflows and hints adds to a catalogue: the program, a profile, or the headers of a client. */
@@ -204,4 +204,13 @@ function shownRegistry(
   });
   const workflows = Object.entries(registry.workflows).filter(([, { graph }]) => isShown(graph.name));
   return { ...registry, tools: Object.fromEntries(tools), workflows: Object.fromEntries(workflows) };
+}
+
+/** The value of a function that is called at most once. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

@@ -1,12 +1,13 @@
-import { defined } from '../../graph/defined.js';
-import type { Graph } from '../../graph/model.js';
-import { toolsIn } from '../../graph/nodes.js';
-import type { Failure } from '../engine/contract.js';
-import type { Log } from '../tools/log.js';
-import type { Registry } from '../tools/registry.js';
-import { type Break, breaksOf, breakText, changesOf, type LiveTools } from '../upstream/drift.js';
-import type { UpstreamPort, UpstreamTool } from '../upstream/port.js';
-import { upstreamTexts } from '../upstream/texts.js';
+import { defined } from '../../../graph/defined.js';
+import type { Graph } from '../../../graph/model.js';
+import { toolsIn } from '../../../graph/nodes.js';
+import type { Failure } from '../../engine/contract.js';
+import type { Log } from '../../tools/log.js';
+import type { Registry } from '../../tools/registry.js';
+import { type Break, breaksOf, breakText, changesOf, type LiveTools } from '../../upstream/drift.js';
+import type { UpstreamPort, UpstreamTool } from '../../upstream/port.js';
+import { upstreamTexts } from '../../upstream/texts.js';
+import type { RunnableWorkflow } from '../composite/served-workflows.js';
 
 /** How long all servers together may take to list their tools when a server starts, in ms. */
 const LIST_TIMEOUT_MS = 10_000;
@@ -18,9 +19,6 @@ export interface DriftCheck {
   readonly log: Log;
 }
 
-/** A workflow to check, by a key of the caller's. */
-type KeyedGraph = readonly [key: string, graph: Graph];
-
 /**
  * Compares the upstream tools that workflows use with those that the servers list now. What a workflow needs and a
  * server does not have any more makes it unavailable. Other changes of used tools are logged, as is a server that
@@ -28,7 +26,7 @@ type KeyedGraph = readonly [key: string, graph: Graph];
  */
 export class UpstreamDrift {
   readonly #check: DriftCheck;
-  /** Each with the workflows it runs among its tasks. */
+  /** By hash, each with the workflows it runs among its tasks. */
   readonly #graphs = new Map<string, Graph>();
   #used: readonly UsedTool[] = [];
   readonly #live = new Map<string, readonly UpstreamTool[]>();
@@ -41,18 +39,18 @@ export class UpstreamDrift {
     this.#check = check;
   }
 
-  /** Why workflows are unavailable, by their keys. */
-  get unavailable(): ReadonlyMap<string, Failure> {
-    return this.#unavailable;
+  /** Why a workflow is unavailable, if it is. */
+  failureOf(workflow: RunnableWorkflow | undefined): Failure | undefined {
+    return workflow && this.#unavailable.get(workflow.hash);
   }
 
-  /** Compares the servers whose tools further workflows call. A key that is known is left out. */
-  add(workflows: Iterable<KeyedGraph>): Promise<void> {
-    const added = [...workflows].filter(([key]) => !this.#graphs.has(key));
-    for (const [key, graph] of added) this.#graphs.set(key, graph);
+  /** Compares the servers whose tools further workflows call. Workflows that were added before are left out. */
+  add(workflows: Iterable<RunnableWorkflow>): Promise<void> {
+    const added = [...workflows].filter(({ hash }) => !this.#graphs.has(hash));
+    for (const { hash, graph } of added) this.#graphs.set(hash, graph);
     const { tools } = this.#check.registry;
     this.#used = usedTools([...this.#graphs.values()], tools);
-    const graphs = added.map(([, graph]) => graph);
+    const graphs = added.map(({ graph }) => graph);
     return this.compare(usedTools(graphs, tools).map(({ server }) => server));
   }
 

@@ -1,20 +1,15 @@
-import type { ArgOptions } from '../../decorators/arg.js';
-import type { CompletionContext } from '../../decorators/context.js';
-import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import { defined } from '../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
-import type { Input } from '../../graph/model.js';
-import { nearestName } from '../../graph/names.js';
-import { MASKED } from '../../graph/printable-text.js';
-import type { IdentifiedRequest } from '../runs/request.js';
-import { type Problem, receivedJson, schemaProblems } from '../tools/check-input.js';
-import { thrownText } from '../tools/exceptions.js';
-import type { TemplateInfo } from '../tools/resources.js';
-import { requestContextOf } from '../tools/tool-context.js';
-import { toolTexts } from '../tools/tool-texts.js';
-import { faultCodes, limited, ProtocolFault } from './request.js';
-import { expectedWords, limitWords, serverTexts, valueWords } from './server-texts.js';
-import type { CompletionResult, PromptArgumentListing } from './wire.js';
+import type { ArgOptions } from '../../../decorators/arg.js';
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import type { Input } from '../../../graph/model.js';
+import { nearestName } from '../../../graph/names.js';
+import { MASKED } from '../../../graph/printable-text.js';
+import { type Problem, receivedJson, schemaProblems } from '../../tools/check-input.js';
+import { thrownText } from '../../tools/exceptions.js';
+import { toolTexts } from '../../tools/tool-texts.js';
+import { expectedWords, limitWords, serverTexts, valueWords } from '../server-texts.js';
+import type { PromptArgumentListing } from '../wire.js';
 
 /** What is wrong with one argument of a request. */
 export interface ArgumentProblem {
@@ -177,7 +172,7 @@ export function describeType(schema: JsonSchema): string | undefined {
 }
 
 /** The texts of the values of a schema that has few; nothing if there are many. */
-function choicesOf(schema: JsonSchema): readonly string[] | undefined {
+export function choicesOf(schema: JsonSchema): readonly string[] | undefined {
   const choices = readingsOf(schema).map((reading) => {
     if (reading.kind === 'values') return reading.values.map(textOf);
     return reading.kind === 'boolean' ? ['true', 'false'] : undefined;
@@ -324,112 +319,5 @@ export function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** More values than this are cut, as MCP demands. */
-const MOST_VALUES = 100;
-
 /** Suggests values of an argument; see {@link ArgOptions.complete}. */
 export type Completer = NonNullable<ArgOptions['complete']>;
-
-/** A prompt whose arguments can be completed. */
-interface CompletedPrompt {
-  readonly inputs: readonly Input[];
-  /** By argument. */
-  readonly completers: ReadonlyMap<string, Completer>;
-}
-
-/** An argument that a user of a client is filling in. */
-export interface CompletionRequest {
-  readonly argument: string;
-  /** What has been typed so far. */
-  readonly value: string;
-  /** What is filled in already, by argument. */
-  readonly given: Readonly<Record<string, string>>;
-}
-
-/**
- * Suggests values of an argument of a prompt: what its `complete` says, else the values of its type that go on from
- * the text typed so far, whatever their case.
- *
- * @throws ProtocolFault -32602 for an argument the prompt does not have, -32603 when `complete` fails.
- */
-export async function completeArgument(
-  { inputs, completers }: CompletedPrompt,
-  asked: CompletionRequest,
-  request: IdentifiedRequest,
-  limitMs: number,
-): Promise<CompletionResult> {
-  const { argument, value } = asked;
-  const input = inputs.find(({ name }) => name === argument);
-  if (input === undefined) {
-    const near = nearestName(
-      argument,
-      inputs.map(({ name }) => name),
-    );
-    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownArgument(argument, near));
-  }
-  const completer = completers.get(argument);
-  if (completer !== undefined) return completeWith(completer, asked, request, limitMs);
-  const start = value.toLowerCase();
-  return resultOf((choicesOf(input.schema) ?? []).filter((choice) => choice.toLowerCase().startsWith(start)));
-}
-
-/**
- * Suggests values of a variable of a resource template: what `complete` of the resource class says; none where it has
- * no such method.
- *
- * @throws ProtocolFault -32602 for a variable the template does not have, -32603 when `complete` fails.
- */
-export async function completeVariable(
-  { names, complete }: TemplateInfo,
-  asked: CompletionRequest,
-  request: IdentifiedRequest,
-  limitMs: number,
-): Promise<CompletionResult> {
-  const { argument } = asked;
-  if (!names.includes(argument)) {
-    throw new ProtocolFault(
-      faultCodes.invalidParams,
-      serverTexts.unknownArgument(argument, nearestName(argument, names)),
-    );
-  }
-  if (complete === undefined) return resultOf([]);
-  const completer: Completer = (value, context) => complete(argument, value, context) as readonly string[];
-  return completeWith(completer, asked, request, limitMs);
-}
-
-/** Suggests the values an author's function gives. */
-async function completeWith(
-  completer: Completer,
-  { argument, value, given }: CompletionRequest,
-  request: IdentifiedRequest,
-  limitMs: number,
-): Promise<CompletionResult> {
-  try {
-    const answer = await limited(limitMs, request.signal, async (signal) => {
-      const context: CompletionContext = { ...requestContextOf({ ...request, signal }), arguments: given };
-      return completer(value, context);
-    });
-    if (answer.kind === 'timedOut') throw new Error(serverTexts.noAnswer(limitMs));
-    if (answer.kind === 'cancelled') throw new Error(serverTexts.requestCancelled());
-    if (!isTexts(answer.value)) throw new TypeError(serverTexts.badCompletion());
-    return resultOf(answer.value);
-  } catch (error) {
-    throw new ProtocolFault(faultCodes.internal, serverTexts.notCompleted(argument, thrownText(error)));
-  }
-}
-
-function isTexts(values: unknown): values is readonly string[] {
-  return Array.isArray(values) && values.every((value) => typeof value === 'string');
-}
-
-/** Each value once. */
-function resultOf(values: readonly string[]): CompletionResult {
-  const distinct = [...new Set(values)];
-  return {
-    completion: {
-      values: distinct.slice(0, MOST_VALUES),
-      total: distinct.length,
-      hasMore: distinct.length > MOST_VALUES,
-    },
-  };
-}

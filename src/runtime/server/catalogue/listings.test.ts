@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { faultCodes, ProtocolFault } from '../wire.js';
 import { pageOf } from './listings.js';
-import { faultCodes, ProtocolFault } from './request.js';
 
 const refusal = (cursor: string): unknown => {
   try {
