@@ -1,31 +1,21 @@
-import type { JsonObject, JsonSchema } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
-import { compareText } from '../../graph/names.js';
-import { DOCUMENT_KEYS, EXPOSURES, WORKFLOW_KEYS } from '../orchestrator/document.js';
-import { DURATION_PATTERN } from '../orchestrator/durations.js';
-import { BACKOFFS, ON_ERROR_KEYS } from '../orchestrator/on-error.js';
-import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../orchestrator/parameters.js';
-import { callSchema, type DescribedTool, undoSchema, workflowCallSchema } from './call-schemas.js';
+import type { JsonObject, JsonSchema } from '../../../../graph/json.js';
+import { compareText } from '../../../../graph/names.js';
+import type { SpecVocabulary } from '../../dialect.js';
+import { DOCUMENT_KEYS, EXPOSURES, WORKFLOW_KEYS } from '../document.js';
+import { BACKOFFS, DURATION_PATTERN, ON_ERROR_KEYS } from '../on-error.js';
+import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../parameters.js';
+import { callSchema, undoSchema, workflowCallSchema } from './arguments.js';
 import { DOCUMENT, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';
-import { branchSchemas, namedNodeSchemas, nodeSchema } from './node-schema.js';
-import { objectOf, ref } from './schema-parts.js';
+import { branchSchemas, namedNodeSchemas, nodeSchema, objectOf, ref } from './node-schema.js';
 
-/** What spec files may use. */
-export interface SpecVocabulary {
-  readonly tools: readonly DescribedTool[];
-  readonly workflows: readonly Graph[];
-}
-
-/**
- * The JSON Schema (draft 7, which all editors know) of spec files in YAML and JSON: it completes and describes keys,
- * tools with their arguments, and workflows. It accepts every file that has no error; what it does not know, codegen
- * reports. The same vocabulary in any order gives the same schema.
- */
-export function specSchema({ tools, workflows }: SpecVocabulary): JsonObject {
+/** The JSON Schema of documents. */
+export function documentSchema({
+  tools,
+  workflows,
+}: SpecVocabulary): JsonObject & { readonly required: readonly string[] } {
   const named = [...tools].sort((a, b) => compareText(a.name, b.name));
   const graphs = [...workflows].sort((a, b) => compareText(a.name, b.name));
   return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
     definitions: {
       workflow: workflowSchema(),
       node: nodeSchema(),

@@ -48,9 +48,8 @@ const FORMATS: readonly ForeignFormat[] = [
   },
 ];
 
-/** The format of a document that is not one of the product; nothing where it is not known. */
+/** The format of a document that no dialect recognises; undefined if it is not known either. */
 export function foreignFormatOf(root: LocatedMap): string | undefined {
-  if (valueIn(root, 'workflows')?.kind === 'map') return undefined;
   return FORMATS.find(({ matches }) => matches(root))?.name;
 }
 

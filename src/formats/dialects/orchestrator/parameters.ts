@@ -1,17 +1,18 @@
-import { defined } from '../../graph/defined.js';
-import type { Json, JsonSchema } from '../../graph/json.js';
-import type { Input } from '../../graph/model.js';
-import { nearestName } from '../../graph/names.js';
-import { SchemaCompiler } from '../json-schema/schema-compiler.js';
+import { defined } from '../../../graph/defined.js';
+import type { Json, JsonSchema } from '../../../graph/json.js';
+import type { Input } from '../../../graph/model.js';
+import { nearestName } from '../../../graph/names.js';
+import { SchemaCompiler } from '../../json-schema/schema-compiler.js';
 import {
   jsonOf,
   type Located,
   type LocatedEntry,
   type LocatedMap,
   type LocatedText,
-} from '../text/located.js';
-import type { Reports } from '../text/reading.js';
-import { expectMap, Fields } from './fields.js';
+} from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
+import { describedInputs } from '../dialect.js';
+import { expectMap, Fields } from '../fields.js';
 import { checkName } from './names.js';
 
 /** The types of parameters by the names that authors of several languages give them. */
@@ -62,16 +63,7 @@ export function lowerParameters(reports: Reports, params: LocatedMap): Input[] {
 /** What is asked for by a question: an object with these keys. */
 export function lowerExpected(reports: Reports, expects: LocatedMap): JsonSchema {
   const inputs = lowerParameters(reports, expects);
-  const properties = inputs.map(({ name, schema, title, description }): [string, JsonSchema] => [
-    name,
-    { ...schema, ...defined({ title }), description },
-  ]);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(properties),
-    required: inputs.filter(({ required }) => required).map(({ name }) => name),
-    additionalProperties: false,
-  };
+  return describedInputs({ inputs: inputs.map(({ default: _, ...input }) => input) });
 }
 
 function lowerParameter(reports: Reports, { key, value }: LocatedEntry): Input | undefined {

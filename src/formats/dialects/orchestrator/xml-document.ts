@@ -1,8 +1,8 @@
-import type { Json } from '../../graph/json.js';
-import { nearestName } from '../../graph/names.js';
-import type { Located, LocatedEntry, LocatedMap, LocatedText } from '../text/located.js';
-import type { XmlAttribute, XmlElement, XmlMapping } from '../text/read-xml.js';
-import { MapEntries, type Reports } from '../text/reading.js';
+import type { Json } from '../../../graph/json.js';
+import { nearestName } from '../../../graph/names.js';
+import type { Located, LocatedEntry, LocatedMap, LocatedText } from '../../text/located.js';
+import type { XmlAttribute, XmlElement, XmlMapping } from '../../text/read-xml.js';
+import { MapEntries, type Reports } from '../../text/reading.js';
 
 /** How the text of an attribute is read. */
 type AttributeType = 'text' | 'number' | 'boolean' | 'names';
@@ -98,6 +98,7 @@ const PARTS: ReadonlySet<string> = new Set(['output', 'on_error', 'expects']);
 
 /** Makes the document that the other formats write of the elements of XML. */
 export const documentOfXml: XmlMapping = {
+  root: 'workflows',
   texts: ['rule', 'docs'],
   document: (reports, root) => new XmlDocument(reports).document(root),
 };

@@ -1,25 +1,18 @@
-import { defined } from '../../graph/defined.js';
-import type { Domain } from '../../graph/domain.js';
-import { GRAPH_VERSION, type Graph } from '../../graph/model.js';
-import { isValidName, nearestName } from '../../graph/names.js';
-import { ReferenceLowering } from '../references/lower-references.js';
-import type { Located, LocatedEntry, LocatedMap } from '../text/located.js';
-import type { Reports } from '../text/reading.js';
-import { expectMap, Fields, textsOf } from './fields.js';
-import { foreignFormatOf } from './foreign.js';
+import { defined } from '../../../graph/defined.js';
+import type { Domain } from '../../../graph/domain.js';
+import { GRAPH_VERSION, type Graph } from '../../../graph/model.js';
+import { isValidName, nearestName } from '../../../graph/names.js';
+import { ReferenceLowering } from '../../references/lower-references.js';
+import type { LocatedEntry, LocatedMap } from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
+import type { LoweredDocument } from '../dialect.js';
+import { expectMap, Fields, textsOf } from '../fields.js';
 import { lowerScope } from './lower-nodes.js';
 import { Namespace } from './namespace.js';
 import { NodeReader, type NodeSpec, type ScopeSpec } from './node-specs.js';
 import { lowerParameters } from './parameters.js';
 import { lowerResult } from './results.js';
 import { WrittenRoutes } from './routes.js';
-
-/** A document of the orchestrator dialect. */
-export interface LoweredDocument {
-  readonly domain: Domain;
-  /** In the order of writing. Faulty parts are left out. */
-  readonly graphs: readonly Graph[];
-}
 
 /** `$schema` is for editors. */
 export const DOCUMENT_KEYS = ['$schema', 'domain', 'version', 'description', 'rules', 'docs', 'workflows'];
@@ -34,16 +27,8 @@ export const WORKFLOW_KEYS = [
   'max_concurrency',
 ];
 
-/** Lowers a document of the orchestrator dialect to graphs. The checker finds faults in their meaning. */
-export function lowerDocument(reports: Reports, root: Located): LoweredDocument | undefined {
-  const map = expectMap(reports, root, 'a spec file');
-  if (map === undefined) return undefined;
-  const foreign = foreignFormatOf(map);
-  if (foreign !== undefined) {
-    const [first] = map.entries;
-    reports.report('SW5008', first?.key ?? map, { format: foreign });
-    return undefined;
-  }
+/** Lowers a document to graphs. */
+export function lowerDocument(map: LocatedMap, reports: Reports): LoweredDocument | undefined {
   const fields = new Fields(reports, map, 'the file', DOCUMENT_KEYS);
   if (!fields.require('workflows')) return undefined;
   fields.text('$schema');

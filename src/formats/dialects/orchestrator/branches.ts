@@ -1,10 +1,10 @@
-import { defined } from '../../graph/defined.js';
-import type { Arm, BranchCase } from '../../graph/kinds/branch.js';
-import type { Node } from '../../graph/kinds/node.js';
-import type { BranchNode } from '../../graph/model.js';
-import { lowerCondition } from '../references/condition.js';
-import type { Located, LocatedText } from '../text/located.js';
-import { expectMap, Fields } from './fields.js';
+import { defined } from '../../../graph/defined.js';
+import type { Arm, BranchCase } from '../../../graph/kinds/branch.js';
+import type { Node } from '../../../graph/kinds/node.js';
+import type { BranchNode } from '../../../graph/model.js';
+import { lowerCondition } from '../../references/condition.js';
+import type { Located, LocatedText } from '../../text/located.js';
+import { expectMap, Fields } from '../fields.js';
 import { checkLiteral, unknownNode } from './names.js';
 import type { NodeContext } from './node-context.js';
 import { textIn } from './routes.js';

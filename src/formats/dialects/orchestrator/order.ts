@@ -1,7 +1,7 @@
-import { type Reference, references } from '../../graph/expression/traversal.js';
-import type { Node } from '../../graph/kinds/node.js';
-import { bodiesOf, expressionsOf } from '../../graph/nodes.js';
-import { routesOf } from '../../plan/edges.js';
+import { type Reference, references } from '../../../graph/expression/traversal.js';
+import type { Node } from '../../../graph/kinds/node.js';
+import { bodiesOf, expressionsOf } from '../../../graph/nodes.js';
+import { routesOf } from '../../../plan/edges.js';
 
 /** A reference to the result of another node of the same list, or of a node inside it. */
 export interface DataEdge {

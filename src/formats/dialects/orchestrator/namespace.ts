@@ -1,8 +1,8 @@
-import type { Input } from '../../graph/model.js';
-import { ERROR_FIELDS, nearestName } from '../../graph/names.js';
-import type { ReferenceScope, Resolution } from '../references/reference-scope.js';
-import type { LocatedText } from '../text/located.js';
-import type { Reports } from '../text/reading.js';
+import type { Input } from '../../../graph/model.js';
+import { ERROR_FIELDS, nearestName } from '../../../graph/names.js';
+import type { ReferenceScope, Resolution } from '../../references/lower-references.js';
+import type { LocatedText } from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
 import { RESERVED_NAMES } from './names.js';
 import { hasResult } from './node-kinds.js';
 import type { NodeSpec, ScopeSpec } from './node-specs.js';

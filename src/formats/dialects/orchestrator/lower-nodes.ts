@@ -1,21 +1,19 @@
-import { defined } from '../../graph/defined.js';
-import type { DictExpr, Expr } from '../../graph/expression/tree.js';
-import type { Compensation, JoinRule, Node, NodeBase, Scope } from '../../graph/kinds/node.js';
-import { DEFAULT_LOOP_MAX } from '../../graph/limits.js';
-import { failureCodeFault } from '../../graph/names.js';
-import { lowerCondition } from '../references/condition.js';
-import { ReferenceLowering } from '../references/lower-references.js';
-import type { Located, LocatedMap, LocatedText } from '../text/located.js';
+import { defined } from '../../../graph/defined.js';
+import type { Expr } from '../../../graph/expression/tree.js';
+import type { Compensation, JoinRule, Node, NodeBase, Scope } from '../../../graph/kinds/node.js';
+import { DEFAULT_LOOP_MAX } from '../../../graph/limits.js';
+import { failureCodeFault } from '../../../graph/names.js';
+import { lowerCondition } from '../../references/condition.js';
+import { ReferenceLowering } from '../../references/lower-references.js';
+import type { Located, LocatedMap } from '../../text/located.js';
+import { expectMap, Fields } from '../fields.js';
 import { lowerBranch } from './branches.js';
-import { durationOf } from './durations.js';
-import { expectMap, Fields } from './fields.js';
-import { reportInterpolations } from './interpolations.js';
 import { checkLiteral, checkName, unknownNode } from './names.js';
 import { indexNameOf, itemNameOf } from './namespace.js';
-import type { LoweringContext, NodeContext } from './node-context.js';
+import { argumentsOf, type LoweringContext, literalName, type NodeContext } from './node-context.js';
 import { HANDLERS, hasResult } from './node-kinds.js';
 import type { ScopeSpec } from './node-specs.js';
-import { errorAsData, lowerOnError } from './on-error.js';
+import { durationOf, errorAsData, lowerOnError } from './on-error.js';
 import { type Dependencies, dependenciesOf, implicitEdges, inOrder } from './order.js';
 import { lowerExpected } from './parameters.js';
 
@@ -195,22 +193,6 @@ function sequenceBefore({ spec, routesOf }: NodeContext): readonly string[] {
     if (!routes.isRouted(node)) break;
   }
   return before.reverse();
-}
-
-function literalName(context: NodeContext, key: string): LocatedText | undefined {
-  const name = context.spec.fields.text(key);
-  if (name === undefined) {
-    context.spec.fields.require(key);
-    return undefined;
-  }
-  return checkLiteral(context.reports, name, key) ? name : undefined;
-}
-
-function argumentsOf({ references, reports }: NodeContext, fields: Fields): DictExpr {
-  const args = fields.object('args');
-  if (args === undefined) return { kind: 'dict', entries: [] };
-  reportInterpolations(reports, args);
-  return references.dict(args);
 }
 
 function lowerCompensation(

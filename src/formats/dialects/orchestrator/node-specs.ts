@@ -4,9 +4,9 @@ import {
   type Located,
   type LocatedMap,
   type LocatedText,
-} from '../text/located.js';
-import type { Reports } from '../text/reading.js';
-import { expectMap, Fields, textsOf } from './fields.js';
+} from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
+import { expectMap, Fields, textsOf } from '../fields.js';
 import { checkName } from './names.js';
 import { HANDLERS, keysOf, kindOfNode, misplacedKeys, type SpecKind } from './node-kinds.js';
 

@@ -1,6 +1,6 @@
-import { nearestName } from '../../graph/names.js';
-import type { LocatedText } from '../text/located.js';
-import type { Reports } from '../text/reading.js';
+import { nearestName } from '../../../graph/names.js';
+import type { LocatedText } from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
 
 /** What a node of a spec file is. `yield` asks a person. */
 export type SpecKind =

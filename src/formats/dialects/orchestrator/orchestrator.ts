@@ -1,5 +1,20 @@
-import type { Diagnostic, DiagnosticCode } from '../../graph/diagnostics/diagnostic.js';
-import { didYouMean } from '../../graph/names.js';
+import type { DiagnosticCode } from '../../../graph/diagnostics/diagnostic.js';
+import { didYouMean } from '../../../graph/names.js';
+import { entryOf } from '../../text/located.js';
+import type { Dialect } from '../dialect.js';
+import { lowerDocument } from './document.js';
+import { documentSchema } from './editor-schema/document-schema.js';
+import { documentOfXml } from './xml-document.js';
+
+/** Workflows as graphs of nodes with references: `workflows` with `graph`, in YAML, JSON and XML. */
+export const orchestrator: Dialect = {
+  id: 'orchestrator',
+  recognise: (document) => entryOf(document, 'workflows')?.value.kind === 'map',
+  lower: lowerDocument,
+  editorSchema: documentSchema,
+  hint: ({ code, params = {} }) => HINTS[code]?.(params),
+  xml: documentOfXml,
+};
 
 /** Repairs of faults that the checker finds, as they are written in spec files. */
 const HINTS: { readonly [C in DiagnosticCode]?: (params: Readonly<Record<string, unknown>>) => string } = {
@@ -36,9 +51,3 @@ const SETTLED_HINTS: Readonly<Record<string, (name: string, step: string) => str
     `add \`join: all_done\` to \`${step}\`, or leave \`${name}\` out of its \`depends_on\`: the reference waits for it`,
   step: () => 'compare with another status, or remove the condition',
 };
-
-/** A diagnostic of the checker with the repair of a spec file. */
-export function withSpecHint(diagnostic: Diagnostic): Diagnostic {
-  const hint = HINTS[diagnostic.code]?.(diagnostic.params ?? {});
-  return hint === undefined ? diagnostic : { ...diagnostic, hint };
-}

@@ -1,7 +1,7 @@
-import type { DictEntry, Expr, RefExpr } from '../../graph/expression/tree.js';
-import type { ReferenceLowering } from '../references/lower-references.js';
-import type { Located } from '../text/located.js';
-import type { Reports } from '../text/reading.js';
+import type { DictEntry, Expr, RefExpr } from '../../../graph/expression/tree.js';
+import type { ReferenceLowering } from '../../references/lower-references.js';
+import type { Located } from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
 import type { LoweredScope } from './lower-nodes.js';
 import { hasResult } from './node-kinds.js';
 import type { NodeSpec, ScopeSpec } from './node-specs.js';

@@ -1,5 +1,4 @@
-import type { Located, LocatedText } from '../text/located.js';
-import { entryOf } from '../text/located.js';
+import { entryOf, type Located, type LocatedText } from '../../text/located.js';
 import type { NodeSpec, ScopeSpec } from './node-specs.js';
 
 /** A place that names a node which is then selected. */

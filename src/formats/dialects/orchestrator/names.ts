@@ -1,6 +1,6 @@
-import { nearestName } from '../../graph/names.js';
-import type { LocatedText } from '../text/located.js';
-import type { Reports } from '../text/reading.js';
+import { nearestName } from '../../../graph/names.js';
+import type { LocatedText } from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
 
 /** Names that `$` may precede. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
