@@ -1,22 +1,31 @@
 // `npm run house`: measures of the source. Nothing fails here; test/structure/house.test.ts keeps what is reached.
 import { parseArgs } from 'node:util';
 import { type Figure, measure } from './house/figures.js';
+import { measureRequests } from './house/requests.js';
 
 const USAGE = `npm run house                    every figure, with its target
 npm run house -- --list FIGURE   what is behind a figure: its files, chain, names or pairs
+npm run house -- --requests      the files that a warm request enters; also with --list
 npm run house -- --names PATH    the participle names of the files below a path`;
 
 const { values } = parseArgs({
-  options: { list: { type: 'string' }, names: { type: 'string' }, help: { type: 'boolean' } },
+  options: {
+    list: { type: 'string' },
+    names: { type: 'string' },
+    requests: { type: 'boolean' },
+    help: { type: 'boolean' },
+  },
 });
 
 if (values.help === true) console.log(USAGE);
 else if (values.names !== undefined) listNames(values.names);
-else if (values.list !== undefined) list(values.list);
-else printTable(measure());
+else {
+  const figures = values.requests === true ? await measureRequests() : measure();
+  if (values.list === undefined) printTable(figures);
+  else list(figures, values.list);
+}
 
-function list(id: string): void {
-  const figures = measure();
+function list(figures: readonly Figure[], id: string): void {
   const figure = figures.find((other) => other.id === id);
   if (figure === undefined)
     console.log(`'${id}' is not a figure: use ${figures.map((one) => one.id).join(', ')}`);
@@ -45,5 +54,4 @@ function printTable(figures: readonly Figure[]): void {
         .trimEnd(),
     );
   }
-  console.log('\nRooms: npm run house -- --list room');
 }

@@ -20,6 +20,7 @@ export const ROOMS = [
   'src/runtime/runs',
   'src/runtime/trace',
   'src/runtime/server',
+  'src/runtime/transports',
   'src/runtime/protocol/sdk1',
   'src/opentelemetry',
   'entry',
@@ -38,7 +39,7 @@ const PURE: Partial<Record<Room, readonly string[]>> = {
   'src/graph': ['zod', '@noble/hashes'],
   'src/plan': [],
   'src/check': [],
-  'src/print': [],
+  'src/print': ['@dagrejs/dagre'],
   'src/infer': [],
   'src/runtime/engine': [],
 };

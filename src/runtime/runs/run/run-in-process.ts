@@ -1,12 +1,12 @@
 import { defined } from '../../../graph/defined.js';
-import type { Json } from '../../../graph/json.js';
+import { type Json, unreachable } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { JournalConflictError } from '../store/journal.js';
 import { LiveRun } from './live-run.js';
 import type { Ask } from './open-commands.js';
-import type { RunHost, RunKeeper, RunStart } from './run-host.js';
+import { observeFacts, type RunHost, type RunStart } from './run-host.js';
 
 /** What a host needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */
 export interface Cancellation {
@@ -17,7 +17,9 @@ export interface Cancellation {
 }
 
 /** A run to execute in this process, from start to end. */
-export interface InProcessRun extends RunStart, RunHost, Pick<RunKeeper, 'observe'> {
+export interface InProcessRun extends RunStart, RunHost {
+  /** Gets each fact in order, with the run after it. What it throws does not change the run. */
+  readonly observe?: (fact: Fact, state: RunState) => void;
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
   readonly signal?: Cancellation;
   /** Whether a run that waits for values of a model alone is left there, and not failed. Default: false. */
@@ -61,22 +63,34 @@ export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
         });
     };
     const decline = decliner(leavesValues);
-    const run = new LiveRun(options, options, {
-      changed() {
-        const outcome = outcomeOf(run);
-        if (outcome !== undefined) {
-          leave(() => resolve(outcome));
-          return;
-        }
-        decline(run);
-        if (!leavesValues || run.liveStatus !== 'asking') return;
-        run.leave();
-        leave(() => resolve({ status: 'running', state: run.state }));
-      },
-      broken(fault) {
-        leave(() => reject(fault), !(fault instanceof JournalConflictError));
-      },
-      ...defined({ observe, observerFailed: onObserverError }),
+    const look = (): void => {
+      const outcome = outcomeOf(run);
+      if (outcome !== undefined) {
+        leave(() => resolve(outcome));
+        return;
+      }
+      decline(run);
+      if (!leavesValues || run.liveStatus !== 'asking') return;
+      run.leave();
+      leave(() => resolve({ status: 'running', state: run.state }));
+    };
+    const run = new LiveRun(options, options, (event) => {
+      switch (event.kind) {
+        case 'facts':
+          if (observe !== undefined) observeFacts(event, observe, onObserverError);
+          break;
+        case 'idle':
+          look();
+          break;
+        case 'lost':
+        case 'failed':
+          leave(() => reject(event.fault), !(event.fault instanceof JournalConflictError));
+          break;
+        case 'inbox':
+          break;
+        default:
+          unreachable(event);
+      }
     });
     signal?.addEventListener('abort', onAbort, { once: true });
     if (signal?.aborted) onAbort();
