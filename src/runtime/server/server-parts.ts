@@ -1,7 +1,6 @@
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { unanswerable } from '../runs/actions/answerers.js';
 import type { RunStore } from '../runs/run-store.js';
-import { RunStoreOnDemand } from '../runs/run-store-on-demand.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
@@ -12,6 +11,7 @@ import { runTraitsOf } from './composite/served-workflows.js';
 import { DriftRecord } from './drift-record.js';
 import { Lifecycle } from './lifecycle.js';
 import { LiveCatalogue } from './live-catalogue.js';
+import { openRunStore } from './open-run-store.js';
 import type { ResolvedSettings } from './options.js';
 import { PromptRenderer } from './prompt-renderer.js';
 import type { Registered } from './registration.js';
@@ -45,11 +45,10 @@ export class ServerParts {
     readonly schemas: SchemaCompiler,
     registered: Registered,
   ) {
-    const { hooks, log, journal, storePath, upstream } = settings;
+    const { hooks, log, storePath, upstream } = settings;
     this.lifecycle = new Lifecycle(hooks, log);
     this.renderer = new PromptRenderer(registry, factories, settings);
-    const hasRuns = journal !== undefined || storePath !== undefined;
-    this.runs = new RunStoreOnDemand(() => this.#openRuns(), hasRuns);
+    this.runs = this.#runStore();
     this.drift = new DriftRecord({ registry, upstream, log });
     this.base = new LiveCatalogue(this, baseLayer(settings), undefined, registered);
     for (const warning of this.base.current.warnings)
@@ -103,8 +102,7 @@ export class ServerParts {
     this.settings.log(serverTexts.undeclaredSafety(tools), { event: 'store.retry_safety', level: 'warning' });
   }
 
-  async #openRuns(): Promise<RunStore> {
-    const { openRunStore } = await import('./open-run-store.js');
+  #runStore(): RunStore {
     const { toolset, settings, schemas } = this;
     return openRunStore(toolset, settings, {
       schemas,

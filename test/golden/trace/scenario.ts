@@ -105,7 +105,8 @@ function answered(
 ): Promise<RunState> {
   let isCancelled = false;
   return new Promise((resolve, reject) => {
-    const run = new LiveRun(options, options, {
+    const { journal: _, ...host } = options;
+    const run = new LiveRun(options, host, {
       observe: options.observe,
       changed() {
         const { liveStatus, state } = run;

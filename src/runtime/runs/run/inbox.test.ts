@@ -5,6 +5,7 @@ import { chain, done, graph, step } from '../../engine/graph.fixture.js';
 import { commandsOf } from '../../engine/read.js';
 import { FaultyJournal } from '../store/faulty-journal.fixture.js';
 import { type InboxItem, JournalFailedError, request } from '../store/journal.js';
+import { withLeases } from '../store/local-journal.js';
 import { MemoryJournal } from '../store/memory-journal.js';
 import { type Delivery, Queue } from './inbox.js';
 import { LiveRun } from './live-run.js';
@@ -39,7 +40,7 @@ describe('the inbox of a run in a journal', () => {
         calls: port({}),
         context: { requestId: '1', progress() {} },
         clock: setup.clock,
-        journal,
+        journal: withLeases(journal),
       };
       const run = new LiveRun(options, options, { changed: () => resolve(run), broken: reject, receive });
       run.go();
@@ -95,7 +96,7 @@ describe('the inbox of a run in a journal', () => {
           calls: port({}),
           context: { requestId: '1', progress() {} },
           clock: new Setup().clock,
-          journal: broken,
+          journal: withLeases(broken),
         };
         const receive = () => expect.unreachable();
         new LiveRun(options, options, { changed() {}, broken: reject, receive }).go();

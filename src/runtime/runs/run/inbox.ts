@@ -1,7 +1,7 @@
 import type { Json } from '../../../graph/json.js';
 import type { RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
-import { type InboxItem, type Journal, JournalFailedError } from '../store/journal.js';
+import { type InboxItem, JournalFailedError, type RunJournal } from '../store/journal.js';
 
 /** Something sent to a run from outside, which the run applies when it is next at work. */
 export interface Delivery {
@@ -90,7 +90,7 @@ const MAX_FAILED_READS = 3;
 
 /** Hands on what is sent to a run's inbox in its journal, each item once. */
 export class InboxReader {
-  readonly #journal: Journal;
+  readonly #journal: RunJournal;
   readonly #run: string;
   readonly #receive: (item: InboxItem) => void;
   readonly #onRead: (items: readonly InboxItem[]) => void;
@@ -109,7 +109,7 @@ export class InboxReader {
    * @param onRead gets all items that are there, whenever the inbox has been read.
    */
   constructor(
-    journal: Journal,
+    journal: RunJournal,
     run: string,
     receive: (item: InboxItem) => void,
     onRead: (items: readonly InboxItem[]) => void,

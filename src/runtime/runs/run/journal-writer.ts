@@ -4,11 +4,12 @@ import type { RunState } from '../../engine/contract.js';
 import { restore } from '../../engine/snapshot.js';
 import {
   type HostRow,
-  type Journal,
+  isLocal,
   JournalConflictError,
   type JournalEntry,
   JournalFailedError,
   type LoadedRun,
+  type RunJournal,
 } from '../store/journal.js';
 
 /** So many writes of a run may fail one after the other before it is abandoned. */
@@ -34,12 +35,12 @@ export interface Reloaded {
 
 /** Writes the entries of a run that this process holds, one after the other. `Pending` is what waits for one to be safe. */
 export class JournalWriter<Pending> {
-  readonly #journal: Journal;
+  readonly journal: RunJournal;
   readonly #run: string;
   readonly #graph: Graph;
   /** Of the next entry. */
   #epoch: number;
-  /** Whether this process holds the run; where there is one process, it does. */
+  /** Whether this process holds the run. */
   #isHeld: boolean;
   #seq: number;
   #failures = 0;
@@ -48,8 +49,8 @@ export class JournalWriter<Pending> {
   #written: Written<Pending> | undefined;
 
   /** @param last the run as it was last written; entry 0 for none. */
-  constructor(journal: Journal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch' | 'holder'>) {
-    this.#journal = journal;
+  constructor(journal: RunJournal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch' | 'holder'>) {
+    this.journal = journal;
     this.#run = last.run;
     this.#graph = graph;
     this.#seq = last.seq;
@@ -88,17 +89,11 @@ export class JournalWriter<Pending> {
     return this.#seq;
   }
 
-  /** Whether the journal has other processes that the run may be left to. */
-  get isShared(): boolean {
-    return this.#journal.leases !== undefined;
-  }
-
   /** Lets other processes take the run, which only waits. The next entry claims it again. */
   release(): void {
-    const { leases } = this.#journal;
-    if (leases === undefined || !this.#isHeld) return;
+    if (!this.#isHeld || isLocal(this.journal)) return;
     // Where that fails, the run stays with this process.
-    leases.release(this.#run, this.#epoch).catch(() => undefined);
+    this.journal.leases.release(this.#run, this.#epoch).catch(() => undefined);
     this.#noteReleased();
   }
 
@@ -118,20 +113,13 @@ export class JournalWriter<Pending> {
   }
 
   /**
-   * Writes what comes next. Resolves when it is safe, or was read back after a failure; see {@link takeWritten}.
+   * Writes what comes next. Returns nothing where it is safe at once; else resolves when it is safe, or was read back after
+   * a failure; see {@link takeWritten}.
    *
    * @throws JournalConflictError where another process has written to the run.
    * @throws JournalFailedError where the run cannot be read back, and after {@link MAX_FAILED_WRITES} failures.
    */
-  async write(part: EntryPart, pending: Pending): Promise<void> {
-    this.#pending = pending;
-    const reloaded = await this.#append(part);
-    this.#pending = undefined;
-    this.#written = { pending, reloaded };
-  }
-
-  /** Gives the run as the journal has it where that failed. */
-  async #append(part: EntryPart): Promise<Reloaded | undefined> {
+  write(part: EntryPart, pending: Pending): Promise<void> | undefined {
     const entry: JournalEntry = {
       run: this.#run,
       seq: this.#seq + 1,
@@ -140,17 +128,36 @@ export class JournalWriter<Pending> {
       ...(this.#seq === 0 ? { graph: this.#graph } : {}),
       ...part,
     };
+    const appended = this.journal.append(entry);
+    if (appended !== undefined) return this.#finish(entry, appended, pending);
+    this.#noteSafe(entry);
+    return undefined;
+  }
+
+  async #finish(entry: JournalEntry, appended: Promise<void>, pending: Pending): Promise<void> {
+    this.#pending = pending;
+    const reloaded = await this.#appended(entry, appended);
+    this.#pending = undefined;
+    this.#written = { pending, reloaded };
+  }
+
+  /** Gives the run as the journal has it where that failed. */
+  async #appended(entry: JournalEntry, appended: Promise<void>): Promise<Reloaded | undefined> {
     try {
-      await this.#journal.append(entry);
+      await appended;
     } catch (fault) {
       // A refusal says for sure that nothing was written, and that this process does not hold the run.
       if (fault instanceof JournalConflictError) throw fault;
       return this.#reload(entry, fault);
     }
+    this.#noteSafe(entry);
+    return undefined;
+  }
+
+  #noteSafe(entry: JournalEntry): void {
     this.#seq = entry.seq;
     this.#noteWritten(entry);
     this.#failures = 0;
-    return undefined;
   }
 
   async #reload(entry: JournalEntry, fault: unknown): Promise<Reloaded> {
@@ -160,7 +167,7 @@ export class JournalWriter<Pending> {
     }
     let loaded: LoadedRun | undefined;
     try {
-      loaded = await this.#journal.load(this.#run);
+      loaded = await this.journal.load(this.#run);
     } catch (error) {
       throw new JournalFailedError('the journal failed to write the run, and then to read it', error);
     }

@@ -11,7 +11,8 @@ import type { CallMask } from '../../tools/call-mask.js';
 import { type CallContext, runRef } from '../../tools/port.js';
 import { carrierIn, carrierRows, type RunTelemetry, type TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
-import { type HostRow, isUntouchedFork, JournalConflictError } from '../store/journal.js';
+import { type HostRow, isLocal, isUntouchedFork, JournalConflictError } from '../store/journal.js';
+import { UNRECORDED } from '../store/local-journal.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, processClock, type Turns } from './clock.js';
 import { type Delivery, InboxReader, Incoming } from './inbox.js';
@@ -49,7 +50,7 @@ interface Pending {
  * stays open until it is answered. Only the engine decides what runs next. The run yields to the event loop at
  * intervals, so that other work, a cancellation of the run included, is not delayed.
  *
- * With a journal, a transition takes effect only after it is written. If a write fails, the run continues from what was
+ * A transition takes effect only after its journal has it. If a write fails, the run continues from what was
  * written; see {@link JournalWriter}.
  *
  * Starts with {@link go}. When the run is over, its timers are cleared and its calls in flight are aborted. Objects that
@@ -62,7 +63,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   readonly clock: Clock;
   readonly #mask: RunMask;
   readonly #open: OpenCommands;
-  readonly #writer: JournalWriter<Pending> | undefined;
+  readonly #writer: JournalWriter<Pending>;
   #incoming: Incoming | undefined;
   #calls: CallsInFlight | undefined;
   #values: ValuesInFlight | undefined;
@@ -91,7 +92,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   constructor(run: RunStart | RunResumption, host: RunHost, keeper: RunKeeper) {
     const { graph, context } = run;
-    const { clock = processClock, journal, holdsUnsafeCalls } = host;
+    const { clock = processClock, journal = UNRECORDED, holdsUnsafeCalls } = host;
     this.#host = host;
     this.#context = context;
     this.#keeper = keeper;
@@ -103,7 +104,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
       this.#origin = host.telemetry && carrierIn(loaded.hostRows);
       const { input } = this.#state;
       this.#mask = run.mask ?? new RunMask(graph, { input, rows: loaded.hostRows });
-      this.#writer = journal && new JournalWriter(journal, graph, loaded);
+      this.#writer = new JournalWriter(journal, graph, loaded);
       const { commands, more } = outstanding(this.#state);
       this.#more = more;
       // The process that holds it has its calls in flight.
@@ -114,7 +115,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     this.#start = startOf(run, host, clock.now());
     const { input } = this.#start;
     this.#mask = run.mask ?? new RunMask(graph, { input });
-    this.#writer = journal && new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
+    this.#writer = new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
     this.#begun = begin(planOf(graph), this.#start);
     this.#state = this.#begun.state;
   }
@@ -165,17 +166,17 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   /** Whether nothing of the state has still to be written. */
   get isSafe(): boolean {
-    return !this.#isLost && (this.#writer?.isSafe ?? true);
+    return !this.#isLost && this.#writer.isSafe;
   }
 
   /** The number of its last entry in the journal. */
   get seq(): number {
-    return this.#writer?.seq ?? 0;
+    return this.#writer.seq;
   }
 
   /** Whether the start of the run is safe. */
   get hasBegun(): boolean {
-    return this.#writer?.hasBegun ?? true;
+    return this.#writer.hasBegun;
   }
 
   /** Starts the run, or continues it after a restart. */
@@ -189,7 +190,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   /** Calls back when nothing of the state has still to be written: at once, or later. */
   whenSafe(look: () => void): void {
-    if (this.#isOver || this.#writer === undefined || (this.isSafe && !this.#isBusy)) {
+    if (this.#isOver || this.#writer.journal.isVolatile || (this.isSafe && !this.#isBusy)) {
       look();
       return;
     }
@@ -275,7 +276,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   /** @param least how many steps are made in any case, without a pause. */
   #work(least = 0): void {
-    if (this.#isBusy || this.#isOver || this.#writer?.isWriting === true) return;
+    if (this.#isBusy || this.#isOver || this.#writer.isWriting) return;
     this.#isBusy = true;
     const { turns } = this.clock;
     try {
@@ -309,7 +310,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   #rest(): void {
     this.#open.armTimer();
     if (this.#open.isHostBusy) return;
-    if (this.#values?.isEmpty !== false) this.#writer?.release();
+    if (this.#values?.isEmpty !== false) this.#writer.release();
     this.#open.trim();
     this.#incoming = undefined;
     if (this.#calls?.isEmpty === true) this.#calls = undefined;
@@ -317,7 +318,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   get #hasWork(): boolean {
     return (
-      this.#writer?.hasWritten === true ||
+      this.#writer.hasWritten ||
       this.#begun !== undefined ||
       this.#more ||
       (this.#incoming !== undefined && this.#incoming.size > 0) ||
@@ -345,7 +346,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   /** Events go before calls that are still to be made: they may cancel these calls. */
   #step(): void {
     const incoming = this.#incoming;
-    const written = this.#writer?.takeWritten();
+    const written = this.#writer.takeWritten();
     if (written !== undefined) {
       const { pending, reloaded } = written;
       if (reloaded === undefined) this.#accept(pending);
@@ -399,15 +400,15 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     ];
     const pending = { transition, events, delivery, response, noted };
     // Rows are made when they are asked for.
-    const changes = this.#writer === undefined ? [] : transition.changes;
-    if (this.#writer === undefined || (changes.length === 0 && item === undefined && noted.length === 0)) {
-      this.#accept(pending);
-      return;
-    }
+    const { journal } = this.#writer;
+    const changes = journal.isVolatile ? NO_CHANGES : transition.changes;
+    if (changes.length === 0 && item === undefined && noted.length === 0) return this.#accept(pending);
     const consumes = item === undefined ? {} : { consumed: [{ id: item, response }] };
-    const released = this.#writer.isShared && this.#waitsAfter(transition, events) ? RELEASED : {};
+    const released = !isLocal(journal) && this.#waitsAfter(transition, events) ? RELEASED : {};
     const hostRows = noted.length === 0 ? {} : { hostRows: noted };
-    this.#writer.write({ events, changes, ...hostRows, ...consumes, ...released }, pending).then(
+    const written = this.#writer.write({ events, changes, ...hostRows, ...consumes, ...released }, pending);
+    if (written === undefined) return this.#accept(pending);
+    written.then(
       () => {
         if (!this.#isPaused) this.#work();
       },
@@ -476,11 +477,10 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   /** From the start of the run on, there is an inbox in its journal. */
   #readInbox(): void {
-    const { journal } = this.#host;
     const keeper = this.#keeper;
-    if (keeper.receive === undefined || journal === undefined || this.#reader !== undefined) return;
+    if (keeper.receive === undefined || this.#writer.journal.isVolatile || this.#reader !== undefined) return;
     this.#reader = new InboxReader(
-      journal,
+      this.#writer.journal,
       this.#state.run.id,
       (item) => {
         const delivery = keeper.receive?.(item);
@@ -544,9 +544,10 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   #break(fault: unknown): void {
     if (this.#isOver) return;
     const waiting = this.#incoming?.deliveries ?? [];
-    const lost = [this.#writer?.pending?.delivery, ...waiting];
+    const lost = [this.#writer.pending?.delivery, ...waiting];
     this.#letGo();
-    if (fault instanceof JournalConflictError && this.hasBegun && this.#keeper.lost !== undefined) {
+    const isShared = this.#keeper.lost !== undefined && !isLocal(this.#writer.journal);
+    if (fault instanceof JournalConflictError && this.hasBegun && isShared) {
       this.#lose(lost);
       return;
     }
@@ -558,7 +559,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   /** Another process has written to the run. */
   #lose(deliveries: readonly (Delivery | undefined)[]): void {
     this.#isLost = true;
-    const events = [...(this.#writer?.pending?.events ?? []), ...(this.#incoming?.events ?? [])];
+    const events = [...(this.#writer.pending?.events ?? []), ...(this.#incoming?.events ?? [])];
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     this.#keeper.lost?.({
@@ -580,6 +581,8 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 }
 
 const NO_EVENTS: readonly Event[] = [];
+
+const NO_CHANGES: Advance['changes'] = [];
 
 const RELEASED = { releases: true } as const;
 

@@ -3,7 +3,8 @@ import type { Json } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
-import { JournalConflictError } from '../store/journal.js';
+import { type Journal, JournalConflictError } from '../store/journal.js';
+import { withLeases } from '../store/local-journal.js';
 import { LiveRun } from './live-run.js';
 import type { Ask } from './open-commands.js';
 import type { RunHost, RunKeeper, RunStart } from './run-host.js';
@@ -17,7 +18,9 @@ export interface Cancellation {
 }
 
 /** A run to execute in this process, from start to end. */
-export interface InProcessRun extends RunStart, RunHost, Pick<RunKeeper, 'observe'> {
+export interface InProcessRun extends RunStart, Omit<RunHost, 'journal'>, Pick<RunKeeper, 'observe'> {
+  /** Where the transitions are written until the run is over. Default: nowhere. */
+  readonly journal?: Journal;
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
   readonly signal?: Cancellation;
   /** Whether a run that waits for values of a model alone is left there, and not failed. Default: false. */
@@ -47,21 +50,22 @@ export interface RunOutcome {
  * it, no timer and no listener of the run is left, and calls that never came back are aborted.
  */
 export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
-  const { signal, observe, onObserverError, leavesValues = false } = options;
+  const { journal, signal, observe, onObserverError, leavesValues = false } = options;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => run.cancel(thrownText(signal?.reason));
     const leave = (settle: () => void, isHeld = true): void => {
       signal?.removeEventListener('abort', onAbort);
-      const { journal, runId } = options;
       if (journal === undefined || !isHeld) settle();
       else
-        journal.forget(runId).then(settle, (error) => {
+        journal.forget(options.runId).then(settle, (error) => {
           warn(error);
           settle();
         });
     };
     const decline = decliner(leavesValues);
-    const run = new LiveRun(options, options, {
+    const { journal: _, ...rest } = options;
+    const host = journal === undefined ? rest : { ...rest, journal: withLeases(journal) };
+    const run = new LiveRun(options, host, {
       changed() {
         const outcome = outcomeOf(run);
         if (outcome !== undefined) {
