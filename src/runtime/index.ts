@@ -58,7 +58,14 @@ export {
 export type { HttpLimits, HttpSettings } from './server/http/http-options.js';
 export type { ClientHeaders, HeaderCaller, HeaderRule } from './server/http/spec-headers.js';
 export { type LifecycleHooks, ServerStartError } from './server/lifecycle.js';
-export type { ServerOptions, ServerSettings } from './server/options.js';
+export type {
+  Profile,
+  RemoteSpecs,
+  ServerOptions,
+  ServerSettings,
+  SpecSettings,
+  SpecSources,
+} from './server/options.js';
 export {
   type DrainOnSignalsOptions,
   drainOnSignals,
@@ -81,22 +88,15 @@ export {
   ToolNameError,
   type ToolSchemaRef,
   UnusableSchemaError,
-} from './server/registration.js';
-export { faultCodes, ProtocolFault } from './server/request.js';
+} from './server/registrations.js';
 export { createServer } from './server/server.js';
-export { SpecError, type SpecErrorCode } from './server/specs/spec-errors.js';
-export type {
-  Profile,
-  RemoteSpecs,
-  SpecSettings,
-  SpecSources,
-  ViewSelection,
-} from './server/specs/spec-options.js';
+export { SpecError, type SpecErrorCode } from './server/specs/url-rules.js';
 export type {
   CompletionSubject,
   ServerInfo,
   ServerOf,
   StepwrightServer,
+  ViewSelection,
   WorkflowArguments,
   WorkflowResultOf,
 } from './server/stepwright-server.js';
@@ -114,6 +114,7 @@ export type {
   ToolListing,
   ToolResult,
 } from './server/wire.js';
+export { faultCodes, ProtocolFault } from './server/wire.js';
 export {
   type Factories,
   FactoriesError,

@@ -1,5 +1,5 @@
 import type { ToolContext } from '../decorators/context.js';
-import { CallMask } from '../runtime/tools/call-mask.js';
+import { CallMask } from '../runtime/secrets/call-mask.js';
 import { toolContextOf } from '../runtime/tools/tool-context.js';
 
 export {

@@ -100,7 +100,6 @@ describe('the rows', () => {
       'builder: build() of 3 steps, for each / in one of 2',
       'spec file of 3 nodes, to a checked graph / yaml',
       'spec file of 3 nodes, with texts of several lines, to a checked graph / yaml',
-      'spec file of 3 nodes, left to the parser, to a checked graph / yaml',
       'spec file of 3 nodes, to a graph / yaml',
       'spec file of 3 nodes, its check',
       'spec file, 3 keys that are repeated / yaml',

@@ -191,7 +191,7 @@ const expressionFunction: Addition = {
 
 const EVENTS = 'src/runtime/engine/events.ts';
 const LEDGER = 'src/runtime/trace/ledger.ts';
-const SECRETS = 'src/runtime/runs/run/derived-secrets.ts';
+const SECRETS = 'src/runtime/secrets/derived-secrets.ts';
 
 const fact: Addition = {
   what: 'a fact',

@@ -5,9 +5,7 @@ import path from 'node:path';
 import { parseWorkflows } from 'stepwright/formats';
 import { parseDocument } from 'yaml';
 import { lowerSpec } from '../../../src/formats/spec-files.js';
-import { SourceText } from '../../../src/formats/text/located.js';
-import { YAML_OPTIONS } from '../../../src/formats/text/parse-yaml.js';
-import { readPlainYaml } from '../../../src/formats/text/read-plain-yaml.js';
+import { YAML_OPTIONS } from '../../../src/formats/text/read-yaml.js';
 import { builtPackage } from '../../../test/built-package.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
@@ -39,13 +37,8 @@ async function largeFile(sizes: Sizes): Promise<Row[]> {
   const file = { file: 'large.yaml', format: 'yaml' } as const;
   const read = () => parseWorkflows(text, { ...file, registered: REGISTERED });
   const various = text + VARIOUS_FORMS;
-  // Only at its end is it known that the parser has to read it.
-  const other = `${text}? docs\n: As they are.\n`;
   const readVarious = () => parseWorkflows(various, { ...file, registered: REGISTERED });
-  const readOther = () => parseWorkflows(other, { ...file, registered: REGISTERED });
-  if (readPlainYaml(new SourceText('', various)) === undefined) throw new Error('the parser reads all forms');
-  if (readPlainYaml(new SourceText('', other)) !== undefined) throw new Error('the parser is not needed');
-  for (const { workflows, diagnostics } of [await read(), await readVarious(), await readOther()])
+  for (const { workflows, diagnostics } of [await read(), await readVarious()])
     if (workflows.length !== 1) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const costs = await inTurns(
     {
@@ -53,7 +46,6 @@ async function largeFile(sizes: Sizes): Promise<Row[]> {
       read: timed(1, sizes.goMs, () => lowerSpec(text, file)),
       all: timed(1, sizes.goMs, read),
       various: timed(1, sizes.goMs, readVarious),
-      other: timed(1, sizes.goMs, readOther),
       repeated: timed(1, sizes.goMs, () => lowerSpec(repeated, file)),
       yamlRepeated: timed(1, sizes.goMs, () => parseDocument(repeated, YAML_OPTIONS)),
     },
@@ -70,10 +62,6 @@ async function largeFile(sizes: Sizes): Promise<Row[]> {
     row({
       name: `spec file of ${nodes} nodes, with texts of several lines, to a checked graph`,
       ...{ unit, ours: costs.various, peer, target: { of: 'ratio', atMost } },
-    }),
-    row({
-      name: `spec file of ${nodes} nodes, left to the parser, to a checked graph`,
-      ...{ unit, ours: costs.other, peer, target: { of: 'ratio', atMost } },
     }),
     row({ name: `spec file of ${nodes} nodes, to a graph`, unit, ours: costs.read, peer }),
     row({

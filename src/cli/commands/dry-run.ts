@@ -7,7 +7,7 @@ import type { Graph } from '../../graph/model.js';
 import { dryRunText } from '../../print/dry-run.js';
 import { servedWorkflows } from '../../runtime/server/composite/served-workflows.js';
 import { dryRun } from '../../runtime/server/dry-run.js';
-import { RegistrationError } from '../../runtime/server/registration.js';
+import { RegistrationError } from '../../runtime/server/registrations.js';
 import type { Registry } from '../../runtime/tools/registry.js';
 import { misused, type Output, texts } from '../command-line.js';
 import { missingStubs, readStubs } from './stubs.js';

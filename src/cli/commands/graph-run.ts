@@ -1,7 +1,7 @@
 import type { Graph } from '../../graph/model.js';
 import { chartOf } from '../../print/chart/chart.js';
-import { printPage } from '../../print/chart/page.js';
-import { shownStates } from '../../print/chart/run-states.js';
+import { printPage, shownStates } from '../../print/chart/page.js';
+
 import { printSvg } from '../../print/chart/svg.js';
 import type { Output } from '../command-line.js';
 import { storeFile, withRun } from './runs/store-command.js';

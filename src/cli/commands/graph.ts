@@ -6,8 +6,7 @@ import { defined } from '../../graph/defined.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { bundle } from '../../graph/nodes.js';
 import { type ChartTool, chartOf } from '../../print/chart/chart.js';
-import { type PageChart, printPage } from '../../print/chart/page.js';
-import { printSvg } from '../../print/chart/svg.js';
+import type { PageChart } from '../../print/chart/page.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
@@ -60,25 +59,24 @@ export async function graphCommand(given: readonly string[], output: Output): Pr
   }
   const found = find(result.workflows, name, registry);
   if ('fault' in found) return misused(found.fault, output);
-  output.out(printed(found.workflows, result, format));
+  output.out(await printed(found.workflows, result, format));
   return 0;
 }
 
 type Workflows = CodegenResult['workflows'];
 type Format = (typeof OPTIONS.format.oneOf)[number];
 
-function printed(found: Workflows, result: CodegenResult, format: Format): string {
-  if (format === 'html') {
-    const charts = found.map((each): PageChart => ({ chart: chartIn(each, result) }));
-    const title = found.map(({ graph }) => graph.name).join(', ');
-    return printPage(charts, { title, hash });
-  }
-  return found
-    .map((each) => {
-      if (format === 'svg') return printSvg(chartIn(each, result));
-      return format === 'mermaid' ? printMermaid(each.graph) : printText(each.graph);
-    })
-    .join('');
+async function printed(workflows: Workflows, result: CodegenResult, format: Format): Promise<string> {
+  if (format === 'text') return workflows.map(({ graph }) => printText(graph)).join('');
+  if (format === 'mermaid') return workflows.map(({ graph }) => printMermaid(graph)).join('');
+  // Loaded here, so that other formats do not load what places boxes.
+  const [{ printPage }, { printSvg }] = await Promise.all([
+    import('../../print/chart/page.js'),
+    import('../../print/chart/svg.js'),
+  ]);
+  const charts = workflows.map((each): PageChart => ({ chart: chartIn(each, result) }));
+  if (format === 'svg') return charts.map(({ chart }) => printSvg(chart)).join('');
+  return printPage(charts, { title: workflows.map(({ graph }) => graph.name).join(', '), hash });
 }
 
 /** A chart with the workflows that it runs, and what their registry says of tools. */

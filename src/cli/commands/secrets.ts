@@ -1,5 +1,5 @@
 import type { Json } from '../../graph/json.js';
-import { Mask } from '../../runtime/tools/mask.js';
+import { Mask } from '../../runtime/secrets/mask.js';
 import { secretsOf, type UpstreamConfig } from '../../runtime/upstream/config.js';
 
 /** Masks the values of the environment variables that upstream servers are configured with. */

@@ -13,10 +13,10 @@ export const PAGE_SCRIPT = String.raw`
   let svg, view, at = { x: 0, y: 0, k: 1 }, boxes = new Map(), hits = [], hit = -1, chosen, chart;
 
   const make = (name, text, kind) => {
-    const made = document.createElement(name);
-    if (text !== undefined) made.textContent = text;
-    if (kind !== undefined) made.className = kind;
-    return made;
+    const element = document.createElement(name);
+    if (text !== undefined) element.textContent = text;
+    if (kind !== undefined) element.className = kind;
+    return element;
   };
   let isDue = false;
   const move = () => {
@@ -81,11 +81,11 @@ export const PAGE_SCRIPT = String.raw`
     if (box !== undefined) box.focus({ preventScroll: true });
   };
   const look = () => {
-    for (const box of svg.querySelectorAll('.found')) box.classList.remove('found');
+    for (const box of svg.querySelectorAll('.match')) box.classList.remove('match');
     const wanted = search.value.trim().toLowerCase();
     hits = wanted === '' ? [] : Object.keys(chart.boxes).filter((key) => chart.boxes[key].search.includes(wanted));
     hit = -1;
-    for (const key of hits) boxes.get(key)?.classList.add('found');
+    for (const key of hits) boxes.get(key)?.classList.add('match');
     count.textContent = wanted === '' ? '' : hits.length === 0 ? 'none' : hits.length + ' found';
     if (hits.length > 0) next(1);
   };
@@ -195,6 +195,9 @@ export const PAGE_SCRIPT = String.raw`
   find('fit').addEventListener('click', fit);
   chooser.addEventListener('change', () => open(chooser.selectedIndex));
   addEventListener('resize', fit);
+  // On paper the whole chart is as wide as the page.
+  addEventListener('beforeprint', () => svg.setAttribute('viewBox', '0 0 ' + svg.dataset.width + ' ' + svg.dataset.height));
+  addEventListener('afterprint', () => svg.removeAttribute('viewBox'));
   open(0);
 })();
 `;
@@ -221,7 +224,7 @@ main{position:relative;min-height:0;overflow:hidden}
 #stage svg{position:absolute;inset:0;width:100%;height:100%;user-select:none}
 .box{cursor:pointer;outline:none}
 .box:focus-visible>.body{stroke:var(--accent);stroke-width:3}
-.box.found>.body{stroke:var(--mark);stroke-width:3}
+.box.match>.body{stroke:var(--mark);stroke-width:3}
 .box.chosen>.body{stroke:var(--accent);stroke-width:3}
 #details{position:absolute;top:0;right:0;bottom:0;width:min(380px,90%);overflow:auto;padding:12px 16px;background:var(--panel);border-left:1px solid var(--rule);box-shadow:-6px 0 18px #0002}
 #details h2{margin:0 32px 8px 0;font-size:16px;overflow-wrap:anywhere}
@@ -230,5 +233,5 @@ main{position:relative;min-height:0;overflow:hidden}
 #details dt{margin-top:10px;color:var(--mute);font-size:12px}
 #details dd{margin:2px 0 0;overflow-wrap:anywhere}
 #details pre{margin:0;padding:8px;border-radius:6px;background:#8881;font:12px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;white-space:pre-wrap}
-@media print{header,#details{display:none}}
+@media print{header,#details{display:none}html,body{height:auto}body,main,#stage{display:block;position:static;overflow:visible}#stage svg{position:static;height:auto}.view{transform:none}}
 `;

@@ -1,6 +1,7 @@
 import { escapeUnprintable, inlineText } from '../../graph/printable-text.js';
 import type { Chart, ChartArrow, ChartBox, ChartGroup } from './chart.js';
-import { type Layout, layeredLayout, type Point } from './layered-layout.js';
+import { type ArrowPath, type Layout, layoutOf, type Point, type Size } from './layout.js';
+import { textWidth, wrapText } from './text-lines.js';
 
 /** How a node of a run did. */
 export interface BoxState {
@@ -34,12 +35,18 @@ export function printSvg(
     : `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeXml(chart.name)}">`;
   const title = isPart ? [] : [`<title>${escapeXml(`${chart.name}: ${chart.description}`)}</title>`];
   const style = isPart ? [] : [`<style>${CHART_STYLE}</style>`];
-  const marker = `<defs><marker id="${printing.marker}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path class="head" d="M0 0L8 4L0 8z"/></marker></defs>`;
+  const markers = ARROW_KINDS.map(
+    (kind) =>
+      `<marker id="${printing.marker}-${kind}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="head a-${kind}" d="M0 0L8 4L0 8z"/></marker>`,
+  );
+  const heads = `<defs>${markers.join('')}</defs>`;
   const paper = isPart ? [] : [`<rect class="paper" width="${width}" height="${height}"/>`];
-  return [root, ...title, ...style, marker, ...paper, '<g class="view">', ...body, '</g>', '</svg>', ''].join(
+  return [root, ...title, ...style, heads, ...paper, '<g class="view">', ...body, '</g>', '</svg>', ''].join(
     '\n',
   );
 }
+
+const ARROW_KINDS: readonly ChartArrow['kind'][] = ['order', 'select', 'undo', 'back'];
 
 const MARGIN = 24;
 const PADDING = 12;
@@ -47,117 +54,118 @@ const TITLE_HEIGHT = 18;
 const LINE_HEIGHT = 16;
 const GROUP_GAP = 16;
 const LEAST_WIDTH = 112;
+/** The most pixels of a line of text. */
+const MAX_WIDTH = 320;
+const MAX_LABEL_WIDTH = 200;
+const MAX_TITLE_LINES = 3;
+/** The most lines for one fact of a box, and for all. The whole text is among the details. */
+const MAX_FACT_LINES = 3;
+const MAX_LINES = 9;
+/** Font sizes in pixels. Bold text is wider than its size says. */
+const TITLE_SIZE = 13 * 1.12;
+const LINE_SIZE = 12;
+const STATE_SIZE = 12 * 1.12;
+const LABEL_SIZE = 11;
 
-/** The most characters of a line. The whole text is among the details. */
-const MAX_LENGTH = 46;
-
-/** The most lines of a box below its title. */
-const MAX_LINES = 5;
-
-/** The estimated width of a character, in pixels: fonts differ. */
-const TITLE_CHARACTER = 7.6;
-const LINE_CHARACTER = 6.9;
-
-interface SizedBox {
+interface SizedBox extends Size {
   readonly box: ChartBox;
-  readonly title: string;
+  readonly title: readonly string[];
   readonly lines: readonly string[];
-  readonly width: number;
-  readonly height: number;
+  readonly stateLines: readonly string[];
   /** Of its texts, without what is inside. */
   readonly headHeight: number;
   readonly groups: readonly SizedGroup[];
 }
 
-interface SizedGroup {
+interface SizedGroup extends Size {
   readonly group: ChartGroup;
-  readonly title: string | undefined;
+  /** The lines of its title; none for a group without a frame. */
+  readonly title: readonly string[];
   readonly boxes: readonly SizedBox[];
+  readonly labels: readonly (readonly string[])[];
   readonly layout: Layout;
-  readonly width: number;
-  readonly height: number;
 }
 
 type States = ReadonlyMap<string, BoxState>;
 
 function sizeGroup(group: ChartGroup, states: States): SizedGroup {
   const boxes = group.boxes.map((box) => sizeBox(box, states));
-  const arrows = group.arrows.map(({ from, to, kind }) => ({ from, to, isBack: kind === 'back' }));
-  const layout = layeredLayout({ boxes, arrows });
-  const title = group.title === undefined ? undefined : cut(inlineText(group.title));
-  const frame = title === undefined ? 0 : 2 * PADDING;
-  const head = title === undefined ? 0 : TITLE_HEIGHT;
-  const titleWidth = title === undefined ? 0 : textWidth(title, LINE_CHARACTER);
-  const width = Math.max(layout.width, titleWidth) + frame;
-  return { group, title, boxes, layout, width, height: layout.height + frame + head };
+  const labels = group.arrows.map(({ text }) =>
+    text === undefined ? [] : wrapText(inlineText(text), LABEL_SIZE, MAX_LABEL_WIDTH, MAX_FACT_LINES),
+  );
+  const arrows = group.arrows.map(({ from, to, kind }, index) => {
+    const lines = labels[index] ?? [];
+    const label = { width: widest(lines, LABEL_SIZE) + 8, height: lines.length * LINE_HEIGHT };
+    return { from, to, isBack: kind === 'back', ...(lines.length > 0 && { label }) };
+  });
+  const layout = layoutOf({ boxes, arrows });
+  const { title: text } = group;
+  const titleWidth = Math.max(layout.width, MAX_WIDTH);
+  const title = text === undefined ? [] : wrapText(inlineText(text), LINE_SIZE, titleWidth, MAX_TITLE_LINES);
+  const frame = title.length === 0 ? 0 : 2 * PADDING;
+  const width = Math.max(layout.width, widest(title, LINE_SIZE)) + frame;
+  const height = layout.height + frame + title.length * LINE_HEIGHT;
+  return { group, title, boxes, labels, layout, width, height };
 }
 
 function sizeBox(box: ChartBox, states: States): SizedBox {
   const state = states.get(box.key);
-  const texts = box.lines.map((line) => cut(inlineText(line)));
-  const shown = texts.length > MAX_LINES ? [...texts.slice(0, MAX_LINES - 1), '…'] : texts;
-  const lines = [...shown, ...(state === undefined ? [] : [cut(inlineText(state.text))])];
-  const title = cut(inlineText(box.title));
+  const facts = box.lines.flatMap((line) => wrapText(inlineText(line), LINE_SIZE, MAX_WIDTH, MAX_FACT_LINES));
+  const lines = facts.length > MAX_LINES ? [...facts.slice(0, MAX_LINES - 1), '…'] : facts;
+  const stateLines =
+    state === undefined ? [] : wrapText(inlineText(state.text), STATE_SIZE, MAX_WIDTH, MAX_FACT_LINES);
+  const title = wrapText(inlineText(box.title), TITLE_SIZE, MAX_WIDTH, MAX_TITLE_LINES);
   const groups = box.groups
     .map((group) => sizeGroup(group, states))
-    .filter(({ boxes, title: named }) => boxes.length > 0 || named !== undefined);
-  const headHeight = TITLE_HEIGHT + lines.length * LINE_HEIGHT;
+    .filter((group) => group.boxes.length > 0 || group.title.length > 0);
+  const headHeight = title.length * TITLE_HEIGHT + (lines.length + stateLines.length) * LINE_HEIGHT;
   const textsWidth = Math.max(
-    textWidth(title, TITLE_CHARACTER),
-    ...lines.map((line) => textWidth(line, LINE_CHARACTER)),
+    widest(title, TITLE_SIZE),
+    widest(lines, LINE_SIZE),
+    widest(stateLines, STATE_SIZE),
   );
-  const innerWidth =
-    groups.reduce((sum, { width }) => sum + width, 0) + Math.max(0, groups.length - 1) * GROUP_GAP;
   const innerHeight = groups.reduce((most, { height }) => Math.max(most, height), 0);
   return {
-    ...{ box, title, lines, headHeight, groups },
-    width: Math.max(LEAST_WIDTH, textsWidth, innerWidth) + 2 * PADDING,
+    ...{ box, title, lines, stateLines, headHeight, groups },
+    width: Math.max(LEAST_WIDTH, textsWidth + 4, sumOfWidths(groups)) + 2 * PADDING,
     height: headHeight + 2 * PADDING + (groups.length === 0 ? 0 : innerHeight + PADDING),
   };
 }
 
-/** Wide characters, such as ideographs and emoji, count twice. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
-
-function textWidth(text: string, character: number): number {
-  const units = [...text].reduce((sum, each) => sum + (WIDE.test(each) ? 2 : 1), 0);
-  return Math.ceil(units * character);
+function sumOfWidths(groups: readonly SizedGroup[]): number {
+  return groups.reduce((sum, { width }) => sum + width, Math.max(0, groups.length - 1) * GROUP_GAP);
 }
 
-function cut(text: string): string {
-  const characters = [...text];
-  return characters.length > MAX_LENGTH ? `${characters.slice(0, MAX_LENGTH - 1).join('')}…` : text;
+function widest(lines: readonly string[], fontSize: number): number {
+  return lines.reduce((most, line) => Math.max(most, textWidth(line, fontSize)), 0);
 }
 
 interface Printing {
   readonly states: States;
   readonly isPart: boolean;
-  /** The id of the head of arrows. */
+  /** The beginning of the ids of arrow heads. */
   readonly marker: string;
 }
 
 function printGroup(
-  { group, title, boxes, layout, width, height }: SizedGroup,
+  { group, title, boxes, labels, layout, width, height }: SizedGroup,
   at: Point,
   printing: Printing,
 ): string[] {
-  const isFramed = title !== undefined;
-  const origin = isFramed
-    ? {
-        x: at.x + PADDING + Math.round((width - 2 * PADDING - layout.width) / 2),
-        y: at.y + PADDING + TITLE_HEIGHT,
-      }
-    : { x: at.x + Math.round((width - layout.width) / 2), y: at.y };
+  const isFramed = title.length > 0;
+  const head = isFramed ? PADDING + title.length * LINE_HEIGHT : 0;
+  const origin = { x: at.x + Math.round((width - layout.width) / 2), y: at.y + head };
   const frame = isFramed
     ? [
         `<rect class="group" x="${at.x}" y="${at.y}" width="${width}" height="${height}" rx="6"/>`,
-        `<text class="group-title" x="${at.x + PADDING}" y="${at.y + PADDING + 6}">${escapeXml(title)}</text>`,
+        ...printLines(title, 'group-title', LINE_HEIGHT, { x: at.x + PADDING, y: at.y + PADDING + 6 }),
       ]
     : [];
+  const pathOf = (index: number): ArrowPath => layout.arrows[index] ?? { points: [] };
   return [
     ...frame,
-    ...group.arrows.map((arrow, index) => printArrow(arrow, layout.arrows[index] ?? [], origin, printing)),
+    ...group.arrows.map(({ kind }, index) => printArrow(kind, pathOf(index), origin, printing)),
+    ...labels.flatMap((lines, index) => printLabel(lines, pathOf(index), origin)),
     ...boxes.flatMap((box, index) => {
       const corner = layout.boxes[index] ?? { x: 0, y: 0 };
       return printBox(box, { x: origin.x + corner.x, y: origin.y + corner.y }, printing);
@@ -165,32 +173,38 @@ function printGroup(
   ];
 }
 
+function printLines(lines: readonly string[], kind: string, height: number, { x, y }: Point): string[] {
+  return lines.map(
+    (line, index) => `<text class="${kind}" x="${x}" y="${y + index * height}">${escapeXml(line)}</text>`,
+  );
+}
+
 function printBox(sized: SizedBox, at: Point, printing: Printing): string[] {
-  const { box, title, lines, width, height, headHeight, groups } = sized;
+  const { box, title, lines, stateLines, width, height, headHeight, groups } = sized;
   const state = printing.states.get(box.key);
   const states = state === undefined ? '' : ` s-${stateClass(state.status)}`;
   const handled = printing.isPart ? ' tabindex="0" role="button"' : '';
-  const label = printing.isPart ? ` aria-label="${escapeXml(`${title}: ${lines.join(', ')}`)}"` : '';
-  const inner =
-    groups.reduce((sum, group) => sum + group.width, 0) + Math.max(0, groups.length - 1) * GROUP_GAP;
-  let x = at.x + Math.round((width - inner) / 2);
+  const text = `${title.join(' ')}: ${[...lines, ...stateLines].join(' ')}`;
+  const label = printing.isPart ? ` aria-label="${escapeXml(text)}"` : '';
+  let x = at.x + Math.round((width - sumOfWidths(groups)) / 2);
   const content = groups.flatMap((group) => {
     const printed = printGroup(group, { x, y: at.y + PADDING + headHeight + PADDING }, printing);
     x += group.width + GROUP_GAP;
     return printed;
   });
-  const text = at.x + PADDING + 4;
+  const left = at.x + PADDING + 4;
   const isRound = ROUND.has(box.shape);
   const bar = isRound ? PADDING : PADDING / 2;
+  const titleY = at.y + PADDING + 12;
+  const linesY = titleY + title.length * TITLE_HEIGHT;
+  const stateY = linesY + lines.length * LINE_HEIGHT;
   return [
     `<g class="box k-${box.shape}${states}${groups.length > 0 ? ' around' : ''}" data-key="${escapeXml(box.key)}"${handled}${label}>`,
     `<rect class="body" x="${at.x}" y="${at.y}" width="${width}" height="${height}" rx="${isRound ? 14 : 6}"/>`,
     `<rect class="bar" x="${at.x + (isRound ? 6 : 0)}" y="${at.y + bar}" width="4" height="${Math.max(8, height - 2 * bar)}" rx="2"/>`,
-    `<text class="title" x="${text}" y="${at.y + PADDING + 12}">${escapeXml(title)}</text>`,
-    ...lines.map(
-      (line, index) =>
-        `<text class="${state !== undefined && index === lines.length - 1 ? 'state' : 'line'}" x="${text}" y="${at.y + PADDING + 12 + TITLE_HEIGHT + index * LINE_HEIGHT}">${escapeXml(line)}</text>`,
-    ),
+    ...printLines(title, 'title', TITLE_HEIGHT, { x: left, y: titleY }),
+    ...printLines(lines, 'line', LINE_HEIGHT, { x: left, y: linesY }),
+    ...printLines(stateLines, 'state', LINE_HEIGHT, { x: left, y: stateY }),
     '</g>',
     ...content,
   ];
@@ -203,36 +217,32 @@ function stateClass(status: string): string {
 }
 
 function printArrow(
-  { kind, text }: ChartArrow,
-  points: readonly Point[],
+  kind: ChartArrow['kind'],
+  { points }: ArrowPath,
   origin: Point,
   { marker }: Printing,
 ): string {
   const moved = points.map(({ x, y }) => ({ x: x + origin.x, y: y + origin.y }));
-  const path = `<path class="arrow a-${kind}" d="${kind === 'back' ? angular(moved) : curved(moved)}" marker-end="url(#${marker})"/>`;
-  const [first, second] = moved;
-  if (text === undefined || first === undefined || second === undefined) return path;
-  const x = Math.round((first.x + second.x) / 2) + (kind === 'back' ? 4 : 0);
-  const y = kind === 'back' ? first.y - 4 : Math.round((first.y + second.y) / 2);
-  return `${path}<text class="arrow-text" x="${x}" y="${y}">${escapeXml(cut(inlineText(text)))}</text>`;
+  return `<path class="arrow a-${kind}" d="${curve(moved)}" marker-end="url(#${marker}-${kind})"/>`;
 }
 
-function curved(points: readonly Point[]): string {
-  const [first, ...rest] = points;
-  if (first === undefined) return '';
-  let from = first;
-  const parts = rest.map((to) => {
-    const middle = Math.round((from.y + to.y) / 2);
-    const part =
-      from.x === to.x ? `L${to.x} ${to.y}` : `C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${to.y}`;
-    from = to;
-    return part;
-  });
-  return `M${first.x} ${first.y}${parts.join('')}`;
+function printLabel(lines: readonly string[], { label }: ArrowPath, origin: Point): string[] {
+  if (label === undefined) return [];
+  const top = label.y - Math.round((lines.length * LINE_HEIGHT) / 2) + 12;
+  return printLines(lines, 'arrow-text', LINE_HEIGHT, { x: label.x + origin.x, y: top + origin.y });
 }
 
-function angular(points: readonly Point[]): string {
-  return points.map(({ x, y }, index) => `${index === 0 ? 'M' : 'L'}${x} ${y}`).join('');
+/** A path that is vertical at each of its points, but for straight lines across. */
+function curve(points: readonly Point[]): string {
+  return points
+    .map((to, index) => {
+      const from = points[index - 1];
+      if (from === undefined) return `M${to.x} ${to.y}`;
+      if (from.x === to.x || from.y === to.y) return `L${to.x} ${to.y}`;
+      const middle = Math.round((from.y + to.y) / 2);
+      return `C${from.x} ${middle} ${to.x} ${middle} ${to.x} ${to.y}`;
+    })
+    .join('');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -250,9 +260,12 @@ export function escapeXml(text: string): string {
     .replaceAll(/[&<>"']/g, (char) => ENTITIES[char] ?? char);
 }
 
-/** The style of charts, for light and for dark surroundings. */
+const LIGHT =
+  '--paper:#fff;--ink:#1f2430;--soft:#5b6472;--edge:#c4cad4;--line:#8a93a2;--body:#f7f8fa;--group:#00000008;--blue:#2f6fde;--amber:#b7791f;--violet:#7c4ddb;--green:#2b8a57;--teal:#1c8a94;--red:#cf3f3f;--grey:#7a8494;--good:#e3f5ea;--bad:#fde7e6;--mild:#fff3d9;--busy:#e4eefd;--none:#eef0f3';
+
+/** The style of charts, for light and for dark surroundings, and for paper. */
 export const CHART_STYLE = `
-.chart{--paper:#fff;--ink:#1f2430;--soft:#5b6472;--edge:#c4cad4;--line:#8a93a2;--body:#f7f8fa;--group:#00000008;--blue:#2f6fde;--amber:#b7791f;--violet:#7c4ddb;--green:#2b8a57;--teal:#1c8a94;--red:#cf3f3f;--grey:#7a8494;--good:#e3f5ea;--bad:#fde7e6;--mild:#fff3d9;--busy:#e4eefd;--none:#eef0f3}
+.chart{${LIGHT}}
 @media (prefers-color-scheme:dark){.chart{--paper:#14171c;--ink:#e6e9ef;--soft:#a2abb9;--edge:#3b424e;--line:#7d8797;--body:#1d2128;--group:#ffffff0a;--blue:#6ea2ff;--amber:#e0ae55;--violet:#b094ff;--green:#62c48f;--teal:#58c3cd;--red:#ff8078;--grey:#98a2b1;--good:#173526;--bad:#42201f;--mild:#3d3115;--busy:#1b2f52;--none:#252a32}}
 .chart text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:var(--soft)}
 .chart .title{font-size:13px;font-weight:600;fill:var(--ink)}
@@ -275,10 +288,13 @@ export const CHART_STYLE = `
 .chart .s-running>.body,.chart .s-waiting>.body,.chart .s-ready>.body{fill:var(--busy);stroke:var(--blue)}
 .chart .s-skipped>.body,.chart .s-cancelled>.body,.chart .s-pending>.body{fill:var(--none);stroke-dasharray:5 4}
 .chart .arrow{fill:none;stroke:var(--line);stroke-width:1.4}
-.chart .a-select{stroke:var(--amber)}
-.chart .a-back{stroke:var(--violet)}
-.chart .a-undo{stroke:var(--red);stroke-dasharray:4 3}
+.chart .arrow.a-select{stroke:var(--amber)}
+.chart .arrow.a-back{stroke:var(--violet)}
+.chart .arrow.a-undo{stroke:var(--red);stroke-dasharray:4 3}
 .chart .head{fill:var(--line)}
+.chart .head.a-select{fill:var(--amber)}
+.chart .head.a-back{fill:var(--violet)}
+.chart .head.a-undo{fill:var(--red)}
 .chart .arrow-text{font-size:11px;text-anchor:middle;paint-order:stroke;stroke:var(--paper);stroke-width:4px}
-.chart .a-back+.arrow-text{text-anchor:start}
+@media print{.chart{${LIGHT}}.chart *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `;

@@ -14,11 +14,11 @@ import {
   refusedValues,
   undoneCallsOf,
 } from '../engine/read.js';
-import { maskedFailure } from '../tools/mask.js';
+import { maskedFailure } from '../secrets/mask.js';
+import type { RunMask } from '../secrets/run-mask.js';
 import { jsonSize } from '../tools/to-json.js';
 import type { ForkOrigin } from './fork-origin.js';
 import type { LiveStatus } from './run/run-host.js';
-import type { RunMask } from './run/run-mask.js';
 import {
   PARTIAL_LIMIT_BYTES,
   type RemainingEffects,

@@ -15,9 +15,9 @@ import {
   wait,
 } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, input, lit, step, stop, text } from '../engine/graph.fixture.js';
+import { RunMask } from '../secrets/run-mask.js';
 import { createProgress } from '../trace/progress.js';
 import { createTrace } from '../trace/trace.js';
-import { RunMask } from './run/run-mask.js';
 import type { Submission, SubmitAnswer } from './run-store.js';
 import { FaultyJournal } from './store/faulty-journal.fixture.js';
 import type { JournalEntry } from './store/journal.js';

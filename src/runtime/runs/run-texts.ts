@@ -1,5 +1,5 @@
 import type { Json } from '../../graph/json.js';
-import { clip, jsonText, oneLine } from '../tools/encode-text.js';
+import { clip, jsonText, oneLine } from '../../graph/printable-text.js';
 
 const listed = (ids: readonly string[]): string =>
   ids.length === 0 ? 'none' : ids.map((id) => `'${clip(id)}'`).join(', ');

@@ -4,9 +4,10 @@ import { toolsIn } from '../../graph/nodes.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import { type Registry, verifyRegistry } from '../tools/registry.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
+import { register } from './catalogue/registration.js';
 import { type ServedWorkflow, servedWorkflows } from './composite/served-workflows.js';
 import { resolveSettings, type ServerSettings } from './options.js';
-import { RegistrationError, register } from './registration.js';
+import { RegistrationError } from './registrations.js';
 
 /** The workflows that a server of a registry runs, without a server. */
 export interface Definitions {

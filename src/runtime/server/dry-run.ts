@@ -9,14 +9,14 @@ import { DryRunSteps, type DryStep } from '../runs/operate/dry-run-steps.js';
 import { StubPort, StubQueue, type StubResults, sampleAnswer, stubNames } from '../runs/operate/stub-port.js';
 import { LiveRun } from '../runs/run/live-run.js';
 import type { Ask } from '../runs/run/open-commands.js';
-import { RunMask } from '../runs/run/run-mask.js';
 import { SkippingClock } from '../runs/run/skipping-clock.js';
+import { maskedFailure } from '../secrets/mask.js';
+import { RunMask } from '../secrets/run-mask.js';
 import { encodedLog } from '../tools/log.js';
-import { maskedFailure } from '../tools/mask.js';
 import type { CallPort } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
 import { evaluateFunction } from '../tools/toolset.js';
-import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
+import { type ArgumentProblem, readArguments } from './catalogue/arguments.js';
 import { verifyCurrent } from './verify-sources.js';
 
 /** A run in which no tool is called. */

@@ -8,9 +8,9 @@ import type { Failure } from '../engine/contract.js';
 import { remainsOf } from '../engine/read.js';
 import { valuePort } from '../runs/actions/model-values.js';
 import { runInProcess } from '../runs/run/run-in-process.js';
-import { RunMask } from '../runs/run/run-mask.js';
 import { type RemainingEffects, remainingEffectsOf } from '../runs/run/side-effects.js';
 import type { RunWarning } from '../runs/run-store.js';
+import { RunMask } from '../secrets/run-mask.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import { createToolset } from '../tools/toolset.js';
@@ -18,12 +18,12 @@ import type { HandOffCall, PromptTrace } from '../trace/messages.js';
 import { createProgress } from '../trace/progress.js';
 import type { ReportProgress } from '../trace/report-progress.js';
 import { createTrace } from '../trace/trace.js';
+import { type ArgumentProblem, readArguments } from './catalogue/arguments.js';
 import { warningsOf } from './composite/results.js';
-import { servedWorkflows } from './composite/served-workflows.js';
+import { type RunnableWorkflow, servedWorkflows } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
 import { type ResolvedSettings, resolveSettings, type ServerSettings } from './options.js';
-import { type ArgumentProblem, readArguments } from './prompt-arguments.js';
-import { RegistrationError } from './registration.js';
+import { RegistrationError } from './registrations.js';
 import { verifyCurrent } from './verify-sources.js';
 
 /** How a local run ended. */
@@ -105,7 +105,7 @@ export async function runLocally({
     await settings.upstream?.close();
   };
   await lifecycle.start();
-  const drift = await driftOf(graph, registry, settings);
+  const drift = await driftOf(served, registry, settings);
   if (drift !== undefined) {
     await stop();
     return { status: 'failed', failure: drift };
@@ -148,15 +148,15 @@ export async function runLocally({
 
 /** Why upstream servers keep a workflow from running, if they do. */
 async function driftOf(
-  graph: Graph,
+  workflow: RunnableWorkflow,
   registry: Registry,
   { upstream, log }: ResolvedSettings,
 ): Promise<Failure | undefined> {
   if (upstream === undefined) return undefined;
-  const { UpstreamDrift } = await import('./upstream-drift.js');
+  const { UpstreamDrift } = await import('./catalogue/upstream-drift.js');
   const drift = new UpstreamDrift({ registry, upstream, log });
-  await drift.add([[graph.name, graph]]);
-  return drift.unavailable.get(graph.name);
+  await drift.add([workflow]);
+  return drift.failureOf(workflow);
 }
 
 /** The last message of a conversation that its reader continues. */

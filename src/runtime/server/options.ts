@@ -4,6 +4,7 @@ import { isRole } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import type { Domain } from '../../graph/domain.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
+import type { PlanningHints } from '../../infer/tool.js';
 import type { ModelFunction } from '../runs/actions/model-values.js';
 import type { OwnerRule } from '../runs/run-owner.js';
 import { DEFAULT_LIMITS, FILE_LIMITS, type RunLimits } from '../runs/run-store.js';
@@ -16,8 +17,7 @@ import type { Telemetry } from '../tools/telemetry.js';
 import type { UpstreamPort } from '../upstream/port.js';
 import { DEFAULT_PREFIX } from './composite/served-workflows.js';
 import type { LifecycleHooks } from './lifecycle.js';
-import type { BuiltWorkflow } from './registration.js';
-import type { Profile, SpecSettings } from './specs/spec-options.js';
+import type { BuiltWorkflow } from './registrations.js';
 import type { ServerInfo } from './stepwright-server.js';
 
 /** Options of a server beside the factories of its classes. */
@@ -354,4 +354,51 @@ function randomId(): string {
   }
   drawn += 16;
   return random.toString('hex', drawn - 16, drawn);
+}
+
+/** Where workflows in YAML, JSON and XML are read from. */
+export interface SpecSources {
+  /** Files, or globs of files such as `workflows/**` + `/*.yaml`, relative to the root. Default: none. */
+  readonly files?: readonly string[];
+  /** Addresses. Each has to be allowed by `remote`. They are read when the server starts. Default: none. */
+  readonly urls?: readonly string[];
+}
+
+/** The spec files of a server. */
+export interface SpecSettings extends SpecSources {
+  /** The folder that files are relative to; files outside of it are refused. Default: the working directory. */
+  readonly root?: string;
+  /** Whether files are read again when they change, also those of profiles. Default: true. */
+  readonly watch?: boolean;
+  /** What may be read from other hosts. Default: nothing. */
+  readonly remote?: RemoteSpecs;
+}
+
+/** What a server may read from other hosts. */
+export interface RemoteSpecs {
+  /**
+   * Origins with an optional path that addresses begin with: `https://team.example.com/workflows/`. `http:` is taken for
+   * `localhost`, `127.0.0.1` and `[::1]` alone, for development.
+   */
+  readonly allow: readonly string[];
+  /**
+   * Networks that the hosts of `https:` addresses may be in beside the public internet: `10.20.0.0/16`. Default: none.
+   */
+  readonly allowAddresses?: readonly string[];
+  /** Headers of requests by origin, such as `authorization`. A redirect to another origin does not get them. */
+  readonly headers?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** A catalogue of its own over HTTP, at the path of the server and the name of the profile: `/mcp/flights`. */
+export interface Profile {
+  /** Workflows beside those of the server. Default: none. */
+  readonly specs?: SpecSources;
+  /** Workflows that are described as resources, and not offered as tools or prompts. Default: none. */
+  readonly resources?: SpecSources;
+  /** Hints by tool. They win over the declared ones. Default: none. */
+  readonly hints?: Readonly<Record<string, PlanningHints>>;
+  /** The tools of the registry that clients get. Default: all. */
+  readonly tools?: readonly string[];
+  /** The workflows that clients get, those of `specs` among them. `[]`: none. Default: all. */
+  readonly workflows?: readonly string[];
 }

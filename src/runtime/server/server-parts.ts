@@ -1,30 +1,31 @@
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { ownProperty } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import { nodesOf } from '../../graph/nodes.js';
 import { unanswerable } from '../runs/actions/answerers.js';
 import type { RunStore } from '../runs/run-store.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
-import type { Layer } from './catalogue.js';
-import { Changes } from './changes.js';
+import type { Layer } from './catalogue/catalogue.js';
+import { Changes, LiveCatalogue } from './catalogue/live-catalogue.js';
+import type { UpstreamDrift } from './catalogue/upstream-drift.js';
 import { type RunTool, runToolsFor } from './composite/run-tools.js';
-import { runTraitsOf } from './composite/served-workflows.js';
-import { DriftRecord } from './drift-record.js';
+import { type Registered, runTraitsOf } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
-import { LiveCatalogue } from './live-catalogue.js';
 import { openRunStore } from './open-run-store.js';
 import type { ResolvedSettings } from './options.js';
-import { PromptRenderer } from './prompt-renderer.js';
-import type { Registered } from './registration.js';
-import { RequestGate } from './request.js';
+import { RequestGate } from './requests/limits.js';
+import { PromptRenderer } from './requests/prompt-renderer.js';
 import { serverTexts } from './server-texts.js';
 import type { ServerSpecs } from './specs/server-specs.js';
-import { undeclaredTools } from './undeclared-safety.js';
 
 /** What all views of a server share: runs, tools, the process. */
 export class ServerParts {
   readonly gate = new RequestGate();
   readonly changes = new Changes();
-  readonly drift: DriftRecord;
+  /** Missing until the server starts, and without upstream servers. */
+  drift: UpstreamDrift | undefined;
   readonly lifecycle: Lifecycle;
   readonly renderer: PromptRenderer;
   readonly runs: RunStore;
@@ -35,7 +36,7 @@ export class ServerParts {
   /** Whether the adapter authenticates callers. */
   hasAuthentication = false;
   #specs: Promise<ServerSpecs> | undefined;
-  #runPrompt: Promise<typeof import('./prompt-run.js').runPrompt> | undefined;
+  #runPrompt: Promise<typeof import('./requests/prompt-run.js').runPrompt> | undefined;
 
   constructor(
     readonly registry: Registry,
@@ -45,11 +46,10 @@ export class ServerParts {
     readonly schemas: SchemaCompiler,
     registered: Registered,
   ) {
-    const { hooks, log, storePath, upstream } = settings;
+    const { hooks, log, storePath } = settings;
     this.lifecycle = new Lifecycle(hooks, log);
     this.renderer = new PromptRenderer(registry, factories, settings);
     this.runs = this.#runStore();
-    this.drift = new DriftRecord({ registry, upstream, log });
     this.base = new LiveCatalogue(this, baseLayer(settings), undefined, registered);
     for (const warning of this.base.current.warnings)
       log(warning, { event: 'workflow.warning', level: 'warning' });
@@ -57,8 +57,8 @@ export class ServerParts {
   }
 
   /** Loads what runs workflows in prompts, once: under a loader for TypeScript another import takes a millisecond. */
-  readonly loadRunPrompt = (): Promise<typeof import('./prompt-run.js').runPrompt> => {
-    this.#runPrompt ??= import('./prompt-run.js').then(({ runPrompt }) => runPrompt);
+  readonly loadRunPrompt = (): Promise<typeof import('./requests/prompt-run.js').runPrompt> => {
+    this.#runPrompt ??= import('./requests/prompt-run.js').then(({ runPrompt }) => runPrompt);
     return this.#runPrompt;
   };
 
@@ -71,7 +71,7 @@ export class ServerParts {
   async start(): Promise<void> {
     await this.runs.open?.();
     await this.lifecycle.start();
-    await this.drift.begin(this.base.current.workflows.values());
+    await this.#compareUpstream();
     await this.#keepRunTools();
     if (this.settings.hasSpecs) await (await this.specs()).start();
     await this.runs.resumeAll?.();
@@ -83,6 +83,18 @@ export class ServerParts {
     await this.lifecycle.stop(this.settings.drainTimeoutMs);
     await this.runs.close?.();
     await this.settings.upstream?.close();
+  }
+
+  /** A server that starts again does not compare the first workflows again. */
+  async #compareUpstream(): Promise<void> {
+    const { registry, settings } = this;
+    const { upstream, log } = settings;
+    if (upstream === undefined || this.drift !== undefined) return;
+    const { UpstreamDrift } = await import('./catalogue/upstream-drift.js');
+    const drift = new UpstreamDrift({ registry, upstream, log });
+    this.drift = drift;
+    upstream.onToolsChanged?.((server) => drift.compare([server]));
+    await drift.add(this.base.current.workflows.values());
   }
 
   /** Open runs of earlier processes can be answered, also where their workflows are gone. */
@@ -118,4 +130,25 @@ export class ServerParts {
 /** What the program itself gives a server. */
 function baseLayer({ workflows, prompts, offerWorkflows }: ResolvedSettings): Layer {
   return { workflows, prompts, ...(offerWorkflows ? {} : { shownWorkflows: [] }) };
+}
+
+/**
+ * The tools that steps call and whose declarations do not say what another call does, by their names. A run in a file that
+ * was interrupted in a call of one pauses.
+ */
+export function undeclaredTools({ tools }: Registry, graphs: Iterable<Graph>): readonly string[] {
+  const called = new Set<string>();
+  for (const graph of graphs) {
+    for (const scope of [graph, ...(graph.tasks ?? [])]) {
+      for (const node of nodesOf(scope)) if (node.kind === 'call') called.add(node.tool);
+    }
+  }
+  return [...called].filter((name) => isUndeclared(tools, name)).sort();
+}
+
+function isUndeclared(tools: Registry['tools'], name: string): boolean {
+  const entry = ownProperty(tools, name);
+  if (entry === undefined || entry.retrySafety !== undefined) return false;
+  const { readOnlyHint, idempotentHint } = entry.annotations ?? {};
+  return readOnlyHint !== true && idempotentHint === undefined;
 }

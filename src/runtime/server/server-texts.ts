@@ -1,6 +1,6 @@
 import type { Json } from '../../graph/json.js';
 import { didYouMeanSentence } from '../../graph/names.js';
-import { clip, oneLine } from '../tools/encode-text.js';
+import { clip, oneLine } from '../../graph/printable-text.js';
 
 /** Every sentence this room answers a client with, or tells an operator, in one place. */
 export const serverTexts = {

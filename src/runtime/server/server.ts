@@ -6,46 +6,50 @@ import { nearestName } from '../../graph/names.js';
 import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run-owner.js';
 import type { RunStore } from '../runs/run-store.js';
-import { CallMask } from '../tools/call-mask.js';
-import { thrownFailure } from '../tools/exceptions.js';
+import { CallMask } from '../secrets/call-mask.js';
+import { maskedError, thrownFailure } from '../tools/exceptions.js';
 import type { UntypedFactories } from '../tools/factories.js';
-import { maskedError } from '../tools/mask.js';
 import type { PromptRequest } from '../tools/middleware.js';
 import type { ToolOutcome } from '../tools/port.js';
 import type { Registry } from '../tools/registry.js';
 import { requestContextOf } from '../tools/tool-context.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
 import type { PromptTrace } from '../trace/messages.js';
-import type { Catalogue } from './catalogue.js';
+import { lackingScopes, type ScopedCaller, scopeFailure, withRoles } from './callers.js';
+import { readArguments } from './catalogue/arguments.js';
+import type { Catalogue } from './catalogue/catalogue.js';
+import { pageOf, type ServedPrompt } from './catalogue/listings.js';
+import type { LiveCatalogue } from './catalogue/live-catalogue.js';
+import { PLAN_TOOL, planResult } from './catalogue/plan-tool.js';
+import { register } from './catalogue/registration.js';
 import { resultContents, runOfResult } from './composite/long-results.js';
-import { pageOf, type ServedPrompt } from './listings.js';
-import type { LiveCatalogue } from './live-catalogue.js';
 import {
   type ResolvedSettings,
   resolveSettings,
   type ServerOptions,
   type ServerSettings,
 } from './options.js';
-import { PLAN_TOOL, planResult } from './plan-tool.js';
-import {
-  type CompletionRequest,
-  completeArgument,
-  completeVariable,
-  readArguments,
-} from './prompt-arguments.js';
-import { failureOf } from './prompt-renderer.js';
-import { type BuiltWorkflow, register } from './registration.js';
-import { type Abort, faultCodes, limited, ProtocolFault, withRoles } from './request.js';
-import { lackingScopes, type ScopedCaller, scopeFailure } from './scopes.js';
+import type { BuiltWorkflow } from './registrations.js';
+import { completeArgument, completeVariable } from './requests/completion.js';
+import { type Abort, limited } from './requests/limits.js';
+import { failureOf } from './requests/prompt-renderer.js';
 import { ServerParts } from './server-parts.js';
 import { serverTexts } from './server-texts.js';
-import type { ViewSelection } from './specs/spec-options.js';
-import type { CompletionSubject, ServerChange, ServerOf, StepwrightServer } from './stepwright-server.js';
+import type {
+  CompletionRequest,
+  CompletionSubject,
+  ServerChange,
+  ServerOf,
+  StepwrightServer,
+  ViewSelection,
+} from './stepwright-server.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
   type CompletionResult,
   failureResult,
+  faultCodes,
   type PromptResult,
+  ProtocolFault,
   type ResourceContents,
   successResult,
   type ToolResult,
@@ -173,7 +177,7 @@ class RegistryServer implements StepwrightServer {
     const { workflowTools, clientTools, workflows } = catalogue;
     const missing = catalogue.lackingScopes('tool', name, request);
     if (missing.length > 0) return failureResult(scopeFailure(missing));
-    const drift = this.#parts.drift.failureOf(workflows.get(workflowTools.workflowOf(name) ?? ''));
+    const drift = this.#parts.drift?.failureOf(workflows.get(workflowTools.workflowOf(name) ?? ''));
     if (drift !== undefined) return failureResult(drift);
     if (workflowTools.has(name)) return workflowTools.call(name, input, request);
     if (catalogue.canPlan && name === PLAN_TOOL.name) {
@@ -216,7 +220,7 @@ class RegistryServer implements StepwrightServer {
     mask: CallMask,
   ): ToolResult {
     if (mask.isEmpty) return successResult(value, callResult);
-    const result = successResult(mask.json(value), callResult && mask.callResult(callResult));
+    const result = successResult(mask.json(value), callResult && mask.contents(callResult));
     const schema = this.registry.tools[name]?.outputSchema;
     const { structuredContent } = result;
     if (schema === undefined || structuredContent === undefined) return result;
@@ -234,7 +238,7 @@ class RegistryServer implements StepwrightServer {
     const request = this.#identified(context);
     const catalogue = this.#catalogue;
     const prompt = permittedPrompt(catalogue, name, request);
-    const drift = this.#parts.drift.failureOf(catalogue.workflows.get(name));
+    const drift = this.#parts.drift?.failureOf(catalogue.workflows.get(name));
     if (drift !== undefined) throw new ProtocolFault(faultCodes.refused, drift.message, { ...drift });
     const read = readArguments(prompt.inputs, given, this.#schemas);
     if (!read.ok) {

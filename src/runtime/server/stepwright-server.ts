@@ -9,10 +9,8 @@ import type { Caller } from '../runs/run-owner.js';
 import type { AnyClass, Registry, TypesOfGraph } from '../tools/registry.js';
 import type { Telemetry } from '../tools/telemetry.js';
 import type { PromptTrace } from '../trace/messages.js';
+import type { ScopedCaller } from './callers.js';
 import type { RUN_TOOLS } from './composite/run-tools.js';
-import type { CompletionRequest } from './prompt-arguments.js';
-import type { ScopedCaller } from './scopes.js';
-import type { ViewSelection } from './specs/spec-options.js';
 import type {
   CompletionResult,
   PromptListing,
@@ -352,3 +350,26 @@ type NameFault<N extends string, Known extends string> = string extends N
   : [N] extends [Known]
     ? unknown
     : ['the registry has none of this name, but', Known];
+
+/** What clients of a view get beside the lists of the server. */
+export interface ViewSelection {
+  /** The name of a profile. Default: what all clients get. */
+  readonly profile?: string;
+  /** Hints by tool, not checked yet. */
+  readonly hints?: unknown;
+  /** The address of a file whose workflows are offered. */
+  readonly workflowUrl?: string;
+  /** The address of a file whose workflows are described as resources. */
+  readonly resourcesUrl?: string;
+  /** Equal for requests of one caller: addresses are read two at a time for each. Default: all are of one caller. */
+  readonly caller?: string;
+}
+
+/** An argument that a user of a client is filling in. */
+export interface CompletionRequest {
+  readonly argument: string;
+  /** What has been typed so far. */
+  readonly value: string;
+  /** What is filled in already, by argument. */
+  readonly given: Readonly<Record<string, string>>;
+}

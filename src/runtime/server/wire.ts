@@ -2,9 +2,9 @@ import type { Icon } from '../../decorators/listed.js';
 import type { ToolAnnotations } from '../../decorators/tool.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { bodyText, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallResult } from '../tools/call-result.js';
-import { bodyText, jsonText, oneLine } from '../tools/encode-text.js';
 
 /** What items of every list may have. */
 interface Listing {
@@ -150,4 +150,54 @@ function shownBlock(block: CallResult['content'][number]): ContentBlock {
   const { type, text } = block;
   const shown = type === 'text' && typeof text === 'string' ? { ...block, text: bodyText(text) } : block;
   return shown as CallResult['content'][number] & ContentBlock;
+}
+
+/** The JSON-RPC codes this server answers with. */
+export const faultCodes = {
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  resourceNotFound: -32002,
+  /** The authenticated caller cannot be distinguished from others; of the codes that JSON-RPC leaves to servers. */
+  unidentified: -32003,
+  /** The server ends and takes no further requests; of the codes that JSON-RPC leaves to servers. */
+  shuttingDown: -32004,
+  /** A limit of this server is reached; of the codes that JSON-RPC leaves to servers. */
+  exhausted: -32005,
+  /** Middleware refused the request; of the codes that JSON-RPC leaves to servers. */
+  refused: -32006,
+} as const;
+
+/**
+ * A request that is answered with a protocol error rather than a result. Thrown by the server's methods;
+ * an adapter sends `code`, `message` and `data` as they are.
+ */
+export class ProtocolFault extends Error {
+  override readonly name = 'ProtocolFault';
+
+  constructor(
+    /** A JSON-RPC error code, one of {@link faultCodes}. */
+    readonly code: number,
+    message: string,
+    /** Details for programs. */
+    readonly data?: Json,
+  ) {
+    super(message);
+  }
+}
+
+/** What every item of a list may have. */
+export function headOf(
+  name: string,
+  entry: {
+    readonly title?: string;
+    readonly icons?: readonly Icon[];
+    readonly meta?: JsonObject | undefined;
+  },
+) {
+  const { title, icons, meta } = entry;
+  return {
+    name,
+    ...defined({ title, icons, _meta: meta }),
+  };
 }

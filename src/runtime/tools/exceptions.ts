@@ -1,7 +1,7 @@
+import { oneLine } from '../../graph/printable-text.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import type { Failure } from '../engine/contract.js';
-import { oneLine } from './encode-text.js';
-import { toolTexts } from './tool-texts.js';
+import type { Masking } from '../secrets/mask.js';
 
 const CODE = /^[A-Z][A-Z0-9_]*$/;
 
@@ -29,19 +29,14 @@ export function isAbort(thrown: unknown, signal: AbortSignal): boolean {
 
 /** What was thrown, in words. */
 export function thrownText(thrown: unknown): string {
-  if (typeof thrown === 'string')
-    return thrown.trim() === '' ? toolTexts.thrownNothing('an empty text') : clean(thrown);
+  if (typeof thrown === 'string') return thrown.trim() === '' ? 'it threw an empty text' : clean(thrown);
   if (typeof thrown === 'object' && thrown !== null) {
     const message = member(thrown, 'message');
     if (typeof message === 'string' && message.trim() !== '') return clean(message);
     const name = member(thrown, 'name');
-    return toolTexts.thrownNothing(
-      typeof name === 'string' && name !== '' ? clean(name) : 'an object without a message',
-    );
+    return `it threw ${typeof name === 'string' && name !== '' ? clean(name) : 'an object without a message'}`;
   }
-  return toolTexts.thrownNothing(
-    typeof thrown === 'symbol' ? 'a symbol' : typeof thrown === 'function' ? 'a function' : String(thrown),
-  );
+  return `it threw ${typeof thrown === 'symbol' ? 'a symbol' : typeof thrown === 'function' ? 'a function' : String(thrown)}`;
 }
 
 /** So many errors are reported of what was thrown. */
@@ -61,6 +56,17 @@ export function thrownReport(thrown: unknown): string {
   };
   report(thrown, '');
   return lines.length === 0 ? thrownText(thrown) : lines.join('\n');
+}
+
+/** What was thrown, for a log, without secrets: the stack, and those of its causes. */
+export function maskedThrown(thrown: unknown, mask: Masking): string {
+  return mask.text(thrownReport(thrown));
+}
+
+/** An error without secrets in its message and stack, for a log. The stack holds those of its causes. */
+export function maskedError(error: unknown, mask: Masking): unknown {
+  if (mask.isEmpty || !(error instanceof Error)) return error;
+  return Object.assign(new Error(mask.text(error.message)), { stack: maskedThrown(error, mask) });
 }
 
 /** Both the stack and the message of an error may have been written to, apart from each other. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MASKED } from '../../graph/printable-text.js';
-import { CallMask } from './call-mask.js';
+import { CallMask } from '../secrets/call-mask.js';
+import { Mask } from '../secrets/mask.js';
 import { encodedLog, type LogRecord } from './log.js';
-import { Mask } from './mask.js';
 import type { Middleware } from './middleware.js';
 import type { CallContext, CallOrigin } from './port.js';
 import type { Registry, ResourceEntry, ToolEntry } from './registry.js';

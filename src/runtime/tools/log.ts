@@ -1,5 +1,5 @@
 import type { LogLevel } from '../../decorators/client.js';
-import { logText } from './encode-text.js';
+import { logText } from '../../graph/printable-text.js';
 import type { CallOrigin } from './port.js';
 
 /** How much a record matters, from the least. `error`: somebody should look at it. */

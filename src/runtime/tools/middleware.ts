@@ -1,10 +1,10 @@
 import type { RequestContext, ToolContext } from '../../decorators/context.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
-import type { CallMask } from './call-mask.js';
-import { thrownFailure } from './exceptions.js';
+import type { CallMask } from '../secrets/call-mask.js';
+import { maskedFailure } from '../secrets/mask.js';
+import { maskedThrown, thrownFailure } from './exceptions.js';
 import { type Log, subjectOf } from './log.js';
-import { maskedFailure, maskedThrown } from './mask.js';
 import type { CallContext, CallOrigin, ToolOutcome } from './port.js';
 import { toJson } from './to-json.js';
 import { message, toolTexts } from './tool-texts.js';

@@ -3,7 +3,7 @@ import type { ToolContext } from '../../decorators/context.js';
 import { sha256Hex } from '../../graph/canonical.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
-import type { CallMask } from './call-mask.js';
+import type { CallMask } from '../secrets/call-mask.js';
 import type { CallResult } from './call-result.js';
 import { toolTexts } from './tool-texts.js';
 

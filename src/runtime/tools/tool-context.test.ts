@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CallMask } from './call-mask.js';
+import { CallMask } from '../secrets/call-mask.js';
 import type { CallContext } from './port.js';
 import { toolContextOf } from './tool-context.js';
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../graph/json.js';
 import { didYouMean } from '../../graph/names.js';
-import { clip, FAILURE_MESSAGE_LIMIT, jsonText, oneLine } from './encode-text.js';
+import { clip, FAILURE_MESSAGE_LIMIT, jsonText, oneLine } from '../../graph/printable-text.js';
 
 const quoted = (text: string): string => `\`${oneLine(text, 80)}\``;
 const inBrackets = (near: string | undefined): string =>
@@ -132,7 +132,6 @@ export const toolTexts = {
   outputInvalid: (problems: readonly string[]) =>
     `the result does not match the tool's output schema: ${problems.slice(0, 10).join('; ')}`,
   toolErrorWithoutText: () => 'the tool reported an error without a message',
-  thrownNothing: (value: string) => `it threw ${value}`,
 
   resourceUnusable: (what: string) =>
     `read() gave ${what}: it may return text, bytes (Uint8Array), { text }, { blob } or a list of these`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
-import { CallMask } from './call-mask.js';
-import { Mask } from './mask.js';
+import { CallMask } from '../secrets/call-mask.js';
+import { Mask } from '../secrets/mask.js';
 import type { CallContext } from './port.js';
 import type { Registry } from './registry.js';
 import { createToolset } from './toolset.js';

@@ -8,6 +8,8 @@ import { nearestName } from '../../graph/names.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import { type ToolSafety, toolSafetyOf } from '../../graph/tool-safety.js';
 import type { Failure } from '../engine/contract.js';
+import { CallMask } from '../secrets/call-mask.js';
+import { maskedFailure } from '../secrets/mask.js';
 import {
   type UpstreamCall,
   UpstreamError,
@@ -15,14 +17,12 @@ import {
   type UpstreamReference,
 } from '../upstream/port.js';
 import { upstreamTexts } from '../upstream/texts.js';
-import { CallMask } from './call-mask.js';
 import { keptJson, type NormalResult, normalizeResult } from './call-result.js';
 import { type CheckedInput, checkInput, issueProblems, schemaProblems } from './check-input.js';
-import { isAbort, thrownFailure, thrownText } from './exceptions.js';
+import { isAbort, maskedThrown, thrownFailure, thrownText } from './exceptions.js';
 import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
 import { type InstanceRequest, Instances } from './instances.js';
 import { encodedLog, type Log, type LogFunction, subjectOf } from './log.js';
-import { maskedFailure, maskedThrown } from './mask.js';
 import { type Middleware, MiddlewareChain } from './middleware.js';
 import {
   type CallContext,
@@ -375,7 +375,7 @@ function masked(outcome: FailedCall, mask: CallMask): ToolOutcome {
   return {
     ...outcome,
     failure: maskedFailure(failure, mask),
-    ...(callResult === undefined ? {} : { callResult: mask.callResult(callResult) }),
+    ...(callResult === undefined ? {} : { callResult: mask.contents(callResult) }),
   };
 }
 

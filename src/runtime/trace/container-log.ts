@@ -1,10 +1,10 @@
 import type { BranchNode } from '../../graph/model.js';
+import { jsonText, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import { inputOf } from '../engine/read.js';
-import type { RunMask } from '../runs/run/run-mask.js';
-import { jsonText, oneLine } from '../tools/encode-text.js';
+import type { RunMask } from '../secrets/run-mask.js';
 import { UndoLog } from './leaf-logs.js';
 import { type BlockMeta, limited, type PromptMessage, sized, textBlock } from './messages.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';

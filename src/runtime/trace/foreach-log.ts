@@ -1,8 +1,8 @@
 import type { Json } from '../../graph/json.js';
+import { jsonText } from '../../graph/printable-text.js';
 import type { ScopeInstance } from '../../plan/instances.js';
 import type { RunState } from '../engine/contract.js';
 import { itemsOf } from '../engine/read.js';
-import { jsonText } from '../tools/encode-text.js';
 import { ContainerLog, PartLog } from './container-log.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import type { FactOf, StepFact } from './step-log.js';

@@ -1,10 +1,10 @@
 import { defined } from '../../graph/defined.js';
+import { jsonText } from '../../graph/printable-text.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { CompensationReport } from '../engine/events.js';
 import { commandsOf, type NotUndone, type Remains } from '../engine/read.js';
-import type { RunMask } from '../runs/run/run-mask.js';
 import { type RemainingEffects, remainingEffectsOf } from '../runs/run/side-effects.js';
-import { jsonText } from '../tools/encode-text.js';
+import type { RunMask } from '../secrets/run-mask.js';
 import { bodyName, callText, handOffTexts, whereIs } from './hand-off-texts.js';
 import { undoReport } from './leaf-logs.js';
 import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';

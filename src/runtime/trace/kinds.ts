@@ -3,7 +3,7 @@ import type { BranchNode, Graph } from '../../graph/model.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../print/shapes.js';
-import type { RunMask } from '../runs/run/run-mask.js';
+import type { RunMask } from '../secrets/run-mask.js';
 import { BranchLog, ParallelLog, WorkflowLog } from './container-log.js';
 import { ForeachLog } from './foreach-log.js';
 import { AskLog, CallLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './leaf-logs.js';

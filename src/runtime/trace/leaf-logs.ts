@@ -1,10 +1,10 @@
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { jsonText } from '../../graph/printable-text.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import type { CompensationReport } from '../engine/events.js';
-import type { RunMask } from '../runs/run/run-mask.js';
-import { jsonText } from '../tools/encode-text.js';
+import type { RunMask } from '../secrets/run-mask.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import { type FactOf, ownBlob, type StepFact, StepLog } from './step-log.js';
 import { NOT_BEGUN } from './step-status.js';

@@ -13,13 +13,12 @@ import type {
   ResourceNode,
 } from '../../graph/model.js';
 import { ownResources } from '../../graph/nodes.js';
-import { inlineText } from '../../graph/printable-text.js';
+import { inlineText, oneLine } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import { givenTo } from '../engine/rehearsal.js';
-import { oneLine } from '../tools/encode-text.js';
 import { entryOf, handOffTexts, whereIs } from './hand-off-texts.js';
 import type { HandOffCall } from './messages.js';
 import type { FailedStep } from './pause-reason.js';

@@ -16,7 +16,7 @@ import type { Event } from '../engine/events.js';
 import { answerSchema } from '../engine/nodes/wait.js';
 import { type Remains, scopeOf } from '../engine/read.js';
 import { LOST, Rehearsal, type StoppedState } from '../engine/rehearsal.js';
-import type { RunMask } from '../runs/run/run-mask.js';
+import type { RunMask } from '../secrets/run-mask.js';
 import { ITEMS_IN_FULL } from './foreach-log.js';
 import type { Ledger, NodeRecord } from './ledger.js';
 import { stepStateOf } from './step-status.js';

@@ -1,12 +1,12 @@
 import { defined } from '../../graph/defined.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { bodyText, jsonText } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import type { RunnableNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
-import type { RunMask } from '../runs/run/run-mask.js';
-import { bodyText, jsonText } from '../tools/encode-text.js';
+import type { RunMask } from '../secrets/run-mask.js';
 import { type BlockMeta, limited, type PromptMessage, sized, type Told, textBlock } from './messages.js';
 import { isListed } from './step-status.js';
 import { constructTexts, texts } from './texts.js';

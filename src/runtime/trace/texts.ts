@@ -1,10 +1,16 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import { cutText, escapeUnprintable, MASKED } from '../../graph/printable-text.js';
+import {
+  cutText,
+  escapeUnprintable,
+  framedText,
+  jsonText,
+  MASKED,
+  oneLine,
+} from '../../graph/printable-text.js';
 import { printExpr } from '../../print/expression.js';
 import type { AskMode } from '../engine/contract.js';
 import type { SkipReason } from '../engine/events.js';
-import { framedText, jsonText, oneLine } from '../tools/encode-text.js';
 import { limited } from './messages.js';
 
 /** The texts of a trace about calls, reads and failures. Values are passed as they are and escaped here. */

@@ -1,10 +1,10 @@
 import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
+import { jsonText } from '../../graph/printable-text.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import type { Action } from '../engine/events.js';
 import { commandsOf } from '../engine/read.js';
-import { jsonText } from '../tools/encode-text.js';
 import type { HandOff } from './hand-off.js';
 import { isoTime } from './leaf-logs.js';
 import type { OpenAction } from './messages.js';

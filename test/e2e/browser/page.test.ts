@@ -7,8 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/model.js';
 import { chartOf } from '../../../src/print/chart/chart.js';
-import { type PageChart, printPage } from '../../../src/print/chart/page.js';
-import { shownStates } from '../../../src/print/chart/run-states.js';
+import { type PageChart, printPage, shownStates } from '../../../src/print/chart/page.js';
 import { call, chain, done, graph, input, step } from '../../../src/runtime/engine/graph.fixture.js';
 import { startBrowser } from './browser.js';
 
@@ -24,6 +23,50 @@ const note = graph(
   { name: 'note', description: HOSTILE },
 );
 const other = graph(chain(call('only')), { name: 'other' });
+
+const LONG =
+  'WWWWW WhateverVeryLongIdentifierWithoutAnySpacesInItAtAllWWWWWWWWWW mmmm 漢字漢字漢字漢字漢字漢字漢字漢字 👩‍👩‍👧 @@@@';
+
+/** Steps of which each follows one or two of the six before it. */
+const sixty = Array.from({ length: 60 }, (_, index) => {
+  const sources = [(index * 7) % 6, (index * 5) % 4].slice(0, 1 + (index % 2));
+  const after = [...new Set(sources.map((back) => `n${Math.max(0, index - 1 - back)}`))];
+  const words = LONG.split(' ').slice(0, 1 + (index % 6));
+  const input = index === 0 ? {} : { from: step(`n${index - 1}`, words.join('')) };
+  return call(`n${index}`, input, { title: words.join(' '), after: index === 0 ? [] : after });
+});
+const fan = Array.from({ length: 40 }, (_, index) =>
+  call(`n${index}`, {}, { after: index === 0 ? [] : [...new Set(['n0', `n${index - 1}`])] }),
+);
+
+const PICTURES: Readonly<Record<'60 steps' | 'long arrows' | 'hostile texts', Graph>> = {
+  '60 steps': graph(sixty, { name: 'sixty' }),
+  'long arrows': graph(fan, { name: 'fan' }),
+  'hostile texts': note,
+};
+
+/** Texts that leave their boxes, and arrows that enter boxes, as the browser measures them. */
+const FAULTS = `(() => {
+  const faults = [];
+  const holds = (outer, { x, y, width, height }) =>
+    x >= outer.x && y >= outer.y && x + width <= outer.x + outer.width && y + height <= outer.y + outer.height;
+  const bodies = [...document.querySelectorAll('.box')].map((box) => {
+    const body = box.querySelector('.body').getBBox();
+    for (const text of box.querySelectorAll('text'))
+      if (!holds(body, text.getBBox())) faults.push('text: ' + text.textContent);
+    return body;
+  });
+  for (const arrow of document.querySelectorAll('.arrow')) {
+    const length = arrow.getTotalLength();
+    const points = Array.from({ length: Math.ceil(length / 4) }, (_, index) => arrow.getPointAtLength(index * 4));
+    for (const { x, y, width, height } of bodies) {
+      const inner = { x: x + 1, y: y + 1, width: width - 2, height: height - 2 };
+      const inside = points.filter((point) => holds(inner, { x: point.x, y: point.y, width: 0, height: 0 })).length;
+      if (inside > 0 && inside < points.length) faults.push('arrow: ' + arrow.getAttribute('d'));
+    }
+  }
+  return faults;
+})()`;
 
 describe('a page of charts', { timeout: 120_000 }, async () => {
   const browser: Browser | undefined = await startBrowser();
@@ -115,10 +158,10 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
     await page.keyboard.press('/');
     await page.keyboard.type('tool-save');
     expect(await page.locator('#count').innerText()).toBe('1 of 1');
-    expect(await page.locator('[data-key="save"].found').count()).toBe(1);
+    expect(await page.locator('[data-key="save"].match').count()).toBe(1);
     expect(await details()).toContain('call tool-save');
     await page.keyboard.press('Escape');
-    expect(await page.locator('.found').count()).toBe(0);
+    expect(await page.locator('.match').count()).toBe(0);
     await page.locator('[data-key="find"]').focus();
     await page.keyboard.press('Enter');
     expect(await details()).toContain('call tool-find');
@@ -165,6 +208,33 @@ describe('a page of charts', { timeout: 120_000 }, async () => {
       `document.querySelector('.view').getAttribute('transform') !== ${JSON.stringify(dragged)}`,
     );
     expect(problems).toEqual([]);
+  });
+
+  test.each(Object.entries(PICTURES))(
+    'draws texts in their boxes and arrows beside them: %s',
+    async (_, of) => {
+      if (browser === undefined) return;
+      await open(chartIn(of));
+      expect(await page.evaluate(FAULTS)).toEqual([]);
+    },
+  );
+
+  test('prints the whole chart, as wide as the paper', async () => {
+    if (browser === undefined) return;
+    await open(chartIn(PICTURES['60 steps']));
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await page.evaluate(`dispatchEvent(new Event('beforeprint'))`);
+    const size = await page.locator('svg:not([hidden])').boundingBox();
+    expect(size?.width).toBe(1_200);
+    const [width, height] = await page
+      .locator('svg:not([hidden])')
+      .evaluate((svg) => [Number(svg.dataset.width), Number(svg.dataset.height)]);
+    expect(size?.height).toBeCloseTo((1_200 * (height ?? 0)) / (width ?? 1), 0);
+    expect(await page.locator('header').isHidden()).toBe(true);
+    const colour = await page.evaluate(`getComputedStyle(document.querySelector('.title')).fill`);
+    expect(colour).toBe('rgb(31, 36, 48)');
+    await page.evaluate(`dispatchEvent(new Event('afterprint'))`);
+    await page.emulateMedia({ media: null, colorScheme: null });
   });
 
   test('shows the states of a run', async () => {

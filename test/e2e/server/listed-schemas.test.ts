@@ -3,7 +3,7 @@ import { Tool } from 'stepwright';
 import { createServer, RegistrationError } from 'stepwright/runtime';
 import { expect, test } from 'vitest';
 import type { JsonSchema } from '../../../src/graph/json.js';
-import { listedSchemaFaults } from '../../../src/runtime/server/listed-schemas.js';
+import { listedSchemaFaults } from '../../../src/runtime/server/catalogue/registration.js';
 import { registryOf } from './fixture/registry-of.js';
 
 @Tool({ name: 'rows', description: 'Lists the rows' })

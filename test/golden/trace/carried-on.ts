@@ -3,7 +3,7 @@ import type { Graph } from '../../../src/graph/model.js';
 import { planOf } from '../../../src/plan/compile.js';
 import type { Advance, Command, RunState } from '../../../src/runtime/engine/contract.js';
 import type { Event, OwedCommand } from '../../../src/runtime/engine/events.js';
-import { RunMask } from '../../../src/runtime/runs/run/run-mask.js';
+import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
 import type { HandOffCall, PromptTrace } from '../../../src/runtime/trace/messages.js';
 import { createTrace } from '../../../src/runtime/trace/trace.js';
 import { drive, ENGINE, IDS } from '../../oracle/drive.js';

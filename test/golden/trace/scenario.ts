@@ -8,7 +8,7 @@ import { commandsOf } from '../../../src/runtime/engine/read.js';
 import type { Clock } from '../../../src/runtime/runs/run/clock.js';
 import { LiveRun } from '../../../src/runtime/runs/run/live-run.js';
 import { type InProcessRun, runInProcess } from '../../../src/runtime/runs/run/run-in-process.js';
-import { RunMask } from '../../../src/runtime/runs/run/run-mask.js';
+import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/tools/registry.js';
 import { createToolset } from '../../../src/runtime/tools/toolset.js';
 import type { PromptTrace } from '../../../src/runtime/trace/messages.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/model.js';
 import { planOf } from '../../../src/plan/compile.js';
-import { RunMask } from '../../../src/runtime/runs/run/run-mask.js';
+import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
 import { createTrace, type TraceObserver } from '../../../src/runtime/trace/trace.js';
 import { drive, ENGINE } from '../../oracle/drive.js';
 import type { Case } from '../../oracle/random-graph.js';

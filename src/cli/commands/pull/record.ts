@@ -8,9 +8,9 @@ import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js'
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import { nearestName } from '../../../graph/names.js';
+import { oneLine } from '../../../graph/printable-text.js';
 import type { SourceLocation } from '../../../graph/source-location.js';
 import { checkInput } from '../../../runtime/tools/check-input.js';
-import { oneLine } from '../../../runtime/tools/encode-text.js';
 import {
   cassetteText,
   type Interaction,

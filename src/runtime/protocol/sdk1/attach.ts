@@ -3,7 +3,7 @@ import type { Result } from '@modelcontextprotocol/sdk/types.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
 import type { ServerSettings } from '../../server/options.js';
-import { InFlight } from '../../server/request.js';
+import { InFlight } from '../../server/requests/limits.js';
 import { adapterTexts } from '../../server/server-texts.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { WithFactories } from '../../tools/factories.js';

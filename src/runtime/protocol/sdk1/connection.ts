@@ -9,12 +9,13 @@ import type {
 import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import { unreachable } from '../../../graph/json.js';
+import { oneLine } from '../../../graph/printable-text.js';
 import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
 import type { Cancellation } from '../../runs/run/run-in-process.js';
-import { faultCodes, InFlight, ProtocolFault, RequestSignal } from '../../server/request.js';
+import { InFlight, RequestSignal } from '../../server/requests/limits.js';
 import { adapterTexts, serverTexts } from '../../server/server-texts.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import { oneLine } from '../../tools/encode-text.js';
+import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';

@@ -4,11 +4,11 @@ import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { ownerKey, UnidentifiedCallerError } from '../../runs/run-owner.js';
+import type { ScopedCaller } from '../../server/callers.js';
 import { Bearer, type VerifiedToken } from '../../server/http/bearer-auth.js';
 import { readBody } from '../../server/http/body.js';
 import { boundedStream } from '../../server/http/bounded-stream.js';
 import { clientAddress } from '../../server/http/client-address.js';
-import { FairTurns } from '../../server/http/fair-turns.js';
 import { hostValidation } from '../../server/http/host-validation.js';
 import {
   type HttpSettings,
@@ -17,8 +17,8 @@ import {
 } from '../../server/http/http-options.js';
 import { httpTexts } from '../../server/http/http-texts.js';
 import { SpecHeaders } from '../../server/http/spec-headers.js';
-import type { ScopedCaller } from '../../server/scopes.js';
-import { SpecError } from '../../server/specs/spec-errors.js';
+import { FairTurns } from '../../server/requests/fair-turns.js';
+import { SpecError } from '../../server/specs/url-rules.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';

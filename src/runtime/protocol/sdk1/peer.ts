@@ -10,9 +10,9 @@ import {
 import { LOG_LEVELS, type LogLevel, type SamplingResult } from '../../../decorators/client.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-import { faultCodes, ProtocolFault } from '../../server/request.js';
 import { serverTexts } from '../../server/server-texts.js';
 import type { ServerChange } from '../../server/stepwright-server.js';
+import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import type { Elicit, Peer } from '../../tools/port.js';
 import type { ProtocolServer } from './protocol-server.js';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LOG_LEVELS } from '../../../decorators/client.js';
-import { faultCodes, ProtocolFault } from '../../server/request.js';
 import { serverTexts } from '../../server/server-texts.js';
+import { faultCodes, ProtocolFault } from '../../server/wire.js';
 
 // Own schemas instead of the SDK's: the SDK answers malformed params with -32603 and the raw list of schema issues,
 // and its records drop a key named `__proto__` in silence. Unknown keys pass, as the protocol asks.

@@ -9,9 +9,9 @@ import {
   reportExitDuringCalls,
   strayOutputReport,
 } from '../../server/process.js';
-import { RegistrationError } from '../../server/registration.js';
+import { RegistrationError } from '../../server/registrations.js';
 import { createServer } from '../../server/server.js';
-import { SpecError } from '../../server/specs/spec-errors.js';
+import { SpecError } from '../../server/specs/url-rules.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { FactoriesError } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/log.js';

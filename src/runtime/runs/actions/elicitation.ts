@@ -6,9 +6,9 @@ import {
   type JsonSchema,
   unreachable,
 } from '../../../graph/json.js';
+import { bodyText, oneLine } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
-import { bodyText, oneLine } from '../../tools/encode-text.js';
 import type { Elicit, Elicited } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
 import type { Submission } from '../run-store.js';

@@ -1,8 +1,8 @@
 import type { SamplingResult } from '../../../decorators/client.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonSchema } from '../../../graph/json.js';
+import { jsonText } from '../../../graph/printable-text.js';
 import { schemaProblems } from '../../tools/check-input.js';
-import { jsonText } from '../../tools/encode-text.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';

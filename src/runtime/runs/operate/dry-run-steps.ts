@@ -8,9 +8,9 @@ import { printExpr } from '../../../print/expression.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { NodeStatus, SkipReason } from '../../engine/events.js';
 import { outputOf } from '../../engine/read.js';
-import { maskedFailure } from '../../tools/mask.js';
+import { maskedFailure } from '../../secrets/mask.js';
+import type { RunMask } from '../../secrets/run-mask.js';
 import type { Clock } from '../run/clock.js';
-import type { RunMask } from '../run/run-mask.js';
 import type { StubbedCall, StubSource } from './stub-port.js';
 
 /** The nodes that a join waits for, as they were when it was decided. */

@@ -7,6 +7,7 @@ import { nearestName } from '../../../graph/names.js';
 import { nodesOf } from '../../../graph/nodes.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
+import type { RunMask } from '../../secrets/run-mask.js';
 import { checkInput } from '../../tools/check-input.js';
 import type {
   CallContext,
@@ -18,7 +19,6 @@ import type {
 import type { Registry, ToolEntry } from '../../tools/registry.js';
 import { toolTexts } from '../../tools/tool-texts.js';
 import type { Toolset } from '../../tools/toolset.js';
-import type { RunMask } from '../run/run-mask.js';
 import { runTexts } from '../run-texts.js';
 
 /** What one call gives: a result, or a failure. */

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../
 import type { Command, Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { SmallMap } from '../../engine/tables.js';
-import type { CallMask } from '../../tools/call-mask.js';
+import type { CallMask } from '../../secrets/call-mask.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type {
   CallContext,

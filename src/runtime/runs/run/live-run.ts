@@ -1,13 +1,13 @@
 import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
-import type { Plan } from '../../../plan/plan.js';
 import type { Advance, Command, Fact, Failure, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
 import type { Action, Event } from '../../engine/events.js';
 import { commandOf, outstanding } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
-import type { CallMask } from '../../tools/call-mask.js';
+import type { CallMask } from '../../secrets/call-mask.js';
+import { RunMask } from '../../secrets/run-mask.js';
 import { type CallContext, runRef } from '../../tools/port.js';
 import { carrierIn, carrierRows, type RunTelemetry, type TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
@@ -31,7 +31,6 @@ import {
   startOf,
   tellFacts,
 } from './run-host.js';
-import { RunMask } from './run-mask.js';
 import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
 
 /** What takes effect once the journal has it: facts for observers, commands, a response. */
@@ -116,7 +115,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     const { input } = this.#start;
     this.#mask = run.mask ?? new RunMask(graph, { input });
     this.#writer = new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
-    this.#begun = begin(planOf(graph), this.#start);
+    this.#begun = start(planOf(graph), input, this.#start.ids);
     this.#state = this.#begun.state;
   }
 
@@ -235,7 +234,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   timesUp(ids: readonly string[]): void {
     const at = this.clock.now();
     for (const command of ids) this.#in.add({ kind: 'timerFired', at, command });
-    if (!this.#isPaused) this.#work();
+    this.#workUnlessPaused();
   }
 
   /** What must not be shown of a call that is about to be made. */
@@ -254,7 +253,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     // `queueMicrotask` would make an async resource for each.
     void SETTLED.then(() => {
       this.#isGathering = false;
-      if (!this.#isPaused) this.#work();
+      this.#workUnlessPaused();
     });
   }
 
@@ -402,18 +401,27 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     // Rows are made when they are asked for.
     const { journal } = this.#writer;
     const changes = journal.isVolatile ? NO_CHANGES : transition.changes;
-    if (changes.length === 0 && item === undefined && noted.length === 0) return this.#accept(pending);
+    const isNew = changes.length > 0 || item !== undefined || noted.length > 0;
+    const written = isNew ? this.#write(pending, changes) : undefined;
+    if (written === undefined) this.#accept(pending);
+    else
+      written.then(
+        () => this.#workUnlessPaused(),
+        (fault) => this.#break(fault),
+      );
+  }
+
+  #workUnlessPaused(): void {
+    if (!this.#isPaused) this.#work();
+  }
+
+  #write(pending: Pending, changes: Advance['changes']): Promise<void> | undefined {
+    const { transition, events, delivery, response, noted } = pending;
+    const item = delivery?.item;
     const consumes = item === undefined ? {} : { consumed: [{ id: item, response }] };
-    const released = !isLocal(journal) && this.#waitsAfter(transition, events) ? RELEASED : {};
+    const released = !isLocal(this.#writer.journal) && this.#waitsAfter(transition, events) ? RELEASED : {};
     const hostRows = noted.length === 0 ? {} : { hostRows: noted };
-    const written = this.#writer.write({ events, changes, ...hostRows, ...consumes, ...released }, pending);
-    if (written === undefined) return this.#accept(pending);
-    written.then(
-      () => {
-        if (!this.#isPaused) this.#work();
-      },
-      (fault) => this.#break(fault),
-    );
+    return this.#writer.write({ events, changes, ...hostRows, ...consumes, ...released }, pending);
   }
 
   /** Whether the run is over, or only waits, once a transition has taken effect: then any process may go on with it. */
@@ -531,7 +539,7 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   /** The start was not written. */
   #beginAgain(): void {
     if (this.#start === undefined) throw new Error('the journal lost a run that it had');
-    this.#begun = begin(this.#state.plan, this.#start);
+    this.#begun = start(this.#state.plan, this.#start.input, this.#start.ids);
     this.#state = this.#begun.state;
   }
 
@@ -587,10 +595,6 @@ const NO_CHANGES: Advance['changes'] = [];
 const RELEASED = { releases: true } as const;
 
 const SETTLED = Promise.resolve();
-
-function begin(plan: Plan, { input, ids }: Start): Advance {
-  return start(plan, input, ids);
-}
 
 /** The actions that still wait for a value, of which a try did not fit. */
 function refusedIn(events: readonly Event[], state: RunState): readonly Command[] {

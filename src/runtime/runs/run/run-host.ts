@@ -4,6 +4,7 @@ import { nodesOf } from '../../../graph/nodes.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import type { Event, StartIds } from '../../engine/events.js';
+import type { RunMask } from '../../secrets/run-mask.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { type CallPort, runRef } from '../../tools/port.js';
 import type { RunTelemetry, Telemetry, TraceCarrier } from '../../tools/telemetry.js';
@@ -12,7 +13,6 @@ import type { HostRow, InboxItem, LoadedRun, RunJournal } from '../store/journal
 import type { SharedContext } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import type { Delivery } from './inbox.js';
-import type { RunMask } from './run-mask.js';
 import type { ValuePort } from './values-in-flight.js';
 
 /** What runs in this process have in common: one object serves any number of them. */

@@ -2,9 +2,9 @@ import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { PARTIAL_LIMIT } from '../../../graph/limits.js';
 import type { Remains, UndoneCall, UnknownCall } from '../../engine/read.js';
-import { maskedFailure } from '../../tools/mask.js';
+import { maskedFailure } from '../../secrets/mask.js';
+import type { RunMask } from '../../secrets/run-mask.js';
 import { jsonSize } from '../../tools/to-json.js';
-import type { RunMask } from './run-mask.js';
 
 /** Side effects that remain and unknown outcomes of a run that is over. Callers have to look after them. */
 export interface RemainingEffects {

@@ -1,8 +1,7 @@
 import { isJsonObject, type Json } from '../../../graph/json.js';
-import { clipText } from '../../../graph/printable-text.js';
+import { bodyText, clip, clipText, jsonText } from '../../../graph/printable-text.js';
 import type { Envelope } from '../../runs/envelope.js';
 import { workflowToolTexts } from '../../runs/run-texts.js';
-import { bodyText, clip, jsonText } from '../../tools/encode-text.js';
 import type { ContentBlock, ResourceContents, ToolResult } from '../wire.js';
 
 /** A result as text: a text as it is, anything else as JSON. */

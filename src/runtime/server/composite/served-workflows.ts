@@ -12,9 +12,13 @@ import { bundle, nodesOf } from '../../../graph/nodes.js';
 import { planOf } from '../../../plan/compile.js';
 import { workflowToolTexts } from '../../runs/run-texts.js';
 import { thrownText } from '../../tools/exceptions.js';
-import { isPrivateTool, type Registry, type WorkflowEntry } from '../../tools/registry.js';
-import { isOffered, type RunnableWorkflow } from '../listings.js';
-import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registration.js';
+import {
+  type FunctionEntry,
+  isPrivateTool,
+  type Registry,
+  type WorkflowEntry,
+} from '../../tools/registry.js';
+import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registrations.js';
 import { ENVELOPE_SCHEMA, RUN_TOOLS, type RunTraits, runToolsFor } from './run-tools.js';
 
 /** What the names of workflows' tools begin with, unless the server says otherwise. */
@@ -251,4 +255,24 @@ export function outputShapeOf(graph: Graph, registered: CheckEnvironment): Outpu
       ],
     },
   };
+}
+
+/** A workflow that can be run, wherever its graph comes from. */
+export type RunnableWorkflow = Pick<WorkflowEntry, 'graph' | 'hash'>;
+
+/** How a workflow is offered that does not say it. */
+const DEFAULT_EXPOSE: NonNullable<Graph['expose']> = ['prompt', 'tool'];
+
+/** Whether a workflow is offered this way. */
+export function isOffered({ expose = DEFAULT_EXPOSE }: Graph, way: 'prompt' | 'tool'): boolean {
+  return expose.includes(way);
+}
+
+/** What was registered, checked. */
+export interface Registered {
+  readonly workflows: readonly RunnableWorkflow[];
+  /** Those of the registry and those of built workflows. */
+  readonly functions: Readonly<Record<string, FunctionEntry>>;
+  /** What is not wrong, but looks like a mistake; one sentence each. */
+  readonly warnings: readonly string[];
 }

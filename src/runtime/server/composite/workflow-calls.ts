@@ -9,14 +9,14 @@ import type { RunQuery, RunStore, RunSummary, Submission, ToAnswer, Waiter } fro
 import { workflowToolTexts } from '../../runs/run-texts.js';
 import { JournalFailedError } from '../../runs/store/journal.js';
 import { StoreError } from '../../runs/store/sqlite/store-error.js';
-import { CallMask } from '../../tools/call-mask.js';
+import { CallMask } from '../../secrets/call-mask.js';
+import { maskedFailure } from '../../secrets/mask.js';
 import { checkArguments } from '../../tools/check-input.js';
-import { thrownText } from '../../tools/exceptions.js';
+import { maskedError, thrownText } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
-import { maskedError, maskedFailure } from '../../tools/mask.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
-import { lackingScopes } from '../scopes.js';
+import { lackingScopes } from '../callers.js';
 import { failureResult, type ToolResult } from '../wire.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';

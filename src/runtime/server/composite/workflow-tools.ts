@@ -1,8 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
-import { headOf } from '../listings.js';
-import type { ToolListing, ToolResult } from '../wire.js';
+import { headOf, type ToolListing, type ToolResult } from '../wire.js';
 import { describeShortly, describeWorkflow } from './description.js';
 import { RUN_TOOLS, type RunTool, runTools, runToolsFor } from './run-tools.js';
 import type { OfferedWorkflow, ServedWorkflow } from './served-workflows.js';

@@ -1,7 +1,7 @@
 import { checkLimits } from '../options.js';
+import type { TurnLimits } from '../requests/fair-turns.js';
 import type { BearerAuth } from './bearer-auth.js';
 import { isTrustProxy, type TrustProxy } from './client-address.js';
-import type { TurnLimits } from './fair-turns.js';
 import type { HostValidationOptions } from './host-validation.js';
 import { httpTexts } from './http-texts.js';
 import type { ClientHeaders } from './spec-headers.js';

@@ -1,4 +1,4 @@
-import { clip } from '../../tools/encode-text.js';
+import { clip } from '../../../graph/printable-text.js';
 
 /** What an HTTP server tells clients whose requests go no further, and its operator. */
 export const httpTexts = {

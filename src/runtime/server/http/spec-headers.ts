@@ -1,8 +1,8 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { Log } from '../../tools/log.js';
-import type { ViewSelection } from '../specs/spec-options.js';
 import { specTexts } from '../specs/spec-texts.js';
 import { readHintsHeader } from '../specs/tool-hints.js';
+import type { ViewSelection } from '../stepwright-server.js';
 
 /** Who sends a header. */
 export interface HeaderCaller {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LiveCatalogue } from '../live-catalogue.js';
+import type { LiveCatalogue } from '../catalogue/live-catalogue.js';
 import { OverlayCache } from './overlay-cache.js';
 
 /** A cache with a clock, and a maker that counts. */

@@ -1,5 +1,5 @@
-import { FairTurns } from '../http/fair-turns.js';
-import type { LiveCatalogue } from '../live-catalogue.js';
+import type { LiveCatalogue } from '../catalogue/live-catalogue.js';
+import { FairTurns } from '../requests/fair-turns.js';
 
 /** How long what clients bring is used, and a failure is repeated, in ms. */
 const KEPT_MS = 60_000;

@@ -3,17 +3,16 @@ import type { Domain } from '../../../graph/domain.js';
 import { nearestName } from '../../../graph/names.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { Registry } from '../../tools/registry.js';
-import { type Catalogue, isOff, type Layer } from '../catalogue.js';
-import { LiveCatalogue, type LiveParts } from '../live-catalogue.js';
-import { RegistrationError, registrationFaults } from '../registration.js';
-import { checkOptionNames } from './option-names.js';
+import { type Catalogue, isOff, type Layer } from '../catalogue/catalogue.js';
+import { LiveCatalogue, type LiveParts } from '../catalogue/live-catalogue.js';
+import type { Profile, RemoteSpecs, SpecSettings, SpecSources } from '../options.js';
+import { RegistrationError, registrationFaults } from '../registrations.js';
+import type { ViewSelection } from '../stepwright-server.js';
 import { OverlayCache } from './overlay-cache.js';
-import { SpecError } from './spec-errors.js';
 import { asResources, filesOf, hasSources, loadFiles, loadUrl, type SpecBase } from './spec-loader.js';
-import type { Profile, SpecSources, ViewSelection } from './spec-options.js';
 import { specTexts } from './spec-texts.js';
 import { checkToolHints } from './tool-hints.js';
-import { UrlRules } from './url-rules.js';
+import { SpecError, UrlRules } from './url-rules.js';
 import { type SpecWatcher, watchSpecFiles } from './watch-files.js';
 
 export interface SpecParts extends LiveParts {
@@ -269,7 +268,7 @@ export class ServerSpecs {
     parent: LiveCatalogue,
     { hints, workflowUrl, resourcesUrl }: Omit<ViewSelection, 'profile' | 'caller'>,
   ): Promise<LiveCatalogue> {
-    const { registry, drift } = this.#parts;
+    const { registry } = this.#parts;
     const brings = workflowUrl !== undefined || resourcesUrl !== undefined;
     if (brings && isOff(parent.layers)) throw new SpecError('E_SPEC_OFF', specTexts.workflowsOff);
     const base = { registry, catalogue: parent.current, graphs: this.#graphs(parent) };
@@ -285,7 +284,7 @@ export class ServerSpecs {
     };
     try {
       const overlay = new LiveCatalogue(this.#parts, layer, parent);
-      await drift.compare(overlay.current.workflows.values());
+      await this.#parts.drift?.add(overlay.current.workflows.values());
       return overlay;
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
@@ -348,4 +347,38 @@ function hintsOf(where: string, given: unknown, { clientTools }: Catalogue) {
   const checked = checkToolHints(given, clientTools);
   if (!checked.ok) throw new SpecError('E_SPEC_HEADER', specTexts.badHints(where, checked.problems));
   return checked.hints;
+}
+
+/** The names of options. The types keep each of these tables complete. */
+type Names<T> = Readonly<Record<keyof T, true>>;
+
+const sources: Names<SpecSources> = { files: true, urls: true };
+
+const settings: Names<SpecSettings> = { ...sources, root: true, watch: true, remote: true };
+
+const remote: Names<RemoteSpecs> = { allow: true, allowAddresses: true, headers: true };
+
+const profile: Names<Profile> = { specs: true, resources: true, hints: true, tools: true, workflows: true };
+
+/**
+ * Refuses options of `specs` and `profiles` that there are not: a misspelt one would be as if it were left out.
+ *
+ * @throws RangeError
+ */
+export function checkOptionNames(specs: SpecSettings, profiles: Readonly<Record<string, Profile>>): void {
+  check('specs', specs, settings);
+  check('specs.remote', specs.remote, remote);
+  for (const [name, given] of Object.entries(profiles)) {
+    check(`profiles.${name}`, given, profile);
+    check(`profiles.${name}.specs`, given.specs, sources);
+    check(`profiles.${name}.resources`, given.resources, sources);
+  }
+}
+
+function check<T extends object>(where: string, given: T | undefined, names: Names<T>): void {
+  const known = Object.keys(names);
+  for (const option of Object.keys(given ?? {})) {
+    if (!known.includes(option))
+      throw new RangeError(specTexts.unknownOption(where, option, nearestName(option, known), known));
+  }
 }

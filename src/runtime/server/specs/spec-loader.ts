@@ -9,12 +9,11 @@ import type { Domain } from '../../../graph/domain.js';
 import type { Graph } from '../../../graph/model.js';
 import { toolsIn } from '../../../graph/nodes.js';
 import type { Registry } from '../../tools/registry.js';
-import type { Catalogue } from '../catalogue.js';
+import type { Catalogue } from '../catalogue/catalogue.js';
+import type { SpecSources } from '../options.js';
 import { FetchFault, type FetchOptions, fetchSpec } from './fetch-spec.js';
-import { SpecError } from './spec-errors.js';
-import type { SpecSources } from './spec-options.js';
 import { specTexts } from './spec-texts.js';
-import { shownUrl } from './url-rules.js';
+import { SpecError, shownUrl } from './url-rules.js';
 
 /** The workflows of spec files, or a report of all that is wrong. */
 export type LoadedSpecs =

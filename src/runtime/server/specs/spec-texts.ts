@@ -1,4 +1,4 @@
-import { clip } from '../../tools/encode-text.js';
+import { clip } from '../../../graph/printable-text.js';
 
 /** What a server says about the files and addresses that its workflows come from. */
 export const specTexts = {
@@ -13,8 +13,6 @@ export const specTexts = {
   warned: (report: string) => `warnings of workflow files:
 ${report.replaceAll(/^(?=.)/gm, '  ')}`,
   noMatch: (pattern: string, root: string) => `no file in ${root} matches ${clip(pattern)}`,
-  notRebuilt: (why: string) =>
-    `the workflows of the server have changed and do not go with those of a profile or client, which stay as they are: ${why}`,
   notWatched: (why: string) => `workflow files are not watched: ${why}. Restart the server to read changes`,
   server: 'the server',
   profile: (name: string) => `the profile '${name}'`,

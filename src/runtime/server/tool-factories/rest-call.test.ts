@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ToolContext } from '../../../decorators/context.js';
-import { CallMask } from '../../tools/call-mask.js';
+import { CallMask } from '../../secrets/call-mask.js';
 import { toolContextOf } from '../../tools/tool-context.js';
 import type { RestService } from '../../upstream/config.js';
 import { RestCall, type RestRequest } from './rest-call.js';

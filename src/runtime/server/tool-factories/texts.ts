@@ -1,4 +1,4 @@
-import { oneLine } from '../../tools/encode-text.js';
+import { oneLine } from '../../../graph/printable-text.js';
 import { thrownText } from '../../tools/exceptions.js';
 
 /** What the tools of the product say. */

@@ -1,0 +1,245 @@
+import { defined } from '../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { bodyText, escapeUnprintable, jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
+import type { Failure } from '../engine/contract.js';
+
+/**
+ * Secrets with fewer UTF-16 code units cannot be searched for, since every text holds an `a`: they are masked where they
+ * are a whole value or text. See `CallMask` for what a call makes of them.
+ */
+export const SHORT_SECRET = 4;
+
+/** Ends a text that was shortened. */
+const CUT = '…'.charCodeAt(0);
+
+/**
+ * How long a text may be searched, in comparisons: so many, and so many for each of its code units. Only a text that
+ * nearly repeats a long secret over and over, such as a run of one letter, takes longer: it is masked as a whole.
+ */
+const SEARCH = { always: 1_000_000, perUnit: 32 } as const;
+
+/** Masks what must not be shown. */
+export interface Masking {
+  /** True where there is nothing to mask. */
+  readonly isEmpty: boolean;
+  text(text: string): string;
+  json(value: Json): Json;
+}
+
+/**
+ * Keeps certain values out of whatever is shown: traces, logs, messages of failures. A secret of at least
+ * {@link SHORT_SECRET} characters is masked everywhere, a shorter one only as a whole value. Secrets may be added
+ * at any time, each at the cost of its own size, and how many there are makes no difference to what masking costs.
+ */
+export class Mask implements Masking {
+  readonly #long = new PrefixTree();
+  // Most runs have no secret: what there is none of takes no place.
+  #short: Set<string> | undefined;
+  /** What was added. Values never change. */
+  #texts: Set<string> | undefined;
+  #values: WeakSet<object> | undefined;
+
+  readonly #onText: ((text: string) => void) | undefined;
+
+  /**
+   * @param secrets values to mask, as {@link add}.
+   * @param onText called once with each text that is masked from now on. Default: none.
+   */
+  constructor(secrets: Iterable<Json> = [], onText?: (text: string) => void) {
+    this.#onText = onText;
+    for (const secret of secrets) this.add(secret);
+  }
+
+  /** True where there is nothing to mask. */
+  get isEmpty(): boolean {
+    return this.#short === undefined && this.#long.isEmpty;
+  }
+
+  /**
+   * Masks a value from now on; of lists and objects every text and number they hold. `true`, `false` and `null` are in
+   * too many places to be secrets.
+   */
+  add(value: Json): void {
+    const open: Json[] = [value];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (typeof next === 'string') this.#addText(next);
+      else if (typeof next === 'number') this.#addText(String(next));
+      else if (typeof next === 'object' && next !== null) {
+        this.#values ??= new WeakSet();
+        if (this.#values.has(next)) continue;
+        this.#values.add(next);
+        for (const member of Object.values(next)) open.push(member);
+      }
+    }
+  }
+
+  #addText(text: string): void {
+    this.#texts ??= new Set();
+    if (this.#texts.has(text)) return;
+    this.#texts.add(text);
+    this.#onText?.(text);
+    for (const form of formsOf(text)) {
+      if (form.length >= SHORT_SECRET) this.#long.add(form);
+      else if (form !== '') {
+        this.#short ??= new Set();
+        this.#short.add(form);
+      }
+    }
+  }
+
+  /**
+   * A text with secrets masked. Texts may have been shortened before: the rest of a secret in front of a `…` counts.
+   */
+  text(text: string): string {
+    if (this.#short?.has(text)) return MASKED;
+    if (this.#long.isEmpty) return text;
+    let shown = '';
+    let rest = 0;
+    const most = this.#long.comparisons + SEARCH.always + SEARCH.perUnit * text.length;
+    for (let at = 0; at < text.length; at += 1) {
+      if (this.#long.comparisons > most) return MASKED;
+      let end = this.#endAt(text, at);
+      if (end === at) continue;
+      shown += `${text.slice(rest, at)}${MASKED}`;
+      // Secrets that overlap, or follow at once, are masked as one.
+      for (at += 1; at <= end && this.#long.comparisons <= most; at += 1) {
+        end = Math.max(end, this.#endAt(text, at));
+      }
+      rest = end;
+      at = end;
+    }
+    if (this.#long.comparisons > most) return MASKED;
+    return rest === 0 ? text : shown + text.slice(rest);
+  }
+
+  #endAt(text: string, at: number): number {
+    return this.#long.endAt(text, at, CUT, SHORT_SECRET);
+  }
+
+  /** A value with secrets masked, at any depth. */
+  json(value: Json): Json {
+    if (this.isEmpty) return value;
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number') return this.text(String(value)) === String(value) ? value : MASKED;
+    if (Array.isArray(value)) return value.map((item: Json) => this.json(item));
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [this.text(key), this.json(member)]),
+    );
+  }
+}
+
+/** A failure without secrets. Its code stays: it is for programs, and one that a tool threw was looked at there. */
+export function maskedFailure(failure: Failure, mask: Masking): Failure {
+  if (mask.isEmpty) return failure;
+  const { message, details } = failure;
+  return {
+    ...failure,
+    message: mask.text(message),
+    ...(details === undefined ? {} : { details: mask.json(details) }),
+  };
+}
+
+/** The values of these members, for a {@link Mask}. */
+export function valuesOf(object: JsonObject, names: readonly string[] = []): Json[] {
+  return names.flatMap((name) => (Object.hasOwn(object, name) ? [object[name] ?? null] : []));
+}
+
+/** An object whose members of these names are masked, whatever they hold. */
+export function maskMembers(object: JsonObject, names: readonly string[] = []): JsonObject {
+  if (names.length === 0) return object;
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [key, names.includes(key) ? MASKED : value]),
+  );
+}
+
+/** Texts that every encoding leaves as they are. */
+const PLAIN = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
+
+/** The forms a text may be shown in. Tools hand JSON on as text, too. */
+function formsOf(text: string): Iterable<string> {
+  if (PLAIN.test(text)) return [text];
+  const inLine = oneLine(text, Number.POSITIVE_INFINITY);
+  const inJson = [JSON.stringify(text), jsonText(text)].map((json) => json.slice(1, -1));
+  return new Set([text, inLine, bodyText(text), escapeUnprintable(text), ...inJson]);
+}
+
+/** A node: what leads to it from the node above, and what may follow. */
+interface TreeNode {
+  run: string;
+  isEnd: boolean;
+  /** By the first code unit of their runs. */
+  next?: Map<number, TreeNode>;
+}
+
+/**
+ * Texts by their prefixes. Adding one costs its length; looking one up costs as much as it agrees with the text at hand,
+ * however many there are.
+ */
+class PrefixTree {
+  readonly #root: TreeNode = { run: '', isEnd: false };
+  /** How many code units were compared to look texts up, so far. */
+  comparisons = 0;
+
+  get isEmpty(): boolean {
+    return this.#root.next === undefined;
+  }
+
+  add(text: string): void {
+    let node = this.#root;
+    for (let at = 0; at < text.length; ) {
+      const code = text.charCodeAt(at);
+      const next = node.next?.get(code);
+      if (next === undefined) {
+        node.next ??= new Map();
+        node.next.set(code, { run: text.slice(at), isEnd: true });
+        return;
+      }
+      const common = commonLength(next.run, text, at);
+      if (common < next.run.length) split(next, common);
+      at += common;
+      node = next;
+    }
+    node.isEnd = true;
+  }
+
+  /**
+   * Where the longest of the texts ends that begins at a place of `text`; the place itself where none does. The
+   * beginning of one counts as well if it has at least `least` code units and `mark` comes next.
+   *
+   * @param mark the code unit that a shortened text ends with.
+   */
+  endAt(text: string, at: number, mark: number, least: number): number {
+    let end = at;
+    let node = this.#root;
+    let inRun = 0;
+    for (let place = at; ; place += 1) {
+      this.comparisons += 1;
+      const isAtNode = inRun === node.run.length;
+      const code = text.charCodeAt(place);
+      if ((isAtNode && node.isEnd) || (code === mark && place - at >= least)) end = place;
+      if (isAtNode) {
+        const next = node.next?.get(code);
+        if (next === undefined) return end;
+        node = next;
+        inRun = 1;
+      } else if (node.run.charCodeAt(inRun) === code) inRun += 1;
+      else return end;
+    }
+  }
+}
+
+function commonLength(run: string, text: string, at: number): number {
+  let length = 1;
+  while (length < run.length && run.charCodeAt(length) === text.charCodeAt(at + length)) length += 1;
+  return length;
+}
+
+/** Puts a node in the middle of a run. */
+function split(node: TreeNode, at: number): void {
+  const { run, isEnd, next } = node;
+  const rest: TreeNode = { run: run.slice(at), isEnd, ...defined({ next }) };
+  node.run = run.slice(0, at);
+  node.isEnd = false;
+  node.next = new Map([[run.charCodeAt(at), rest]]);
+}

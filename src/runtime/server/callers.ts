@@ -1,0 +1,28 @@
+import type { Owner } from '../../decorators/context.js';
+import type { Failure } from '../engine/contract.js';
+import type { RequestContext } from '../runs/request.js';
+import { serverTexts } from './server-texts.js';
+
+/** Who asks, as far as its scopes are concerned. */
+export type ScopedCaller = Pick<RequestContext, 'auth' | 'local'>;
+
+/**
+ * The scopes that a caller lacks. The user of this process has all, an authenticated caller those of its token, and any
+ * other none.
+ */
+export function lackingScopes(required: readonly string[] = [], { auth, local }: ScopedCaller): string[] {
+  if (auth === undefined && local === true) return [];
+  return required.filter((scope) => auth?.scopes.includes(scope) !== true);
+}
+
+/** The refusal of a call whose caller lacks scopes. */
+export function scopeFailure(missing: readonly string[]): Failure {
+  return { code: 'E_SCOPE', message: serverTexts.lackingScopes(missing), details: { missing } };
+}
+
+/** A caller with its roles. */
+export function withRoles(owner: Owner, roles: readonly string[] = [], localRoles: readonly string[]): Owner {
+  if (owner.kind === 'anonymous') return owner;
+  const given = owner.kind === 'local' ? localRoles : roles;
+  return given.length === 0 ? owner : { ...owner, roles: given };
+}

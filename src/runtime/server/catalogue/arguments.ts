@@ -1,0 +1,323 @@
+import type { ArgOptions } from '../../../decorators/arg.js';
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import type { Input } from '../../../graph/model.js';
+import { nearestName } from '../../../graph/names.js';
+import { MASKED } from '../../../graph/printable-text.js';
+import { type Problem, receivedJson, schemaProblems } from '../../tools/check-input.js';
+import { thrownText } from '../../tools/exceptions.js';
+import { toolTexts } from '../../tools/tool-texts.js';
+import { expectedWords, limitWords, serverTexts, valueWords } from '../server-texts.js';
+import type { PromptArgumentListing } from '../wire.js';
+
+/** What is wrong with one argument of a request. */
+export interface ArgumentProblem {
+  readonly argument: string;
+  /** One sentence. */
+  readonly message: string;
+}
+
+/** The input of a run, or everything that is wrong with the arguments at once. */
+export type ReadArguments =
+  | { readonly ok: true; readonly input: JsonObject }
+  | { readonly ok: false; readonly problems: readonly ArgumentProblem[] };
+
+/**
+ * An argument as `prompts/list` shows it: type, limits and default follow the description, in plain words. One that is
+ * not `required` may be left out, or sent blank.
+ */
+export function listArgument(input: Input): PromptArgumentListing {
+  const notes = [
+    ...describeValues(input.schema),
+    input.default === undefined || input.secret === true
+      ? undefined
+      : valueWords.defaultValue(textOf(input.default)),
+  ].filter((note) => note !== undefined);
+  return {
+    name: input.name,
+    ...defined({ title: input.title }),
+    description: notes.length === 0 ? input.description : `${input.description} (${notes.join('; ')})`,
+    required: input.required,
+  };
+}
+
+/**
+ * Turns the arguments of `prompts/get` into the input of a run: coerces typed ones, checks each against its schema,
+ * fills defaults in and leaves absent optional ones absent. They obey the limits of tools: see `receivedJson`. Blank
+ * text counts as absent where an argument is optional: a form sends it for an empty field.
+ */
+export function readArguments(
+  inputs: readonly Input[],
+  given: Readonly<Record<string, unknown>>,
+  schemas: SchemaCompiler,
+): ReadArguments {
+  const problems: ArgumentProblem[] = [];
+  const entries: [string, Json][] = [];
+  const names = new Set(inputs.map((input) => input.name));
+
+  for (const name of Object.keys(given)) {
+    if (names.has(name)) continue;
+    problems.push({ argument: name, message: serverTexts.unknownArgument(name, nearestName(name, names)) });
+  }
+  for (const input of inputs) {
+    const { name } = input;
+    const sent = Object.hasOwn(given, name) ? given[name] : undefined;
+    const text = !input.required && isBlank(sent) ? undefined : sent;
+    if (text !== undefined) {
+      const value = readArgument(input, text, schemas);
+      if (value.ok) entries.push([name, value.value]);
+      else problems.push(...value.messages.map((message) => ({ argument: name, message })));
+    } else if (input.default !== undefined) {
+      entries.push([name, input.default]);
+    } else if (input.required) {
+      problems.push({ argument: name, message: serverTexts.missingArgument(name) });
+    }
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  const received = receivedJson(Object.fromEntries(entries));
+  if (received.ok) return { ok: true, input: received.value as JsonObject };
+  const { pointer, message } = received.problem;
+  return { ok: false, problems: [{ argument: pointer.split('/')[1] ?? '', message }] };
+}
+
+function isBlank(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() === '';
+}
+
+type ReadArgument =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly messages: readonly string[] };
+
+function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): ReadArgument {
+  const { name, schema } = input;
+  if (typeof text !== 'string') return { ok: false, messages: [serverTexts.notText(name, kindOf(text))] };
+  const coerced = coerce(text, schema);
+  if (!coerced.ok) {
+    // A secret is never repeated, not even to its sender.
+    const shown = input.secret === true ? MASKED : text;
+    return { ok: false, messages: [serverTexts.invalidValue(name, shown, coerced.expected)] };
+  }
+  // Before the schema: what is too deep or too large for it must not reach it.
+  const received = receivedJson({ [name]: coerced.value });
+  if (!received.ok)
+    return { ok: false, messages: [serverTexts.refusedValue(name, received.problem.message)] };
+  let problems: readonly Problem[];
+  try {
+    problems = schemaProblems(schemas.check(schema, coerced.value), schema);
+  } catch (error) {
+    return { ok: false, messages: [toolTexts.schemaBroken('argument', name, thrownText(error))] };
+  }
+  if (problems.length === 0) return coerced;
+  return { ok: false, messages: problems.map((problem) => serverTexts.refusedValue(name, problem.message)) };
+}
+
+/** What a person should know of the values of an argument: its type, then its limits, in plain words. */
+function describeValues(schema: JsonSchema): string[] {
+  const type = describeType(schema);
+  return [...(type === undefined ? [] : [type]), ...describeLimits(schema)];
+}
+
+/** The limits of a schema; of alternatives only those of the one that is not `null`. */
+function describeLimits(schema: JsonSchema): string[] {
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(alternatives)) {
+    const values = alternatives.filter(isJsonObject).filter(({ type }) => type !== 'null');
+    const [only, ...others] = values;
+    return only === undefined || others.length > 0 ? [] : describeLimits(only);
+  }
+  const number = (keyword: string): number | undefined => numberIn(schema[keyword]);
+  const { pattern, uniqueItems } = schema;
+  return [
+    limitWords.range(number('minimum'), number('maximum')),
+    limitWords.exclusiveRange(number('exclusiveMinimum'), number('exclusiveMaximum')),
+    limitWords.multipleOf(number('multipleOf')),
+    limitWords.count('character', number('minLength'), number('maxLength')),
+    limitWords.count('item', number('minItems'), number('maxItems')),
+    uniqueItems === true ? limitWords.unique : undefined,
+    typeof pattern === 'string' ? limitWords.pattern(pattern) : undefined,
+  ].filter((words) => words !== undefined);
+}
+
+function numberIn(value: Json | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The value of a text, or what it should have been. */
+export type Coerced =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly expected: string };
+
+/**
+ * Reads a prompt argument, which is text on the wire, as the type its schema asks for: numbers must be finite, decimal
+ * and not written out beyond 2^53 - 1, where they would be rounded, booleans are `true/1/yes` and `false/0/no` in any
+ * case, lists and objects are JSON, text stays as it is. Bounds, patterns and formats are left to the schema's own
+ * validation.
+ */
+export function coerce(text: string, schema: JsonSchema): Coerced {
+  const readings = readingsOf(schema);
+  const refusals: string[] = [];
+  for (const reading of readings) {
+    const coerced = read(text, reading);
+    if (coerced.ok) return coerced;
+    refusals.push(coerced.expected);
+  }
+  return { ok: false, expected: expectedWords.oneOfTypes([...new Set(refusals)]) };
+}
+
+/** The type of an argument in words; absent if any text is valid. */
+export function describeType(schema: JsonSchema): string | undefined {
+  const words = new Set(readingsOf(schema).map(wordsOf));
+  return words.has(undefined) ? undefined : [...words].join(' or ');
+}
+
+/** The texts of the values of a schema that has few; nothing if there are many. */
+export function choicesOf(schema: JsonSchema): readonly string[] | undefined {
+  const choices = readingsOf(schema).map((reading) => {
+    if (reading.kind === 'values') return reading.values.map(textOf);
+    return reading.kind === 'boolean' ? ['true', 'false'] : undefined;
+  });
+  const known = choices.filter((values) => values !== undefined);
+  return known.length === choices.length ? known.flat() : undefined;
+}
+
+type Reading =
+  | { readonly kind: 'text' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'null' }
+  | { readonly kind: 'values'; readonly values: readonly Json[] };
+
+/** The ways to read a text under a schema, text last: it would accept everything the others can read. */
+function readingsOf(schema: JsonSchema): readonly Reading[] {
+  const { enum: values, const: constant, type, anyOf, oneOf } = schema;
+  if (Array.isArray(values)) return [{ kind: 'values', values }];
+  if (constant !== undefined) return [{ kind: 'values', values: [constant] }];
+  const alternatives = Array.isArray(anyOf) ? anyOf : oneOf;
+  if (Array.isArray(alternatives)) return textLast(alternatives.filter(isJsonObject).flatMap(readingsOf));
+  return textLast((Array.isArray(type) ? type : [type]).map(readingOfType));
+}
+
+function textLast(readings: readonly Reading[]): readonly Reading[] {
+  return [...readings.filter((r) => r.kind !== 'text'), ...readings.filter((r) => r.kind === 'text')];
+}
+
+function readingOfType(type: Json | undefined): Reading {
+  switch (type) {
+    case 'number':
+    case 'integer':
+    case 'boolean':
+    case 'array':
+    case 'object':
+    case 'null':
+      return { kind: type };
+    default:
+      return { kind: 'text' };
+  }
+}
+
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const whole = /^[+-]?\d+$/;
+
+function read(text: string, reading: Reading): Coerced {
+  switch (reading.kind) {
+    case 'text':
+      return { ok: true, value: text };
+    case 'number':
+      return readNumber(text);
+    case 'integer':
+      return whole.test(text) ? readNumber(text) : { ok: false, expected: expectedWords.integer };
+    case 'boolean':
+      return readBoolean(text);
+    case 'array':
+      return readJson(text, Array.isArray, expectedWords.array);
+    case 'object':
+      return readJson(text, isJsonObject, expectedWords.object);
+    case 'null':
+      return readJson(text, (value) => value === null, expectedWords.null);
+    case 'values': {
+      const value = reading.values.find((candidate) => textOf(candidate) === text);
+      return value === undefined
+        ? { ok: false, expected: expectedWords.oneOf(reading.values.map(textOf)) }
+        : { ok: true, value };
+    }
+    default:
+      return unreachable(reading);
+  }
+}
+
+function readNumber(text: string): Coerced {
+  const value = decimal.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isFinite(value)) return { ok: false, expected: expectedWords.number };
+  // Adding zero turns -0 into 0, which JSON cannot tell apart.
+  return isExact(text) ? { ok: true, value: value + 0 } : { ok: false, expected: expectedWords.safeNumber };
+}
+
+const jsonTexts = /"(?:[^"\\]|\\.)*"/g;
+const jsonNumbers = /\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+
+/** Whether every number in JSON is exact; one with an exponent is meant to be rounded. */
+function isExact(json: string): boolean {
+  const numbers = json.replaceAll(jsonTexts, '').match(jsonNumbers) ?? [];
+  return numbers.every((number) => /e/i.test(number) || Number(number) <= Number.MAX_SAFE_INTEGER);
+}
+
+function readBoolean(text: string): Coerced {
+  switch (text.toLowerCase()) {
+    case 'true':
+    case '1':
+    case 'yes':
+      return { ok: true, value: true };
+    case 'false':
+    case '0':
+    case 'no':
+      return { ok: true, value: false };
+    default:
+      return { ok: false, expected: expectedWords.boolean };
+  }
+}
+
+function readJson(text: string, valid: (value: unknown) => boolean, expected: string): Coerced {
+  try {
+    const value: Json = JSON.parse(text);
+    if (!valid(value)) return { ok: false, expected };
+    return isExact(text) ? { ok: true, value } : { ok: false, expected: expectedWords.safeNumbers(expected) };
+  } catch {
+    return { ok: false, expected };
+  }
+}
+
+function wordsOf(reading: Reading): string | undefined {
+  switch (reading.kind) {
+    case 'text':
+      return undefined;
+    case 'null':
+      return 'null';
+    case 'values':
+      return valueWords.oneOf(reading.values.map(textOf));
+    case 'number':
+    case 'integer':
+    case 'boolean':
+    case 'array':
+    case 'object':
+      return valueWords[reading.kind];
+    default:
+      return unreachable(reading);
+  }
+}
+
+/** A value as a person would type it. */
+function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function unreachable(reading: never): never {
+  throw new Error(`unknown reading ${JSON.stringify(reading)}`);
+}
+
+/** The kind of a value that should have been another one, in words: `a list`. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** Suggests values of an argument; see {@link ArgOptions.complete}. */
+export type Completer = NonNullable<ArgOptions['complete']>;

@@ -1,0 +1,216 @@
+import type { SimplePrompt } from '../../../decorators/prompt.js';
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { type Domain, mergedDomains } from '../../../graph/domain.js';
+import type { JsonObject } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import type { RunStore } from '../../runs/run-store.js';
+import { clientToolNames, type Registry } from '../../tools/registry.js';
+import { lackingScopes, type ScopedCaller } from '../callers.js';
+import type { RunTool } from '../composite/run-tools.js';
+import { type Registered, type ServedWorkflow, servedWorkflows } from '../composite/served-workflows.js';
+import { WorkflowTools } from '../composite/workflow-tools.js';
+import type { ResolvedSettings } from '../options.js';
+import { type BuiltWorkflow, RegistrationError } from '../registrations.js';
+import type { ToolListing } from '../wire.js';
+import { callsSeveralTools, instructionsFor } from './instructions.js';
+import {
+  type Listings,
+  listingsOf,
+  type ServedPrompt,
+  servedPrompts,
+  shownTool,
+  withoutOutputSchema,
+  withUses,
+} from './listings.js';
+import { PLAN_TOOL } from './plan-tool.js';
+import { register } from './registration.js';
+import { WorkflowResources } from './workflow-resources.js';
+
+/** What one source of workflows and hints adds to a catalogue: the program, a profile, or the headers of a client. */
+export interface Layer {
+  readonly workflows: readonly BuiltWorkflow[];
+  readonly prompts?: readonly SimplePrompt[];
+  /** What it says about domains, beside the layers below. */
+  readonly domains?: readonly Domain[];
+  /** Hints by tool. They win over those of layers below, a member at a time. */
+  readonly hints?: Readonly<Record<string, JsonObject>>;
+  /** The tools of the registry that clients get. Default: all that the layers below show. */
+  readonly shownTools?: readonly string[];
+  /** The workflows of this layer and those below that clients get. An empty list: none at all. Default: all. */
+  readonly shownWorkflows?: readonly string[];
+}
+
+/** What every catalogue of a server has. */
+export interface CatalogueParts {
+  /** With the functions of built workflows. */
+  readonly registry: Registry;
+  readonly settings: ResolvedSettings;
+  readonly schemas: SchemaCompiler;
+  readonly runs: RunStore;
+}
+
+/**
+ * What clients can list and call. It never changes: a change of its sources makes another one, and requests and runs
+ * that began with this one go on with it.
+ */
+export class Catalogue {
+  /** What a client should know about the server as a whole. */
+  readonly instructions: string | undefined;
+  readonly listings: Listings;
+  /** Names of the tools of the registry that clients may call. */
+  readonly clientTools: ReadonlySet<string>;
+  readonly prompts: ReadonlyMap<string, ServedPrompt>;
+  /** Those that are offered, by name. */
+  readonly workflows: ReadonlyMap<string, ServedWorkflow>;
+  readonly workflowTools: WorkflowTools;
+  readonly workflowResources: WorkflowResources;
+  /** Whether there is a tool that plans. */
+  readonly canPlan: boolean;
+  /** What is not wrong, but looks like a mistake; one sentence each. */
+  readonly warnings: readonly string[];
+  readonly #registry: Registry;
+  readonly #describesHints: boolean;
+  readonly #tools: () => readonly ToolListing[];
+  /** The tools as a caller sees them who lacks no scope. */
+  readonly #allTools: () => readonly ToolListing[];
+  readonly #hasToolScopes: boolean;
+
+  /**
+   * @param kept tools that look after runs of workflows that the catalogue has no longer.
+   * @param known the workflows of the layers, where they were registered already.
+   * @throws RegistrationError when the workflows do not go together, or not with the registry.
+   */
+  constructor(
+    parts: CatalogueParts,
+    layers: readonly Layer[],
+    kept: readonly RunTool[] = [],
+    known?: Registered,
+  ) {
+    const { settings, schemas, runs } = parts;
+    const workflows = layers.flatMap((layer) => layer.workflows);
+    const prompts = layers.flatMap((layer) => layer.prompts ?? []);
+    const registered = known ?? register(parts.registry, { workflows, prompts }, schemas);
+    this.warnings = registered.warnings;
+    const { workflowPrefix, describe, log, pageSize, maxResultChars, toolAnswerMs: answerMs } = settings;
+    const served = servedWorkflows(parts.registry, registered.workflows, workflowPrefix);
+    if (served.problems.length > 0) throw new RegistrationError(served.problems);
+    const isShown = shownWorkflows(layers);
+    const registry = shownRegistry(parts.registry, layers, isShown);
+    this.#registry = registry;
+    this.clientTools = new Set(clientToolNames(registry));
+    this.workflows = new Map([...served.workflows].filter(([name]) => isShown(name)));
+    const built = registered.workflows.filter(({ graph }) => isShown(graph.name));
+    this.canPlan = settings.planTool && !isOff(layers);
+    this.workflowTools = new WorkflowTools({
+      workflows: this.workflows,
+      runs,
+      schemas,
+      answerMs,
+      pageSize,
+      maxResultChars,
+      describe,
+      log,
+      kept: isOff(layers) ? [] : kept,
+    });
+    const offered = servedPrompts(registry, built, prompts);
+    this.prompts = new Map(offered.map((prompt) => [prompt.name, prompt]));
+    this.listings = listingsOf(registry, offered);
+    this.#describesHints = settings.hints;
+    const graphs = settings.hints
+      ? [...Object.values(registry.workflows), ...built].map(({ graph }) => graph)
+      : [];
+    const hinted = once(() => withUses(this.listings.tools, graphs));
+    this.#tools = once(() => {
+      const tools = [...hinted(), ...this.workflowTools.listings, ...(this.canPlan ? [PLAN_TOOL] : [])];
+      return settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
+    });
+    this.#allTools = once(() => this.#tools().map((tool) => shownTool(tool, () => true, settings.hints)));
+    const said = layers.flatMap((layer) => layer.domains ?? []);
+    const domains = mergedDomains([...(registry.domains ?? []), ...settings.domains, ...said]);
+    this.workflowResources = new WorkflowResources(this.workflows.values(), hinted, { registry, domains });
+    this.instructions = this.#instructions(settings, graphs);
+    const names = [...this.clientTools, ...this.workflowTools.names];
+    this.#hasToolScopes = names.some((name) => (this.#toolScopes(name)?.length ?? 0) > 0);
+  }
+
+  #instructions(
+    { hints, instructions: own, workflowPrefix: prefix }: ResolvedSettings,
+    graphs: readonly Graph[],
+  ): string | undefined {
+    if (!hints) return own;
+    return instructionsFor({
+      own,
+      workflowTools: this.workflowTools.listings,
+      tools: this.listings.tools,
+      hasSequences: graphs.some(callsSeveralTools),
+      prefix,
+      canPlan: this.canPlan,
+    });
+  }
+
+  /** The tools as a caller sees them. */
+  shownTools(caller: ScopedCaller): readonly ToolListing[] {
+    if (!this.#hasToolScopes) return this.#allTools();
+    const isShown = (name: string): boolean => this.lackingScopes('tool', name, caller).length === 0;
+    return this.#tools()
+      .filter(({ name }) => isShown(name))
+      .map((tool) => shownTool(tool, isShown, this.#describesHints));
+  }
+
+  lackingScopes(kind: 'tool' | 'prompt', name: string, caller: ScopedCaller): readonly string[] {
+    if (kind === 'prompt') return lackingScopes(this.prompts.get(name)?.scopes, caller);
+    return lackingScopes(this.#toolScopes(name), caller);
+  }
+
+  /** What a client needs to call a tool. */
+  #toolScopes(name: string): readonly string[] | undefined {
+    const tool = this.clientTools.has(name) ? this.#registry.tools[name] : undefined;
+    return tool?.scopes ?? this.workflowTools.scopesOf(name);
+  }
+}
+
+/** Whether a layer switches workflows off as a whole. */
+export function isOff(layers: readonly Layer[]): boolean {
+  return layers.some(({ shownWorkflows: shown }) => shown?.length === 0);
+}
+
+/** What says of a workflow whether clients get it. The lists of layers below its own do not concern it. */
+function shownWorkflows(layers: readonly Layer[]): (name: string) => boolean {
+  if (isOff(layers)) return () => false;
+  if (layers.every((layer) => layer.shownWorkflows === undefined)) return () => true;
+  const own = new Map(
+    layers.flatMap(({ workflows }, index) => workflows.map(({ graph }) => [graph.name, index] as const)),
+  );
+  return (name) =>
+    layers
+      .slice(own.get(name) ?? 0)
+      .every(({ shownWorkflows: shown }) => shown === undefined || shown.includes(name));
+}
+
+/** A registry as the lists of clients have it. */
+function shownRegistry(
+  registry: Registry,
+  layers: readonly Layer[],
+  isShown: (workflow: string) => boolean,
+): Registry {
+  const lists = layers.flatMap(({ shownTools: shown }) => (shown === undefined ? [] : [new Set(shown)]));
+  const hints = layers.flatMap((layer) => layer.hints ?? []);
+  const tools = Object.entries(registry.tools).map(([name, entry]) => {
+    const own = hints.flatMap((each) => (Object.hasOwn(each, name) ? [each[name]] : []));
+    const isHidden = !lists.every((list) => list.has(name));
+    if (own.length === 0 && !isHidden) return [name, entry] as const;
+    const hinted = own.length === 0 ? {} : { hints: Object.assign({}, entry.hints, ...own) };
+    return [name, { ...entry, ...hinted, ...(isHidden ? { visibility: 'workflow' as const } : {}) }] as const;
+  });
+  const workflows = Object.entries(registry.workflows).filter(([, { graph }]) => isShown(graph.name));
+  return { ...registry, tools: Object.fromEntries(tools), workflows: Object.fromEntries(workflows) };
+}
+
+/** The value of a function that is called at most once. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,270 @@
+import type { Icon } from '../../../decorators/listed.js';
+import { readMetadata } from '../../../decorators/metadata.js';
+import type { SimplePrompt } from '../../../decorators/prompt.js';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import type { Graph, Input } from '../../../graph/model.js';
+import { toolUses, withUse } from '../../../infer/derived-hints.js';
+import { describeTool } from '../../../infer/describe-tool.js';
+import { HINTS_META, hintsFrom } from '../../../infer/read-tools.js';
+import {
+  type AnyClass,
+  clientToolNames,
+  type PromptEntry,
+  type Registry,
+  type ToolEntry,
+  type WorkflowEntry,
+} from '../../tools/registry.js';
+import { isOffered, type RunnableWorkflow } from '../composite/served-workflows.js';
+import { serverTexts } from '../server-texts.js';
+import {
+  faultCodes,
+  headOf,
+  type PromptListing,
+  ProtocolFault,
+  type ResourceListing,
+  type ResourceTemplateListing,
+  type ToolListing,
+} from '../wire.js';
+import { type Completer, listArgument } from './arguments.js';
+
+/** Something a client can get by `prompts/get`. */
+export interface ServedPrompt {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly icons?: readonly Icon[];
+  readonly meta?: JsonObject;
+  /** What a client needs to get it. Default: none. */
+  readonly scopes?: readonly string[] | undefined;
+  /** In declaration order. */
+  readonly inputs: readonly Input[];
+  /** By argument. */
+  readonly completers: ReadonlyMap<string, Completer>;
+  readonly content:
+    | { readonly kind: 'workflow'; readonly workflow: RunnableWorkflow }
+    | { readonly kind: 'class'; readonly entry: PromptEntry }
+    | { readonly kind: 'function'; readonly prompt: SimplePrompt };
+}
+
+/** Every prompt of a server: exposed workflows, prompt classes and plain prompts. */
+export function servedPrompts(
+  registry: Registry,
+  built: readonly RunnableWorkflow[],
+  plain: readonly SimplePrompt[],
+): ServedPrompt[] {
+  const decorated = Object.values(registry.workflows);
+  return [
+    ...decorated
+      .filter(({ graph }) => isOffered(graph, 'prompt'))
+      .map((entry) => workflowPrompt(entry, entry)),
+    ...built.filter(({ graph }) => isOffered(graph, 'prompt')).map((workflow) => workflowPrompt(workflow)),
+    ...Object.entries(registry.prompts ?? {}).map(([name, entry]) => classPrompt(name, entry)),
+    ...plain.map(plainPrompt),
+  ];
+}
+
+function workflowPrompt(workflow: RunnableWorkflow, entry?: WorkflowEntry): ServedPrompt {
+  const { name, title, description, inputs, scopes } = workflow.graph;
+  return {
+    name,
+    ...defined({ title }),
+    description,
+    ...(entry?.icons === undefined ? {} : { icons: entry.icons }),
+    ...(entry?.meta === undefined ? {} : { meta: entry.meta }),
+    scopes,
+    inputs,
+    completers: entry?.class === undefined ? new Map() : completersOf(entry.class),
+    content: { kind: 'workflow', workflow },
+  };
+}
+
+function classPrompt(name: string, entry: PromptEntry): ServedPrompt {
+  const { title, description, icons, meta } = entry;
+  return {
+    name,
+    ...defined({ title, description, icons, meta }),
+    inputs: entry.arguments,
+    completers: completersOf(entry.class),
+    content: { kind: 'class', entry },
+  };
+}
+
+function plainPrompt(prompt: SimplePrompt): ServedPrompt {
+  const { name, description } = prompt;
+  return {
+    name,
+    ...defined({ description }),
+    inputs: prompt.arguments.map((argument) => ({ ...argument, schema: { type: 'string' } })),
+    completers: new Map(),
+    content: { kind: 'function', prompt },
+  };
+}
+
+/** Functions never enter a registry: these are read from the class. */
+function completersOf(cls: AnyClass): ReadonlyMap<string, Completer> {
+  const metadata = readMetadata(cls);
+  if (metadata?.kind !== 'workflow' && metadata?.kind !== 'prompt') return new Map();
+  return new Map(
+    metadata.args.flatMap(({ name: field, options: { name = field, complete } }) =>
+      complete === undefined ? [] : [[name, complete] as const],
+    ),
+  );
+}
+
+/** What a server offers, each list in the order of names, as clients see it. */
+export interface Listings {
+  readonly tools: readonly ToolListing[];
+  readonly prompts: readonly PromptListing[];
+  readonly resources: readonly ResourceListing[];
+  readonly templates: readonly ResourceTemplateListing[];
+}
+
+/** Makes the lists, once: they never change while a server runs. */
+export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[]): Listings {
+  const resources = byName(Object.entries(registry.resources)).map(([name, entry]) => {
+    const { uri, description, mimeType } = entry;
+    const listing = {
+      ...headOf(name, entry),
+      ...defined({ description, mimeType }),
+    };
+    return { uri, listing };
+  });
+  return {
+    tools: toolListings(registry),
+    prompts: byName(prompts.map((prompt) => [prompt.name, prompt] as const)).map(([name, prompt]) => ({
+      ...headOf(name, prompt),
+      ...defined({ description: prompt.description }),
+      arguments: prompt.inputs.map(listArgument),
+    })),
+    resources: resources.flatMap(({ uri, listing }) => (isTemplate(uri) ? [] : [{ ...listing, uri }])),
+    templates: resources.flatMap(({ uri, listing }) =>
+      isTemplate(uri) ? [{ ...listing, uriTemplate: uri }] : [],
+    ),
+  };
+}
+
+/** The tools that clients may call. */
+function toolListings({ tools }: Registry): ToolListing[] {
+  const names = new Set(clientToolNames({ tools }));
+  return byName(Object.entries(tools).filter(([name]) => names.has(name))).map(([name, entry]) => {
+    const { description, inputSchema, outputSchema, annotations } = entry;
+    const hints = hintsOf(entry, names);
+    const meta = hints === undefined ? entry.meta : { ...entry.meta, [HINTS_META]: hints };
+    return {
+      ...headOf(name, { ...entry, meta }),
+      description,
+      inputSchema,
+      ...defined({ outputSchema, annotations }),
+    };
+  });
+}
+
+/** Adds to the hints of tools what follows from the workflows that call them. */
+export function withUses(tools: readonly ToolListing[], graphs: readonly Graph[]): readonly ToolListing[] {
+  const uses = toolUses(graphs);
+  if (uses.size === 0) return tools;
+  const names = new Set(tools.map(({ name }) => name));
+  return tools.map((tool) => {
+    const { [HINTS_META]: declared, ...others } = tool._meta ?? {};
+    const all = withUse(isJsonObject(declared) ? declared : undefined, uses.get(tool.name));
+    const hints = all && callableHints(all, (name) => names.has(name));
+    return hints === undefined ? tool : { ...tool, _meta: { ...others, [HINTS_META]: hints } };
+  });
+}
+
+/**
+ * A tool as a caller sees it: its hints name no tool that is hidden from the caller.
+ *
+ * @param isDescribed whether its description ends with its hints.
+ */
+export function shownTool(
+  listing: ToolListing,
+  isShown: (tool: string) => boolean,
+  isDescribed = false,
+): ToolListing {
+  const { _meta: meta } = listing;
+  const hints = meta?.[HINTS_META];
+  if (!isJsonObject(hints)) return listing;
+  const shown = callableHints(hints, isShown);
+  const { [HINTS_META]: _, ...others } = meta ?? {};
+  const rest = shown === undefined ? others : { ...others, [HINTS_META]: shown };
+  const { _meta, ...bare } = isDescribed && shown !== undefined ? describedTool(listing, shown) : listing;
+  return Object.keys(rest).length === 0 ? bare : { ...bare, _meta: rest };
+}
+
+function describedTool(listing: ToolListing, hints: JsonObject): ToolListing {
+  return { ...listing, description: describeTool(listing.description, hintsFrom(hints)) };
+}
+
+/** The hints of a tool without the tools that clients may not call. */
+function hintsOf({ hints }: ToolEntry, names: ReadonlySet<string>): JsonObject | undefined {
+  return hints && callableHints(hints, (name) => names.has(name));
+}
+
+function callableHints(hints: JsonObject, isCallable: (tool: string) => boolean): JsonObject | undefined {
+  const callable = (list: Json | undefined) =>
+    Array.isArray(list) ? list.filter((name) => typeof name !== 'string' || isCallable(name)) : undefined;
+  const { next, requires, ...others } = hints;
+  const relations = Object.entries({ next: callable(next), requires: callable(requires) });
+  const shown = relations.filter((relation): relation is [string, Json[]] => (relation[1]?.length ?? 0) > 0);
+  const all = { ...others, ...Object.fromEntries(shown) };
+  return Object.keys(all).length === 0 ? undefined : all;
+}
+
+/** An address never holds a brace. */
+function isTemplate(uri: string): boolean {
+  return uri.includes('{');
+}
+
+/** By code unit, so that the order is the same in every locale. */
+function byName<T>(entries: readonly (readonly [string, T])[]): (readonly [string, T])[] {
+  return entries.toSorted(([left], [right]) => (left < right ? -1 : 1));
+}
+
+/** A stretch of a list, and the cursor of the next one where there is more. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor?: string;
+}
+
+/**
+ * Cuts one page out of a list whose order never changes.
+ *
+ * @param list - names the list inside the cursor, so that a cursor of another list is refused.
+ * @param cursor - from the page before; absent for the first page.
+ * @param size - items per page, at least 1.
+ * @throws {ProtocolFault} -32602 for a cursor this list did not hand out.
+ */
+export function pageOf<T>(
+  list: string,
+  items: readonly T[],
+  cursor: string | undefined,
+  size: number,
+): Page<T> {
+  const from = cursor === undefined ? 0 : offsetIn(list, items.length, cursor);
+  const to = from + size;
+  return {
+    items: items.slice(from, to),
+    ...(to < items.length ? { nextCursor: encode(list, to) } : {}),
+  };
+}
+
+function encode(list: string, offset: number): string {
+  return Buffer.from(`${list}:${offset}`).toString('base64url');
+}
+
+function offsetIn(list: string, length: number, cursor: string): number {
+  const [, offset] =
+    /^[a-z]+:([1-9][0-9]{0,14})$/.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
+  const from = Number(offset);
+  // Encoding it again refuses the many spellings that base64 decoders let pass.
+  if (offset === undefined || from >= length || encode(list, from) !== cursor) {
+    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.badCursor());
+  }
+  return from;
+}
+
+export function withoutOutputSchema({ outputSchema: _, ...listing }: ToolListing): ToolListing {
+  return listing;
+}

@@ -1,0 +1,50 @@
+import type { Json } from '../../../graph/json.js';
+import { toolsFrom } from '../../../infer/read-tools.js';
+import { runTools } from '../composite/run-tools.js';
+import type { ServedWorkflow } from '../composite/served-workflows.js';
+import { serverTexts } from '../server-texts.js';
+import { failureResult, successResult, type ToolListing, type ToolResult } from '../wire.js';
+
+const { planTool: texts } = serverTexts;
+
+/** The longest goal, in UTF-16 code units: the plan repeats it. */
+const GOAL_LENGTH = 2_000;
+
+/** The tool that suggests how to reach a goal. It calls nothing. */
+export const PLAN_TOOL: ToolListing = {
+  name: '_plan',
+  description: texts.description,
+  inputSchema: {
+    type: 'object',
+    properties: { goal: { type: 'string', minLength: 1, maxLength: GOAL_LENGTH, description: texts.goal } },
+    required: ['goal'],
+    additionalProperties: false,
+  },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+
+/**
+ * Plans for a goal.
+ *
+ * @param shown the tools that the caller sees, those of workflows among them.
+ * @param workflows the workflows of the server; those whose tool is not shown are left out.
+ */
+export async function planResult(
+  input: Readonly<Record<string, unknown>>,
+  shown: readonly ToolListing[],
+  workflows: Iterable<ServedWorkflow>,
+): Promise<ToolResult> {
+  const { goal, ...others } = input;
+  const isGoal = typeof goal === 'string' && goal.trim() !== '' && goal.length <= GOAL_LENGTH;
+  if (!isGoal || Object.keys(others).length > 0) {
+    return failureResult({ code: 'E_INPUT_INVALID', message: texts.badInput(GOAL_LENGTH) });
+  }
+  const { planFor } = await import('../../../infer/goal.js');
+  const names = new Set(shown.map(({ name }) => name));
+  const choices = [...workflows].flatMap(({ graph: { name, description, inputs }, tool }) =>
+    tool !== undefined && names.has(tool.name) ? [{ name, tool: tool.name, description, inputs }] : [],
+  );
+  const own = new Set([PLAN_TOOL.name, ...Object.keys(runTools), ...choices.map(({ tool }) => tool)]);
+  const tools = toolsFrom(shown.filter(({ name }) => !own.has(name)) as unknown as Json) ?? [];
+  return successResult(planFor(goal, tools, choices) as unknown as Json, undefined);
+}

@@ -1,0 +1,261 @@
+import { checkGraph } from '../../../check/check-graph.js';
+import type { SimplePrompt } from '../../../decorators/prompt.js';
+import { graphErrors } from '../../../formats/builder/diagnostic-errors.js';
+import { OtherWorkflowError, WorkflowError, within } from '../../../formats/builder/errors.js';
+import { SchemaCompiler, type SchemaFault } from '../../../formats/json-schema/schema-compiler.js';
+import { hashGraph } from '../../../graph/canonical.js';
+import type { Diagnostic, DiagnosticCode } from '../../../graph/diagnostics/diagnostic.js';
+import { isJsonObject, type Json, type JsonSchema } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { isPortableName } from '../../../graph/names.js';
+import { nodesOf } from '../../../graph/nodes.js';
+import { parseGraph } from '../../../graph/schema/parse-graph.js';
+import { formatLocation } from '../../../graph/source-location.js';
+import { planOf } from '../../../plan/compile.js';
+import { schemaProblems } from '../../tools/check-input.js';
+import { clientToolNames, type FunctionEntry, type Registry, type ToolEntry } from '../../tools/registry.js';
+import type { Registered, RunnableWorkflow } from '../composite/served-workflows.js';
+import {
+  type BuiltWorkflow,
+  type CheckedWorkflow,
+  DefaultMismatchError,
+  type Finding,
+  MissingFunctionError,
+  NameTakenError,
+  NotRegistrableError,
+  OtherFunctionError,
+  type RegisteredParts,
+  RegistrationError,
+  type RegistrationProblem,
+  type Registrations,
+  type StartProblem,
+  type ToolSchemaRef,
+  UnusableSchemaError,
+} from '../registrations.js';
+import { serverTexts } from '../server-texts.js';
+import { kindOf } from './arguments.js';
+
+/**
+ * Checks built workflows against the tools, resources and functions of a registry, with the schemas of their arguments,
+ * the schemas of tools, and every name against all others.
+ *
+ * @throws RegistrationError with all faults at once.
+ */
+export function register(
+  registry: Registry,
+  registrations: Registrations,
+  schemas: SchemaCompiler = new SchemaCompiler(),
+): Registered {
+  const misfits = misfitsOf(registrations);
+  const workflows = registrations.workflows.filter(isBuiltWorkflow);
+  const prompts = registrations.prompts.filter(isPlainPrompt);
+  const functions = new Map(Object.entries(registry.functions ?? {}));
+  const registered = partsOf(registry, workflows);
+  const problems: StartProblem[] = [
+    ...misfits,
+    ...toolSchemaProblems(registry),
+    ...nameProblems(registry, workflows, prompts),
+  ];
+  const warnings = prompts
+    .filter(({ name }) => !isPortableName(name))
+    .map(({ name }) => serverTexts.unportablePrompt(name));
+  const runnable: RunnableWorkflow[] = [];
+  for (const workflow of workflows) {
+    const { name } = workflow.graph;
+    const checked = check(workflow, registered);
+    if (!checked.ok) {
+      problems.push(...checked.problems.map((finding) => errorOf(finding, name)));
+      continue;
+    }
+    warnings.push(...checked.warnings.map((finding) => serverTexts.workflowFault(name, finding)));
+    const hash = hashGraph(checked.graph);
+    // A program may build its workflows again for each server: servers share the plans of equal graphs.
+    planOf(checked.graph, hash);
+    runnable.push({ graph: checked.graph, hash });
+    for (const [functionName, entry] of checked.functions) {
+      if (!functions.has(functionName)) functions.set(functionName, entry);
+    }
+    problems.push(...functionProblems(checked, functions));
+  }
+  problems.push(...runnable.flatMap(({ graph }) => argumentFaults(graph, schemas)));
+  if (problems.length > 0) throw new RegistrationError(problems);
+  return { workflows: runnable, functions: Object.fromEntries(functions), warnings };
+}
+
+/** Schemas of tools that clients refuse. Codegen writes none; a registry that is made by hand may have them. */
+function toolSchemaProblems(registry: Registry): UnusableSchemaError[] {
+  return clientToolNames(registry).flatMap((name) => {
+    const { inputSchema, outputSchema } = registry.tools[name] as ToolEntry;
+    const faultsOf = (side: ToolSchemaRef['side'], schema: JsonSchema) =>
+      listedSchemaFaults(schema).map((fault) => new UnusableSchemaError({ kind: 'tool', name, side }, fault));
+    return [
+      ...faultsOf('inputSchema', inputSchema),
+      ...(outputSchema === undefined ? [] : faultsOf('outputSchema', outputSchema)),
+    ];
+  });
+}
+
+/** What programs in JavaScript register that is nothing of the kind. */
+function misfitsOf({ workflows, prompts }: Registrations): NotRegistrableError[] {
+  const misfits = (name: keyof Registrations, list: readonly unknown[], fits: (item: unknown) => boolean) =>
+    list.flatMap((item, index) => (fits(item) ? [] : [new NotRegistrableError(name, index, kindOf(item))]));
+  return [...misfits('workflows', workflows, isBuiltWorkflow), ...misfits('prompts', prompts, isPlainPrompt)];
+}
+
+/** A workflow that checks itself may say what is wrong in other words than the builder's. */
+function errorOf(finding: Finding, workflow: string): WorkflowError {
+  if (finding instanceof WorkflowError) return finding;
+  const { message, code } = finding;
+  return within(workflow, new OtherWorkflowError(message, code as DiagnosticCode, { cause: finding }));
+}
+
+function isBuiltWorkflow(given: unknown): given is BuiltWorkflow {
+  if (typeof given !== 'object' || given === null) return false;
+  const { graph } = given as { readonly graph?: unknown };
+  return isJsonObject(graph) && typeof graph.name === 'string';
+}
+
+function isPlainPrompt(given: unknown): given is SimplePrompt {
+  if (typeof given !== 'object' || given === null) return false;
+  const { name, handler, arguments: declared } = given as Partial<SimplePrompt>;
+  return typeof name === 'string' && typeof handler === 'function' && Array.isArray(declared);
+}
+
+/** What graphs are checked against. */
+function partsOf(registry: Registry, built: readonly BuiltWorkflow[]): RegisteredParts {
+  const { tools, resources, functions = {} } = registry;
+  const graphs = Object.values(registry.workflows).map(({ graph }) => graph);
+  for (const { graph } of built) {
+    const parsed = parseGraph(graph);
+    if (parsed.ok) graphs.push(parsed.graph);
+  }
+  return {
+    workflows: new Map(graphs.map((graph) => [graph.name, graph])),
+    tools: new Map(Object.entries(tools)),
+    resources: new Map(Object.entries(resources)),
+    functions: new Map(Object.entries(functions)),
+  };
+}
+
+function check(workflow: BuiltWorkflow, registered: RegisteredParts): CheckedWorkflow {
+  if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(registered);
+  const { graph, functions = new Map() } = workflow;
+  const parsed = parseGraph(graph);
+  const found = parsed.ok ? checkGraph(parsed.graph, registered) : parsed.diagnostics;
+  const faults = found.filter(({ severity }) => severity === 'error');
+  if (!parsed.ok || faults.length > 0) {
+    return {
+      ok: false,
+      problems: graphErrors(parsed.ok ? parsed.graph : NO_GRAPH(graph.name), registered, faults),
+    };
+  }
+  return { ok: true, graph: parsed.graph, functions, warnings: found.map(withHint) };
+}
+
+/** Replaces a value that is not a graph while its faults are read. */
+const NO_GRAPH = (name: string): Graph => ({
+  graphVersion: 1,
+  name,
+  description: '',
+  inputs: [],
+  instructions: [],
+  nodes: [],
+});
+
+function withHint({ code, message, hint }: Diagnostic): Finding {
+  return { code, message: hint === undefined ? message : `${message} (${hint})` };
+}
+
+function functionProblems(
+  { graph, functions: own }: Pick<Extract<CheckedWorkflow, { ok: true }>, 'graph' | 'functions'>,
+  functions: ReadonlyMap<string, FunctionEntry>,
+): StartProblem[] {
+  const problems = new Map<string, StartProblem>();
+  for (const node of [graph, ...(graph.tasks ?? [])].flatMap(nodesOf)) {
+    if (node.kind !== 'compute' || node.function === undefined) continue;
+    const entry = functions.get(node.function.name);
+    const { name } = node.function;
+    if (entry === undefined) problems.set(name, new MissingFunctionError(graph.name, name));
+    // Functions of one source may close over different values.
+    const brought = own.get(node.function.name) ?? entry;
+    if (entry !== undefined && (entry.hash !== node.function.hash || entry.function !== brought?.function))
+      problems.set(name, new OtherFunctionError(graph.name, name));
+  }
+  return [...problems.values()];
+}
+
+/** What a workflow is beside those of the registry: that of a spec file is named by its place. */
+function holderOf({ source }: Graph): { readonly kind: string; readonly file?: string } {
+  // Documents have pointers, source code has none.
+  if (source?.pointer === undefined) return { kind: serverTexts.kinds.builtWorkflow };
+  return { kind: serverTexts.kinds.specWorkflow(formatLocation(source)), file: source.file };
+}
+
+/** Prompts and workflows share one space of names: that of `prompts/get`. */
+function nameProblems(
+  registry: Registry,
+  workflows: readonly BuiltWorkflow[],
+  prompts: readonly SimplePrompt[],
+): NameTakenError[] {
+  const { kinds } = serverTexts;
+  const named: { readonly name: string; readonly kind: string; readonly file?: string | undefined }[] = [
+    ...Object.entries(registry.workflows).map(([name, entry]) => ({
+      name,
+      kind: entry.class === undefined ? kinds.codegenSpec : kinds.workflow,
+    })),
+    ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: kinds.prompt })),
+    ...workflows.map(({ graph }) => ({ name: graph.name, ...holderOf(graph) })),
+    ...prompts.map(({ name }) => ({ name, kind: kinds.plainPrompt })),
+  ];
+  const first = new Map<string, string>();
+  return named.flatMap(({ name, kind, file }) => {
+    const other = first.get(name);
+    if (other === undefined) first.set(name, kind);
+    return other === undefined ? [] : [new NameTakenError(name, [other, kind], file)];
+  });
+}
+
+/**
+ * Faults of the schemas and defaults of a built workflow's arguments. Codegen has checked those of the registry, and the
+ * checksum shows that they are the same: they are compiled on first use, since a start would wait for all of them.
+ */
+function argumentFaults({ name: workflow, inputs }: Graph, schemas: SchemaCompiler): RegistrationProblem[] {
+  return inputs.flatMap(({ name, schema, default: defaultValue }): RegistrationProblem[] => {
+    const argument = { kind: 'workflow', name: workflow, argument: name } as const;
+    const faults = schemas.faults(schema);
+    if (faults.length > 0 || defaultValue === undefined) {
+      return faults.map((fault) => new UnusableSchemaError(argument, fault));
+    }
+    return schemaProblems(schemas.check(schema, defaultValue), schema).map(
+      ({ message }) => new DefaultMismatchError(argument, message),
+    );
+  });
+}
+
+const { listedSchemas: texts } = serverTexts;
+
+/**
+ * What keeps clients from reading the list in which a tool has this schema: MCP takes schemas of objects alone, and
+ * clients refuse a whole list for one that is not.
+ */
+export function listedSchemaFaults(schema: JsonSchema): SchemaFault[] {
+  const given: Json = schema;
+  if (!isJsonObject(given)) return [{ pointer: '', problem: texts.notSchema }];
+  const { type, properties, required } = given;
+  if (type !== 'object') return [{ pointer: '/type', problem: texts.notOfObject(type) }];
+  const faults: SchemaFault[] = [];
+  if (properties !== undefined && !isJsonObject(properties))
+    faults.push({ pointer: '/properties', problem: texts.notProperties });
+  for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
+    if (!isJsonObject(property))
+      faults.push({ pointer: `/properties/${escaped(name)}`, problem: texts.notProperty });
+  }
+  const isList = Array.isArray(required) && required.every((name) => typeof name === 'string');
+  if (required !== undefined && !isList) faults.push({ pointer: '/required', problem: texts.notRequired });
+  return faults;
+}
+
+/** A name in a JSON pointer. */
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

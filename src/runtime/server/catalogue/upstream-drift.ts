@@ -1,0 +1,181 @@
+import { defined } from '../../../graph/defined.js';
+import type { Graph } from '../../../graph/model.js';
+import { toolsIn } from '../../../graph/nodes.js';
+import type { Failure } from '../../engine/contract.js';
+import type { Log } from '../../tools/log.js';
+import type { Registry } from '../../tools/registry.js';
+import { type Break, breaksOf, breakText, changesOf, type LiveTools } from '../../upstream/drift.js';
+import type { UpstreamPort, UpstreamTool } from '../../upstream/port.js';
+import { upstreamTexts } from '../../upstream/texts.js';
+import type { RunnableWorkflow } from '../composite/served-workflows.js';
+
+/** How long all servers together may take to list their tools when a server starts, in ms. */
+const LIST_TIMEOUT_MS = 10_000;
+
+/** What a check of upstream servers needs. */
+export interface DriftCheck {
+  readonly registry: Pick<Registry, 'tools'>;
+  readonly upstream: UpstreamPort;
+  readonly log: Log;
+}
+
+/**
+ * Compares the upstream tools that workflows use with those that the servers list now. What a workflow needs and a
+ * server does not have any more makes it unavailable. Other changes of used tools are logged, as is a server that
+ * cannot be reached: its tools are taken to be as they were last listed, or else as recorded.
+ */
+export class UpstreamDrift {
+  readonly #check: DriftCheck;
+  /** By hash, each with the workflows it runs among its tasks. */
+  readonly #graphs = new Map<string, Graph>();
+  #used: readonly UsedTool[] = [];
+  readonly #live = new Map<string, readonly UpstreamTool[]>();
+  #unavailable: ReadonlyMap<string, Failure> = new Map();
+  /** Servers that are still to be compared. */
+  readonly #changed = new Set<string>();
+  #comparing: Promise<void> | undefined;
+
+  constructor(check: DriftCheck) {
+    this.#check = check;
+  }
+
+  /** Why a workflow is unavailable, if it is. */
+  failureOf(workflow: RunnableWorkflow | undefined): Failure | undefined {
+    return workflow && this.#unavailable.get(workflow.hash);
+  }
+
+  /** Compares the servers whose tools further workflows call. Workflows that were added before are left out. */
+  add(workflows: Iterable<RunnableWorkflow>): Promise<void> {
+    const added = [...workflows].filter(({ hash }) => !this.#graphs.has(hash));
+    for (const { hash, graph } of added) this.#graphs.set(hash, graph);
+    const { tools } = this.#check.registry;
+    this.#used = usedTools([...this.#graphs.values()], tools);
+    const graphs = added.map(({ graph }) => graph);
+    return this.compare(usedTools(graphs, tools).map(({ server }) => server));
+  }
+
+  /** Compares servers, one after the other if it is called again in the meantime. Those that no workflow uses are left out. */
+  compare(servers: readonly string[]): Promise<void> {
+    for (const { server } of this.#used) if (servers.includes(server)) this.#changed.add(server);
+    if (this.#changed.size > 0) this.#comparing ??= this.#compareChanged();
+    return this.#comparing ?? Promise.resolve();
+  }
+
+  async #compareChanged(): Promise<void> {
+    try {
+      while (this.#changed.size > 0) {
+        const servers = new Set(this.#changed);
+        this.#changed.clear();
+        await this.#compare(servers);
+      }
+    } finally {
+      this.#comparing = undefined;
+    }
+  }
+
+  async #compare(servers: ReadonlySet<string>): Promise<void> {
+    const { upstream, log } = this.#check;
+    const { list } = upstream;
+    if (list === undefined) return;
+    for (const [server, tools] of await listed(servers, list.bind(upstream), log))
+      this.#live.set(server, tools);
+    const before = this.#unavailable;
+    const { unavailable, broken } = this.#breaks();
+    this.#unavailable = unavailable;
+    for (const [key, { message }] of unavailable) {
+      if (before.get(key)?.message !== message)
+        log(message, { event: 'upstream.drift', workflow: this.#nameOf(key) });
+    }
+    for (const key of before.keys()) {
+      if (unavailable.has(key)) continue;
+      const workflow = this.#nameOf(key);
+      log(upstreamTexts.availableWorkflow(workflow), { event: 'upstream.drift', level: 'warning', workflow });
+    }
+    this.#logChanges(servers, broken);
+  }
+
+  #nameOf(key: string): string {
+    return this.#graphs.get(key)?.name ?? key;
+  }
+
+  #breaks(): { readonly unavailable: ReadonlyMap<string, Failure>; readonly broken: ReadonlySet<string> } {
+    const unavailable = new Map<string, Failure>();
+    const broken = new Set<string>();
+    for (const [key, graph] of this.#graphs) {
+      const breaks = breaksOf(graph, this.#check.registry.tools, this.#live);
+      const [first] = breaks;
+      if (first === undefined) continue;
+      for (const { server, tool } of breaks) broken.add(`${server} ${tool}`);
+      const message = upstreamTexts.unavailableWorkflow(
+        graph.name,
+        breakText(first),
+        breaks.length - 1,
+        first.server,
+      );
+      unavailable.set(key, { code: 'E_UPSTREAM_DRIFT', message, details: breaks.map(detailOf) });
+    }
+    return { unavailable, broken };
+  }
+
+  #logChanges(servers: ReadonlySet<string>, broken: ReadonlySet<string>): void {
+    for (const { server, recorded } of this.#used) {
+      const listing = this.#live.get(server)?.filter(({ name }) => name === recorded.name);
+      if (!servers.has(server) || listing === undefined || broken.has(`${server} ${recorded.name}`)) continue;
+      for (const { tool, what } of changesOf([recorded], listing.map(contractOf)))
+        this.#check.log(upstreamTexts.compatibleDrift(server, tool, what), {
+          event: 'upstream.drift',
+          level: 'warning',
+        });
+    }
+  }
+}
+
+interface UsedTool {
+  readonly server: string;
+  readonly recorded: UpstreamTool;
+}
+
+/** The upstream tools that steps and compensations call, each once. */
+function usedTools(graphs: readonly Graph[], tools: Registry['tools']): readonly UsedTool[] {
+  const names = new Set(graphs.flatMap((graph) => [...toolsIn(graph)]));
+  return [...names].sort().flatMap((name) => {
+    const entry = Object.hasOwn(tools, name) ? tools[name] : undefined;
+    if (entry?.upstream === undefined) return [];
+    const { server, tool } = entry.upstream;
+    return [{ server, recorded: contractOf({ ...entry, name: tool }) }];
+  });
+}
+
+/** The parts of a tool that matter to a run. */
+function contractOf({ name, inputSchema, outputSchema, annotations }: UpstreamTool): UpstreamTool {
+  return {
+    name,
+    inputSchema,
+    ...defined({ outputSchema, annotations }),
+  };
+}
+
+async function listed(
+  servers: ReadonlySet<string>,
+  list: NonNullable<UpstreamPort['list']>,
+  log: Log,
+): Promise<LiveTools> {
+  const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
+  const found = await Promise.all(
+    [...servers].sort().map(async (server) => {
+      try {
+        const { tools } = await list(server, signal);
+        return [[server, tools] as const];
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        log(upstreamTexts.unchecked(server, why), { event: 'upstream.unreachable', level: 'warning' });
+        return [];
+      }
+    }),
+  );
+  return new Map(found.flat());
+}
+
+function detailOf({ server, tool, step, part, path, problem }: Break) {
+  return { server, tool, step, part, path: [...path], problem };
+}

@@ -1,0 +1,223 @@
+import type { CheckEnvironment } from '../../check/check-graph.js';
+import type { SimplePrompt } from '../../decorators/prompt.js';
+import { WorkflowError } from '../../formats/builder/errors.js';
+import type { SchemaFault } from '../../formats/json-schema/schema-compiler.js';
+import type { Graph } from '../../graph/model.js';
+import { workflowToolTexts } from '../runs/run-texts.js';
+import type { FunctionEntry } from '../tools/registry.js';
+import { serverTexts } from './server-texts.js';
+
+/** A fault in what a server is made of, as a program can tell it apart: one class for each cause. */
+export abstract class RegistrationProblem extends Error {
+  /** The same for every fault of its class. */
+  abstract readonly code: string;
+}
+
+/** What stops a server from starting: a fault in one workflow, or between the parts of a server. */
+export type StartProblem = WorkflowError | RegistrationProblem;
+
+/** An item of `workflows` or `prompts` that is something else. */
+export class NotRegistrableError extends RegistrationProblem {
+  override readonly name = 'NotRegistrableError';
+  readonly code = 'E_NOT_REGISTRABLE';
+
+  /** @param found what is there instead, in words. */
+  constructor(
+    readonly list: 'workflows' | 'prompts',
+    readonly index: number,
+    readonly found: string,
+  ) {
+    super(
+      list === 'workflows' ? serverTexts.notBuilt(index, found) : serverTexts.notPlainPrompt(index, found),
+    );
+  }
+}
+
+/** A name that two of the workflows and prompts have, which share the names of `prompts/get`. */
+export class NameTakenError extends RegistrationProblem {
+  override readonly name = 'NameTakenError';
+  readonly code = 'E_NAME_TAKEN';
+
+  /**
+   * @param holders what has the name, in words: the one that had it first, and the one that is refused.
+   * @param file the spec file of the workflow that is refused, if it is of one.
+   */
+  constructor(
+    readonly taken: string,
+    readonly holders: readonly [first: string, second: string],
+    readonly file?: string,
+  ) {
+    super(serverTexts.nameTaken(taken, ...holders, file));
+  }
+}
+
+/** A tool that cannot have its name: it is another tool's, or no host takes it. */
+export class ToolNameError extends RegistrationProblem {
+  override readonly name = 'ToolNameError';
+  readonly code = 'E_TOOL_NAME';
+  readonly tool: string;
+  readonly reason: 'taken' | 'unfit' | 'reserved';
+  /** The workflow whose tool it is; missing for a tool of the registry. */
+  declare readonly workflow?: string;
+
+  constructor({ tool, reason, workflow = '' }: Pick<ToolNameError, 'tool' | 'reason' | 'workflow'>) {
+    super(
+      {
+        taken: workflowToolTexts.nameTaken(workflow, tool),
+        unfit: workflowToolTexts.nameUnfit(workflow, tool),
+        reserved: workflowToolTexts.runToolTaken(tool),
+      }[reason],
+    );
+    this.tool = tool;
+    this.reason = reason;
+    if (workflow !== '') this.workflow = workflow;
+  }
+}
+
+/** A function that a workflow names, and that neither the registry nor the workflow has. */
+export class MissingFunctionError extends RegistrationProblem {
+  override readonly name = 'MissingFunctionError';
+  readonly code = 'E_FUNCTION_UNKNOWN';
+
+  constructor(
+    readonly workflow: string,
+    readonly functionName: string,
+  ) {
+    super(serverTexts.noFunction(workflow, functionName));
+  }
+}
+
+/** A function that differs from the registered one of the same name. */
+export class OtherFunctionError extends RegistrationProblem {
+  override readonly name = 'OtherFunctionError';
+  readonly code = 'E_FUNCTION_OTHER';
+
+  constructor(
+    readonly workflow: string,
+    readonly functionName: string,
+  ) {
+    super(serverTexts.twoFunctions(workflow, functionName));
+  }
+}
+
+/** Workflows that run each other too deep, or one that is not there. */
+export class NestedWorkflowError extends RegistrationProblem {
+  override readonly name = 'NestedWorkflowError';
+  readonly code = 'E_NESTED_WORKFLOW';
+
+  constructor(
+    readonly workflow: string,
+    readonly reason: string,
+  ) {
+    super(workflowToolTexts.notBundled(workflow, reason));
+  }
+}
+
+/** The schema of an argument of a built workflow. */
+export interface SchemaRef {
+  readonly kind: 'workflow';
+  readonly name: string;
+  readonly argument: string;
+}
+
+/** A schema of a tool of the registry. */
+export interface ToolSchemaRef {
+  readonly kind: 'tool';
+  readonly name: string;
+  readonly side: 'inputSchema' | 'outputSchema';
+}
+
+/** A schema that no value can be checked by, or that clients refuse in the list of tools. */
+export class UnusableSchemaError extends RegistrationProblem {
+  override readonly name = 'UnusableSchemaError';
+  readonly code = 'E_SCHEMA';
+  /** Where in the schema, as a JSON pointer. */
+  readonly pointer: string;
+  /** The end of a sentence. */
+  readonly reason: string;
+
+  constructor(
+    readonly schema: SchemaRef | ToolSchemaRef,
+    fault: SchemaFault,
+  ) {
+    super(
+      schema.kind === 'tool'
+        ? serverTexts.toolSchema(schema.name, schema.side, fault)
+        : serverTexts.argumentSchema(schema.kind, schema.name, schema.argument, fault),
+    );
+    this.pointer = fault.pointer;
+    this.reason = fault.problem;
+  }
+}
+
+/** The default of an argument that its own schema refuses. */
+export class DefaultMismatchError extends RegistrationProblem {
+  override readonly name = 'DefaultMismatchError';
+  readonly code = 'E_DEFAULT';
+
+  constructor(
+    readonly schema: SchemaRef,
+    readonly reason: string,
+  ) {
+    super(serverTexts.argumentDefault(schema.kind, schema.name, schema.argument, reason));
+  }
+}
+
+/** A workflow that a program has made, rather than codegen. */
+export interface BuiltWorkflow {
+  readonly graph: Graph;
+  /** The functions its graph names, by name. */
+  readonly functions?: ReadonlyMap<string, FunctionEntry>;
+  /**
+   * Checks it against what is registered beside it, and gives the graph to run. Without it the graph is checked as it
+   * is.
+   */
+  checkAgainst?(registered: RegisteredParts): CheckedWorkflow;
+}
+
+/** What a built workflow is checked against. */
+export interface RegisteredParts extends CheckEnvironment {
+  readonly functions: ReadonlyMap<string, FunctionEntry>;
+}
+
+/** How checking a built workflow ended. */
+export type CheckedWorkflow =
+  | {
+      readonly ok: true;
+      readonly graph: Graph;
+      readonly functions: ReadonlyMap<string, FunctionEntry>;
+      readonly warnings: readonly Finding[];
+    }
+  | { readonly ok: false; readonly problems: readonly Finding[] };
+
+/** A fault of a workflow, as a server reports it. */
+export interface Finding {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a program registers beside the generated registry. */
+export interface Registrations {
+  readonly workflows: readonly BuiltWorkflow[];
+  readonly prompts: readonly SimplePrompt[];
+}
+
+/** Thrown when what a program registers does not go with the registry; lists every fault of all of it. */
+export class RegistrationError extends Error {
+  override readonly name = 'RegistrationError';
+
+  /** @param problems one error for each fault, which a program can tell apart by its class. */
+  constructor(readonly problems: readonly StartProblem[]) {
+    super(serverTexts.registrationRefused(problems.map(sentence)));
+  }
+}
+
+/** What is wrong, where it keeps a change from being used and not a server from starting. */
+export function registrationFaults({ problems }: RegistrationError): string {
+  return problems.map(sentence).join('\n');
+}
+
+function sentence(problem: StartProblem): string {
+  if (!(problem instanceof WorkflowError)) return problem.message;
+  return serverTexts.workflowFault(problem.workflow ?? '', problem);
+}

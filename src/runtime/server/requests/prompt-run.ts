@@ -1,0 +1,223 @@
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../../graph/defined.js';
+import { type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Graph, ResourceRef } from '../../../graph/model.js';
+import { bodyText } from '../../../graph/printable-text.js';
+import { planOf } from '../../../plan/compile.js';
+import type { Fact, Failure, RunState } from '../../engine/contract.js';
+import { failedAtStart } from '../../engine/engine.js';
+import { valuePort } from '../../runs/actions/model-values.js';
+import type { IdentifiedRequest } from '../../runs/request.js';
+import { runInProcess } from '../../runs/run/run-in-process.js';
+import { logEnd, logStart } from '../../runs/run-log.js';
+import type { RunStore, Waiter } from '../../runs/run-store.js';
+import { RunMask } from '../../secrets/run-mask.js';
+import { type ResourceOutcome, runRef } from '../../tools/port.js';
+import type { ResourceEntry } from '../../tools/registry.js';
+import type { Toolset } from '../../tools/toolset.js';
+import type { PromptTrace } from '../../trace/messages.js';
+import { createProgress } from '../../trace/progress.js';
+import { createTrace, planText, type TraceObserver, type TraceOptions } from '../../trace/trace.js';
+import { lackingScopes } from '../callers.js';
+import type { ServedWorkflow } from '../composite/served-workflows.js';
+import type { ResolvedSettings } from '../options.js';
+import { serverTexts } from '../server-texts.js';
+import { faultCodes, ProtocolFault } from '../wire.js';
+import { limited } from './limits.js';
+
+/** A workflow to run for `prompts/get`. */
+export interface PromptRun {
+  readonly workflow: ServedWorkflow;
+  readonly input: JsonObject;
+  /** The arguments as the caller wrote them. */
+  readonly given: readonly (readonly [name: string, text: string])[];
+  readonly toolset: Toolset;
+  /** Keeps the run of a workflow that may wait. */
+  readonly runs: RunStore;
+  /** Checks values of a model. */
+  readonly schemas: SchemaCompiler;
+  readonly settings: ResolvedSettings;
+  readonly request: IdentifiedRequest;
+}
+
+/**
+ * Runs a workflow and writes its conversation. Failures, cancellation and timeouts are part of the
+ * conversation; a rejection is a fault of this product. When an instruction cannot be read, no step runs: a model that
+ * does not know how to go about the task must not be handed its results.
+ *
+ * A run that may outlast the request is kept: the conversation ends where nothing goes on without an answer, or when the time is
+ * up, and the run can be answered and asked for afterwards. `_meta.workflow_id` names it then, and `_meta.actions` what
+ * is open.
+ */
+export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
+  const { workflow, input, given, toolset, settings, request, schemas } = run;
+  const { graph } = workflow;
+  const began = performance.now();
+  const runId = settings.newRunId();
+  const instructions =
+    graph.instructions.length === 0
+      ? []
+      : await Promise.all(graph.instructions.map((instruction) => readInstruction(instruction, run)));
+  const mask = new RunMask(graph, { input, given, secretInputs: toolset.secretInputs });
+  const describeTool = (name: string) => toolset.describeTool(name);
+  const plan = planTextOf(run, describeTool);
+  const trace = createTrace({
+    graph,
+    mask,
+    describeTool,
+    isPrivate: (tool) => toolset.isPrivate(tool) || lacksScopes(tool, run),
+    workflowTool: workflow.tool?.name,
+    plan,
+    given,
+    instructions,
+  });
+  for (const { uri, outcome } of instructions) {
+    if (!outcome.ok) return trace.finish(notBegun(run, runId, uri, outcome.failure));
+  }
+  const progress = createProgress(graph, request.progress);
+  const observe = (fact: Fact, state: RunState): void => {
+    trace.observe(fact, state);
+    progress.observe(fact, state);
+  };
+  const leftMs = Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began)));
+  if (workflow.isKept)
+    return runKept(run, mask, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
+  const logged = { ref: runRef(runId), workflow: graph.name };
+  logStart(settings.log, logged);
+  const { state, status, failure } = await runInProcess({
+    graph,
+    input,
+    runId,
+    mask,
+    calls: toolset,
+    toolSafety: toolset.toolSafety,
+    signal: request.signal,
+    deadlineMs: leftMs,
+    leavesValues: true,
+    values: valuePort({ ...settings, schemas }),
+    context: { ...request, progress: progress.ofTool },
+    observe,
+    ...defined({ journal: settings.journal, telemetry: settings.telemetry }),
+  });
+  logEnd(settings.log, logged, {
+    status: status === 'running' || status === 'paused' ? 'left' : status,
+    code: failure?.code,
+    node: state.run.failedNode,
+    durationMs: performance.now() - began,
+  });
+  return trace.finish(state);
+}
+
+/** Whether the caller of a run may not call a tool. */
+function lacksScopes(tool: string, { toolset, request }: PromptRun): boolean {
+  return lackingScopes(ownProperty(toolset.registry.tools, tool)?.scopes, request).length > 0;
+}
+
+const plans = new WeakMap<Toolset, WeakMap<Graph, string>>();
+
+/**
+ * The plan that every conversation of a workflow tells. It is written once for each toolset, which describes the tools.
+ */
+function planTextOf(
+  { toolset, workflow: { graph } }: PromptRun,
+  describeTool: TraceOptions['describeTool'],
+): string {
+  let known = plans.get(toolset);
+  if (known === undefined) {
+    known = new WeakMap();
+    plans.set(toolset, known);
+  }
+  let text = known.get(graph);
+  if (text === undefined) {
+    text = planText({ graph, describeTool });
+    known.set(graph, text);
+  }
+  return text;
+}
+
+/** Starts a run that outlasts the request, and shows it up to where it waits. */
+async function runKept(
+  { workflow: { graph }, input, runs, request }: PromptRun,
+  mask: RunMask,
+  trace: TraceObserver,
+  waiter: Pick<Waiter, 'answerMs' | 'observe' | 'progress'>,
+): Promise<PromptTrace> {
+  let told: PromptTrace | undefined;
+  const answer = await runs.start(
+    { owner: request.principal, graph, input, mask },
+    {
+      // The questions of a prompt are part of the conversation.
+      request: withoutElicitation(request),
+      cancels: true,
+      conclude(state, { workflow_id }) {
+        told = trace.finish(state, { workflowId: workflow_id });
+      },
+      ...waiter,
+    },
+  );
+  if (!answer.ok) {
+    const { code, message } = answer.failure;
+    const fault =
+      code === 'E_NO_ROLES' || code === 'E_STORE_SECRETS' ? faultCodes.refused : faultCodes.exhausted;
+    throw new ProtocolFault(fault, message, { code });
+  }
+  if (told === undefined) throw new Error('a run was left without being told');
+  return told;
+}
+
+function withoutElicitation({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
+  const { elicit: _, ...rest } = peer ?? {};
+  return { ...request, peer: rest };
+}
+
+async function readInstruction({ resource, uri }: ResourceRef, { toolset, settings, request }: PromptRun) {
+  const read = await limited(settings.promptTimeoutMs, request.signal, (signal) =>
+    toolset.readResource(resource, uri, { ...request, signal }),
+  );
+  const isAuthors = isStatic(ownProperty(toolset.registry.resources, resource));
+  return {
+    uri,
+    outcome:
+      read.kind !== 'done'
+        ? unanswered(read.kind, settings.promptTimeoutMs)
+        : isAuthors
+          ? read.value
+          : encoded(read.value),
+  };
+}
+
+/** Whether the text of a resource is the author's own: it is part of the registry, or a file of the package. */
+function isStatic(entry: ResourceEntry | undefined): boolean {
+  return entry?.text !== undefined || entry?.file !== undefined;
+}
+
+function encoded(outcome: ResourceOutcome): ResourceOutcome {
+  if (!outcome.ok || typeof outcome.value.text !== 'string') return outcome;
+  return { ok: true, value: { ...outcome.value, text: bodyText(outcome.value.text) } };
+}
+
+function unanswered(kind: 'timedOut' | 'cancelled', limitMs: number): ResourceOutcome {
+  const failure =
+    kind === 'timedOut'
+      ? { code: 'E_TIMEOUT', message: serverTexts.noAnswer(limitMs) }
+      : { code: 'E_CANCELLED', message: serverTexts.requestCancelled() };
+  return { ok: false, failure };
+}
+
+/** The state of a run that ended before its first step. */
+function notBegun(
+  { workflow, input }: PromptRun,
+  runId: string,
+  uri: string,
+  { code, message }: Failure,
+): RunState {
+  return failedAtStart(
+    planOf(workflow.graph, workflow.hash),
+    input,
+    { runId, at: Date.now() },
+    {
+      status: code === 'E_CANCELLED' ? 'cancelled' : 'failed',
+      failure: { code, message: serverTexts.instructionUnreadable(uri, message) },
+    },
+  );
+}
