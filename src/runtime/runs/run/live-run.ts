@@ -158,7 +158,6 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     return this.#open.held;
   }
 
-  /** Whether a command still wants an answer. */
   isOpen(command: string): boolean {
     return this.#open.has(command);
   }
@@ -168,7 +167,6 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     return !this.#isLost && this.#writer.isSafe;
   }
 
-  /** The number of its last entry in the journal. */
   get seq(): number {
     return this.#writer.seq;
   }
@@ -468,7 +466,6 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     return this.#context.modelPeer ?? this.#context.peer;
   }
 
-  /** A model was asked for a value. */
   supplied(event: Event): void {
     this.#feedAtOnce(event);
   }
@@ -577,7 +574,6 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     });
   }
 
-  /** Nothing of the run outlives it. */
   #letGo(): void {
     this.#isOver = true;
     this.#open.stopTimer();
