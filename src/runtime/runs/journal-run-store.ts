@@ -414,7 +414,7 @@ export class JournalRunStore implements RunStore {
   }
 
   #beginningNow(): readonly StoredRun[] {
-    for (const run of this.#beginning) if (run.live?.hasBegun !== false) this.#beginning.delete(run);
+    for (const run of this.#beginning) if (run.live?.hasStarted !== false) this.#beginning.delete(run);
     return [...this.#beginning];
   }
 

@@ -2,7 +2,7 @@ import { defined } from '../../graph/defined.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { LiveRun } from './run/live-run.js';
-import type { CancelOptions, LeftOver } from './run/run-host.js';
+import type { CancelOptions, LostRun } from './run/run-host.js';
 import { isLocal, isSameHead, type LoadedRun, type RunHead, type RunJournal } from './store/journal.js';
 
 /** A run of this process, as what keeps it in step with other processes sees it. */
@@ -110,12 +110,12 @@ export class RunShare {
   }
 
   /** Another process has written to the run. What was not taken in is taken in here or there. */
-  lose(left: LeftOver): void {
+  lose(left: LostRun): void {
     this.#isActing = false;
     this.#takeAgain(left).catch((fault) => this.#run.logFault(fault));
   }
 
-  async #takeAgain({ deliveries, cancellations }: LeftOver): Promise<void> {
+  async #takeAgain({ deliveries, cancellations }: LostRun): Promise<void> {
     await this.#change(() => this.#refresh(true));
     if (deliveries.length + cancellations.length === 0 && !this.#run.isAwaited) return;
     const isActing = await this.act();

@@ -1,30 +1,36 @@
 import type { AuthInfo, Owner } from '../../decorators/context.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import type { Json } from '../../graph/json.js';
+import { type Json, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
-import type { Fact, Failure, RunState } from '../engine/contract.js';
+import type { Fact, Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
 import { remainsOf } from '../engine/read.js';
 import { RunMask } from '../secrets/run-mask.js';
 import { maskedThrown, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import { type Peer, runRef } from '../tools/port.js';
-import { ActionHistory } from './actions/action-history.js';
+import type { ActionHistory } from './actions/action-history.js';
 import type { AnsweredRun, Decision } from './actions/answers.js';
 import type { PendingAction } from './actions/elicitation.js';
 import { RunQuestions } from './actions/run-questions.js';
 import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
-import type { ForkOrigin } from './fork-origin.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
-import type { Delivery } from './run/inbox.js';
 import { LiveRun } from './run/live-run.js';
-import type { CancelOptions, LeftOver, RunHost, RunKeeper } from './run/run-host.js';
+import {
+  type CancelOptions,
+  observeFacts,
+  type RunEvent,
+  type RunHost,
+  type RunResumption,
+  type RunStart,
+} from './run/run-host.js';
 import { remainsForCaller } from './run/side-effects.js';
 import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
 import { accessKey, answerId } from './run-owner.js';
+import { RunRecord } from './run-record.js';
 import { actOn, RunShare, type SharedRun } from './run-share.js';
 import {
   type BegunRun,
@@ -34,8 +40,6 @@ import {
   type RunGroup,
   type RunSummary,
   recorded,
-  runRow,
-  runRowsIn,
   type ShownArguments,
   type Submission,
   shownArguments,
@@ -44,8 +48,6 @@ import {
 } from './run-store.js';
 import { runTexts } from './run-texts.js';
 import {
-  type HostRow,
-  type InboxItem,
   isLocal,
   JournalConflictError,
   JournalFailedError,
@@ -88,12 +90,11 @@ interface Ended {
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it nothing can come in between, so that of two answers one is consumed.
  */
-export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedContext, SharedRun {
+export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, SharedRun {
   readonly id: string;
   readonly group: RunGroup;
   /** With the roles it had when it started the run. */
   readonly principal: Owner;
-  readonly actions = new ActionHistory();
   readonly questions = new RunQuestions(this);
   graph: Graph;
   mask: RunMask;
@@ -108,11 +109,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   /** Of the same request; until the run waits for something. */
   #peer: Peer | undefined;
   #live: LiveRun | undefined;
-  /** Whether it was cancelled with `compensate`; the first cancellation counts. */
-  #undoes: boolean | undefined;
-  #forkedFrom: ForkOrigin | undefined;
-  /** When it was over, in ms since the epoch. */
-  #endAt: number | undefined;
+  readonly #record: RunRecord;
   #ended: Ended | undefined;
   /** It had ended before this process knew it, or in another one. */
   #wasOver = false;
@@ -134,16 +131,31 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       this.#auth = run.auth;
       // No request moves it on: calls get its name in logs.
       this.requestId = this.#ref;
+      this.#record = new RunRecord(parts.clock);
       this.mask = this.#load(run.loaded);
       return;
     }
     const { id, input, request } = run;
+    const { quota, access } = group;
+    const alias = this.questions.isRestricted ? { alias: answerId(id) } : {};
+    const start = { owner: run.owner, quota, access, ...alias, ...recorded(request.auth) };
+    this.#record = new RunRecord(parts.clock, start);
     this.id = id;
     this.mask = run.mask ?? new RunMask(graph, { input, secretInputs });
     this.#auth = request.auth;
     this.#peer = request.peer;
     this.requestId = request.requestId;
-    this.#live = new LiveRun({ graph, input, mask: this.mask, runId: id, context: this }, parts, this);
+    this.#live = this.#execute({ input, runId: id });
+  }
+
+  #execute(run: Pick<RunStart, 'input' | 'runId'> | Pick<RunResumption, 'loaded'>): LiveRun {
+    const { graph, mask } = this;
+    const options = { graph, mask, record: this.#record, readsInbox: true, context: this };
+    return new LiveRun({ ...options, ...run }, this.#parts, (event) => this.#observe(event));
+  }
+
+  get actions(): ActionHistory {
+    return this.#record.actions;
   }
 
   get waiting(): WaitingRequests {
@@ -189,7 +201,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   }
 
   get isUndone(): boolean {
-    return this.isCancelled && this.#undoes === true;
+    return this.isCancelled && this.#record.undoes;
   }
 
   get summary(): Promise<RunSummary> {
@@ -220,7 +232,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
   /** Shows it as it is after it was loaded. */
   resume(): void {
     this.#wasOver = this.#live?.state.run.status !== 'running';
-    this.changed();
+    this.#changed();
   }
 
   // What follows is for other processes that have the journal.
@@ -267,14 +279,14 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       return;
     }
     this.#wasOver = this.#live.state.run.status !== 'running';
-    this.changed();
+    this.#changed();
   }
 
   #load(loaded: LoadedRun): RunMask {
     const graph = this.graph;
     this.mask = new RunMask(graph, { secretInputs: this.#parts.secretInputs, rows: loaded.hostRows });
-    this.reload(loaded.hostRows);
-    this.#live = new LiveRun({ graph, loaded, mask: this.mask, context: this }, this.#parts, this);
+    this.#record.reload(loaded.hostRows);
+    this.#live = this.#execute({ loaded });
     return this.mask;
   }
 
@@ -284,11 +296,6 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
 
   sent(): void {
     this.#share.sent();
-  }
-
-  lost(left: LeftOver): void {
-    this.#share.lose(left);
-    for (const look of left.waiting) this.whenSafe(look);
   }
 
   // What follows is for callers.
@@ -308,16 +315,8 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     return this.#requests;
   }
 
-  inboxRead(items: readonly InboxItem[]): void {
-    if (this.#requests?.misses(items) === true) this.#share.sent();
-  }
-
   resultFailure(tool: string, value: Json): Failure | undefined {
     return this.#parts.resultFailure?.(tool, value);
-  }
-
-  receive(item: InboxItem): Delivery {
-    return this.#sent.receive(item);
   }
 
   /** The same for a caller that a question names and that is not the owner: it does not wait for the run. */
@@ -404,50 +403,42 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     actOn(this, this.#share, (live) => live.deliver(new AnswerDelivery(this, decide, { answered })), sendOn);
   }
 
-  // What follows is for the host of the run.
-
-  note(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[] {
-    this.actions.note(events, facts, state, this.clock.now());
-    const rows = this.actions.takeRows();
-    if (this.#live?.hasBegun === false) {
-      const { quota, access } = this.group;
-      const alias = this.questions.isRestricted ? { alias: answerId(this.id) } : {};
-      rows.push(runRow('start', { owner: this.principal, quota, access, ...alias, ...recorded(this.#auth) }));
+  #observe(event: RunEvent): void {
+    switch (event.kind) {
+      case 'facts':
+        this.#forgetClient(event.facts);
+        if (this.#waiting !== undefined)
+          observeFacts(event, this.#waiting.observe, (error) => this.logFault(error));
+        break;
+      case 'idle':
+        this.#changed();
+        break;
+      case 'inbox':
+        for (const item of event.added) this.#live?.deliver(this.#sent.receive(item));
+        if (this.#requests?.misses(event.items) === true) this.sent();
+        break;
+      case 'lost':
+        if (isLocal(this.#parts.journal)) this.#fail(event.fault);
+        else this.#share.lose(event);
+        for (const look of event.watchers) this.whenSafe(look);
+        break;
+      case 'failed':
+        this.#fail(event.fault);
+        break;
+      default:
+        unreachable(event);
     }
-    for (const event of events) {
-      if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
-      this.#undoes = event.compensate === true;
-      rows.push(runRow('undoes', this.#undoes));
-    }
-    if (facts.at(-1)?.kind === 'finished') {
-      this.#endAt = this.clock.now();
-      rows.push(runRow('endAt', this.#endAt));
-    }
-    return rows;
   }
 
-  reload(rows: readonly HostRow[]): void {
-    this.actions.reload(rows);
-    const { undoes, endAt, fork } = runRowsIn(rows);
-    this.#forkedFrom = fork;
-    this.#undoes = undoes;
-    this.#endAt = endAt;
-  }
-
-  observe(fact: Fact, state: RunState): void {
+  /** Of the request that started the run, only what is recorded is kept once the run waits. */
+  #forgetClient(facts: readonly Fact[]): void {
     // A model is asked by way of the request.
-    if (fact.kind === 'waiting' && fact.action?.mode !== 'model') {
-      this.#auth = recorded(this.#auth).auth;
-      this.#peer = undefined;
-    }
-    this.#waiting?.observe(fact, state);
+    if (!facts.some((fact) => fact.kind === 'waiting' && fact.action?.mode !== 'model')) return;
+    this.#auth = recorded(this.#auth).auth;
+    this.#peer = undefined;
   }
 
-  observerFailed(error: unknown): void {
-    this.logFault(error);
-  }
-
-  changed(): void {
+  #changed(): void {
     const { live } = this;
     if (live === undefined) return;
     if (live.liveStatus === 'over') this.#end(this.#envelopeOf(live));
@@ -457,7 +448,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     this.touch();
   }
 
-  broken(fault: unknown): void {
+  #fail(fault: unknown): void {
     this.logFault(fault);
     const { live } = this;
     if (live === undefined) return;
@@ -475,7 +466,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       actions: [],
       error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
     };
-    this.#end(ended, live.hasBegun ? {} : { startFault: fault });
+    this.#end(ended, live.hasStarted ? {} : { startFault: fault });
     this.#waiting?.changed();
   }
 
@@ -490,14 +481,14 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
       actions: [],
     };
     this.#wasOver = true;
-    this.#end(envelope, live.hasBegun ? {} : { startFault: fault });
+    this.#end(envelope, live.hasStarted ? {} : { startFault: fault });
     this.#waiting?.changed();
   }
 
   /** Keeps how it ended, and lets go of everything else. */
   #end(envelope: Envelope, more: Pick<Ended, 'startFault'> = {}): void {
     this.#ended = {
-      at: this.#endAt ?? this.clock.now(),
+      at: this.#record.endAt ?? this.clock.now(),
       startedAt: this.#startedAt,
       envelope,
       shown: this.#shown,
@@ -528,7 +519,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, RunKeeper, SharedCo
     const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
     return envelopeOf({
       ...{ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask },
-      ...{ missingTools: missingTools?.(this.graph) ?? [], forkedFrom: this.#forkedFrom },
+      ...{ missingTools: missingTools?.(this.graph) ?? [], forkedFrom: this.#record.forkedFrom },
     });
   }
 

@@ -219,9 +219,9 @@ export class WaitingRequests {
     for (const { watcher } of this.#watching) watcher();
   }
 
-  observe(fact: Fact, state: RunState): void {
+  readonly observe = (fact: Fact, state: RunState): void => {
     for (const { waiter } of this.#watching) waiter?.observe?.(fact, state);
-  }
+  };
 
   progress(...report: Parameters<SharedContext['progress']>): void {
     for (const { waiter } of this.#watching) waiter?.progress?.(...report);

@@ -9,6 +9,7 @@ import { DryRunSteps, type DryStep } from '../runs/operate/dry-run-steps.js';
 import { StubPort, StubQueue, type StubResults, sampleAnswer, stubNames } from '../runs/operate/stub-port.js';
 import { LiveRun } from '../runs/run/live-run.js';
 import type { Ask } from '../runs/run/open-commands.js';
+import { observeFacts } from '../runs/run/run-host.js';
 import { SkippingClock } from '../runs/run/skipping-clock.js';
 import { maskedFailure } from '../secrets/mask.js';
 import { RunMask } from '../secrets/run-mask.js';
@@ -129,10 +130,10 @@ class StubbedPath {
       reject = fail;
     });
     const host = { calls: this.#port, clock: this.#clock, toolSafety };
-    this.#run = new LiveRun({ graph, input, runId: 'dry-run', context, mask }, host, {
-      changed: () => this.#lookLater(),
-      broken: (fault) => reject(fault),
-      observe: (fact, state) => this.#steps.observe(fact, state),
+    this.#run = new LiveRun({ graph, input, runId: 'dry-run', context, mask }, host, (event) => {
+      if (event.kind === 'idle') this.#lookLater();
+      if (event.kind === 'failed') reject(event.fault);
+      if (event.kind === 'facts') observeFacts(event, (fact, state) => this.#steps.observe(fact, state));
     });
     this.#run.go();
   }

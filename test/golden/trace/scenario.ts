@@ -7,6 +7,7 @@ import type { Fact, RunState } from '../../../src/runtime/engine/contract.js';
 import { commandsOf } from '../../../src/runtime/engine/read.js';
 import type { Clock } from '../../../src/runtime/runs/run/clock.js';
 import { LiveRun } from '../../../src/runtime/runs/run/live-run.js';
+import { observeFacts } from '../../../src/runtime/runs/run/run-host.js';
 import { type InProcessRun, runInProcess } from '../../../src/runtime/runs/run/run-in-process.js';
 import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
 import type { Registry, ToolEntry } from '../../../src/runtime/tools/registry.js';
@@ -105,23 +106,24 @@ function answered(
 ): Promise<RunState> {
   let isCancelled = false;
   return new Promise((resolve, reject) => {
+    const look = (): void => {
+      const { liveStatus, state } = run;
+      for (const command of commandsOf(state)) {
+        if (command.kind !== 'requestAction' || !Object.hasOwn(answers, command.node)) continue;
+        run.answer(command.id, answers[command.node] ?? null);
+        return;
+      }
+      if (liveStatus === 'busy') return;
+      if (cancel && !isCancelled) {
+        isCancelled = true;
+        run.cancel('not wanted any more', { compensate: true });
+      } else resolve(state);
+    };
     const { journal: _, ...host } = options;
-    const run = new LiveRun(options, host, {
-      observe: options.observe,
-      changed() {
-        const { liveStatus, state } = run;
-        for (const command of commandsOf(state)) {
-          if (command.kind !== 'requestAction' || !Object.hasOwn(answers, command.node)) continue;
-          run.answer(command.id, answers[command.node] ?? null);
-          return;
-        }
-        if (liveStatus === 'busy') return;
-        if (cancel && !isCancelled) {
-          isCancelled = true;
-          run.cancel('not wanted any more', { compensate: true });
-        } else resolve(state);
-      },
-      broken: reject,
+    const run = new LiveRun(options, host, (event) => {
+      if (event.kind === 'facts') observeFacts(event, options.observe);
+      if (event.kind === 'idle') look();
+      if (event.kind === 'failed') reject(event.fault);
     });
     run.go();
   });

@@ -85,11 +85,10 @@ describe('a model function', () => {
       valuePort({ model, allowSampling: false, schemas, log: () => {} });
     const host = { calls: port({}), clock: processClock, journal: withLeases(journal) };
     const context = { requestId: 'r', progress() {} };
-    const keeper = { observe() {}, changed() {}, broken() {} };
     const before = new LiveRun(
       { graph: asking, input: {}, runId: 'run-1', context },
       { ...host, values: valuesOf(hangs) },
-      keeper,
+      () => {},
     );
     before.go();
     await isAskedAgain;
@@ -107,7 +106,7 @@ describe('a model function', () => {
       const after: LiveRun = new LiveRun(
         { graph: asking, loaded, context },
         { ...host, values: valuesOf(model) },
-        { ...keeper, changed },
+        changed,
       );
       after.go();
     });

@@ -1,13 +1,11 @@
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-import type { Fact, RunState } from '../../engine/contract.js';
-import type { Event } from '../../engine/events.js';
 import { snapshot } from '../../engine/snapshot.js';
 import { RunMask } from '../../secrets/run-mask.js';
 import { ActionHistory } from '../actions/action-history.js';
 import { processClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
-import type { RunKeeper } from '../run/run-host.js';
+import type { RecordedTransition, Recorder } from '../run/run-host.js';
 import { runRowsIn } from '../run-store.js';
 import type { HostRow, LoadedRun } from '../store/journal.js';
 import type { Fork } from './fork.js';
@@ -30,30 +28,27 @@ export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
   const port = new StubPort(graph, stubs, { mask });
   const notes = new Notes(fork.hostRows);
   return new Promise((resolve, reject) => {
-    const keeper: RunKeeper = {
-      changed() {
-        if (run.liveStatus === 'busy') return;
-        run.leave();
-        const rows = snapshot(run.state);
-        const now = { ...loaded, rows, hostRows: notes.rows };
-        resolve({ view: new StoredRunReader(now, graph, { isHeld: true }).view, calls: port.calls });
-      },
-      broken: reject,
-      note: (...transition) => notes.note(...transition),
-    };
     const { owner } = runRowsIn(fork.hostRows).start ?? {};
     const context = {
       requestId: 'fork',
       progress: () => {},
       principal: owner ?? ({ kind: 'local' } as const),
     };
-    const run = new LiveRun({ graph, loaded, context, mask }, { calls: port, clock: processClock }, keeper);
+    const host = { calls: port, clock: processClock };
+    const run = new LiveRun({ graph, loaded, context, mask, record: notes }, host, (event) => {
+      if (event.kind === 'failed') reject(event.fault);
+      if (event.kind !== 'idle' || run.liveStatus === 'busy') return;
+      run.leave();
+      const rows = snapshot(run.state);
+      const now = { ...loaded, rows, hostRows: notes.rows };
+      resolve({ view: new StoredRunReader(now, graph, { isHeld: true }).view, calls: port.calls });
+    });
     run.go();
   });
 }
 
 /** The rows of the host as they would be written. */
-class Notes {
+class Notes implements Recorder {
   readonly #actions = new ActionHistory();
   readonly #rows = new Map<string, HostRow>();
 
@@ -66,12 +61,14 @@ class Notes {
     return [...this.#rows.values()];
   }
 
-  note(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[] {
+  rowsOf({ events, facts, state }: RecordedTransition): readonly HostRow[] {
     this.#actions.note(events, facts, state, processClock.now());
     const rows = this.#actions.takeRows();
     this.#put(rows);
     return rows;
   }
+
+  reload(): void {}
 
   #put(rows: readonly HostRow[]): void {
     for (const row of rows) this.#rows.set(`${row.table} ${row.key}`, row);

@@ -37,12 +37,17 @@ describe('the inbox of a run in a journal', () => {
         graph: sure,
         input: {},
         runId: 'run-1',
+        readsInbox: true,
         calls: port({}),
         context: { requestId: '1', progress() {} },
         clock: setup.clock,
         journal: withLeases(journal),
       };
-      const run = new LiveRun(options, options, { changed: () => resolve(run), broken: reject, receive });
+      const run = new LiveRun(options, options, (event) => {
+        if (event.kind === 'idle') resolve(run);
+        if (event.kind === 'failed') reject(event.fault);
+        if (event.kind === 'inbox') for (const each of event.added) run.deliver(receive(each));
+      });
       run.go();
     });
   }
@@ -93,13 +98,16 @@ describe('the inbox of a run in a journal', () => {
           graph: sure,
           input: {},
           runId: 'run-1',
+          readsInbox: true,
           calls: port({}),
           context: { requestId: '1', progress() {} },
           clock: new Setup().clock,
           journal: withLeases(broken),
         };
-        const receive = () => expect.unreachable();
-        new LiveRun(options, options, { changed() {}, broken: reject, receive }).go();
+        new LiveRun(options, options, (event) => {
+          if (event.kind === 'inbox') expect.unreachable();
+          if (event.kind === 'failed') reject(event.fault);
+        }).go();
       }),
     ).rejects.toThrow(/failed to read what was sent to the run: busy/);
   });

@@ -88,36 +88,30 @@ export class Incoming {
 /** The run is abandoned after this many failed reads in a row. */
 const MAX_FAILED_READS = 3;
 
-/** Hands on what is sent to a run's inbox in its journal, each item once. */
+/** Reads what is sent to a run's inbox in its journal. */
 export class InboxReader {
   readonly #journal: RunJournal;
   readonly #run: string;
-  readonly #receive: (item: InboxItem) => void;
-  readonly #onRead: (items: readonly InboxItem[]) => void;
+  readonly #onRead: (items: readonly InboxItem[], added: readonly InboxItem[]) => void;
   readonly #onFault: (fault: unknown) => void;
   readonly #unwatch: () => void;
-  /** Items that were handed on and are not consumed yet. */
+  /** Items that were reported as added and are not consumed yet. */
   readonly #received = new Set<string>();
   #consumed = 0;
   #isReading = false;
-  /** Something was sent while the inbox was read. */
+  /** An item was sent while the inbox was read. */
   #isStale = false;
   #isStopped = false;
 
-  /**
-   * @param receive gets each item once.
-   * @param onRead gets all items that are there, whenever the inbox has been read.
-   */
+  /** @param onRead gets the items of the inbox whenever it was read, and those of them that it did not get before. */
   constructor(
     journal: RunJournal,
     run: string,
-    receive: (item: InboxItem) => void,
-    onRead: (items: readonly InboxItem[]) => void,
+    onRead: (items: readonly InboxItem[], added: readonly InboxItem[]) => void,
     onFault: (fault: unknown) => void,
   ) {
     this.#journal = journal;
     this.#run = run;
-    this.#receive = receive;
     this.#onRead = onRead;
     this.#onFault = onFault;
     this.#unwatch = journal.watch(run, () => void this.#read());
@@ -155,21 +149,15 @@ export class InboxReader {
       }
       // What was read may have been consumed since.
       if (consumed !== this.#consumed) this.#isStale = true;
-      else {
-        this.#handOn(items);
-        this.#onRead(items);
-      }
+      else if (!this.#isStopped) this.#report(items);
     }
     this.#isReading = false;
   }
 
-  #handOn(items: readonly InboxItem[]): void {
-    for (const item of items) {
-      if (this.#isStopped) return;
-      if (this.#received.has(item.id)) continue;
-      this.#received.add(item.id);
-      this.#receive(item);
-    }
+  #report(items: readonly InboxItem[]): void {
+    const added = items.filter(({ id }) => !this.#received.has(id));
+    for (const { id } of added) this.#received.add(id);
+    this.#onRead(items, added);
   }
 }
 

@@ -17,13 +17,6 @@ export const MAX_FAILED_WRITES = 3;
 
 type EntryPart = Pick<JournalEntry, 'events' | 'changes' | 'hostRows' | 'consumed' | 'releases'>;
 
-/** A write that has ended. */
-interface Written<Pending> {
-  readonly pending: Pending;
-  /** Missing where it succeeded. */
-  readonly reloaded: Reloaded | undefined;
-}
-
 /** The run as the journal has it after a write that failed. */
 export interface Reloaded {
   /** The entry was written all the same. */
@@ -33,8 +26,8 @@ export interface Reloaded {
   readonly hostRows: readonly HostRow[];
 }
 
-/** Writes the entries of a run that this process holds, one after the other. `Pending` is what waits for one to be safe. */
-export class JournalWriter<Pending> {
+/** Writes the entries of a run that this process holds, one after the other. */
+export class JournalWriter {
   readonly journal: RunJournal;
   readonly #run: string;
   readonly #graph: Graph;
@@ -44,9 +37,6 @@ export class JournalWriter<Pending> {
   #isHeld: boolean;
   #seq: number;
   #failures = 0;
-  #pending: Pending | undefined;
-  /** What became of the latest write, as long as nothing was made of that. */
-  #written: Written<Pending> | undefined;
 
   /** @param last the run as it was last written; entry 0 for none. */
   constructor(journal: RunJournal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch' | 'holder'>) {
@@ -56,32 +46,6 @@ export class JournalWriter<Pending> {
     this.#seq = last.seq;
     this.#isHeld = last.holder === 'this';
     this.#epoch = this.#isHeld ? last.epoch : last.epoch + 1;
-  }
-
-  get isWriting(): boolean {
-    return this.#pending !== undefined;
-  }
-
-  /** Whether a write has ended, for better or worse, and nothing was made of that. */
-  get hasWritten(): boolean {
-    return this.#written !== undefined;
-  }
-
-  /** Whether nothing waits to be safe. */
-  get isSafe(): boolean {
-    return this.#pending === undefined && this.#written === undefined;
-  }
-
-  /** What waits to be safe. */
-  get pending(): Pending | undefined {
-    return this.#pending ?? this.#written?.pending;
-  }
-
-  /** What became of the write that has ended. */
-  takeWritten(): Written<Pending> | undefined {
-    const written = this.#written;
-    this.#written = undefined;
-    return written;
   }
 
   /** The number of the last entry. */
@@ -94,32 +58,27 @@ export class JournalWriter<Pending> {
     if (!this.#isHeld || isLocal(this.journal)) return;
     // Where that fails, the run stays with this process.
     this.journal.leases.release(this.#run, this.#epoch).catch(() => undefined);
-    this.#noteReleased();
+    this.#onReleased();
   }
 
-  #noteReleased(): void {
+  #onReleased(): void {
     this.#isHeld = false;
     this.#epoch += 1;
   }
 
-  #noteWritten({ releases }: EntryPart): void {
+  #onWritten({ releases }: EntryPart): void {
     this.#isHeld = true;
-    if (releases === true) this.#noteReleased();
-  }
-
-  /** Whether the run is in the journal. */
-  get hasBegun(): boolean {
-    return this.#seq > 0;
+    if (releases === true) this.#onReleased();
   }
 
   /**
-   * Writes what comes next. Returns nothing where it is safe at once; else resolves when it is safe, or was read back after
-   * a failure; see {@link takeWritten}.
+   * Writes the next entry. Returns nothing where it is safe at once; else resolves when it is safe, or with the run as it
+   * was read back after a failure.
    *
    * @throws JournalConflictError where another process has written to the run.
    * @throws JournalFailedError where the run cannot be read back, and after {@link MAX_FAILED_WRITES} failures.
    */
-  write(part: EntryPart, pending: Pending): Promise<void> | undefined {
+  write(part: EntryPart): Promise<Reloaded | undefined> | undefined {
     const entry: JournalEntry = {
       run: this.#run,
       seq: this.#seq + 1,
@@ -129,20 +88,12 @@ export class JournalWriter<Pending> {
       ...part,
     };
     const appended = this.journal.append(entry);
-    if (appended !== undefined) return this.#finish(entry, appended, pending);
-    this.#noteSafe(entry);
+    if (appended !== undefined) return this.#finish(entry, appended);
+    this.#onSafe(entry);
     return undefined;
   }
 
-  async #finish(entry: JournalEntry, appended: Promise<void>, pending: Pending): Promise<void> {
-    this.#pending = pending;
-    const reloaded = await this.#appended(entry, appended);
-    this.#pending = undefined;
-    this.#written = { pending, reloaded };
-  }
-
-  /** Gives the run as the journal has it where that failed. */
-  async #appended(entry: JournalEntry, appended: Promise<void>): Promise<Reloaded | undefined> {
+  async #finish(entry: JournalEntry, appended: Promise<void>): Promise<Reloaded | undefined> {
     try {
       await appended;
     } catch (fault) {
@@ -150,13 +101,13 @@ export class JournalWriter<Pending> {
       if (fault instanceof JournalConflictError) throw fault;
       return this.#reload(entry, fault);
     }
-    this.#noteSafe(entry);
+    this.#onSafe(entry);
     return undefined;
   }
 
-  #noteSafe(entry: JournalEntry): void {
+  #onSafe(entry: JournalEntry): void {
     this.#seq = entry.seq;
-    this.#noteWritten(entry);
+    this.#onWritten(entry);
     this.#failures = 0;
   }
 
@@ -177,7 +128,7 @@ export class JournalWriter<Pending> {
       throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
     }
     this.#seq = seq;
-    if (wasWritten) this.#noteWritten(entry);
+    if (wasWritten) this.#onWritten(entry);
     return { wasWritten, state: loaded && restore(planOf(this.#graph), loaded.rows), hostRows };
   }
 }

@@ -356,7 +356,7 @@ test('an answer that is not JSON is refused before the run sees it', () => {
   const start = { graph: graph([ask('sure')]), input: {}, runId: 'run-1' };
   const context = { requestId: '1', progress() {} };
   const host = { calls: port({}), clock: new Setup().clock };
-  const run = new LiveRun({ ...start, context }, host, { changed() {}, broken() {} });
+  const run = new LiveRun({ ...start, context }, host, () => {});
   run.go();
   expect(() => run.answer('sure#1', (() => 1) as never)).toThrow("the answer to 'sure#1' is not JSON");
   expect(run.liveStatus).toBe('asking');

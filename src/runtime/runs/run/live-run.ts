@@ -1,10 +1,10 @@
 import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
-import type { Advance, Command, Fact, Failure, RunState } from '../../engine/contract.js';
+import type { Advance, Command, Failure, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
 import type { Action, Event } from '../../engine/events.js';
-import { commandOf, outstanding } from '../../engine/read.js';
+import { commandOf, commandsOf } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import type { CallMask } from '../../secrets/call-mask.js';
 import { RunMask } from '../../secrets/run-mask.js';
@@ -17,37 +17,26 @@ import { type Call, type CallingRun, CallsInFlight, type SharedContext } from '.
 import { type Clock, processClock, type Turns } from './clock.js';
 import { type Delivery, InboxReader, Incoming } from './inbox.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
-import { type Asks, OpenCommands, type TimedRun } from './open-commands.js';
+import { follow, isEnded, isSafe, type LiveState, type Writing } from './live-state.js';
+import { type Asks, OpenCommands } from './open-commands.js';
 import {
   type CancelOptions,
-  followed,
   type LiveStatus,
-  noteTransition,
+  type RecordedTransition,
+  type Recorder,
+  type RunEvent,
   type RunHost,
-  type RunKeeper,
   type RunResumption,
   type RunStart,
-  type Start,
   startOf,
-  tellFacts,
 } from './run-host.js';
 import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
-
-/** What takes effect once the journal has it: facts for observers, commands, a response. */
-interface Pending {
-  readonly transition: Advance;
-  readonly events: readonly Event[];
-  readonly delivery: Delivery | undefined;
-  /** The answer to the delivery. */
-  readonly response: Json;
-  /** Rows of the host that are written with it. */
-  readonly noted: readonly HostRow[];
-}
 
 /**
  * A run in this process: executes the engine's commands and returns their answers as events, in batches. A question
  * stays open until it is answered. Only the engine decides what runs next. The run yields to the event loop at
- * intervals, so that other work, a cancellation of the run included, is not delayed.
+ * intervals, so that other work, a cancellation of the run included, is not delayed. Its states are those of
+ * {@link LiveState}; what happens is reported as {@link RunEvent}s.
  *
  * A transition takes effect only after its journal has it. If a write fails, the run continues from what was
  * written; see {@link JournalWriter}.
@@ -55,68 +44,58 @@ interface Pending {
  * Starts with {@link go}. When the run is over, its timers are cleared and its calls in flight are aborted. Objects that
  * a waiting run does not need are released: many runs wait at once.
  */
-export class LiveRun implements CallingRun, TimedRun, AskingRun {
+export class LiveRun implements CallingRun, AskingRun {
+  readonly clock: Clock;
   readonly #host: RunHost;
   readonly #context: SharedContext;
-  readonly #keeper: RunKeeper;
-  readonly clock: Clock;
+  readonly #emit: (event: RunEvent) => void;
   readonly #mask: RunMask;
+  readonly #record: Recorder | undefined;
+  readonly #readsInbox: boolean;
   readonly #open: OpenCommands;
-  readonly #writer: JournalWriter<Pending>;
+  readonly #writer: JournalWriter;
+  readonly #origin: TraceCarrier | undefined;
+  #live: LiveState;
+  #state: RunState;
   #incoming: Incoming | undefined;
   #calls: CallsInFlight | undefined;
   #values: ValuesInFlight | undefined;
   #reader: InboxReader | undefined;
   #ref: string | undefined;
-  /** From when the run goes here. */
-  telemetry: RunTelemetry | undefined;
-  readonly #origin: TraceCarrier | undefined;
-  #state: RunState;
-  /** What it starts with, until the start is safe. */
-  #start: Start | undefined;
-  /** The transition of the start, until it is taken. */
-  #begun: Advance | undefined;
-  /** The engine owes a continuation. */
-  #more = false;
   /** Callbacks of {@link whenSafe}. */
-  #waiting: (() => void)[] | undefined;
-  #isBusy = false;
-  /** It has work to do, and continues in a later turn of the event loop. */
-  #isPaused = false;
-  #isOver = false;
-  /** Another process has it. */
-  #isLost = false;
-  /** Calls have returned, and those that return in the same microtask are awaited. */
-  #isGathering = false;
+  #watchers: (() => void)[] | undefined;
+  /** Set when the run starts or continues here. */
+  telemetry: RunTelemetry | undefined;
 
-  constructor(run: RunStart | RunResumption, host: RunHost, keeper: RunKeeper) {
-    const { graph, context } = run;
+  constructor(run: RunStart | RunResumption, host: RunHost, emit: (event: RunEvent) => void) {
+    const { graph, context, record, readsInbox = false } = run;
     const { clock = processClock, journal = UNRECORDED, holdsUnsafeCalls } = host;
     this.#host = host;
     this.#context = context;
-    this.#keeper = keeper;
+    this.#emit = emit;
+    this.#record = record;
+    this.#readsInbox = readsInbox;
     this.clock = clock;
-    this.#open = new OpenCommands(this);
+    this.#open = new OpenCommands(clock, (ids) => this.#onTime(ids));
     if ('loaded' in run) {
       const { loaded } = run;
       this.#state = restore(planOf(graph), loaded.rows);
       this.#origin = host.telemetry && carrierIn(loaded.hostRows);
-      const { input } = this.#state;
-      this.#mask = run.mask ?? new RunMask(graph, { input, rows: loaded.hostRows });
+      this.#mask = run.mask ?? new RunMask(graph, { input: this.#state.input, rows: loaded.hostRows });
       this.#writer = new JournalWriter(journal, graph, loaded);
-      const { commands, more } = outstanding(this.#state);
-      this.#more = more;
+      const commands = commandsOf(this.#state);
       // The process that holds it has its calls in flight.
       if (isUntouchedFork(loaded)) for (const command of commands) this.#open.take(command);
       else this.#open.takeOver(commands, this.#state, holdsUnsafeCalls && loaded.holder !== 'other');
+      this.#live = FOLLOWING;
       return;
     }
-    this.#start = startOf(run, host, clock.now());
-    const { input } = this.#start;
-    this.#mask = run.mask ?? new RunMask(graph, { input });
+    const started = startOf(run, host, clock.now());
+    const first = start(planOf(graph), started.input, started.ids);
+    this.#state = first.state;
+    this.#mask = run.mask ?? new RunMask(graph, { input: started.input });
     this.#writer = new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
-    this.#begun = start(planOf(graph), input, this.#start.ids);
-    this.#state = this.#begun.state;
+    this.#live = { kind: 'starting', start: started, first };
   }
 
   /** See `runRef`. */
@@ -129,21 +108,21 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     return this.#state.plan.graph.name;
   }
 
-  /** As it is now. It is changed in place by whatever happens next; see {@link whenSafe}. */
+  /** As it is now. It is changed in place by what happens next; see {@link whenSafe}. */
   get state(): RunState {
     return this.#state;
   }
 
   get liveStatus(): LiveStatus {
-    if (this.#isLost) return 'busy';
-    if (this.#isOver) return 'over';
-    if (this.#isBusy || !this.isSafe || this.#hasWork) return 'busy';
+    const { kind } = this.#live;
+    if (kind === 'over') return 'over';
+    if (kind === 'working' || kind === 'starting' || !this.isSafe || this.#hasWork) return 'busy';
     if (this.#state.run.status !== 'running') return 'over';
     if (this.#open.isHostBusy || this.#values?.isEmpty === false) return 'busy';
     return this.#open.asks.size > 0 || this.#open.held.length > 0 ? 'asking' : 'sleeping';
   }
 
-  /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is none. */
+  /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is left out. */
   get nextTime(): number {
     return this.#open.nextTime;
   }
@@ -158,45 +137,69 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     return this.#open.held;
   }
 
+  /** Whether a command still expects an answer. */
   isOpen(command: string): boolean {
     return this.#open.has(command);
   }
 
-  /** Whether nothing of the state has still to be written. */
+  /** Whether the whole state is written. */
   get isSafe(): boolean {
-    return !this.#isLost && this.#writer.isSafe;
+    return isSafe(this.#live);
   }
 
+  /** The number of its last entry in the journal. */
   get seq(): number {
     return this.#writer.seq;
   }
 
   /** Whether the start of the run is safe. */
-  get hasBegun(): boolean {
-    return this.#writer.hasBegun;
+  get hasStarted(): boolean {
+    return this.#writer.seq > 0;
+  }
+
+  /** The client that may be asked for the value of a model. */
+  get peer(): CallContext['peer'] {
+    return this.#context.modelPeer ?? this.#context.peer;
+  }
+
+  /** What must not be shown of a call that is about to be made. */
+  maskOf(call: Call): CallMask {
+    return this.#mask.ofCall(call, this.#state);
+  }
+
+  /** What an action asks, without secrets. */
+  shown(node: string, action: Action): Action {
+    return this.#mask.action(node, action);
   }
 
   /** Starts the run, or continues it after a restart. */
   go(): void {
-    if (this.#begun !== undefined || this.#state.run.status === 'running')
-      this.telemetry = followed(this.#host, this.#state, this.#origin);
-    if (this.#begun === undefined) this.#readInbox();
-    this.#supply([...this.#open.asks.values()]);
-    this.#work();
+    const live = this.#live;
+    const { run, plan } = this.#state;
+    if (live.kind === 'starting' || run.status === 'running')
+      this.telemetry = this.#host.telemetry?.run({ graph: plan.graph, ref: this.ref, origin: this.#origin });
+    if (live.kind === 'starting')
+      this.#work(0, () => this.#take(live.first, NO_EVENTS, { start: live.start }));
+    else {
+      this.#readInbox();
+      this.#supply(this.#open.asks.values());
+      this.#work(0);
+    }
   }
 
-  /** Calls back when nothing of the state has still to be written: at once, or later. */
+  /** Calls back when the whole state is written: at once, or later. */
   whenSafe(look: () => void): void {
-    if (this.#isOver || this.#writer.journal.isVolatile || (this.isSafe && !this.#isBusy)) {
+    if (isEnded(this.#live) || (this.isSafe && this.#live.kind !== 'working')) {
       look();
       return;
     }
-    this.#waiting ??= [];
-    this.#waiting.push(look);
+    this.#watchers ??= [];
+    this.#watchers.push(look);
   }
 
-  /** Takes something that was sent to the run. A pause does not delay it. */
+  /** Takes something that was sent to the run, without a yield. One that ended does not take it. */
   deliver(delivery: Delivery): void {
+    if (isEnded(this.#live)) return;
     this.#in.deliver(delivery);
     this.#workAtOnce();
   }
@@ -205,17 +208,17 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   answer(action: string, value: Json): void {
     const copy = copyJson(value);
     if (copy === undefined) throw new TypeError(`the answer to '${action}' is not JSON`);
-    this.#feedAtOnce({ kind: 'actionSubmitted', at: this.clock.now(), command: action, value: copy });
+    this.#feed({ kind: 'actionSubmitted', at: this.clock.now(), command: action, value: copy });
   }
 
   /** Fails an action that the user could not or would not answer. */
   refuse(action: string, failure: Failure): void {
-    this.#feedAtOnce({ kind: 'actionFailed', at: this.clock.now(), command: action, failure });
+    this.#feed({ kind: 'actionFailed', at: this.clock.now(), command: action, failure });
   }
 
   /** Cancels the run; see the `cancelled` event of the engine. */
   cancel(reason: string, { compensate = false, code, by }: CancelOptions = {}): void {
-    this.#feedAtOnce({
+    this.#feed({
       kind: 'cancelled',
       at: this.clock.now(),
       reason,
@@ -224,42 +227,32 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     });
   }
 
-  /** Leaves the run as it is. Nothing of it goes on in this process. */
-  leave(): void {
-    if (!this.#isOver) this.#letGo();
+  /** A model was asked for a value. */
+  supplied(event: Event): void {
+    this.#feed(event);
   }
 
-  timesUp(ids: readonly string[]): void {
-    const at = this.clock.now();
-    for (const command of ids) this.#in.add({ kind: 'timerFired', at, command });
-    this.#workUnlessPaused();
-  }
-
-  /** What must not be shown of a call that is about to be made. */
-  maskOf(call: Call): CallMask {
-    return this.#mask.ofCall(call, this.#state);
-  }
-
-  /** A call has come back. @param mask the one it was given, where it asked for one. */
+  /** A call has returned. @param mask what was masked of it, where the port asked. */
   returned(event: Event, call: Call, mask: CallMask | undefined): void {
     if (mask !== undefined) this.#mask.returned(call, mask);
-    if (this.#isOver) return;
+    if (isEnded(this.#live)) return;
     this.#in.add(this.#open.checked(event));
-    if (this.#isGathering || this.#isPaused) return;
-    // Calls that come back one right after the other are taken in together: a transition has its price.
-    this.#isGathering = true;
+    if (this.#live.kind !== 'waiting') return;
+    // Calls that return one right after the other are taken together: a transition has its price.
+    this.#become(GATHERING);
     // `queueMicrotask` would make an async resource for each.
     void SETTLED.then(() => {
-      this.#isGathering = false;
-      this.#workUnlessPaused();
+      if (this.#live.kind === 'gathering') this.#work(0);
     });
   }
 
-  /** Takes an event from outside. A pause does not delay it. */
-  #feedAtOnce(event: Event): void {
-    if (this.#isOver) return;
-    this.#in.add(event);
-    this.#workAtOnce();
+  /** Leaves the run as it is: no part of it continues in this process. */
+  leave(): void {
+    if (!isEnded(this.#live)) this.#end(OVER);
+  }
+
+  #become(next: LiveState): void {
+    this.#live = follow(this.#live, next);
   }
 
   get #in(): Incoming {
@@ -267,43 +260,79 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     return this.#incoming;
   }
 
-  #workAtOnce(): void {
-    this.#work(1 + this.#in.size);
+  #onTime(ids: readonly string[]): void {
+    const at = this.clock.now();
+    for (const command of ids) this.#in.add({ kind: 'timerFired', at, command });
+    const { kind } = this.#live;
+    if (kind === 'waiting' || kind === 'gathering') this.#work(0);
   }
 
-  /** @param least how many steps are made in any case, without a pause. */
-  #work(least = 0): void {
-    if (this.#isBusy || this.#isOver || this.#writer.isWriting) return;
-    this.#isBusy = true;
-    const { turns } = this.clock;
+  /** Takes an event from outside, without a yield. */
+  #feed(event: Event): void {
+    if (isEnded(this.#live)) return;
+    this.#in.add(event);
+    this.#workAtOnce();
+  }
+
+  #workAtOnce(): void {
+    const { kind } = this.#live;
+    if (kind === 'waiting' || kind === 'gathering' || kind === 'yielding') this.#work(1 + this.#in.size);
+  }
+
+  get #hasWork(): boolean {
+    return (
+      this.#state.run.remainingWork !== undefined ||
+      (this.#incoming !== undefined && this.#incoming.size > 0) ||
+      this.#open.hasCalls
+    );
+  }
+
+  /**
+   * Takes transitions and makes calls until there is no work, a write is in flight, or the turn is over.
+   *
+   * @param least so many steps are made in any case, without a yield.
+   * @param first is done before them.
+   */
+  #work(least: number, first?: () => void): void {
+    this.#become(WORKING);
     try {
-      for (let steps = 0; this.#hasWork; steps += 1) {
-        if (this.#waiting !== undefined && this.isSafe) this.#callWaiting();
+      first?.();
+      for (let steps = 0; this.#isWorking && this.#hasWork; steps += 1) {
+        this.#callWatchers();
         // A run that is over has little left to do, and must not be seen half ended.
-        if (steps >= least && this.#state.run.status === 'running' && turns?.isOver) {
-          this.#pause(turns);
-          this.#open.armTimer();
-          return;
-        }
-        this.#step();
-        if (!this.isSafe) {
-          this.#open.armTimer();
-          return;
-        }
+        if (steps >= least && this.#state.run.status === 'running' && this.clock.turns?.isOver)
+          this.#yield(this.clock.turns);
+        else this.#step();
+      }
+      if (!this.#isWorking) {
+        if (!isEnded(this.#live)) this.#open.armTimer();
+        return;
       }
       if (this.#state.run.status === 'running') this.#rest();
     } catch (fault) {
-      this.#break(fault);
+      this.#fail(fault);
       return;
-    } finally {
-      this.#isBusy = false;
     }
-    if (this.#state.run.status !== 'running') this.#letGo();
-    this.#keeper.changed();
-    this.#callWaiting();
+    if (this.#state.run.status === 'running') this.#become(WAITING);
+    else this.#end(OVER);
+    this.#emit(IDLE);
+    this.#callWatchers();
   }
 
-  /** There is nothing to do until something comes in. */
+  /** A step may end it. */
+  get #isWorking(): boolean {
+    return this.#live.kind === 'working';
+  }
+
+  #yield(turns: Turns): void {
+    this.#become(YIELDING);
+    turns.wait(() => {
+      // However late in the turn it is, one step is made.
+      if (this.#live.kind === 'yielding') this.#work(1);
+    });
+  }
+
+  /** There is no work until something arrives: releases what is not needed until then. */
   #rest(): void {
     this.#open.armTimer();
     if (this.#open.isHostBusy) return;
@@ -313,46 +342,17 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     if (this.#calls?.isEmpty === true) this.#calls = undefined;
   }
 
-  get #hasWork(): boolean {
-    return (
-      this.#writer.hasWritten ||
-      this.#begun !== undefined ||
-      this.#more ||
-      (this.#incoming !== undefined && this.#incoming.size > 0) ||
-      this.#open.hasCalls
-    );
-  }
-
-  #pause(turns: Turns): void {
-    if (this.#isPaused) return;
-    this.#isPaused = true;
-    turns.wait(() => {
-      this.#isPaused = false;
-      // However late in the turn it is, one step is made.
-      if (this.#hasWork) this.#work(1);
-    });
-  }
-
-  #callWaiting(): void {
-    const waiting = this.#waiting;
-    if (waiting === undefined) return;
-    this.#waiting = undefined;
-    for (const look of waiting) look();
+  #callWatchers(): void {
+    const watchers = this.#watchers;
+    if (watchers === undefined) return;
+    this.#watchers = undefined;
+    for (const look of watchers) look();
   }
 
   /** Events go before calls that are still to be made: they may cancel these calls. */
   #step(): void {
     const incoming = this.#incoming;
-    const written = this.#writer.takeWritten();
-    if (written !== undefined) {
-      const { pending, reloaded } = written;
-      if (reloaded === undefined) this.#accept(pending);
-      else this.#goOnFrom(reloaded, pending);
-    } else if (this.#begun !== undefined) {
-      const begun = this.#begun;
-      this.#begun = undefined;
-      this.#take(begun, NO_EVENTS);
-    } else if (this.#more) {
+    if (this.#state.run.remainingWork !== undefined) {
       this.#take(advance(this.#state.plan, this.#state, NO_EVENTS), NO_EVENTS);
     } else if (incoming?.hasEvents === true) {
       const events = this.#open.withNotStarted(incoming.takeEvents());
@@ -372,58 +372,68 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
   }
 
   #openDelivery(delivery: Delivery): void {
-    const opened = delivery.open(this.#state);
-    const events = opened === undefined ? NO_EVENTS : this.#open.withNotStarted([opened]);
-    const command = opened !== undefined && 'command' in opened ? opened.command : undefined;
+    const event = delivery.open(this.#state);
+    const events = event === undefined ? NO_EVENTS : this.#open.withNotStarted([event]);
+    const command = event !== undefined && 'command' in event ? event.command : undefined;
     const isLate = command !== undefined && !this.#open.has(command);
     const transition = advance(this.#state.plan, this.#state, events);
     const isOpenStill = command !== undefined && commandOf(this.#state, command) !== undefined;
-    const isTaken = opened !== undefined && !isLate && !isOpenStill;
-    this.#take(transition, events, delivery, delivery.respond(isTaken));
+    const isAccepted = event !== undefined && !isLate && !isOpenStill;
+    this.#take(transition, events, { delivery, response: delivery.respond(isAccepted) });
   }
 
-  #take(transition: Advance, given: readonly Event[], delivery?: Delivery, response: Json = null): void {
+  /** Writes a transition if there is anything to write, and accepts it when it is safe. */
+  #take(
+    transition: Advance,
+    input: readonly Event[],
+    { delivery, response = null, start }: Partial<Pick<Writing, 'delivery' | 'response' | 'start'>> = {},
+  ): void {
     const { state, consumed } = transition;
     this.#state = state;
-    const isWhole = consumed >= given.length;
-    if (!isWhole) this.#in.putBack(given.slice(consumed));
-    const events = isWhole ? given : given.slice(0, consumed);
+    const isWhole = consumed >= input.length;
+    if (!isWhole) this.#in.putBack(input.slice(consumed));
+    const events = isWhole ? input : input.slice(0, consumed);
+    const hostRows = this.#rowsOf({ events, facts: transition.facts, state, isFirst: start !== undefined });
+    const writing: Writing = { kind: 'writing', start, transition, events, delivery, response, hostRows };
+    const writer = this.#writer;
     const item = delivery?.item;
-    const noted = [
-      ...(this.#start === undefined || this.telemetry === undefined
-        ? []
-        : carrierRows(this.telemetry.carrier)),
-      ...noteTransition(this.#keeper, this.#mask, { events, facts: transition.facts, state }),
-    ];
-    const pending = { transition, events, delivery, response, noted };
-    // Rows are made when they are asked for.
-    const { journal } = this.#writer;
-    const changes = journal.isVolatile ? NO_CHANGES : transition.changes;
-    const isNew = changes.length > 0 || item !== undefined || noted.length > 0;
-    const written = isNew ? this.#write(pending, changes) : undefined;
-    if (written === undefined) this.#accept(pending);
-    else
-      written.then(
-        () => this.#workUnlessPaused(),
-        (fault) => this.#break(fault),
-      );
+    // Rows are made when they are read.
+    const changes = writer.journal.isVolatile ? NO_CHANGES : transition.changes;
+    if (changes.length === 0 && item === undefined && hostRows.length === 0) {
+      this.#accept(writing);
+      return;
+    }
+    const written = writer.write({
+      ...{ events, changes },
+      ...(hostRows.length === 0 ? {} : { hostRows }),
+      ...(item === undefined ? {} : { consumed: [{ id: item, response }] }),
+      ...(!isLocal(writer.journal) && this.#waitsAfter(writing) ? RELEASED : {}),
+    });
+    if (written === undefined) {
+      this.#accept(writing);
+      return;
+    }
+    this.#become(writing);
+    written.then(
+      (reloaded) => this.#onWritten(writing, reloaded),
+      (fault) => {
+        if (this.#live === writing) this.#fail(fault);
+      },
+    );
   }
 
-  #workUnlessPaused(): void {
-    if (!this.#isPaused) this.#work();
+  /** What a transition shows beside the state is written with it, so that a restart loses none of it. */
+  #rowsOf(transition: RecordedTransition): readonly HostRow[] {
+    const { facts, state, isFirst } = transition;
+    for (const fact of facts) this.#mask.observe(fact, state);
+    const learned = this.#mask.takeRows();
+    const recorded = this.#record?.rowsOf(transition) ?? [];
+    const carrier = isFirst && this.telemetry !== undefined ? carrierRows(this.telemetry.carrier) : [];
+    return carrier.length + learned.length === 0 ? recorded : [...carrier, ...learned, ...recorded];
   }
 
-  #write(pending: Pending, changes: Advance['changes']): Promise<void> | undefined {
-    const { transition, events, delivery, response, noted } = pending;
-    const item = delivery?.item;
-    const consumes = item === undefined ? {} : { consumed: [{ id: item, response }] };
-    const released = !isLocal(this.#writer.journal) && this.#waitsAfter(transition, events) ? RELEASED : {};
-    const hostRows = noted.length === 0 ? {} : { hostRows: noted };
-    return this.#writer.write({ events, changes, ...hostRows, ...consumes, ...released }, pending);
-  }
-
-  /** Whether the run is over, or only waits, once a transition has taken effect: then any process may go on with it. */
-  #waitsAfter({ state, commands, more }: Advance, events: readonly Event[]): boolean {
+  /** Whether the run is over, or only waits, once a transition has taken effect: then any process may continue it. */
+  #waitsAfter({ transition: { state, commands, more }, events }: Writing): boolean {
     if (more || (this.#incoming?.size ?? 0) > 0 || this.#values?.isEmpty === false) return false;
     if (state.run.status !== 'running') return true;
     const settled = new Set<string>();
@@ -437,11 +447,19 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     return this.#open.waitsAfter(commands, settled);
   }
 
-  /** Everything of a transition is safe. */
-  #accept({ transition, events, delivery, response }: Pending): void {
-    const { state, commands, facts, more } = transition;
-    this.#start = undefined;
-    this.#more = more;
+  #onWritten(writing: Writing, reloaded: Reloaded | undefined): void {
+    if (this.#live !== writing) return;
+    this.#work(0, () => {
+      if (reloaded === undefined) this.#accept(writing);
+      else this.#adopt(reloaded, writing);
+    });
+  }
+
+  /** A transition is safe. */
+  #accept(writing: Writing): void {
+    const { transition, events } = writing;
+    const { commands } = transition;
+    const state = this.#state;
     this.#open.decided(events);
     for (const command of commands) this.#open.take(command);
     for (const event of events) {
@@ -451,23 +469,47 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     this.#values?.trim((id) => this.#open.has(id));
     this.#supply(commands);
     this.#supply(refusedIn(events, state));
-    this.#tell(facts, delivery, response);
+    this.#report(writing);
     for (const command of commands) if (command.kind === 'cancelCall') this.#calls?.abort(command.call);
     this.#readInbox();
   }
 
-  /** What an action asks, without secrets. */
-  shown(node: string, action: Action): Action {
-    return this.#mask.action(node, action);
+  /** Continues from what is written after a failed write. Calls in flight that the state still expects are kept. */
+  #adopt({ state, wasWritten, hostRows }: Reloaded, writing: Writing): void {
+    const { events, delivery, start: started } = writing;
+    if (!wasWritten) {
+      // The delivery is opened again, which makes its event again.
+      this.#in.putBack(delivery === undefined ? events : NO_EVENTS, delivery);
+      this.#mask.putBack(writing.hostRows);
+    }
+    this.#record?.reload(hostRows);
+    if (state === undefined) {
+      if (started === undefined) throw new Error('the journal lost a run that it had');
+      this.#take(start(this.#state.plan, started.input, started.ids), NO_EVENTS, { start: started });
+      return;
+    }
+    this.#state = state;
+    if (wasWritten) this.#open.decided(events);
+    this.#open.clear();
+    // Calls that are in flight or have returned are not made again.
+    const { answered } = this.#in;
+    for (const command of commandsOf(state)) {
+      if (this.#calls?.has(command.id) === true || answered.has(command.id)) this.#open.expect(command);
+      else this.#open.take(command);
+    }
+    this.#supply(this.#open.asks.values());
+    this.#calls?.abortAll((id) => this.#open.has(id));
+    if (wasWritten) this.#report(writing);
+    this.#readInbox();
   }
 
-  /** The client that may be asked for the value of a model. */
-  get peer(): CallContext['peer'] {
-    return this.#context.modelPeer ?? this.#context.peer;
-  }
-
-  supplied(event: Event): void {
-    this.#feedAtOnce(event);
+  /** Responds to the sender of a delivery, and then reports the facts. */
+  #report({ transition: { facts }, delivery, response }: Writing): void {
+    if (delivery?.item !== undefined) this.#reader?.forget(delivery.item);
+    delivery?.done(response);
+    const state = this.#state;
+    if (this.telemetry !== undefined) for (const fact of facts) this.telemetry.observe(fact, state);
+    if (facts.length > 0) this.#emit({ kind: 'facts', facts, state });
   }
 
   /** Asks for values of models. */
@@ -482,100 +524,39 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
 
   /** From the start of the run on, there is an inbox in its journal. */
   #readInbox(): void {
-    const keeper = this.#keeper;
-    if (keeper.receive === undefined || this.#writer.journal.isVolatile || this.#reader !== undefined) return;
+    const { journal } = this.#writer;
+    if (!this.#readsInbox || journal.isVolatile || this.#reader !== undefined) return;
     this.#reader = new InboxReader(
-      this.#writer.journal,
+      journal,
       this.#state.run.id,
-      (item) => {
-        const delivery = keeper.receive?.(item);
-        if (delivery !== undefined) this.deliver(delivery);
-      },
-      (items) => keeper.inboxRead?.(items),
-      (fault) => this.#break(fault),
+      (items, added) => this.#emit({ kind: 'inbox', items, added }),
+      (fault) => this.#fail(fault),
     );
   }
 
-  /** Continues from what was written after a failed write. Calls in flight that the state still expects are kept. */
-  #goOnFrom(
-    { state, wasWritten, hostRows }: Reloaded,
-    { transition, events, delivery, response, noted }: Pending,
-  ): void {
-    if (!wasWritten) {
-      // The delivery is opened again, which makes its event again.
-      this.#in.putBack(delivery === undefined ? events : NO_EVENTS, delivery);
-      this.#mask.putBack(noted);
-    }
-    this.#keeper.reload?.(hostRows);
-    if (state === undefined) {
-      this.#beginAgain();
+  #fail(fault: unknown): void {
+    const live = this.#live;
+    if (isEnded(live)) return;
+    const { delivery, events = NO_EVENTS } = live.kind === 'writing' ? live : {};
+    const { deliveries = [], events: queued = NO_EVENTS } = this.#incoming ?? {};
+    const remaining = [...(delivery === undefined ? [] : [delivery]), ...deliveries];
+    if (live.kind === 'writing' && fault instanceof JournalConflictError && this.hasStarted) {
+      const cancellations = [...events, ...queued].filter((event) => event.kind === 'cancelled');
+      const watchers = this.#watchers ?? [];
+      this.#watchers = undefined;
+      this.#end(LOST);
+      this.#emit({ kind: 'lost', fault, deliveries: remaining, cancellations, watchers });
       return;
     }
-    this.#start = undefined;
-    this.#state = state;
-    if (wasWritten) this.#open.decided(events);
-    this.#open.clear();
-    this.#expectOwed();
-    this.#supply([...this.#open.asks.values()]);
-    this.#calls?.abortAll((id) => this.#open.has(id));
-    if (wasWritten) this.#tell(transition.facts, delivery, response);
-    this.#readInbox();
+    this.#end(OVER);
+    for (const each of remaining) each.failed(fault);
+    this.#emit({ kind: 'failed', fault });
+    this.#callWatchers();
   }
 
-  /** Expects what the state still wants answered. Calls that are in flight or have returned are not made again. */
-  #expectOwed(): void {
-    const { commands, more } = outstanding(this.#state);
-    this.#more = more;
-    const answered = this.#in.answered;
-    for (const command of commands) {
-      if (this.#calls?.has(command.id) === true || answered.has(command.id)) this.#open.expect(command);
-      else this.#open.take(command);
-    }
-  }
-
-  /** The start was not written. */
-  #beginAgain(): void {
-    if (this.#start === undefined) throw new Error('the journal lost a run that it had');
-    this.#begun = start(this.#state.plan, this.#start.input, this.#start.ids);
-    this.#state = this.#begun.state;
-  }
-
-  #tell(facts: readonly Fact[], delivery: Delivery | undefined, response: Json): void {
-    if (delivery?.item !== undefined) this.#reader?.forget(delivery.item);
-    delivery?.done(response);
-    tellFacts(this.#keeper, facts, this.#state, this.telemetry);
-  }
-
-  #break(fault: unknown): void {
-    if (this.#isOver) return;
-    const waiting = this.#incoming?.deliveries ?? [];
-    const lost = [this.#writer.pending?.delivery, ...waiting];
-    this.#letGo();
-    const isShared = this.#keeper.lost !== undefined && !isLocal(this.#writer.journal);
-    if (fault instanceof JournalConflictError && this.hasBegun && isShared) {
-      this.#lose(lost);
-      return;
-    }
-    for (const delivery of lost) delivery?.failed(fault);
-    this.#keeper.broken(fault);
-    this.#callWaiting();
-  }
-
-  /** Another process has written to the run. */
-  #lose(deliveries: readonly (Delivery | undefined)[]): void {
-    this.#isLost = true;
-    const events = [...(this.#writer.pending?.events ?? []), ...(this.#incoming?.events ?? [])];
-    const waiting = this.#waiting ?? [];
-    this.#waiting = undefined;
-    this.#keeper.lost?.({
-      deliveries: deliveries.filter((each) => each !== undefined),
-      cancellations: events.filter((event) => event.kind === 'cancelled'),
-      waiting,
-    });
-  }
-
-  #letGo(): void {
-    this.#isOver = true;
+  /** No part of the run outlives it. */
+  #end(state: LiveState): void {
+    this.#become(state);
     this.#open.stopTimer();
     this.#reader?.stop();
     this.#calls?.abortAll();
@@ -583,6 +564,16 @@ export class LiveRun implements CallingRun, TimedRun, AskingRun {
     this.telemetry?.end();
   }
 }
+
+const FOLLOWING = { kind: 'following' } as const;
+const WORKING = { kind: 'working' } as const;
+const YIELDING = { kind: 'yielding' } as const;
+const GATHERING = { kind: 'gathering' } as const;
+const WAITING = { kind: 'waiting' } as const;
+const LOST = { kind: 'lost' } as const;
+const OVER = { kind: 'over' } as const;
+
+const IDLE = { kind: 'idle' } as const;
 
 const NO_EVENTS: readonly Event[] = [];
 

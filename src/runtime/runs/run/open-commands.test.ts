@@ -13,7 +13,7 @@ test('the earliest wanted time is first, as in a list that is sorted each time',
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 200 }), (operations) => {
       const wanted = new Map<string, number>();
-      const times = new DueTimes({ isOpen: (id) => wanted.has(id) });
+      const times = new DueTimes(wanted);
       const sorted = () => [...wanted.values()].sort((one, other) => one - other);
       let ids = 0;
       for (const each of operations) {

@@ -26,7 +26,8 @@ export type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
  * are counted by what they wait for: nothing looks through all of them.
  */
 export class OpenCommands {
-  readonly #run: TimedRun;
+  readonly #clock: Clock;
+  readonly #onTime: (ids: readonly string[]) => void;
   readonly #asks = new SmallMap<Ask>();
   /** All others. Like all below, none takes no place: many runs wait at once. */
   #others: SmallMap<Expected> | undefined;
@@ -39,8 +40,10 @@ export class OpenCommands {
   #toMake: Queue<Call> | undefined;
   #timer: RunTimer | undefined;
 
-  constructor(run: TimedRun) {
-    this.#run = run;
+  /** @param onTime gets the ids of commands whose times have come, in the order in which they were due. */
+  constructor(clock: Clock, onTime: (ids: readonly string[]) => void) {
+    this.#clock = clock;
+    this.#onTime = onTime;
   }
 
   /** Takes a command of the engine. */
@@ -125,7 +128,7 @@ export class OpenCommands {
     if (awaits === 'host') this.#busy += 1;
     const { id, dueAt } = command;
     if (dueAt === undefined) return;
-    this.#timer ??= new RunTimer(this.#run);
+    this.#timer ??= new RunTimer(this.#clock, this, this.#onTime);
     if (awaits === 'time') this.#timer.addTime(id, dueAt);
     else this.#timer.addLimit(id, dueAt);
   }
@@ -243,33 +246,30 @@ function awaited(command: Expected): Awaits {
   }
 }
 
-/** A run as its timer sees it. */
-export interface TimedRun extends Waiting {
-  readonly clock: Clock;
-  /** Times have come. @param ids what they are of, in the order in which they were due. */
-  timesUp(ids: readonly string[]): void;
-}
-
 /** Keeps the time for one run, however much it waits for: one timer of the clock, for the earliest time. */
-export class RunTimer {
-  readonly #run: TimedRun;
+class RunTimer {
+  readonly #clock: Clock;
+  readonly #open: OpenIds;
+  readonly #onTime: (ids: readonly string[]) => void;
   /** What moves the run on. */
   #times: DueTimes | undefined;
   /** What only bounds something else. */
   #limits: DueTimes | undefined;
   #armed: { readonly dueAt: number; readonly cancel: () => void } | undefined;
 
-  constructor(run: TimedRun) {
-    this.#run = run;
+  constructor(clock: Clock, open: OpenIds, onTime: (ids: readonly string[]) => void) {
+    this.#clock = clock;
+    this.#open = open;
+    this.#onTime = onTime;
   }
 
   addTime(id: string, dueAt: number): void {
-    this.#times ??= new DueTimes(this.#run);
+    this.#times ??= new DueTimes(this.#open);
     this.#times.add(id, dueAt);
   }
 
   addLimit(id: string, dueAt: number): void {
-    this.#limits ??= new DueTimes(this.#run);
+    this.#limits ??= new DueTimes(this.#open);
     this.#limits.add(id, dueAt);
   }
 
@@ -289,7 +289,7 @@ export class RunTimer {
     if (dueAt === Number.POSITIVE_INFINITY) this.clear();
     else if (this.#armed === undefined || this.#armed.dueAt > dueAt) {
       this.#disarm();
-      this.#armed = { dueAt, cancel: callAt(this.#run.clock, dueAt, () => this.#fire()) };
+      this.#armed = { dueAt, cancel: callAt(this.#clock, dueAt, () => this.#fire()) };
     }
   }
 
@@ -307,13 +307,13 @@ export class RunTimer {
 
   #fire(): void {
     this.#armed = undefined;
-    const now = this.#run.clock.now();
+    const now = this.#clock.now();
     const due: { readonly id: string; readonly dueAt: number }[] = [];
     for (const times of [this.#times, this.#limits]) {
       for (let next = times?.takeDue(now); next !== undefined; next = times?.takeDue(now)) due.push(next);
     }
     if (due.length === 0) this.arm();
-    else this.#run.timesUp(due.sort((one, other) => one.dueAt - other.dueAt).map(({ id }) => id));
+    else this.#onTime(due.sort((one, other) => one.dueAt - other.dueAt).map(({ id }) => id));
   }
 }
 
@@ -324,10 +324,9 @@ interface Due {
   readonly dueAt: number;
 }
 
-/** What waits for the times. */
-export interface Waiting {
-  /** Whether the time of an id is still waited for. Once it is not, it never is again. */
-  isOpen(id: string): boolean;
+/** The ids whose times are still expected. One that is not is never expected again. */
+interface OpenIds {
+  has(id: string): boolean;
 }
 
 /** So many entries are kept before those that are not wanted any more are looked for. */
@@ -338,12 +337,12 @@ const FEW = 32;
  * comes to the top or until the heap has doubled, so that adding and dropping one costs O(log n).
  */
 export class DueTimes {
-  readonly #waiting: Waiting;
+  readonly #open: OpenIds;
   #heap: Due[] = [];
   #limit = FEW;
 
-  constructor(waiting: Waiting) {
-    this.#waiting = waiting;
+  constructor(open: OpenIds) {
+    this.#open = open;
   }
 
   add(id: string, dueAt: number): void {
@@ -355,7 +354,7 @@ export class DueTimes {
   /** The earliest time that is wanted. */
   get first(): Due | undefined {
     for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
-      if (this.#waiting.isOpen(first.id)) return first;
+      if (this.#open.has(first.id)) return first;
       this.#dropFirst();
     }
     return undefined;
@@ -370,7 +369,7 @@ export class DueTimes {
   }
 
   #sweep(): void {
-    const wanted = this.#heap.filter(({ id }) => this.#waiting.isOpen(id));
+    const wanted = this.#heap.filter(({ id }) => this.#open.has(id));
     // A sorted list is a heap.
     this.#heap = wanted.sort((one, other) => one.dueAt - other.dueAt);
     this.#limit = Math.max(FEW, wanted.length * 2);

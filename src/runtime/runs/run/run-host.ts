@@ -6,10 +6,10 @@ import type { Fact, RunState } from '../../engine/contract.js';
 import type { Event, StartIds } from '../../engine/events.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { thrownText } from '../../tools/exceptions.js';
-import { type CallPort, runRef } from '../../tools/port.js';
-import type { RunTelemetry, Telemetry, TraceCarrier } from '../../tools/telemetry.js';
+import type { CallPort } from '../../tools/port.js';
+import type { Telemetry } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
-import type { HostRow, InboxItem, LoadedRun, RunJournal } from '../store/journal.js';
+import type { HostRow, InboxItem, JournalConflictError, LoadedRun, RunJournal } from '../store/journal.js';
 import type { SharedContext } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import type { Delivery } from './inbox.js';
@@ -43,6 +43,10 @@ interface RunOptions {
   readonly context: SharedContext;
   /** What must not be shown of the run: it gets every fact first. Default: one of its own, for secret inputs. */
   readonly mask?: RunMask;
+  /** Default: only what the mask learns is kept beside the state. */
+  readonly record?: Recorder;
+  /** Whether the inbox of the run in its journal is read; see {@link RunEvent}. Default: false. */
+  readonly readsInbox?: boolean;
 }
 
 /** A run to begin. */
@@ -61,39 +65,42 @@ export interface RunResumption extends RunOptions {
   readonly loaded: LoadedRun;
 }
 
-/** What holds a run. */
-export interface RunKeeper {
-  /** The run has got as far as it gets for now: it is over, or waits for something. */
-  changed(): void;
-  /** The run is lost to this process, by a fault of the engine or of the journal. Nothing of it goes on. */
-  broken(fault: unknown): void;
-  /** Gets every fact, in order, with the run after it. What it throws does not change the run. */
-  observe?(fact: Fact, state: RunState): void;
-  /** Gets what `observe` threw. Default: a process warning reports it. */
-  observerFailed?(error: unknown, fact: Fact): void;
-  /**
-   * Takes note of a transition before it is safe, and gives the rows that have to be written with it.
-   */
-  note?(events: readonly Event[], facts: readonly Fact[], state: RunState): readonly HostRow[];
-  /** The state was dropped: goes on from the rows that were written. */
-  reload?(rows: readonly HostRow[]): void;
-  /**
-   * Another process has written to the run, which this one no longer holds: nothing of it goes on here until it is loaded
-   * again. What was to be taken in is given back. Default: the run is broken.
-   */
-  lost?(left: LeftOver): void;
-  /** Makes a delivery of what was sent to the run's inbox in the journal. Default: nothing is taken from there. */
-  receive?(item: InboxItem): Delivery;
-  /** The inbox has been read. What was sent to it and is not among its items has been consumed elsewhere. */
-  inboxRead?(items: readonly InboxItem[]): void;
-}
+/** What a run reports, in the order in which it happens. */
+export type RunEvent =
+  /** A transition is safe. The run is as it is after it, and is changed in place afterwards. */
+  | { readonly kind: 'facts'; readonly facts: readonly Fact[]; readonly state: RunState }
+  /** There is no work until something arrives: the run is over, or waits. */
+  | { readonly kind: 'idle' }
+  /** The inbox in its journal was read. Items that were sent and are missing were consumed by another process. */
+  | { readonly kind: 'inbox'; readonly items: readonly InboxItem[]; readonly added: readonly InboxItem[] }
+  | LostRun
+  /** A fault of the engine or of the journal: no part of the run executes any more. */
+  | { readonly kind: 'failed'; readonly fault: unknown };
 
-/** What a run has not taken in that is lost to another process. */
-export interface LeftOver {
+/** Another process has written to the run: no part of it executes here. What was not applied is handed back. */
+export interface LostRun {
+  readonly kind: 'lost';
+  readonly fault: JournalConflictError;
   readonly deliveries: readonly Delivery[];
   readonly cancellations: readonly Extract<Event, { kind: 'cancelled' }>[];
-  /** Callbacks that wait for everything to be safe. */
-  readonly waiting: readonly (() => void)[];
+  /** Callbacks that wait until the run is safe. */
+  readonly watchers: readonly (() => void)[];
+}
+
+/** Keeps what a host needs of a run beside its state, as rows that are written with the transitions of the run. */
+export interface Recorder {
+  /** Takes a transition before it is safe, and returns the rows to write with it. */
+  rowsOf(transition: RecordedTransition): readonly HostRow[];
+  /** The state was dropped: continues from the rows that were written. */
+  reload(rows: readonly HostRow[]): void;
+}
+
+/** A transition, with the run after it. */
+export interface RecordedTransition {
+  readonly events: readonly Event[];
+  readonly facts: readonly Fact[];
+  readonly state: RunState;
+  readonly isFirst: boolean;
 }
 
 /** How a run is cancelled. */
@@ -111,51 +118,25 @@ export interface CancelOptions {
  */
 export type LiveStatus = 'busy' | 'asking' | 'sleeping' | 'over';
 
-/** Learns what a transition shows beside the state: the rows are written with it, so that a restart loses none of it. */
-export function noteTransition(
-  keeper: RunKeeper,
-  mask: RunMask,
-  { events, facts, state }: { events: readonly Event[]; facts: readonly Fact[]; state: RunState },
-): readonly HostRow[] {
-  for (const fact of facts) mask.observe(fact, state);
-  const learned = mask.takeRows();
-  const noted = keeper.note?.(events, facts, state) ?? [];
-  return learned.length === 0 ? noted : [...learned, ...noted];
-}
-
-/** Reports a run that begins or goes on in this process. */
-export function followed(
-  { telemetry }: RunHost,
-  { run, plan: { graph } }: RunState,
-  origin: TraceCarrier | undefined,
-): RunTelemetry | undefined {
-  return telemetry?.run({ graph, ref: runRef(run.id), origin });
-}
-
-/** Gives facts to the observer of a run. What it throws does not change the run. */
-export function tellFacts(
-  keeper: RunKeeper,
-  facts: readonly Fact[],
-  state: RunState,
-  telemetry: RunTelemetry | undefined,
+/**
+ * Gives facts to an observer, one after the other. What it throws does not change the run.
+ * @param onError gets what the observer throws. Default: a process warning reports it.
+ */
+export function observeFacts(
+  { facts, state }: Extract<RunEvent, { kind: 'facts' }>,
+  observe: (fact: Fact, state: RunState) => void,
+  onError: (error: unknown, fact: Fact) => void = warn,
 ): void {
-  if (telemetry !== undefined) for (const fact of facts) telemetry.observe(fact, state);
-  if (keeper.observe === undefined) return;
   for (const fact of facts) {
     try {
-      keeper.observe(fact, state);
+      observe(fact, state);
     } catch (error) {
-      tellFault(keeper, error, fact);
+      try {
+        onError(error, fact);
+      } catch (second) {
+        warn(second);
+      }
     }
-  }
-}
-
-function tellFault(keeper: RunKeeper, error: unknown, fact: Fact): void {
-  try {
-    if (keeper.observerFailed === undefined) warn(error);
-    else keeper.observerFailed(error, fact);
-  } catch (second) {
-    warn(second);
   }
 }
 

@@ -1,5 +1,5 @@
 import { defined } from '../../../graph/defined.js';
-import type { Json } from '../../../graph/json.js';
+import { type Json, unreachable } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
@@ -7,7 +7,7 @@ import { type Journal, JournalConflictError } from '../store/journal.js';
 import { withLeases } from '../store/local-journal.js';
 import { LiveRun } from './live-run.js';
 import type { Ask } from './open-commands.js';
-import type { RunHost, RunKeeper, RunStart } from './run-host.js';
+import { observeFacts, type RunHost, type RunStart } from './run-host.js';
 
 /** What a host needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */
 export interface Cancellation {
@@ -18,9 +18,11 @@ export interface Cancellation {
 }
 
 /** A run to execute in this process, from start to end. */
-export interface InProcessRun extends RunStart, Omit<RunHost, 'journal'>, Pick<RunKeeper, 'observe'> {
+export interface InProcessRun extends RunStart, Omit<RunHost, 'journal'> {
   /** Where the transitions are written until the run is over. Default: nowhere. */
   readonly journal?: Journal;
+  /** Gets each fact in order, with the run after it. What it throws does not change the run. */
+  readonly observe?: (fact: Fact, state: RunState) => void;
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
   readonly signal?: Cancellation;
   /** Whether a run that waits for values of a model alone is left there, and not failed. Default: false. */
@@ -63,24 +65,36 @@ export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
         });
     };
     const decline = decliner(leavesValues);
+    const look = (): void => {
+      const outcome = outcomeOf(run);
+      if (outcome !== undefined) {
+        leave(() => resolve(outcome));
+        return;
+      }
+      decline(run);
+      if (!leavesValues || run.liveStatus !== 'asking') return;
+      run.leave();
+      leave(() => resolve({ status: 'running', state: run.state }));
+    };
     const { journal: _, ...rest } = options;
     const host = journal === undefined ? rest : { ...rest, journal: withLeases(journal) };
-    const run = new LiveRun(options, host, {
-      changed() {
-        const outcome = outcomeOf(run);
-        if (outcome !== undefined) {
-          leave(() => resolve(outcome));
-          return;
-        }
-        decline(run);
-        if (!leavesValues || run.liveStatus !== 'asking') return;
-        run.leave();
-        leave(() => resolve({ status: 'running', state: run.state }));
-      },
-      broken(fault) {
-        leave(() => reject(fault), !(fault instanceof JournalConflictError));
-      },
-      ...defined({ observe, observerFailed: onObserverError }),
+    const run = new LiveRun(options, host, (event) => {
+      switch (event.kind) {
+        case 'facts':
+          if (observe !== undefined) observeFacts(event, observe, onObserverError);
+          break;
+        case 'idle':
+          look();
+          break;
+        case 'lost':
+        case 'failed':
+          leave(() => reject(event.fault), !(event.fault instanceof JournalConflictError));
+          break;
+        case 'inbox':
+          break;
+        default:
+          unreachable(event);
+      }
     });
     signal?.addEventListener('abort', onAbort, { once: true });
     if (signal?.aborted) onAbort();

@@ -28,7 +28,7 @@ async function takenOver(
   if (loaded === undefined) throw new Error('the journal has no run');
   const context = { requestId: '1', progress() {} };
   const host = { calls: port(tools), clock: new Setup().clock };
-  return new LiveRun({ graph: of, loaded, context }, host, { changed() {}, broken() {} });
+  return new LiveRun({ graph: of, loaded, context }, host, () => {});
 }
 
 async function ended(run: LiveRun): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundedStream } from './bounded-stream.js';
+import { boundedStream } from './bodies.js';
 
 function source(chunks: readonly string[]): ReadableStream<Uint8Array> {
   return new ReadableStream({

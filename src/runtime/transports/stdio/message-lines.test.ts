@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Refusal } from './messages.js';
-import { MessageLines } from './stdio.js';
+import { checkMessage } from '../../protocol/sdk1/check-message.js';
+import type { Refusal } from '../messages.js';
+import { MessageLines } from './message-lines.js';
 
 const ping = (id: number) => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
 const LIMIT = 200;
@@ -10,6 +11,7 @@ function split(chunks: readonly Buffer[]) {
   const refused: Refusal[] = [];
   const passed: unknown[] = [];
   const lines = new MessageLines(
+    checkMessage,
     (message) => passed.push(message),
     (answer) => refused.push(answer),
     LIMIT,
@@ -90,6 +92,7 @@ describe('MessageLines', () => {
   test('an overlong request is answered as soon as its id is known', () => {
     const refused: Refusal[] = [];
     const lines = new MessageLines(
+      checkMessage,
       () => {},
       (answer) => refused.push(answer),
       LIMIT,

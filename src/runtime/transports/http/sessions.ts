@@ -1,17 +1,9 @@
-import type { WebStandardStreamableHTTPServerTransport as HttpTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import type { HttpLimits } from '../../server/http/http-options.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import type { Connection } from './contract.js';
-import { SessionEvents } from './event-store.js';
+import type { EventLog, HttpConnection, HttpConversation } from '../protocol-adapter.js';
+import type { HttpLimits } from './http-options.js';
 
 /** When a client whose stream has ended connects again, in ms. */
 const RETRY_MS = 1_000;
-
-/** Loads the SDK's transport on first use: a server over stdio starts without it. */
-export async function loadTransport(): Promise<typeof HttpTransport> {
-  const sdk = await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js');
-  return sdk.WebStandardStreamableHTTPServerTransport;
-}
 
 /** A server as a client sees it, and where. */
 export interface SessionView {
@@ -22,16 +14,18 @@ export interface SessionView {
 /** The conversation with one client, over many requests. */
 export interface Session {
   readonly id: string;
-  readonly transport: HttpTransport;
   /** The caller who began it; it does not exist for others. */
   readonly holder: string;
   /** What the client sees: it does not exist at the path of another profile. */
   readonly view: SessionView;
-  readonly connection: Connection;
+  readonly connection: HttpConnection;
   /** Responses that are still open. */
   openResponses: number;
   readonly idle: NodeJS.Timeout;
 }
+
+/** Opens the connection of a session. */
+type Connect = (conversation: HttpConversation) => Promise<HttpConnection>;
 
 /** The sessions of an HTTP server. One without requests ends after a while. */
 export class Sessions {
@@ -57,11 +51,7 @@ export class Sessions {
    *
    * @returns nothing where there is no room.
    */
-  async open(
-    holder: string,
-    view: SessionView,
-    connect: (transport: HttpTransport) => Promise<Connection>,
-  ): Promise<Session | undefined> {
+  async open(holder: string, view: SessionView, connect: Connect): Promise<Session | undefined> {
     const room = this.#makeRoom(holder);
     if (room === undefined) return undefined;
     const opening = { holder };
@@ -92,22 +82,11 @@ export class Sessions {
     return { replaced };
   }
 
-  async #begin(
-    holder: string,
-    view: SessionView,
-    connect: (transport: HttpTransport) => Promise<Connection>,
-  ): Promise<Session> {
-    const Transport = await loadTransport();
+  async #begin(holder: string, view: SessionView, connect: Connect): Promise<Session> {
     const id = crypto.randomUUID();
-    const transport = new Transport({
-      sessionIdGenerator: () => id,
-      eventStore: new SessionEvents(),
-      retryInterval: RETRY_MS,
-    });
-    const connection = await connect(transport);
+    const connection = await connect({ session: id, events: new SessionEvents(), retryMs: RETRY_MS });
     const session: Session = {
       id,
-      transport,
       holder,
       view,
       connection,
@@ -129,5 +108,45 @@ export class Sessions {
   #endIdle(session: Session): void {
     if (session.openResponses === 0) void session.connection.close();
     else session.idle.refresh();
+  }
+}
+
+interface StoredEvent {
+  readonly stream: string;
+  readonly message: object;
+}
+
+/** Messages of a session that are kept for a client that reconnects. */
+const EVENT_LIMIT = 256;
+
+/** The latest messages of one session, so that a client whose connection broke gets what it missed. */
+class SessionEvents implements EventLog {
+  readonly #events = new Map<string, StoredEvent>();
+  #count = 0;
+
+  async storeEvent(stream: string, message: object): Promise<string> {
+    this.#count += 1;
+    const id = String(this.#count);
+    this.#events.set(id, { stream, message });
+    if (this.#events.size > EVENT_LIMIT) this.#events.delete(String(this.#count - EVENT_LIMIT));
+    return id;
+  }
+
+  async getStreamIdForEventId(id: string): Promise<string | undefined> {
+    return this.#events.get(id)?.stream;
+  }
+
+  async replayEventsAfter(
+    lastId: string,
+    { send }: { readonly send: (id: string, message: object) => Promise<void> },
+  ): Promise<string> {
+    const stream = this.#events.get(lastId)?.stream ?? '';
+    for (const [id, event] of this.#events) {
+      const isLater = Number(id) > Number(lastId);
+      // An event without a method, result or error marks the start of a stream.
+      if (isLater && event.stream === stream && Object.keys(event.message).length > 0)
+        await send(id, event.message);
+    }
+    return stream;
   }
 }

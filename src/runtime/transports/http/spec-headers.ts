@@ -1,8 +1,7 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
+import { readHintsHeader, specTexts } from '../../server/specs/tool-hints.js';
+import type { ViewSelection } from '../../server/stepwright-server.js';
 import type { Log } from '../../tools/log.js';
-import { specTexts } from '../specs/spec-texts.js';
-import { readHintsHeader } from '../specs/tool-hints.js';
-import type { ViewSelection } from '../stepwright-server.js';
 
 /** Who sends a header. */
 export interface HeaderCaller {
@@ -27,7 +26,7 @@ export interface ClientHeaders {
 
 /** The headers of a request as a selection, or why it is refused. */
 export type ReadHeaders =
-  | { readonly ok: true; readonly brought: Omit<ViewSelection, 'profile' | 'caller'> }
+  | { readonly ok: true; readonly selection: Omit<ViewSelection, 'profile' | 'caller'> }
   | { readonly ok: false; readonly status: 400 | 403; readonly message: string };
 
 const HEADERS = [
@@ -58,7 +57,7 @@ export class SpecHeaders {
   }
 
   read(headers: Headers, caller: () => HeaderCaller): ReadHeaders {
-    const brought: Record<string, unknown> = {};
+    const selection: Record<string, unknown> = {};
     for (const { name, option, member } of HEADERS) {
       const value = headers.get(name);
       if (value === null) continue;
@@ -72,9 +71,9 @@ export class SpecHeaders {
       const read = member === 'hints' ? readHintsHeader(value) : { json: value };
       if ('problem' in read)
         return { ok: false, status: 400, message: specTexts.badHints(name, [read.problem]) };
-      brought[member] = read.json;
+      selection[member] = read.json;
     }
-    return { ok: true, brought };
+    return { ok: true, selection };
   }
 
   #ignore(name: string, option: string): void {

@@ -1,4 +1,4 @@
-import { serverTexts } from '../server-texts.js';
+import { clip } from '../../../graph/printable-text.js';
 
 /** Under which names a server is reached over HTTP, and from which web pages. */
 export interface HostValidationOptions {
@@ -46,12 +46,16 @@ export function hostValidation({
 }: HostValidationOptions = {}): (headers: HttpHeaders) => HttpRefusal | undefined {
   const hosts = allowedHosts.map((text) => {
     const host = readHost(text);
-    if (host === undefined) throw new RangeError(serverTexts.notHost(text));
-    return host;
+    if (host !== undefined) return host;
+    throw new RangeError(
+      `\`allowedHosts\` lists '${clip(text)}', which is not a host: write \`example.com\` or \`example.com:8443\``,
+    );
   });
   const origins = allowedOrigins?.map((text) => {
-    if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#]+$/i.test(text)) throw new RangeError(serverTexts.notOrigin(text));
-    return originOf(text);
+    if (/^[a-z][a-z0-9+.-]*:\/\/[^/?#]+$/i.test(text)) return originOf(text);
+    throw new RangeError(
+      `\`allowedOrigins\` lists '${clip(text)}', which is not an origin: write \`https://example.com\``,
+    );
   });
   const isAllowedHost = (text: string | undefined): boolean => {
     const host = text === undefined ? undefined : readHost(text);
@@ -64,10 +68,18 @@ export function hostValidation({
   };
   return (headers) => {
     const host = single(headers.host ?? headers[':authority']);
-    if (!isAllowedHost(host)) return refusal(serverTexts.foreignHost(host));
+    if (!isAllowedHost(host)) {
+      const fault =
+        host === undefined
+          ? 'the request has no Host header'
+          : `this server is not served as '${clip(host)}'`;
+      return refusal(`${fault}. Its operator lists its names in \`allowedHosts\`.`);
+    }
     const origin = headers.origin;
     if (origin === undefined || (typeof origin === 'string' && isAllowedOrigin(origin))) return undefined;
-    return refusal(serverTexts.foreignOrigin(String(origin)));
+    return refusal(
+      `pages of '${clip(String(origin))}' must not call this server. Its operator lists those that may in \`allowedOrigins\`.`,
+    );
   };
 }
 
@@ -93,8 +105,8 @@ function single(header: string | readonly string[] | undefined): string | undefi
   return typeof header === 'string' ? header : undefined;
 }
 
-function refusal(message: string): HttpRefusal {
-  const error = { code: -32_000, message };
+function refusal(why: string): HttpRefusal {
+  const error = { code: -32_000, message: `Forbidden: ${why}` };
   return {
     status: 403,
     headers: { 'content-type': 'application/json' },

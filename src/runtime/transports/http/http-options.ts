@@ -1,9 +1,9 @@
-import { checkLimits } from '../options.js';
-import type { TurnLimits } from '../requests/fair-turns.js';
+import { clip } from '../../../graph/printable-text.js';
+import { checkLimits } from '../../server/options.js';
+import type { TurnLimits } from '../../server/requests/fair-turns.js';
 import type { BearerAuth } from './bearer-auth.js';
 import { isTrustProxy, type TrustProxy } from './client-address.js';
 import type { HostValidationOptions } from './host-validation.js';
-import { httpTexts } from './http-texts.js';
 import type { ClientHeaders } from './spec-headers.js';
 
 /** Options of a server over HTTP beside those of every server. */
@@ -76,9 +76,16 @@ export interface ResolvedHttpSettings extends HttpSettings {
  */
 export function resolveHttpSettings(settings: HttpSettings): ResolvedHttpSettings {
   const { path = '/mcp', sessions = 'auto', trustProxy = 0 } = settings;
-  if (!/^\/[^?#\s]*$/.test(path)) throw new RangeError(httpTexts.notPath(path));
-  if (!['auto', 'always', 'never'].includes(sessions)) throw new RangeError(httpTexts.badMode(sessions));
-  if (!isTrustProxy(trustProxy)) throw new RangeError(httpTexts.badTrustProxy(trustProxy));
+  if (!/^\/[^?#\s]*$/.test(path))
+    throw new RangeError(`path must begin with "/" and have no "?" or "#", and is '${clip(path)}'`);
+  if (!['auto', 'always', 'never'].includes(sessions))
+    throw new RangeError(`sessions must be 'auto', 'always' or 'never', not '${clip(sessions)}'`);
+  if (!isTrustProxy(trustProxy)) {
+    const shown = clip(String(trustProxy));
+    throw new RangeError(
+      `trustProxy must be the number of proxies before the server, a whole number from 0, or a function, not ${shown}`,
+    );
+  }
   const limits = { ...DEFAULT_LIMITS, ...settings.limits };
   checkLimits(Object.entries(limits).map(([name, limit]) => [`limits.${name}`, limit]));
   return { ...settings, path, sessions, limits, trustProxy };

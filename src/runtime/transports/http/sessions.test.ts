@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Connection } from './contract.js';
+import type { HttpConnection } from '../protocol-adapter.js';
 import { Sessions, type SessionView } from './sessions.js';
 
 /** What the clients see does not matter here. */
@@ -12,7 +12,7 @@ function connections() {
     get open() {
       return open;
     },
-    async connect(): Promise<Connection> {
+    async connect(): Promise<HttpConnection> {
       open += 1;
       let end = (): void => {};
       const closed = new Promise<void>((resolve) => {
@@ -22,7 +22,7 @@ function connections() {
         open -= 1;
         end();
       };
-      return { closed, close };
+      return { closed, close, answer: () => Promise.resolve(new Response()) };
     },
   };
 }

@@ -1,106 +1,12 @@
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { adapterTexts } from '../../server/server-texts.js';
-import { claimStdout } from './claim-stdout.js';
-import type { ServerTransport } from './contract.js';
-import { type Refusal, readMessage, refusal, refusalCodes, requestId } from './messages.js';
-
-/** The process's stdin and stdout, taken over for the protocol. */
-export interface Stdio {
-  readonly transport: ServerTransport;
-  /** Settles when the client sends nothing more: stdin ended, and every message of it was taken in. */
-  readonly ended: Promise<void>;
-  /** Settles when the client reads nothing more: stdout broke. */
-  readonly broken: Promise<void>;
-  /** Gives stdout back. */
-  release(): void;
-}
-
-/**
- * Takes stdout over for protocol messages; see {@link claimStdout}: one stray line would make the client drop the
- * connection. Lines of stdin that are no messages are answered with a protocol error here, with one line on stderr each.
- *
- * @param onStray called before each write to stdout that goes to stderr instead.
- */
-export function claimStdio(onStray: () => void): Stdio {
-  const { stdin, stdout, stderr } = process;
-  const { write, release } = claimStdout(onStray);
-  const transport = new StdioTransport(write);
-  const ended = new Promise<void>((resolve) => {
-    // A broken stdin has ended as well.
-    for (const event of ['end', 'close', 'error'] as const) {
-      stdin.once(event, () => {
-        transport.inputEnded();
-        resolve();
-      });
-    }
-  });
-  const broken = new Promise<void>((resolve) => {
-    const gone = (): void => resolve();
-    // These stay: a client that left makes every later write fail, which must not end the process by itself.
-    stdout.on('error', gone);
-    stderr.on('error', () => {});
-  });
-  return {
-    transport,
-    ended,
-    broken,
-    release,
-  };
-}
-
-/** Messages over stdin and stdout, a line each. Unlike that of the SDK it reads every line once. */
-class StdioTransport implements Transport, ServerTransport {
-  onclose: Transport['onclose'];
-  onerror: Transport['onerror'];
-  onmessage: Transport['onmessage'];
-  readonly #lines: MessageLines;
-  readonly #write: (text: string) => boolean;
-  readonly #onData = (chunk: Buffer): void => this.#lines.write(chunk);
-
-  /** @param write to the client; false where it is to be given time. */
-  constructor(write: (text: string) => boolean) {
-    this.#write = write;
-    this.#lines = new MessageLines(
-      (message) => this.#take(message),
-      (answer) => {
-        process.stderr.write(`${adapterTexts.refused(answer.error.message)}\n`);
-        write(`${JSON.stringify(answer)}\n`);
-      },
-    );
-  }
-
-  async start(): Promise<void> {
-    process.stdin.on('data', this.#onData);
-  }
-
-  send(message: object): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#write(`${JSON.stringify(message)}\n`)) resolve();
-      else process.stdout.once('drain', resolve);
-    });
-  }
-
-  async close(): Promise<void> {
-    const { stdin } = process;
-    stdin.off('data', this.#onData);
-    if (stdin.listenerCount('data') === 0) stdin.pause();
-    this.onclose?.();
-  }
-
-  /** The last line may lack its newline. */
-  inputEnded(): void {
-    this.#lines.end();
-  }
-
-  #take(message: JSONRPCMessage): void {
-    try {
-      this.onmessage?.(message);
-    } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
-    }
-  }
-}
+import {
+  type Message,
+  type ReadMessage,
+  type Refusal,
+  readMessage,
+  refusal,
+  refusalCodes,
+  requestId,
+} from '../messages.js';
 
 /** The longest message a client may send, in bytes without its newline. */
 const MESSAGE_LIMIT_BYTES = 10 * 1024 * 1024;
@@ -120,7 +26,8 @@ export class MessageLines {
   #isRefused = false;
 
   constructor(
-    readonly take: (message: JSONRPCMessage) => void,
+    readonly check: (value: unknown) => ReadMessage,
+    readonly take: (message: Message) => void,
     readonly refuse: (answer: Refusal) => void,
     readonly limit: number = MESSAGE_LIMIT_BYTES,
   ) {}
@@ -164,7 +71,8 @@ export class MessageLines {
 
   #refuseOverlong(id: Refusal['id']): void {
     this.#isRefused = true;
-    this.refuse(refusal(refusalCodes.invalidRequest, adapterTexts.messageTooLong(this.limit), id));
+    const text = `Invalid Request: a message must not exceed ${this.limit} bytes; send large content in several calls, or a reference to it`;
+    this.refuse(refusal(refusalCodes.invalidRequest, text, id));
   }
 
   #endLine(): void {
@@ -178,7 +86,7 @@ export class MessageLines {
     if (isOverlong) return;
     const text = Buffer.concat(pieces).toString('utf8');
     if (text.trim() === '') return;
-    const line = readMessage(text);
+    const line = readMessage(text, this.check);
     if (line.ok) this.take(line.message);
     else this.refuse(line.refusal);
   }

@@ -1,15 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { HttpSettings } from '../../server/http/http-options.js';
-import { httpTexts } from '../../server/http/http-texts.js';
 import type { ServerSettings } from '../../server/options.js';
 import { drainOnSignals, guardProcess, reportExitDuringCalls } from '../../server/process.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import type { WithFactories } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
-import { type HttpHandler, httpHandler } from './http.js';
-import { serverOrExit, startOrExit, untypedServer } from './serve.js';
+import type { ProtocolAdapter } from '../protocol-adapter.js';
+import { serverOrExit, startOrExit } from '../start-server.js';
+import { type HttpHandler, httpHandler } from './endpoint.js';
+import type { HttpSettings } from './http-options.js';
 
 /** Where a server listens. */
 export interface ListenSettings {
@@ -28,35 +27,6 @@ export interface RunningHttpServer {
   readonly closed: Promise<void>;
   /** Answers the requests in flight, within `graceMs` (default 1 000), and ends all connections; the process goes on. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
-}
-
-/**
- * Answers MCP over HTTP where requests and responses are those of the web platform: Hono, Next, Bun, Deno, workers.
- * The server of the registry is in `server`.
- *
- * @throws StaleRegistryError, RegistrationError, FactoriesError as `createServer` does.
- * @throws RangeError for a setting that is malformed.
- * @example
- * ```ts
- * const mcp = fetchHandler(registry, { allowedHosts: ['mcp.example.com'] });
- * app.all('/mcp', (c) => mcp(c.req.raw));
- * ```
- */
-export function fetchHandler<R extends Registry>(
-  registry: R,
-  ...options: WithFactories<R, ServerSettings & HttpSettings>
-): HttpHandler;
-/** Answers for a server that `createServer` has made. */
-export function fetchHandler(
-  server: StepwrightServer,
-  settings?: HttpSettings & Pick<ServerSettings, 'log' | 'logLevel'>,
-): HttpHandler;
-export function fetchHandler(
-  served: Registry | StepwrightServer,
-  settings: ServerSettings & HttpSettings = {},
-): HttpHandler {
-  const server = 'callTool' in served ? served : untypedServer(served, settings);
-  return httpHandler(server, settings, encodedLog(settings.log, settings.logLevel));
 }
 
 /**
@@ -86,31 +56,19 @@ async function listenerOf(handler: HttpHandler) {
   );
 }
 
-/**
- * Serves a generated registry over streamable HTTP: the whole of a server program. It answers at `path`, and at `/health`
- * and `/ready`, which is 503 while the server is being drained.
- *
- * Only requests for the hosts in `allowedHosts` are answered, by default those for this machine. SIGTERM and SIGINT end
- * the process once the server is drained (see `drainOnSignals`). It ends at once, with exit code 1 and the reason on
- * stderr, when the registry is stale, a factory is missing, a built workflow has faults or `onStart` throws.
- *
- * @throws RangeError for a setting that is malformed.
- * @throws Error when it cannot listen: the port is in use.
- * @example
- * ```ts
- * await serveHttp(registry, { port: 8080, host: '0.0.0.0', allowedHosts: ['mcp.example.com'] });
- * ```
- */
-export async function serveHttp<R extends Registry>(
-  registry: R,
-  ...[options]: WithFactories<R, ServerSettings & HttpSettings & ListenSettings>
+/** Serves a registry over HTTP; see `serveHttp` of the adapter. */
+export async function serveOverHttp(
+  adapter: ProtocolAdapter,
+  registry: Registry,
+  options: (ServerSettings & HttpSettings & ListenSettings) | undefined,
 ): Promise<RunningHttpServer> {
-  const { port = 3000, host = '127.0.0.1' }: ListenSettings = options ?? {};
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new RangeError(httpTexts.badPort(port));
+  const { port = 3000, host = '127.0.0.1' } = options ?? {};
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new RangeError(`port must be a whole number from 0 to 65535, not ${String(port)}`);
   const server = await serverOrExit(registry, options);
   await startOrExit(server);
   const log = encodedLog(options?.log, options?.logLevel);
-  const handler = httpHandler(server, options ?? {}, log);
+  const handler = httpHandler(adapter, server, options ?? {}, log);
   // Loaded here, since a server over stdio starts without it.
   const { createServer: createHttpServer } = await import('node:http');
   const http = createHttpServer(nodeHandler(handler));
@@ -131,7 +89,9 @@ export async function serveHttp<R extends Registry>(
   };
   const ignoreSignals = drainOnSignals(server, { close: () => end(CLOSE_GRACE_MS) });
   const url = addressOf(http, host, options?.path ?? '/mcp');
-  log(httpTexts.listening(url.href, options?.sessions ?? 'auto', options?.store), {
+  const { sessions = 'auto', store = 'memory' } = options ?? {};
+  const kept = store === 'memory' ? 'the memory of this process' : `'${store}'`;
+  log(`serving MCP at ${url.href}; sessions: ${sessions}; runs are kept in ${kept}`, {
     event: 'server.listening',
     level: 'info',
   });
@@ -165,8 +125,8 @@ async function flushed(http: Server, closed: Promise<void>): Promise<void> {
 async function listen(http: Server, host: string, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => {
-      if (error.code === 'EADDRINUSE') reject(new Error(httpTexts.portInUse(host, port), { cause: error }));
-      else reject(error);
+      const text = `port ${port} of ${host} is in use: stop the other program, or choose another port`;
+      reject(error.code === 'EADDRINUSE' ? new Error(text, { cause: error }) : error);
     };
     http.once('error', fail);
     http.listen(port, host, () => {

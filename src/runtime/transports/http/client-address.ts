@@ -1,3 +1,5 @@
+import ipaddr from 'ipaddr.js';
+
 /**
  * Which proxies before the server are trusted to name the client in `X-Forwarded-For`: how many there are, or a function
  * of a proxy's address and its position, 0 for the one that connects to the server. The address is undefined for a
@@ -36,23 +38,14 @@ export function clientAddress(
   return address;
 }
 
-const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-const IPV4 = new RegExp(`^(${OCTET}(?:\\.${OCTET}){3})(?::\\d{1,5})?$`);
-const IPV6 = /^(?:\[([\da-f:.]{2,45})\](?::\d{1,5})?|([\da-f:.]{2,45}))$/i;
-/** An IPv4 address within IPv6, as the parser of URLs writes it. */
-const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
+/** An address with a port, as some proxies write it: `[2001:db8::1]:443` or `192.0.2.1:443`. */
+const WITH_PORT = /^(?:\[([\da-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/i;
 
 /** One writing of an address, without a port; undefined for a text that is none. */
 function normalAddress(text: string): string | undefined {
-  const ipv4 = IPV4.exec(text)?.[1];
-  if (ipv4 !== undefined) return ipv4;
-  const [, bracketed, plain] = IPV6.exec(text) ?? [];
-  const host = `http://[${bracketed ?? plain ?? ''}]`;
-  if (!URL.canParse(host)) return undefined;
-  const ipv6 = new URL(host).hostname.slice(1, -1);
-  const [, high, low] = MAPPED.exec(ipv6) ?? [];
-  if (high === undefined || low === undefined) return ipv6;
-  return [high, low]
-    .flatMap((part) => [Number.parseInt(part, 16) >> 8, Number.parseInt(part, 16) & 255])
-    .join('.');
+  const [, bracketed, ipv4] = WITH_PORT.exec(text) ?? [];
+  const address = bracketed ?? ipv4 ?? text;
+  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+  // The zone of a link-local address has a meaning on one machine alone.
+  return isAddress && !address.includes('%') ? ipaddr.process(address).toString() : undefined;
 }

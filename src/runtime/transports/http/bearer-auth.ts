@@ -2,9 +2,9 @@ import type { AuthInfo } from '../../../decorators/context.js';
 import { isRole } from '../../../graph/answerers.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { SCOPE } from '../../../graph/names.js';
+import { clip } from '../../../graph/printable-text.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
-import { httpTexts } from './http-texts.js';
 
 /** Who may call a server over HTTP: callers with a bearer token (RFC 6750) that the operator knows. */
 export interface BearerAuth {
@@ -50,6 +50,8 @@ export type Authentication =
 /** Where the metadata of a protected resource is, before the path of the resource (RFC 9728). */
 const METADATA_PATH = '/.well-known/oauth-protected-resource';
 
+const NO_TOKEN = 'This server needs a bearer token';
+
 /** Checks the tokens of requests, and tells clients where to get one. */
 export class Bearer {
   readonly #resource: URL | undefined;
@@ -63,15 +65,21 @@ export class Bearer {
     const { resource, authorizationServers = [], requiredScopes = [], scopesSupported = [] } = options;
     if (resource !== undefined) {
       const text = String(resource);
-      if (!URL.canParse(text) || text.includes('#')) throw new RangeError(httpTexts.notResource(text));
+      if (!URL.canParse(text) || text.includes('#'))
+        throw new RangeError(`auth.resource must be an absolute URL without fragment, not '${clip(text)}'`);
       this.#resource = new URL(text);
     }
     for (const text of authorizationServers) {
       if (!/^https?:\/\//i.test(text) || !URL.canParse(text))
-        throw new RangeError(httpTexts.notAuthorizationServer(text));
+        throw new RangeError(
+          `auth.authorizationServers lists '${clip(text)}', which is not an absolute http(s) URL`,
+        );
     }
     for (const scope of [...requiredScopes, ...scopesSupported]) {
-      if (!SCOPE.test(scope)) throw new RangeError(httpTexts.notScope(scope));
+      if (SCOPE.test(scope)) continue;
+      throw new RangeError(
+        `auth lists the scope '${clip(scope)}': a scope has no spaces, quotes or backslashes`,
+      );
     }
   }
 
@@ -91,32 +99,39 @@ export class Bearer {
     const header = request.headers.get('authorization');
     if (header === null) {
       if (this.options.allowAnonymous === true) return { ok: true };
-      return this.#refuse(url, 401, undefined, httpTexts.noToken());
+      return this.#refuse(url, 401, undefined, NO_TOKEN);
     }
     const [, token] = /^Bearer +([\w.~+/-]+=*) *$/i.exec(header) ?? [];
-    if (token === undefined) return this.#refuse(url, 401, 'invalid_token', httpTexts.notBearer());
+    if (token === undefined)
+      return this.#refuse(url, 401, 'invalid_token', 'The Authorization header must be `Bearer` and a token');
     let verified: VerifiedToken | undefined;
     try {
       verified = await this.options.verify(token, request);
     } catch (error) {
-      this.log(httpTexts.verifyThrew(thrownReport(error)), { event: 'auth.fault' });
-      return { ok: false, response: errorResponse(500, 'server_error', httpTexts.internal()) };
+      return this.#fail(`auth.verify threw: ${thrownReport(error)}`);
     }
-    if (verified === undefined) return this.#refuse(url, 401, 'invalid_token', httpTexts.unknownToken());
+    if (verified === undefined)
+      return this.#refuse(url, 401, 'invalid_token', 'The token is unknown, or was revoked');
     const fault = faultOf(verified);
-    if (fault !== undefined) {
-      this.log(httpTexts.badVerified(fault), { event: 'auth.fault' });
-      return { ok: false, response: errorResponse(500, 'server_error', httpTexts.internal()) };
-    }
-    return this.#admit(url, verified);
+    if (fault === undefined) return this.#admit(url, verified);
+    return this.#fail(
+      `auth.verify must return { clientId, scopes } or undefined, but returned ${fault}: the request was refused`,
+    );
+  }
+
+  /** Refuses a request for a fault of the operator. */
+  #fail(fault: string): Authentication {
+    this.log(fault, { event: 'auth.fault' });
+    const text = 'Internal error; the log of the server has the details';
+    return { ok: false, response: errorResponse(500, 'server_error', text) };
   }
 
   #admit(url: URL, verified: VerifiedToken): Authentication {
     const { expiresAt, audience, scopes } = verified;
     if (expiresAt !== undefined && !(expiresAt * 1_000 > Date.now()))
-      return this.#refuse(url, 401, 'invalid_token', httpTexts.expiredToken());
+      return this.#refuse(url, 401, 'invalid_token', 'The token has expired');
     if (audience !== undefined && !audiencesOf(audience).includes(sameAddress(this.#resourceOf(url))))
-      return this.#refuse(url, 401, 'invalid_token', httpTexts.foreignToken());
+      return this.#refuse(url, 401, 'invalid_token', 'The token was issued for another server');
     const missing = (this.options.requiredScopes ?? []).filter((scope) => !scopes.includes(scope));
     return missing.length === 0
       ? { ok: true, auth: verified }
@@ -128,8 +143,14 @@ export class Bearer {
    * @param hasToken whether it had one.
    */
   lacking(url: URL, scopes: readonly string[], hasToken = true): Response {
-    if (!hasToken) return this.#refusal(url, 401, undefined, httpTexts.noToken(), scopes);
-    return this.#refusal(url, 403, 'insufficient_scope', httpTexts.missingScopes(scopes), scopes);
+    if (!hasToken) return this.#refusal(url, 401, undefined, NO_TOKEN, scopes);
+    return this.#refusal(
+      url,
+      403,
+      'insufficient_scope',
+      `The token lacks the scopes ${scopes.join(' ')}`,
+      scopes,
+    );
   }
 
   #refuse(url: URL, status: number, error: string | undefined, description: string): Authentication {
