@@ -2,9 +2,9 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { nodesOf } from '../../graph/nodes.js';
+import { clip } from '../../graph/printable-text.js';
 import { unanswerable } from '../runs/actions/answerers.js';
 import type { RunStore } from '../runs/run-store.js';
-import { RunStoreOnDemand } from '../runs/run-store-on-demand.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
@@ -14,10 +14,10 @@ import type { UpstreamDrift } from './catalogue/upstream-drift.js';
 import { type RunTool, runToolsFor } from './composite/run-tools.js';
 import { type Registered, runTraitsOf } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
+import { openRunStore } from './open-run-store.js';
 import type { ResolvedSettings } from './options.js';
 import { RequestGate } from './requests/limits.js';
 import { PromptRenderer } from './requests/prompt-renderer.js';
-import { serverTexts } from './server-texts.js';
 import type { ServerSpecs } from './specs/server-specs.js';
 
 /** What all views of a server share: runs, tools, the process. */
@@ -46,11 +46,10 @@ export class ServerParts {
     readonly schemas: SchemaCompiler,
     registered: Registered,
   ) {
-    const { hooks, log, journal, storePath } = settings;
+    const { hooks, log, storePath } = settings;
     this.lifecycle = new Lifecycle(hooks, log);
     this.renderer = new PromptRenderer(registry, factories, settings);
-    const hasRuns = journal !== undefined || storePath !== undefined;
-    this.runs = new RunStoreOnDemand(() => this.#openRuns(), hasRuns);
+    this.runs = this.#runStore();
     this.base = new LiveCatalogue(this, baseLayer(settings), undefined, registered);
     for (const warning of this.base.current.warnings)
       log(warning, { event: 'workflow.warning', level: 'warning' });
@@ -112,11 +111,13 @@ export class ServerParts {
     const graphs = [...this.base.current.workflows.values()].map(({ graph }) => graph);
     const tools = undeclaredTools(this.registry, graphs);
     if (tools.length === 0) return;
-    this.settings.log(serverTexts.undeclaredSafety(tools), { event: 'store.retry_safety', level: 'warning' });
+    this.settings.log(
+      `a run in the store pauses when the server is stopped in a call of ${tools.map((tool) => `\`${clip(tool)}\``).join(', ')}: say what another call does, \`retrySafety: 'idempotent'\`, \`'key'\` or \`'none'\` of @Tool`,
+      { event: 'store.retry_safety', level: 'warning' },
+    );
   }
 
-  async #openRuns(): Promise<RunStore> {
-    const { openRunStore } = await import('./open-run-store.js');
+  #runStore(): RunStore {
     const { toolset, settings, schemas } = this;
     return openRunStore(toolset, settings, {
       schemas,
@@ -138,7 +139,7 @@ function baseLayer({ workflows, prompts, offerWorkflows }: ResolvedSettings): La
  * The tools that steps call and whose declarations do not say what another call does, by their names. A run in a file that
  * was interrupted in a call of one pauses.
  */
-export function undeclaredTools({ tools }: Registry, graphs: Iterable<Graph>): readonly string[] {
+function undeclaredTools({ tools }: Registry, graphs: Iterable<Graph>): readonly string[] {
   const called = new Set<string>();
   for (const graph of graphs) {
     for (const scope of [graph, ...(graph.tasks ?? [])]) {

@@ -1,6 +1,5 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
-import { specTexts } from '../../server/specs/spec-texts.js';
-import { readHintsHeader } from '../../server/specs/tool-hints.js';
+import { readHintsHeader, specTexts } from '../../server/specs/tool-hints.js';
 import type { ViewSelection } from '../../server/stepwright-server.js';
 import type { Log } from '../../tools/log.js';
 
