@@ -8,7 +8,7 @@ import type { RunMask } from '../secrets/run-mask.js';
 import { UndoLog } from './leaf-logs.js';
 import { type BlockMeta, limited, type PromptMessage, sized, textBlock } from './messages.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';
-import { constructTexts, printExpression, texts } from './texts.js';
+import { constructTexts, cutNote, names, printExpression, stop, texts } from './texts.js';
 
 /** What a list of steps has to say: the top of the workflow, an arm, a branch, an item. In the order in which steps end. */
 export class PartLog {
@@ -152,7 +152,7 @@ export class BranchLog extends SingleLog {
   protected override tell(fact: StepFact): void {
     if (fact.kind !== 'branchTaken' || this.node.kind !== 'branch') return;
     if (soleBody(this.node) !== undefined) return;
-    const next = fact.goto === undefined ? '' : constructTexts.goesOnWith(fact.goto);
+    const next = fact.goto === undefined ? '' : ` It leads to '${fact.goto}'.`;
     this.say('assistant', 'branch', `${decision(this.node, fact.arm)}${next}`, {
       'stepwright/arm': fact.arm,
     });
@@ -173,12 +173,12 @@ function decision(node: BranchNode, taken: string): string {
   const chosen = node.cases[place];
   const head =
     chosen === undefined
-      ? constructTexts.takenElse(node.id, taken)
+      ? `Step '${node.id}' takes '${taken}', because no condition before it holds.`
       : constructTexts.taken(node.id, taken, printExpression(chosen.when));
   return [
     head,
     ...before.map(({ id, when }) => constructTexts.notTaken(id, printExpression(when))),
-    ...(after.length === 0 ? [] : [constructTexts.notLookedAt(after.map(({ id }) => id))]),
+    ...(after.length === 0 ? [] : [` Not checked: ${names(after.map(({ id }) => id))}.`]),
   ].join('');
 }
 
@@ -206,13 +206,13 @@ export class WorkflowLog extends SingleLog {
       const { text, size } = limited(jsonText(this.secrets.text(summary)));
       this.say('user', 'result', texts.summary(text, size), { 'stepwright/summary': true, ...sized(size) });
     } else if (value === undefined || value === null) {
-      this.say('user', 'result', constructTexts.workflowDone(node.id, node.workflow));
+      this.say('user', 'result', `Workflow '${node.workflow}' (step '${node.id}') is done.`);
     } else {
       const { text, size } = limited(jsonText(this.secrets.output(value, this.instance), 2));
       this.say(
         'user',
         'result',
-        constructTexts.workflowResult(node.id, node.workflow, text, size),
+        `Result of workflow '${node.workflow}' (step '${node.id}'):\n${text}${cutNote('result', size)}`,
         sized(size),
       );
     }
@@ -254,7 +254,8 @@ export class ParallelLog extends ContainerLog {
     const { id } = this.node;
     const inOrder = this.#branches().filter((arm) => failed.includes(arm));
     this.closeParts();
-    if (failed.length > 0) this.say('assistant', 'group', constructTexts.withoutFailed(id, inOrder));
+    if (failed.length > 0)
+      this.say('assistant', 'group', `Step '${id}' continues without ${names(inOrder)}, which failed.`);
   }
 
   protected override inside(): readonly PromptMessage[] {
@@ -264,7 +265,7 @@ export class ParallelLog extends ContainerLog {
     return [
       ...begun.flatMap((arm) => this.#told(arm)),
       ...(isOver && left.length > 0
-        ? [this.message('skip', constructTexts.branchNotBegun(left, this.node.id))]
+        ? [this.message('skip', `${names(left)} of '${this.node.id}' did not begin.`)]
         : []),
     ];
   }
@@ -296,7 +297,7 @@ export class ParallelLog extends ContainerLog {
     const outcome = this.#outcomes.get(arm);
     const about = { 'stepwright/branch': arm };
     const isDone = outcome?.status === 'succeeded' && said.length === 0;
-    const head = isDone ? constructTexts.branchDone(arm, id) : constructTexts.branch(arm, id);
+    const head = isDone ? `Branch '${arm}' of '${id}' is done.` : `Branch '${arm}' of '${id}':`;
     const isSilent = said.length === 0 && !isDone;
     return [
       ...(isSilent ? [] : [this.message('group', head, about)]),
@@ -308,11 +309,11 @@ export class ParallelLog extends ContainerLog {
   #ending(arm: string, outcome: Outcome | undefined, about: Partial<BlockMeta>): PromptMessage[] {
     const { id } = this.node;
     if (outcome?.status === 'cancelled') {
-      return [this.message('group', constructTexts.branchCancelled(arm, id), about)];
+      return [this.message('group', `Branch '${arm}' of '${id}' was cancelled.`, about)];
     }
     if (outcome?.status !== 'failed') return [];
     const { code, message } = outcome.failure;
-    const text = this.secrets.text(constructTexts.branchFailed(arm, id, message));
+    const text = this.secrets.text(`Branch '${arm}' of '${id}' failed: ${stop(oneLine(message))}`);
     return [this.message('error', text, { ...about, 'stepwright/code': code }, 'user')];
   }
 

@@ -6,7 +6,7 @@ import { itemsOf } from '../engine/read.js';
 import { ContainerLog, PartLog } from './container-log.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import type { FactOf, StepFact } from './step-log.js';
-import { constructTexts, shortJson, texts } from './texts.js';
+import { amountOf, constructTexts, cutNote, shortJson, texts } from './texts.js';
 
 /** How many items of a loop are shown in full. */
 export const ITEMS_IN_FULL = 5;
@@ -48,7 +48,7 @@ export class ForeachLog extends ContainerLog {
   protected override succeeded({ summary }: FactOf<'nodeSucceeded'>): void {
     const { id } = this.node;
     if (this.#count === 0) {
-      this.say('assistant', 'group', constructTexts.noItems(id));
+      this.say('assistant', 'group', `Step '${id}' has no items to go through.`);
       return;
     }
     const count = this.#count;
@@ -60,11 +60,20 @@ export class ForeachLog extends ContainerLog {
       return;
     }
     if (this.node.kind === 'foreach' && this.node.body.value === undefined) {
-      this.say('assistant', 'group', constructTexts.loopDone(id, count));
+      this.say(
+        'assistant',
+        'group',
+        `Step '${id}' is done with ${count === 1 ? 'its item' : `all ${count} items`}.`,
+      );
       return;
     }
     const { text, size } = limited(jsonText(this.secrets.output(values, this.instance), 2));
-    this.say('user', 'result', constructTexts.loopResult(id, count, text, size), sized(size));
+    this.say(
+      'user',
+      'result',
+      `Result of '${id}' (${amountOf(count, 'item')}):\n${text}${cutNote('result', size)}`,
+      sized(size),
+    );
   }
 
   protected override inside(): readonly PromptMessage[] {
@@ -79,7 +88,7 @@ export class ForeachLog extends ContainerLog {
         : [this.message('group', constructTexts.otherItems(this.node.id, this.#hidden))]),
       ...(left === 0 || running
         ? []
-        : [this.message('skip', constructTexts.itemsNotBegun(left, this.node.id))]),
+        : [this.message('skip', `${amountOf(left, 'item')} of '${this.node.id}' did not begin.`)]),
     ];
   }
 
@@ -98,11 +107,18 @@ export class ForeachLog extends ContainerLog {
     this.#begun += 1;
     if (!this.#hasBegun) {
       this.#hasBegun = true;
-      this.say('assistant', 'group', constructTexts.items(this.node.id, count, this.node.concurrency));
+      this.say(
+        'assistant',
+        'group',
+        `Step '${this.node.id}' goes through ${amountOf(count, 'item')}${count > 1 && this.node.concurrency > 1 ? `, ${Math.min(this.node.concurrency, count)} at a time` : ''}.`,
+      );
     }
     const item = itemsOf(state, this.instance.key)?.[index];
     const shown = item === undefined ? undefined : shortJson(this.secrets.item(item, this.instance, index));
-    this.#item(index, constructTexts.item(index + 1, count, this.node.id, shown));
+    this.#item(
+      index,
+      `Item ${index + 1} of ${count} of '${this.node.id}':${shown === undefined ? '' : ` ${shown}`}`,
+    );
   }
 
   #ends(index: number, outcome: Outcome): void {

@@ -3,14 +3,14 @@ import { defined } from '../../graph/defined.js';
 import { references } from '../../graph/expression/traversal.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, type Value } from '../../graph/json.js';
 import type { AskNode, CallNode } from '../../graph/model.js';
-import { jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
+import { jsonText, oneLine } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
 import { answerSchema } from '../engine/nodes/wait.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { type HandOffCall, RESULT_LIMIT } from './messages.js';
 import { nameOf } from './planned-run.js';
-import { names, oneOf, stop, texts } from './texts.js';
+import { names, oneOf, stop } from './texts.js';
 
 /** How the call went that a hand-off asks for once more. */
 export interface Tried {
@@ -30,41 +30,27 @@ const howItWent = (tried: Tried | undefined): string => {
     : ` It was tried and failed: ${why}`;
 };
 
-const whatRemains: Readonly<Record<Certainty, string>> = {
+export const whatRemains: Readonly<Record<Certainty, string>> = {
   all: 'Side effects remain that were to be undone.',
   some: 'Side effects remain that were to be undone, except for those that may have been undone, as their notes say.',
   none: 'Side effects may remain that were to be undone.',
 };
 
-const numbered = (lines: readonly string[]): string =>
+export const numbered = (lines: readonly string[]): string =>
   lines.map((line, index) => `${index + 1}. ${line}`).join('\n');
 
-const late = ' The call timed out or was cancelled, and took effect afterwards.';
+export const late = ' The call timed out or was cancelled, and took effect afterwards.';
 
 /** The texts of a hand-off about constructs, and about side effects that remain. */
 export const handOffTexts = {
   /** `step` is a name in quotes, and its place. */
   undone: (step: string | undefined, report: string) =>
     step === undefined ? report : `Step ${step}: ${report}`,
-  toCleanUp: (calls: readonly string[], certainty: Certainty) =>
-    `${whatRemains[certainty]} To clean up, make these tool calls:\n\n${numbered(calls)}`,
-  /** `steps` are lines of {@link handOffTexts.stuck}. */
-  cannotCleanUp: (steps: readonly string[]) =>
-    `Side effects of these steps remain, and the workflow has no call that undoes them. Tell the user:\n\n${numbered(steps)}`,
-  /** `step` is a name in quotes, and its place. */
-  stuck: (step: string, why: string | undefined, isLate: boolean) =>
-    `Step ${step}.${isLate ? late : ''}${why === undefined ? '' : ` ${stop(oneLine(why))}`}`,
   late,
-  doneBut: 'The workflow is done, but side effects or calls with an unknown outcome remain.',
-  /** `calls` are tools, each with its step in quotes and the place of that. */
-  unknownOutcomes: (calls: readonly { readonly tool: string; readonly step: string }[]) =>
-    `The outcome of these calls is unknown: they may have taken effect. Check that first, before you repeat them or go on:\n\n${numbered(calls.map(({ tool, step }) => `${tool} of step ${step}`))}`,
   undoes: (step: string, where: string, tried: Tried | undefined) =>
     `It undoes step '${step}'${where}.${howItWent(tried)}`,
   belongsTo: (step: string, where: string, tried: Tried | undefined) =>
     `It belongs to step '${step}'${where}.${howItWent(tried)}`,
-  ranAgain: ' The step has run again since: do not undo what it did then.',
-  fillIn: ` Fill in what is masked (${MASKED}) first.`,
   ask: (message: string, options: readonly string[], schema: JsonSchema, who?: string) =>
     `${who === undefined ? 'Ask the user' : `Somebody else answers, so start the workflow again instead of asking the user; only ${who} may answer`}: ${jsonText(message)}${options.length === 0 ? '' : ` Options: ${options.map((option) => jsonText(option)).join(', ')}.`} The answer is JSON that fits ${jsonText(schema)}`,
   supply: (message: string, schema: JsonSchema) =>
@@ -74,7 +60,6 @@ export const handOffTexts = {
     steps.length === 1
       ? `Step ${steps.join()} needs a value that you supply.`
       : `These steps need values that you supply: ${steps.join(', ')}.`,
-  inside: (where: string) => `It is made${where}.`,
   conditional: (condition: string | undefined) =>
     condition === undefined ? 'This step is conditional.' : `Only if \`${condition}\`.`,
   onlyIf: (condition: string | undefined, step: string, arm: string) =>
@@ -88,30 +73,11 @@ export const handOffTexts = {
   /** `condition` is an expression in print. */
   goesBack: (step: string, where: string, target: string, times: number, condition: string | undefined) =>
     `${condition === undefined ? `Step '${step}'${where} then goes` : `If \`${condition}\`, step '${step}'${where} goes`} back to '${target}', at most ${times} ${times === 1 ? 'time' : 'times'}: make the calls from there on again.`,
-  /** `steps` are names in quotes with their places: calls that succeeded, and repeat their effect. */
-  fromStart: (steps: readonly string[]) =>
-    `Only the workflow can make the calls that remain: it starts from the beginning${steps.length === 0 ? '.' : `, and makes these calls again: ${steps.join(', ')}.`}`,
-  /** For a workflow that is not a tool. */
-  promptAgain: (workflow: string, note: string) =>
-    `No tool call can continue this workflow. The user can run the prompt '${workflow}' again. ${note}`,
-  otherwise: (step: string, arm: string) =>
-    `Only if no condition before it holds: then step '${step}' takes '${arm}'.`,
-  /** `items` is JSON on one line, where they are known. */
-  eachItem: (loop: string, items: string | undefined) =>
-    items === undefined
-      ? `Once for each item of '${loop}', with that item filled in.`
-      : `Once for each item of '${loop}', with that item filled in: ${items}.`,
   /** Items counted from 1. */
   otherItems: (loop: string, from: number, to: number, items: string | undefined) => {
     const which = from === to ? `for item ${from}` : `once each for the items ${from} to ${to}`;
     return `Only ${which} of '${loop}', with that item filled in${items === undefined ? '' : `: ${items}`}.`;
   },
-  readFirst: (uris: readonly string[]) =>
-    `Read ${uris.length === 1 ? 'resource' : 'resources'} ${uris.map((uri) => oneLine(uri)).join(', ')} first.`,
-  waitFirst: (step: string, time: string | undefined) =>
-    time === undefined ? `Step '${step}' waits before this.` : `Before this, step '${step}' waits ${time}.`,
-  forMs: (ms: number) => `for ${ms} ms`,
-  until: (time: string) => `until ${time}`,
 } as const;
 
 /** The place of a step, from the inside out: ` in item 3 of 'line', in branch 'left' of 'both'`. Empty at the top. */
@@ -166,12 +132,12 @@ export function entryOf(node: NodeInstance, given: Value, secrets: RunMask): Han
 /** A call as the text of a hand-off lists it, with its note below. */
 export function callText(call: HandOffCall): string {
   const line = lineOf(call);
-  return call.note === undefined ? line : `${line}${texts.noteLine(call.note)}`;
+  return call.note === undefined ? line : `${line}${`\n   Note: ${call.note}`}`;
 }
 
 function lineOf(call: HandOffCall): string {
-  if ('tool' in call) return texts.callTool(call.tool, call.arguments);
-  if ('uri' in call) return texts.readResource(call.uri);
+  if ('tool' in call) return `Call ${call.tool} with ${jsonText(call.arguments)}`;
+  if ('uri' in call) return `Read resource ${oneLine(call.uri)}`;
   if (call.mode === 'model') return handOffTexts.supply(call.ask, call.schema);
   const who = isForOthers(call.answer_by) ? describeAnswerers(call.answer_by) : undefined;
   return handOffTexts.ask(call.ask, call.options ?? [], call.schema, who);
@@ -205,7 +171,7 @@ function shown(value: Json, node: CallNode, secrets: RunMask): JsonObject {
       if (jsonText(member).length <= RESULT_LIMIT) return [key, member];
       const entry = input.entries.find((candidate) => 'key' in candidate && candidate.key === key);
       const source = entry !== undefined && 'key' in entry ? references(entry.value) : [];
-      return [key, texts.computed(source.map(({ ref }) => ref.path.join('.')))];
+      return [key, `<value computed from ${source.map(({ ref }) => ref.path.join('.')).join(', ')}>`];
     }),
   );
 }

@@ -5,6 +5,7 @@ import { isJsonObject, ownProperty, type Value } from '../../graph/json.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { CallNode } from '../../graph/model.js';
 import { failureCodeOf } from '../../graph/names.js';
+import { oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { bindsName, initialOf } from '../../plan/visibility.js';
 import type { Failure } from '../engine/contract.js';
@@ -14,7 +15,7 @@ import { whereIs } from './hand-off-texts.js';
 import type { Ledger, NodeRecord } from './ledger.js';
 import type { PauseReason } from './messages.js';
 import type { OpenNodes, PlannedRunContext } from './planned-run.js';
-import { texts } from './texts.js';
+import { stop, texts } from './texts.js';
 
 /** What one expression may cost. See `Budget` for the unit. */
 const EXPRESSION_BUDGET = 1_000_000;
@@ -74,7 +75,7 @@ export function explainFailure(
       const producingStep = producer.planned.node.id;
       const output = producer.planned.node.output ?? producingStep;
       return {
-        sentence: texts.unresolvedDependency(id, output, producingStep, where),
+        sentence: `Step '${id}'${where} depends on output '${output}' from step '${producingStep}', which did not complete.`,
         pause: {
           type: 'unresolvedDependency',
           blockedStep: key,
@@ -89,14 +90,14 @@ export function explainFailure(
       const onlyMissing = missingFields.length > 0 && missingFields.length === problemCount(failure);
       return {
         sentence: onlyMissing
-          ? texts.missingFields(id, missingFields, where)
+          ? `Step '${id}'${where} has missing required fields: ${missingFields.join(', ')}.`
           : texts.stepFailed(id, failure.message, 1, where),
         pause: { type: 'schemaMismatch', blockedStep: key, missingFields, ...suggested, code },
       };
     }
     if (parameter !== undefined) {
       return {
-        sentence: texts.unresolvable(id, parameter.key, where),
+        sentence: `Could not resolve parameter '${parameter.key}' for step '${id}'${where}.`,
         pause: {
           type: 'unresolvableParams',
           blockedStep: key,
@@ -108,15 +109,15 @@ export function explainFailure(
     }
   }
   if (hasFired(node, failure)) {
-    const sentence = texts.stopped(id, failure.message, where);
+    const sentence = `Step '${id}'${where} stopped the workflow: ${stop(oneLine(failure.message))}`;
     return { sentence, pause: { type: 'stopped', failedStep: key, error: failure.message, code } };
   }
   const sentence = wasAborted
-    ? texts.aborted(id, where)
+    ? `Step '${id}'${where} was cancelled because of another failure.`
     : texts.stepFailed(id, failure.message, attempts, where);
   const warning = isUnknown && !retryable ? texts.outcomeUnknown : '';
   return {
-    sentence: `${sentence}${retryable ? texts.retryable : ''}${warning}`,
+    sentence: `${sentence}${retryable ? ' This step is retryable.' : ''}${warning}`,
     pause: { type: 'toolError', failedStep: key, error: failure.message, retryable, ...suggested, code },
     ...(isUnknown ? { unknown: key } : {}),
   };
