@@ -5,14 +5,25 @@ import type { CompensationReport } from '../engine/events.js';
 import { commandsOf, type NotUndone, type Remains } from '../engine/read.js';
 import { type RemainingEffects, remainingEffectsOf } from '../runs/run/side-effects.js';
 import type { RunMask } from '../secrets/run-mask.js';
-import { bodyName, callText, handOffTexts, late, numbered, whatRemains, whereIs } from './hand-off-texts.js';
+import {
+  bodyName,
+  callText,
+  type Explanation,
+  explainFailure,
+  type FailedStep,
+  handOffTexts,
+  hasFired,
+  knownValues,
+  late,
+  numbered,
+  whatRemains,
+  whereIs,
+} from './hand-off-texts.js';
 import { undoReport } from './leaf-logs.js';
-import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
+import { type Ledger, type NodeRecord, recordsIn, stepStateOf } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
-import { type Explanation, explainFailure, type FailedStep, hasFired, knownValues } from './pause-reason.js';
 import { type HandOffContext, OpenNodes } from './planned-run.js';
-import { stepStateOf } from './step-status.js';
 import { stop, texts } from './texts.js';
 
 /** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */

@@ -4,11 +4,10 @@ import type { NodeInstance } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../print/shapes.js';
 import type { RunMask } from '../secrets/run-mask.js';
-import { BranchLog, ParallelLog, WorkflowLog } from './container-log.js';
-import { ForeachLog } from './foreach-log.js';
+import { BranchLog, ForeachLog, ParallelLog, WorkflowLog } from './container-log.js';
 import { AskLog, CallLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './leaf-logs.js';
+import { isListed } from './ledger.js';
 import type { StepLog } from './step-log.js';
-import { isListed } from './step-status.js';
 import { asked, listOf, names, planTexts, printExpression, timesAtMost } from './texts.js';
 
 /** Description of a tool by its name. */

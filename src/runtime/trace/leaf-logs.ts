@@ -5,9 +5,9 @@ import type { NodeInstance } from '../../plan/instances.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import type { CompensationReport } from '../engine/events.js';
 import type { RunMask } from '../secrets/run-mask.js';
+import { NOT_BEGUN } from './ledger.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import { type FactOf, ownBlob, type StepFact, StepLog } from './step-log.js';
-import { NOT_BEGUN } from './step-status.js';
 import { constructTexts, cutNote, ordinal, stop, texts } from './texts.js';
 
 /** What a call or a read has to say: the call, the attempts that failed, the result. */

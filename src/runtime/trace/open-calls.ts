@@ -19,17 +19,10 @@ import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import { givenTo } from '../engine/rehearsal.js';
-import { entryOf, handOffTexts, whereIs } from './hand-off-texts.js';
+import { entryOf, type FailedStep, handOffTexts, nameOf, whereIs } from './hand-off-texts.js';
+import { isListed, NOT_BEGUN } from './ledger.js';
 import type { HandOffCall } from './messages.js';
-import type { FailedStep } from './pause-reason.js';
-import {
-  type HandOffContext,
-  isRolledBack,
-  nameOf,
-  PlannedRun,
-  type PlannedRunObserver,
-} from './planned-run.js';
-import { isListed, NOT_BEGUN } from './step-status.js';
+import { type HandOffContext, isRolledBack, PlannedRun, type PlannedRunObserver } from './planned-run.js';
 import { names, oneOf, printExpression, shortJson, stop, texts } from './texts.js';
 
 /** What can still be done of a run that stopped, in words: see {@link OpenCalls}. */

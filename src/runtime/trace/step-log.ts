@@ -7,8 +7,8 @@ import type { RunnableNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
+import { isListed } from './ledger.js';
 import { type BlockMeta, limited, type PromptMessage, sized, type Told, textBlock } from './messages.js';
-import { isListed } from './step-status.js';
 import { cutNote, stop, texts } from './texts.js';
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;

@@ -16,7 +16,7 @@ import { ContainerLog, PartLog } from './container-log.js';
 import { handOff, leftBehind } from './hand-off.js';
 import { planLines, routersOf, tracedKindOf } from './kinds.js';
 import { UndoLog } from './leaf-logs.js';
-import { Ledger } from './ledger.js';
+import { isListed, isSkipAnnounced, Ledger, stepsMeta } from './ledger.js';
 import {
   type BlockMeta,
   META_RESULT_LIMIT_BYTES,
@@ -27,7 +27,6 @@ import {
   textBlock,
 } from './messages.js';
 import type { StepFact } from './step-log.js';
-import { isListed, isSkipAnnounced, stepsMeta } from './step-status.js';
 import { printExpression, texts } from './texts.js';
 import { isHandedOver, type KeptRun, waitingEnd } from './waiting.js';
 
