@@ -4,11 +4,12 @@ import type { RunState } from '../../engine/contract.js';
 import { restore } from '../../engine/snapshot.js';
 import {
   type HostRow,
-  type Journal,
+  isLocal,
   JournalConflictError,
   type JournalEntry,
   JournalFailedError,
   type LoadedRun,
+  type RunJournal,
 } from '../store/journal.js';
 
 /** So many writes of a run may fail one after the other before it is abandoned. */
@@ -27,19 +28,19 @@ export interface Reloaded {
 
 /** Writes the entries of a run that this process holds, one after the other. */
 export class JournalWriter {
-  readonly #journal: Journal;
+  readonly journal: RunJournal;
   readonly #run: string;
   readonly #graph: Graph;
   /** Of the next entry. */
   #epoch: number;
-  /** Whether this process holds the run; where there is one process, it does. */
+  /** Whether this process holds the run. */
   #isHeld: boolean;
   #seq: number;
   #failures = 0;
 
   /** @param last the run as it was last written; entry 0 for none. */
-  constructor(journal: Journal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch' | 'holder'>) {
-    this.#journal = journal;
+  constructor(journal: RunJournal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch' | 'holder'>) {
+    this.journal = journal;
     this.#run = last.run;
     this.#graph = graph;
     this.#seq = last.seq;
@@ -52,17 +53,11 @@ export class JournalWriter {
     return this.#seq;
   }
 
-  /** Whether the journal has other processes that the run may be left to. */
-  get isShared(): boolean {
-    return this.#journal.leases !== undefined;
-  }
-
   /** Lets other processes take the run, which only waits. The next entry claims it again. */
   release(): void {
-    const { leases } = this.#journal;
-    if (leases === undefined || !this.#isHeld) return;
+    if (!this.#isHeld || isLocal(this.journal)) return;
     // Where that fails, the run stays with this process.
-    leases.release(this.#run, this.#epoch).catch(() => undefined);
+    this.journal.leases.release(this.#run, this.#epoch).catch(() => undefined);
     this.#onReleased();
   }
 
@@ -77,12 +72,13 @@ export class JournalWriter {
   }
 
   /**
-   * Writes the next entry. Resolves when it is safe, or with the run as it was read back after a failure.
+   * Writes the next entry. Returns nothing where it is safe at once; else resolves when it is safe, or with the run as it
+   * was read back after a failure.
    *
    * @throws JournalConflictError where another process has written to the run.
    * @throws JournalFailedError where the run cannot be read back, and after {@link MAX_FAILED_WRITES} failures.
    */
-  async write(part: EntryPart): Promise<Reloaded | undefined> {
+  write(part: EntryPart): Promise<Reloaded | undefined> | undefined {
     const entry: JournalEntry = {
       run: this.#run,
       seq: this.#seq + 1,
@@ -91,17 +87,28 @@ export class JournalWriter {
       ...(this.#seq === 0 ? { graph: this.#graph } : {}),
       ...part,
     };
+    const appended = this.journal.append(entry);
+    if (appended !== undefined) return this.#finish(entry, appended);
+    this.#onSafe(entry);
+    return undefined;
+  }
+
+  async #finish(entry: JournalEntry, appended: Promise<void>): Promise<Reloaded | undefined> {
     try {
-      await this.#journal.append(entry);
+      await appended;
     } catch (fault) {
       // A refusal says for sure that nothing was written, and that this process does not hold the run.
       if (fault instanceof JournalConflictError) throw fault;
       return this.#reload(entry, fault);
     }
+    this.#onSafe(entry);
+    return undefined;
+  }
+
+  #onSafe(entry: JournalEntry): void {
     this.#seq = entry.seq;
     this.#onWritten(entry);
     this.#failures = 0;
-    return undefined;
   }
 
   async #reload(entry: JournalEntry, fault: unknown): Promise<Reloaded> {
@@ -111,7 +118,7 @@ export class JournalWriter {
     }
     let loaded: LoadedRun | undefined;
     try {
-      loaded = await this.#journal.load(this.#run);
+      loaded = await this.journal.load(this.#run);
     } catch (error) {
       throw new JournalFailedError('the journal failed to write the run, and then to read it', error);
     }
