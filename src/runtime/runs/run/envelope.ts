@@ -1,11 +1,11 @@
-import type { Answerer } from '../../graph/answerers.js';
-import { defined } from '../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
-import type { Node } from '../../graph/kinds/node.js';
-import type { Graph } from '../../graph/model.js';
-import type { AskMode, Failure, RunState } from '../engine/contract.js';
-import type { OwedCommand } from '../engine/events.js';
-import { timerId } from '../engine/identity.js';
+import type { Answerer } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import type { Node } from '../../../graph/kinds/node.js';
+import type { Graph } from '../../../graph/model.js';
+import type { AskMode, Failure, RunState } from '../../engine/contract.js';
+import type { OwedCommand } from '../../engine/events.js';
+import { timerId } from '../../engine/identity.js';
 import {
   commandsOf,
   nodeRecord,
@@ -13,20 +13,20 @@ import {
   type Remains,
   refusedValues,
   undoneCallsOf,
-} from '../engine/read.js';
-import { maskedFailure } from '../secrets/mask.js';
-import type { RunMask } from '../secrets/run-mask.js';
-import { jsonSize } from '../tools/to-json.js';
-import type { ForkOrigin } from './fork-origin.js';
-import type { LiveStatus } from './run/run-host.js';
+} from '../../engine/read.js';
+import { maskedFailure } from '../../secrets/mask.js';
+import type { RunMask } from '../../secrets/run-mask.js';
+import { jsonSize } from '../../tools/to-json.js';
+import { runTexts } from '../run-texts.js';
+import type { ForkOrigin } from '../store/host-rows.js';
+import type { LiveStatus } from './run-host.js';
 import {
   PARTIAL_LIMIT_BYTES,
   type RemainingEffects,
   remainingEffectsOf,
   shownUndone,
   type UndoneCalls,
-} from './run/side-effects.js';
-import { runTexts } from './run-texts.js';
+} from './side-effects.js';
 
 /** The state of a run as its caller gets it, the same from every tool and prompt. Plain JSON. */
 export interface Envelope extends Partial<StepsInProgress> {
