@@ -1,11 +1,11 @@
 import type { AuthInfo, Owner } from '../../decorators/context.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { type Json, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import type { Fact, Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
-import { remainsOf } from '../engine/read.js';
 import { RunMask } from '../secrets/run-mask.js';
 import { maskedThrown, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
@@ -26,7 +26,6 @@ import {
   type RunResumption,
   type RunStart,
 } from './run/run-host.js';
-import { remainsForCaller } from './run/side-effects.js';
 import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
 import { accessKey, answerId } from './run-owner.js';
@@ -509,15 +508,13 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     this.#requests?.ended();
   }
 
-  #envelopeOf(live: LiveRun): Envelope {
-    const { state, liveStatus } = live;
-    const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
-    const { isPrivate = () => false, missingTools } = this.#parts;
-    const remains = () => remainsForCaller(remainsOf(planOf(this.graph), state), isPrivate);
-    const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
+  #envelopeOf({ state, liveStatus, heldCalls }: LiveRun): Envelope {
+    const { isPrivate, missingTools } = this.#parts;
     return envelopeOf({
-      ...{ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask },
-      ...{ missingTools: missingTools?.(this.graph) ?? [], forkedFrom: this.#record.forkedFrom },
+      ...{ state, liveStatus, mask: this.mask, record: this.#record },
+      paused: heldCalls.map(({ node, tool }) => ({ step_id: node, tool })),
+      missingTools: missingTools?.(this.graph) ?? [],
+      ...defined({ isPrivate }),
     });
   }
 

@@ -1,11 +1,11 @@
-import { defined } from '../../graph/defined.js';
-import { planOf } from '../../plan/compile.js';
-import type { Fact, Failure } from '../engine/contract.js';
-import type { NodeStatus, SkipReason } from '../engine/events.js';
-import { Replay } from '../engine/fork.js';
-import { maskedFailure } from '../secrets/mask.js';
-import type { RunMask } from '../secrets/run-mask.js';
-import { type ForkSource, hasWholeLog } from './operate/fork.js';
+import { defined } from '../../../graph/defined.js';
+import { planOf } from '../../../plan/compile.js';
+import type { Fact, Failure } from '../../engine/contract.js';
+import type { NodeStatus, SkipReason } from '../../engine/events.js';
+import { Replay } from '../../engine/fork.js';
+import { maskedFailure } from '../../secrets/mask.js';
+import type { RunMask } from '../../secrets/run-mask.js';
+import { type ForkSource, hasWholeLog } from './fork.js';
 
 /** How a node of a run did, over all items of the loops around it. Secrets are masked. */
 export interface RunNodeState {
