@@ -12,7 +12,7 @@ import { commandIn, type DecidedRun, DecisionDelivery, type Operator } from './o
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
 import { runTexts } from './run-texts.js';
-import { type InboxItem, type Journal, sendSafely } from './store/journal.js';
+import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
 import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
 
 /** A run as requests to it see it. */
@@ -40,16 +40,16 @@ interface SentDelivery extends Delivery {
 }
 
 /**
- * Answers and cancellations that callers send to a run. Where there is a journal they go through its inbox: then they
- * are safe before they are looked at.
+ * Answers and cancellations that callers send to a run. They go through the inbox of its journal, so that they are safe
+ * before they are looked at; a volatile journal has none.
  */
 export class RunInbox {
   readonly #run: RequestedRun;
-  readonly #journal: Journal | undefined;
+  readonly #journal: RunJournal;
   /** By item. */
   readonly #senders = new Map<string, WaitingSender>();
 
-  constructor(run: RequestedRun, journal: Journal | undefined) {
+  constructor(run: RequestedRun, journal: RunJournal) {
     this.#run = run;
     this.#journal = journal;
   }
@@ -99,7 +99,7 @@ export class RunInbox {
       const sender = { waiter, resolve };
       const item = { run: run.id, id: randomUUID(), kind, at: run.clock.now(), by: { ...by }, content };
       if (run.live === undefined) resolve(lateAnswer(run, item));
-      else if (this.#journal === undefined) run.live.deliver(deliveryOf(run, item, { sender }));
+      else if (this.#journal.isVolatile) run.live.deliver(deliveryOf(run, item, { sender }));
       else {
         const answer = (given: RunAnswer | Promise<RunAnswer>): void => {
           this.#senders.delete(item.id);
@@ -149,7 +149,7 @@ export class RunInbox {
 
   async #settle(sender: WaitingSender): Promise<void> {
     const { run, id } = sender.item;
-    const response = await this.#journal?.response(run, id).catch(() => undefined);
+    const response = await this.#journal.response(run, id).catch(() => undefined);
     if (this.#senders.get(id) !== sender) return;
     if (response !== undefined) this.#deliveryFor(sender).told(response);
     else if (this.#run.live === undefined) this.#answerLate(id);
@@ -157,8 +157,7 @@ export class RunInbox {
 
   /** The run is over: what was not taken from the inbox until then is not taken any more. */
   ended(): void {
-    if (this.#journal?.leases !== undefined) this.settle();
-    else for (const id of [...this.#senders.keys()]) this.#answerLate(id);
+    this.settle();
   }
 
   #answerLate(id: string): void {

@@ -46,12 +46,19 @@ import {
   type Waiter,
 } from './run-store.js';
 import { runTexts } from './run-texts.js';
-import { JournalConflictError, JournalFailedError, type LoadedRun } from './store/journal.js';
+import {
+  isLocal,
+  JournalConflictError,
+  JournalFailedError,
+  type LoadedRun,
+  type RunJournal,
+} from './store/journal.js';
 import { WaitingRequest, WaitingRequests } from './waiting-requests.js';
 
 /** What the runs of a store share. */
 export interface StoreParts extends RunHost {
   readonly clock: Clock;
+  readonly journal: RunJournal;
   readonly schemas: SchemaCompiler;
   /** The inputs of a tool whose values must not be shown. */
   readonly secretInputs: (tool: string) => readonly string[];
@@ -105,8 +112,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   #ended: Ended | undefined;
   /** It had ended before this process knew it, or in another one. */
   #wasOver = false;
-  /** Where its journal has other processes. */
-  readonly #share: RunShare | undefined;
+  readonly #share: RunShare;
   /** A journal of several processes failed, and keeps it as it was last written: it is loaded from there again. */
   isAbandoned = false;
 
@@ -118,9 +124,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     this.principal = run.owner;
     this.#parts = parts;
     this.graph = graph;
-    const { journal } = parts;
-    if (journal?.leases !== undefined)
-      this.#share = new RunShare(this, journal, journal.leases, 'loaded' in run ? run.loaded : undefined);
+    this.#share = new RunShare(this, parts.journal, 'loaded' in run ? run.loaded : undefined);
     if ('loaded' in run) {
       this.id = run.loaded.run;
       this.#auth = run.auth;
@@ -224,29 +228,27 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     return envelope;
   }
 
-  /** Goes on with it after a restart, where there are no other processes. Otherwise shows it as it is. */
+  /** Shows it as it is after it was loaded. */
   resume(): void {
     this.#wasOver = this.#live?.state.run.status !== 'running';
-    if (!this.#wasOver && this.#share === undefined) logStart(this.#parts.log, this.#logged, true);
-    if (this.#share === undefined) this.#live?.go();
-    else this.#changed();
+    this.#changed();
   }
 
   // What follows is for other processes that have the journal.
 
   /** Whether this process goes on with it, and another one does not. */
   get isActing(): boolean {
-    return this.#share?.isActing ?? true;
+    return this.#share.isActing;
   }
 
   /** Shows it as the journal has it. Resolves with whether the journal has it. */
   refresh(): Promise<boolean> {
-    return this.#share?.refresh() ?? Promise.resolve(true);
+    return this.#share.refresh();
   }
 
   /** Goes on with it here, unless another process does. */
   async takeUp(): Promise<void> {
-    if (await this.refresh()) await this.#share?.act();
+    if (await this.refresh()) await this.#share.act();
   }
 
   get isAwaited(): boolean {
@@ -255,7 +257,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
 
   /** Whether this process has nothing to do for it before a time: then it can be loaded again when it is asked for. */
   isUnused(until: number): boolean {
-    if (this.#share?.isCurrent !== true || this.isAwaited) return false;
+    if (!this.#share.isCurrent || this.isAwaited) return false;
     const live = this.#live;
     if (live === undefined || !this.isActing) return true;
     return live.isSafe && live.liveStatus !== 'busy' && live.nextTime >= until;
@@ -292,7 +294,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   }
 
   sent(): void {
-    this.#share?.sent();
+    this.#share.sent();
   }
 
   // What follows is for callers.
@@ -350,7 +352,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
 
   /** A request has asked for the run: it is not idle. */
   touch(): void {
-    this.#share?.follow();
+    this.#share.follow();
     const hasRequest = this.#waiting?.hasRequest === true;
     if (hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
@@ -382,7 +384,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   }
 
   whenSafe(look: () => void): void {
-    if (this.#share?.isCurrent === false) this.#share.whenCurrent(() => this.whenSafe(look));
+    if (!this.#share.isCurrent) this.#share.whenCurrent(() => this.whenSafe(look));
     else if (this.#live === undefined) look();
     else this.#live.whenSafe(look);
   }
@@ -415,8 +417,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
         if (this.#requests?.misses(event.items) === true) this.sent();
         break;
       case 'lost':
-        if (this.#share === undefined) this.#fail(event.fault);
-        else this.#share.lose(event);
+        this.#share.lose(event);
         for (const look of event.watchers) this.whenSafe(look);
         break;
       case 'failed':
@@ -450,7 +451,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     const { live } = this;
     if (live === undefined) return;
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
-    if (isJournal && this.#share !== undefined) {
+    if (isJournal && !isLocal(this.#parts.journal)) {
       this.#abandon(live, fault);
       return;
     }
@@ -470,7 +471,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   /** The journal has it as it was last written: this process or another one goes on with it from there. */
   #abandon(live: LiveRun, fault: unknown): void {
     this.isAbandoned = true;
-    this.#parts.journal?.leases?.abandon(this.id).catch((error: unknown) => this.logFault(error));
+    this.#parts.journal.leases.abandon(this.id).catch((error: unknown) => this.logFault(error));
     const envelope: Envelope = {
       workflow_id: this.id,
       definition: definitionOf(this.graph, live.state.run.graphHash),

@@ -172,7 +172,7 @@ describe('a question for others', () => {
     const before = new Store(paid, {}, journal);
     await before.start(approval, {}, { request: { principal: leadingOwner } });
     const after = new Store(paid, {}, await copyOf(journal));
-    await after.store.resume('run-1');
+    await after.store.resumeAll();
     await settle();
     const { workflow_id } = await first(after, otherLead);
     expect(codeOf(await after.submit('run-1', { actionId: 'sure#1', result: true }))).toBe('NOT_PERMITTED');

@@ -12,7 +12,7 @@ import {
   type JournalEntry,
   type LoadedRun,
   type OpenRun,
-  type SharedJournal,
+  type RunJournal,
   UnknownRunError,
 } from '../journal.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
@@ -58,7 +58,7 @@ interface Written {
  *
  * Its methods reject with a {@link StoreError} once it is closed, and while another program keeps the file locked.
  */
-export class SqliteJournal implements SharedJournal {
+export class SqliteJournal implements RunJournal {
   readonly path: string;
   readonly leases: StoreLeases;
   readonly index: StoreIndex;
