@@ -7,17 +7,7 @@ export type { PlanningHints } from '../infer/tool.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
 export { dueTimeOf } from './engine/row-command.js';
 export { type AttachableServer, AttachError, attach } from './protocol/sdk1/attach.js';
-export { connect } from './protocol/sdk1/connect.js';
-export type { Connection, ConnectOptions, ServerTransport } from './protocol/sdk1/contract.js';
-export type { HttpHandler, RequestSource } from './protocol/sdk1/http.js';
-export { type RunningServer, serve } from './protocol/sdk1/serve.js';
-export {
-  fetchHandler,
-  type ListenSettings,
-  nodeHandler,
-  type RunningHttpServer,
-  serveHttp,
-} from './protocol/sdk1/serve-http.js';
+export { connect, fetchHandler, serve, serveHttp } from './protocol/sdk1/serve.js';
 export { type UpstreamOptions, upstreamServers } from './protocol/sdk1/upstream.js';
 export type { ModelFunction, ModelRequest } from './runs/actions/model-values.js';
 export type { RequestContext } from './runs/request.js';
@@ -47,16 +37,6 @@ export {
 } from './runs/store/journal.js';
 export { type JournaledRun, MemoryJournal } from './runs/store/memory-journal.js';
 export { StoreError, type StoreProblem } from './runs/store/sqlite/store-error.js';
-export type { BearerAuth, VerifiedToken } from './server/http/bearer-auth.js';
-export type { TrustProxy } from './server/http/client-address.js';
-export {
-  type HostValidationOptions,
-  type HttpHeaders,
-  type HttpRefusal,
-  hostValidation,
-} from './server/http/host-validation.js';
-export type { HttpLimits, HttpSettings } from './server/http/http-options.js';
-export type { ClientHeaders, HeaderCaller, HeaderRule } from './server/http/spec-headers.js';
 export { type LifecycleHooks, ServerStartError } from './server/lifecycle.js';
 export type {
   Profile,
@@ -151,6 +131,20 @@ export {
 } from './tools/registry.js';
 export type { Telemetry } from './tools/telemetry.js';
 export type { PromptMessage, PromptTrace, TraceMeta } from './trace/messages.js';
+export type { BearerAuth, VerifiedToken } from './transports/http/bearer-auth.js';
+export type { TrustProxy } from './transports/http/client-address.js';
+export type { HttpHandler, RequestSource } from './transports/http/endpoint.js';
+export {
+  type HostValidationOptions,
+  type HttpHeaders,
+  type HttpRefusal,
+  hostValidation,
+} from './transports/http/host-validation.js';
+export type { HttpLimits, HttpSettings } from './transports/http/http-options.js';
+export { type ListenSettings, nodeHandler, type RunningHttpServer } from './transports/http/serve-http.js';
+export type { ClientHeaders, HeaderCaller, HeaderRule } from './transports/http/spec-headers.js';
+export type { Connection, ConnectOptions, ServerTransport } from './transports/protocol-adapter.js';
+export type { RunningServer } from './transports/stdio/serve-stdio.js';
 export type { HttpUpstream, RestService, StdioUpstream, UpstreamConfig } from './upstream/config.js';
 export {
   type UpstreamCall,

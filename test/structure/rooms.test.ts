@@ -100,6 +100,16 @@ describe('the rule', () => {
       'has one adapter',
     ],
     [
+      'src/runtime/transports/a.ts',
+      "import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';",
+      'has one adapter',
+    ],
+    [
+      'src/runtime/transports/a.ts',
+      "import { sdk1 } from '../protocol/sdk1/adapter.js';",
+      'stands below src/runtime/transports',
+    ],
+    [
       'src/runtime/protocol/sdk1/a.ts',
       "import { Server } from '@modelcontextprotocol/sdk/server/index.js';",
       undefined,

@@ -20,6 +20,7 @@ export const ROOMS = [
   'src/runtime/runs',
   'src/runtime/trace',
   'src/runtime/server',
+  'src/runtime/transports',
   'src/runtime/protocol/sdk1',
   'src/opentelemetry',
   'entry',

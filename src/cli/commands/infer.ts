@@ -1,4 +1,4 @@
-import { fileText } from '../../formats/text/open-text.js';
+import { fileText } from '../../formats/text/read-text.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { inlineText } from '../../graph/printable-text.js';

@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { runCodegen } from '../../codegen/codegen.js';
 import { type ConfiguredUpstream, readUpstream } from '../../codegen/config.js';
-import { readSourceIn } from '../../codegen/read-source.js';
+import { readSourceIn } from '../../codegen/diagnostics.js';
 import { checkServer, recordedSnapshot } from '../../codegen/upstream/check.js';
 import { type PullRequest, type PullResult, pullServer, upstreamFiles } from '../../codegen/upstream/pull.js';
 import { defined } from '../../graph/defined.js';

@@ -1,7 +1,7 @@
 import { defined } from '../../graph/defined.js';
 import { type Registry, serve, serveHttp } from '../../runtime/index.js';
-import { untypedServer } from '../../runtime/protocol/sdk1/serve.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
+import { untypedServer } from '../../runtime/transports/start-server.js';
 import { misused, texts } from '../command-line.js';
 import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
 

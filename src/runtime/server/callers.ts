@@ -1,7 +1,7 @@
 import type { Owner } from '../../decorators/context.js';
+import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { RequestContext } from '../runs/request.js';
-import { serverTexts } from './server-texts.js';
 
 /** Who asks, as far as its scopes are concerned. */
 export type ScopedCaller = Pick<RequestContext, 'auth' | 'local'>;
@@ -17,7 +17,11 @@ export function lackingScopes(required: readonly string[] = [], { auth, local }:
 
 /** The refusal of a call whose caller lacks scopes. */
 export function scopeFailure(missing: readonly string[]): Failure {
-  return { code: 'E_SCOPE', message: serverTexts.lackingScopes(missing), details: { missing } };
+  return {
+    code: 'E_SCOPE',
+    message: `The caller lacks the ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.map((scope) => `'${clip(scope)}'`).join(', ')}: call again with a token that has ${missing.length === 1 ? 'it' : 'them'}`,
+    details: { missing },
+  };
 }
 
 /** A caller with its roles. */

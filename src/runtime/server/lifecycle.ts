@@ -1,6 +1,6 @@
+import { oneLine } from '../../graph/printable-text.js';
 import { thrownReport, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
-import { serverTexts } from './server-texts.js';
 
 /** What a server does before its first request and after its last. */
 export interface LifecycleHooks {
@@ -22,7 +22,7 @@ export class ServerStartError extends Error {
   override readonly name = 'ServerStartError';
 
   constructor(cause: unknown) {
-    super(serverTexts.startFailed(thrownText(cause)), { cause });
+    super(`the server cannot start: its \`onStart\` failed: ${oneLine(thrownText(cause))}`, { cause });
   }
 }
 
@@ -72,10 +72,10 @@ export class Lifecycle {
     });
     const stopped = this.#started.then(onStop).catch((error: unknown) => {
       if (!(error instanceof ServerStartError))
-        this.#log(serverTexts.stopFailed(thrownReport(error)), { event: 'server.stop' });
+        this.#log(`\`onStop\` of the server failed: ${thrownReport(error)}`, { event: 'server.stop' });
     });
     if ((await Promise.race([stopped, late])) === 'late')
-      this.#log(serverTexts.stopLate(limitMs), { event: 'server.stop' });
+      this.#log(`\`onStop\` of the server did not finish within ${limitMs} ms`, { event: 'server.stop' });
     clearTimeout(timer);
   }
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
+import { clip } from '../../graph/printable-text.js';
 import { thrownReport } from '../tools/exceptions.js';
 import { encodedLog, type Log, type LogFunction } from '../tools/log.js';
-import { serverTexts } from './server-texts.js';
 import type { StepwrightServer } from './stepwright-server.js';
 
 export interface GuardOptions {
@@ -25,12 +25,17 @@ export function guardProcess(options: GuardOptions = {}): () => void {
   // Unhandled rejections arrive here as well.
   const report = (error: unknown, origin: string): void => {
     if (isFatal(error)) {
-      log(serverTexts.fatalError(thrownReport(error)), { event: 'process.fatal_error' });
+      log(`The server cannot go on and ends with exit code 1: ${thrownReport(error)}`, {
+        event: 'process.fatal_error',
+      });
       process.exit(1);
     }
-    log(serverTexts.strayError(origin === 'unhandledRejection', thrownReport(error)), {
-      event: 'process.stray_error',
-    });
+    log(
+      `${origin === 'unhandledRejection' ? 'A rejection was left unhandled' : 'An error was thrown outside of any call'}; the server keeps serving: ${thrownReport(error)}`,
+      {
+        event: 'process.stray_error',
+      },
+    );
   };
   process.on('uncaughtException', report);
   return () => void process.off('uncaughtException', report);
@@ -52,7 +57,10 @@ export function strayOutputReport(server: Pick<StepwrightServer, 'toolsInCall'>,
     const tools = server.toolsInCall().filter((tool) => !reported.has(tool));
     if (tools.length === 0) return;
     for (const tool of tools) reported.add(tool);
-    log(serverTexts.strayOutput(tools), { event: 'process.stray_output', level: 'warning', ...only(tools) });
+    log(
+      `stdout belongs to the protocol: what was written to it during the call of ${toolList(tools)} goes to stderr. Log with \`console.error\` or \`context.log\``,
+      { event: 'process.stray_output', level: 'warning', ...only(tools) },
+    );
   };
 }
 
@@ -65,7 +73,10 @@ export function reportExitDuringCalls(server: Pick<StepwrightServer, 'toolsInCal
   const report = (code: number): void => {
     const tools = server.toolsInCall();
     if (tools.length > 0)
-      log(serverTexts.exitDuringCalls(code, tools), { event: 'process.exit_in_call', ...only(tools) });
+      log(
+        `the process ends with exit code ${code} during the call of ${toolList(tools)}. If that called \`process.exit\`: throw an error instead, which fails the call alone`,
+        { event: 'process.exit_in_call', ...only(tools) },
+      );
   };
   process.on('exit', report);
   return () => void process.off('exit', report);
@@ -119,4 +130,8 @@ export function drainOnSignals(
 /** Lets the process end by itself, and ends it when something still holds it after {@link EXIT_GRACE_MS}. */
 export function endProcess(): void {
   setTimeout(() => process.exit(), EXIT_GRACE_MS).unref();
+}
+
+function toolList(tools: readonly string[]): string {
+  return `${tools.length === 1 ? 'tool' : 'tools'} ${tools.map((tool) => `\`${clip(tool)}\``).join(', ')}`;
 }

@@ -3,6 +3,7 @@ import type { SimplePrompt } from '../../decorators/prompt.js';
 import { WorkflowError } from '../../formats/builder/errors.js';
 import type { SchemaFault } from '../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../graph/model.js';
+import { clip, oneLine } from '../../graph/printable-text.js';
 import { workflowToolTexts } from '../runs/run-texts.js';
 import type { FunctionEntry } from '../tools/registry.js';
 import { serverTexts } from './server-texts.js';
@@ -28,7 +29,9 @@ export class NotRegistrableError extends RegistrationProblem {
     readonly found: string,
   ) {
     super(
-      list === 'workflows' ? serverTexts.notBuilt(index, found) : serverTexts.notPlainPrompt(index, found),
+      list === 'workflows'
+        ? `workflows[${index}] is ${found}, not a built workflow: make it with build() of stepwright/builder`
+        : `prompts[${index}] is ${found}, not a plain prompt: make it with simplePrompt(name, handler)`,
     );
   }
 }
@@ -47,7 +50,13 @@ export class NameTakenError extends RegistrationProblem {
     readonly holders: readonly [first: string, second: string],
     readonly file?: string,
   ) {
-    super(serverTexts.nameTaken(taken, ...holders, file));
+    const [first, second] = holders;
+    super(
+      `${second} is named \`${clip(taken)}\`, as ${first} is: prompts and workflows share their names. Rename one of them` +
+        (file === undefined
+          ? ''
+          : ', or leave out the file if codegen has read it for the registry (`specs` of the configuration)'),
+    );
   }
 }
 
@@ -83,7 +92,9 @@ export class MissingFunctionError extends RegistrationProblem {
     readonly workflow: string,
     readonly functionName: string,
   ) {
-    super(serverTexts.noFunction(workflow, functionName));
+    super(
+      `workflow \`${clip(workflow)}\`: it names the function \`${clip(functionName)}\`, which neither the registry nor the workflow has`,
+    );
   }
 }
 
@@ -96,7 +107,9 @@ export class OtherFunctionError extends RegistrationProblem {
     readonly workflow: string,
     readonly functionName: string,
   ) {
-    super(serverTexts.twoFunctions(workflow, functionName));
+    super(
+      `workflow \`${clip(workflow)}\`: it names the function \`${clip(functionName)}\`, but another function of that name is registered`,
+    );
   }
 }
 
@@ -142,8 +155,8 @@ export class UnusableSchemaError extends RegistrationProblem {
   ) {
     super(
       schema.kind === 'tool'
-        ? serverTexts.toolSchema(schema.name, schema.side, fault)
-        : serverTexts.argumentSchema(schema.kind, schema.name, schema.argument, fault),
+        ? `tool \`${clip(schema.name)}\`: its \`${schema.side}\`${inPlace(fault.pointer)} ${oneLine(fault.problem)}`
+        : `${schema.kind} \`${clip(schema.name)}\`: the schema of argument \`${clip(schema.argument)}\`${inPlace(fault.pointer)} ${oneLine(fault.problem)}`,
     );
     this.pointer = fault.pointer;
     this.reason = fault.problem;
@@ -159,7 +172,9 @@ export class DefaultMismatchError extends RegistrationProblem {
     readonly schema: SchemaRef,
     readonly reason: string,
   ) {
-    super(serverTexts.argumentDefault(schema.kind, schema.name, schema.argument, reason));
+    super(
+      `${schema.kind} \`${clip(schema.name)}\`: the default of argument \`${clip(schema.argument)}\` does not fit: ${reason}`,
+    );
   }
 }
 
@@ -208,7 +223,12 @@ export class RegistrationError extends Error {
 
   /** @param problems one error for each fault, which a program can tell apart by its class. */
   constructor(readonly problems: readonly StartProblem[]) {
-    super(serverTexts.registrationRefused(problems.map(sentence)));
+    super(
+      `the server cannot start:\n${problems
+        .map(sentence)
+        .map((problem) => `  - ${problem}`)
+        .join('\n')}`,
+    );
   }
 }
 
@@ -220,4 +240,8 @@ export function registrationFaults({ problems }: RegistrationError): string {
 function sentence(problem: StartProblem): string {
   if (!(problem instanceof WorkflowError)) return problem.message;
   return serverTexts.workflowFault(problem.workflow ?? '', problem);
+}
+
+function inPlace(pointer: string): string {
+  return pointer === '' ? '' : ` at \`${clip(pointer)}\``;
 }

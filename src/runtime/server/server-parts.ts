@@ -2,6 +2,7 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { nodesOf } from '../../graph/nodes.js';
+import { clip } from '../../graph/printable-text.js';
 import { unanswerable } from '../runs/actions/answerers.js';
 import type { RunStore } from '../runs/run-store.js';
 import type { UntypedFactories } from '../tools/factories.js';
@@ -17,7 +18,6 @@ import { openRunStore } from './open-run-store.js';
 import type { ResolvedSettings } from './options.js';
 import { RequestGate } from './requests/limits.js';
 import { PromptRenderer } from './requests/prompt-renderer.js';
-import { serverTexts } from './server-texts.js';
 import type { ServerSpecs } from './specs/server-specs.js';
 
 /** What all views of a server share: runs, tools, the process. */
@@ -111,7 +111,10 @@ export class ServerParts {
     const graphs = [...this.base.current.workflows.values()].map(({ graph }) => graph);
     const tools = undeclaredTools(this.registry, graphs);
     if (tools.length === 0) return;
-    this.settings.log(serverTexts.undeclaredSafety(tools), { event: 'store.retry_safety', level: 'warning' });
+    this.settings.log(
+      `a run in the store pauses when the server is stopped in a call of ${tools.map((tool) => `\`${clip(tool)}\``).join(', ')}: say what another call does, \`retrySafety: 'idempotent'\`, \`'key'\` or \`'none'\` of @Tool`,
+      { event: 'store.retry_safety', level: 'warning' },
+    );
   }
 
   #runStore(): RunStore {
@@ -136,7 +139,7 @@ function baseLayer({ workflows, prompts, offerWorkflows }: ResolvedSettings): La
  * The tools that steps call and whose declarations do not say what another call does, by their names. A run in a file that
  * was interrupted in a call of one pauses.
  */
-export function undeclaredTools({ tools }: Registry, graphs: Iterable<Graph>): readonly string[] {
+function undeclaredTools({ tools }: Registry, graphs: Iterable<Graph>): readonly string[] {
   const called = new Set<string>();
   for (const graph of graphs) {
     for (const scope of [graph, ...(graph.tasks ?? [])]) {

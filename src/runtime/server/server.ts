@@ -3,6 +3,7 @@ import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
+import { clip, oneLine } from '../../graph/printable-text.js';
 import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run-owner.js';
 import type { RunStore } from '../runs/run-store.js';
@@ -34,7 +35,7 @@ import { completeArgument, completeVariable } from './requests/completion.js';
 import { type Abort, limited } from './requests/limits.js';
 import { failureOf } from './requests/prompt-renderer.js';
 import { ServerParts } from './server-parts.js';
-import { serverTexts } from './server-texts.js';
+import { asSentence, serverTexts } from './server-texts.js';
 import type {
   CompletionRequest,
   CompletionSubject,
@@ -81,7 +82,8 @@ export function createServer(
 ): StepwrightServer {
   verifyCurrent(registry);
   const settings = resolveSettings(options);
-  if (settings.planTool && PLAN_TOOL.name in registry.tools) throw new RangeError(serverTexts.planTool.taken);
+  if (settings.planTool && PLAN_TOOL.name in registry.tools)
+    throw new RangeError('planTool needs the name `_plan`, which a tool of the registry has');
   const schemas = new SchemaCompiler();
   const registered = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions: registered.functions };
@@ -185,7 +187,7 @@ class RegistryServer implements StepwrightServer {
     }
     if (!clientTools.has(name)) {
       const near = nearestName(name, [...clientTools, ...workflowTools.names]);
-      throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTool(name, near));
+      throw new ProtocolFault(faultCodes.invalidParams, `Unknown tool '${clip(name)}'${asSentence(near)}`);
     }
     const { toolTimeoutMs } = this.settings;
     const given = input as JsonObject;
@@ -201,11 +203,11 @@ class RegistryServer implements StepwrightServer {
           ? this.#success(name, call.value, mask)
           : failureResult(call.value.failure, call.value.callResult);
       case 'timedOut': {
-        const message = serverTexts.toolTimedOut(name, toolTimeoutMs);
+        const message = `Tool '${name}' did not answer within ${toolTimeoutMs} ms; whether it took effect is unknown`;
         return failureResult({ code: 'E_TIMEOUT', message, outcomeUnknown: true });
       }
       case 'cancelled': {
-        const message = serverTexts.toolCancelled(name);
+        const message = `The call of tool '${name}' was cancelled; whether it took effect is unknown`;
         return failureResult({ code: 'E_CANCELLED', message, outcomeUnknown: true });
       }
       default:
@@ -227,7 +229,10 @@ class RegistryServer implements StepwrightServer {
     if (JSON.stringify(structuredContent) === JSON.stringify(callResult?.structuredContent ?? value))
       return result;
     if (this.#schemas.check(schema, structuredContent, 'usable').length === 0) return result;
-    return failureResult({ code: 'E_RESULT_SECRET', message: serverTexts.resultSecret(name) });
+    return failureResult({
+      code: 'E_RESULT_SECRET',
+      message: `Tool '${name}' succeeded, but its result cannot be shown: it repeats a secret of the input, and does not match the output schema without it. Do not call it again.`,
+    });
   }
 
   async getPrompt(
@@ -243,7 +248,7 @@ class RegistryServer implements StepwrightServer {
     const read = readArguments(prompt.inputs, given, this.#schemas);
     if (!read.ok) {
       const problems = read.problems.map(({ argument, message }) => ({ argument, message }));
-      const message = serverTexts.badArguments(problems.map((problem) => problem.message));
+      const message = problems.map((problem) => oneLine(problem.message)).join('; ');
       throw new ProtocolFault(faultCodes.invalidParams, message, { problems });
     }
     const { input } = read;
@@ -281,7 +286,11 @@ class RegistryServer implements StepwrightServer {
     const admission = answer.value;
     if ('failure' in admission) {
       const { code, message } = admission.failure;
-      throw new ProtocolFault(faultCodes.refused, serverTexts.promptRefused(asked.prompt, message), { code });
+      throw new ProtocolFault(
+        faultCodes.refused,
+        `Prompt '${clip(asked.prompt)}' was refused: ${oneLine(message)}`,
+        { code },
+      );
     }
     try {
       const made = await make();
@@ -347,10 +356,7 @@ class RegistryServer implements StepwrightServer {
       return { contents: contents as readonly (JsonObject & ResourceContents)[] };
     }
     const failure = read.kind === 'done' && !read.value.ok ? read.value.failure : undefined;
-    const message = serverTexts.unreadableResource(
-      uri,
-      failure?.message ?? serverTexts.noAnswer(toolTimeoutMs),
-    );
+    const message = `Resource ${clip(uri)} cannot be read: ${oneLine(failure?.message ?? serverTexts.noAnswer(toolTimeoutMs))}`;
     throw failure?.code === 'E_RESOURCE_URI'
       ? new ProtocolFault(faultCodes.invalidParams, message, { uri, code: failure.code })
       : new ProtocolFault(faultCodes.internal, message, { uri });
@@ -406,7 +412,10 @@ class RegistryServer implements StepwrightServer {
       this.toolset.template(of.uriTemplate, request) ??
       this.#catalogue.workflowResources.template(of.uriTemplate);
     if (template === undefined) {
-      throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownTemplate(of.uriTemplate));
+      throw new ProtocolFault(
+        faultCodes.invalidParams,
+        `Unknown resource template '${clip(of.uriTemplate)}'`,
+      );
     }
     return completeVariable(template, asked, request, toolTimeoutMs);
   }
@@ -472,7 +481,7 @@ function permittedPrompt({ prompts }: Catalogue, name: string, request: Identifi
   const prompt = prompts.get(name);
   if (prompt === undefined) {
     const near = nearestName(name, prompts.keys());
-    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownPrompt(name, near));
+    throw new ProtocolFault(faultCodes.invalidParams, `Unknown prompt '${clip(name)}'${asSentence(near)}`);
   }
   const missing = lackingScopes(prompt.scopes, request);
   if (missing.length === 0) return prompt;

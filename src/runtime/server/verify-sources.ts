@@ -10,7 +10,6 @@ import {
   textHash,
 } from '../../formats/source-record.js';
 import { type Registry, StaleRegistryError, verifyRegistry } from '../tools/registry.js';
-import { serverTexts } from './server-texts.js';
 
 /** What was verified in this process. */
 const verified = new WeakSet<Registry>();
@@ -65,9 +64,11 @@ function verifySources({ root, out, record }: Project, checksum: string): void {
   const files = changes?.files ?? [];
   const differences = [
     ...files,
-    ...(files.length === 0 && changes?.isRenamed ? [serverTexts.sourcesRenamed()] : []),
-    ...(changes === undefined ? [serverTexts.registryDiffers(out)] : []),
-    ...(hasChecksum ? [] : [serverTexts.registryReplaced(out)]),
+    ...(files.length === 0 && changes?.isRenamed ? ['a source was added or removed after codegen ran'] : []),
+    ...(changes === undefined ? [`\`${out}\` differs from its sources`] : []),
+    ...(hasChecksum
+      ? []
+      : [`\`${out}\` was written again after it was loaded or compiled: build the program again`]),
   ];
   // Where there is no compiler to ask, a new file need not matter; a changed one may.
   const isProven = isCurrent !== undefined || files.length > 0 || !hasChecksum;
@@ -145,10 +146,17 @@ function changesOf(root: string, { sources, names, registries, specs }: SourceRe
   const hashes = Object.entries(sources).map(([file, hash]) => [file, hash, textHash(path.join(root, file))]);
   const files = hashes.filter(([, hash, now]) => now !== hash);
   return {
-    files: serverTexts.sourcesChanged(files.map(([file = '', , now]) => ({ file, isGone: now === '' }))),
+    files: changeTexts(files.map(([file = '', , now]) => ({ file, isGone: now === '' }))),
     isRenamed: sourceNames(root, Object.keys(registries), specs) !== names,
     areThere: hashes.some(([file = '', , now]) => now !== '' && SOURCE.test(file)),
   };
+}
+
+function changeTexts(files: readonly { readonly file: string; readonly isGone: boolean }[]): string[] {
+  const shown = files
+    .slice(0, 5)
+    .map(({ file, isGone }) => `\`${file}\` ${isGone ? 'was removed' : 'changed'} after codegen ran`);
+  return files.length > 5 ? [...shown, `and ${files.length - 5} more files`] : shown;
 }
 
 const LONGEST_CHECK_MS = 120_000;

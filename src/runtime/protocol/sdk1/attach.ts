@@ -2,17 +2,18 @@ import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Result } from '@modelcontextprotocol/sdk/types.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { ServerSettings } from '../../server/options.js';
+
 import { InFlight } from '../../server/requests/limits.js';
-import { adapterTexts } from '../../server/server-texts.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { WithFactories } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
+import type { ConnectOptions } from '../../transports/protocol-adapter.js';
+import { untypedServer } from '../../transports/start-server.js';
 import { requestHandler } from './connection.js';
-import type { ConnectOptions } from './contract.js';
 import { ConnectedClient } from './peer.js';
-import { untypedServer } from './serve.js';
 
 /** A `Server` of `@modelcontextprotocol/sdk`, or an `McpServer`, which holds one. */
 export interface AttachableServer {
@@ -25,7 +26,9 @@ export class AttachError extends Error {
   override readonly name = 'AttachError';
 
   constructor(readonly problems: readonly string[]) {
-    super(adapterTexts.notAttached(problems));
+    super(
+      `the registry cannot be added to the server:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
+    );
   }
 }
 
@@ -69,7 +72,8 @@ export async function attach<R extends Registry>(
 ): Promise<StepwrightServer> {
   const host = (existing.server ?? existing) as Server;
   const handlers = handlersOf(host);
-  if (host.transport !== undefined) throw new AttachError([adapterTexts.attachedLate()]);
+  if (host.transport !== undefined)
+    throw new AttachError(['the server is connected already: call attach before connect']);
   const server = untypedServer(registry, options);
   await checkNames(handlers, server);
   await server.start();
@@ -99,8 +103,10 @@ interface Names {
 /** The handlers by method. The SDK has no other way to ask for one that is installed. */
 function handlersOf(host: Server): Map<string, Handler> {
   const handlers: unknown = Reflect.get(host, '_requestHandlers');
-  if (!(handlers instanceof Map)) throw new AttachError([adapterTexts.notAttachable()]);
-  return handlers as Map<string, Handler>;
+  if (handlers instanceof Map) return handlers as Map<string, Handler>;
+  throw new AttachError([
+    'this is not a Server or McpServer of @modelcontextprotocol/sdk 1.x: pass the object that you connect',
+  ]);
 }
 
 function allNames(server: StepwrightServer): Names {
@@ -148,7 +154,10 @@ async function collisions(
   for (const [index, list] of LISTS.entries()) {
     const own = new Set(lists[index]);
     for (const name of await existingNames(handlers.get(list.method), list)) {
-      if (own.has(name)) problems.push(adapterTexts.nameInBoth(list.what, name));
+      if (own.has(name))
+        problems.push(
+          `${list.what} \`${clip(name)}\` is in both: rename it in the registry or in the server`,
+        );
     }
   }
   return problems;
@@ -172,7 +181,8 @@ const REQUEST_OF_ATTACH = {
   signal: new AbortController().signal,
   requestId: 'attach',
   sendNotification: async () => {},
-  sendRequest: () => Promise.reject(new Error(adapterTexts.noClientYet())),
+  sendRequest: () =>
+    Promise.reject(new Error('there is no client yet: the lists are read before the server connects')),
 };
 
 function install(
@@ -185,9 +195,7 @@ function install(
   const client = new ConnectedClient(host);
   const { local, remoteAddress } = options;
   const own = requestHandler(server, client, {
-    caller: {
-      ...defined({ local, remoteAddress }),
-    },
+    caller: defined({ local, remoteAddress }),
     log: encodedLog(options.log, options.logLevel),
     inFlight: new InFlight(),
     hasEnded: () => host.transport === undefined,

@@ -8,32 +8,22 @@ import type {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
-import { unreachable } from '../../../graph/json.js';
-import { oneLine } from '../../../graph/printable-text.js';
+import { clip, oneLine } from '../../../graph/printable-text.js';
 import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
-import type { Cancellation } from '../../runs/run/run-in-process.js';
+
 import { InFlight, RequestSignal } from '../../server/requests/limits.js';
-import { adapterTexts, serverTexts } from '../../server/server-texts.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
 import { noProgress } from '../../trace/report-progress.js';
-import type { Connection, ConnectOptions, ServerTransport } from './contract.js';
+import { answerRequest, isMethod } from '../../transports/answer-request.js';
+import type { Connection, ConnectionSettings, ServerTransport } from '../../transports/protocol-adapter.js';
 import { ConnectedClient } from './peer.js';
 import { ProtocolServer } from './protocol-server.js';
-import { isMethod, parseParams } from './requests.js';
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
-
-/** What an adapter decides about the requests of its connections. */
-interface ConnectionSettings extends ConnectOptions {
-  /** Resolves when a request may be worked on, with what ends its turn; see `FairTurns`. Default: at once. */
-  readonly turn?: (method: string, signal: Cancellation) => Promise<(() => void) | undefined>;
-  /** Whether changes reach the client between its requests. Default: true. */
-  readonly isLasting?: boolean;
-}
 
 /**
  * As `connect`, for the adapters of this folder. The SDK's types stay in it, out of the public declarations.
@@ -44,17 +34,16 @@ export async function openConnection(
   server: StepwrightServer,
   transport: ServerTransport,
   options: ConnectionSettings,
+  isLasting = true,
 ): Promise<Connection> {
   await server.start();
   const log = encodedLog(options.log);
   const { local, remoteAddress } = options;
-  const caller = {
-    ...defined({ local, remoteAddress }),
-  };
+  const caller = defined({ local, remoteAddress });
   let hasEnded = false;
   const protocol = new ProtocolServer({
     info: server.info as Implementation,
-    capabilities: options.isLasting === false ? CAPABILITIES : LASTING_CAPABILITIES,
+    capabilities: isLasting ? LASTING_CAPABILITIES : CAPABILITIES,
     ...defined({ instructions: server.instructions }),
   });
   const client = new ConnectedClient(protocol);
@@ -68,7 +57,10 @@ export async function openConnection(
     ...defined({ turn: takeTurn }),
   });
   const onError = (error: Error): void =>
-    log(adapterTexts.strayMessage(reasonOf(error)), { event: 'connection.message', level: 'warning' });
+    log(`a message of the client was ignored: ${oneLine(reasonOf(error), 200)}`, {
+      event: 'connection.message',
+      level: 'warning',
+    });
   protocol.onerror = onError;
   const closed = new Promise<void>((resolve) => {
     const onClosed = (): void => {
@@ -94,7 +86,7 @@ export async function openConnection(
       await inFlight.none(graceMs);
       await turn();
       if (inFlight.count > 0)
-        log(adapterTexts.aborted(inFlight.count), { event: 'connection.aborted', level: 'warning' });
+        log(abortedText(inFlight.count), { event: 'connection.aborted', level: 'warning' });
     }
     await protocol.close();
   };
@@ -122,7 +114,7 @@ export function requestHandler(
     const { context, abort, end } = openContext(extra, { ...caller, peer, log, hasEnded });
     const endTurn = await takeTurn?.(method, context.signal);
     try {
-      const work = (admitted: RequestContext) => answer(server, client, { method, params }, admitted);
+      const work = (admitted: RequestContext) => answerRequest(server, client, { method, params }, admitted);
       const { telemetry } = server;
       const admit = () => server.admit(context, work, abort);
       if (telemetry === undefined) return (await admit()) as Result;
@@ -137,7 +129,10 @@ export function requestHandler(
         event: 'request.fault',
         method: oneLine(method, 80),
       });
-      throw new ProtocolFault(faultCodes.internal, serverTexts.internal(method));
+      throw new ProtocolFault(
+        faultCodes.internal,
+        `Internal error in ${clip(method)}; the server's log has the details`,
+      );
     } finally {
       endTurn?.();
       const sent = end();
@@ -168,6 +163,11 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+function abortedText(count: number): string {
+  const requests = count === 1 ? '1 request was' : `${count} requests were`;
+  return `the client hung up: ${requests} still in flight and aborted`;
+}
+
 /** The SDK's own sentence, without the raw message or list of schema issues that follows it. */
 function reasonOf(error: Error): string {
   return error.message.replace(/:?\s*[[{].*$/s, '');
@@ -181,61 +181,6 @@ const LASTING_CAPABILITIES = {
   completions: {},
   logging: {},
 };
-
-/** Answers one raw request, or throws a {@link ProtocolFault}. */
-async function answer(
-  server: StepwrightServer,
-  client: ConnectedClient,
-  { method, params }: { readonly method: string; readonly params?: unknown },
-  context: RequestContext,
-): Promise<object> {
-  if (!isMethod(method))
-    throw new ProtocolFault(faultCodes.methodNotFound, serverTexts.unknownMethod(method));
-  switch (method) {
-    case 'tools/list':
-      return server.listTools(parseParams(method, params).cursor, context);
-    case 'prompts/list':
-      return server.listPrompts(parseParams(method, params).cursor, context);
-    case 'resources/list':
-      return server.listResources(parseParams(method, params).cursor);
-    case 'resources/templates/list':
-      return server.listResourceTemplates(parseParams(method, params).cursor);
-    case 'resources/read':
-      return server.readResource(parseParams(method, params).uri, context);
-    case 'resources/subscribe': {
-      const { uri } = parseParams(method, params);
-      if (!server.hasResource(uri))
-        throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
-      client.subscribe(uri);
-      return {};
-    }
-    case 'resources/unsubscribe':
-      client.unsubscribe(parseParams(method, params).uri);
-      return {};
-    case 'logging/setLevel':
-      client.setLogLevel(parseParams(method, params).level);
-      return {};
-    case 'tools/call': {
-      const call = parseParams(method, params);
-      return server.callTool(call.name, call.arguments ?? {}, context);
-    }
-    case 'prompts/get': {
-      const prompt = parseParams(method, params);
-      return server.getPrompt(prompt.name, prompt.arguments ?? {}, context);
-    }
-    case 'completion/complete': {
-      const { ref, argument, context: filled } = parseParams(method, params);
-      const subject =
-        ref.type === 'ref/prompt'
-          ? ({ kind: 'prompt', name: ref.name } as const)
-          : ({ kind: 'template', uriTemplate: ref.uri } as const);
-      const asked = { argument: argument.name, value: argument.value, given: filled?.arguments ?? {} };
-      return server.complete(subject, asked, context);
-    }
-    default:
-      return unreachable(method);
-  }
-}
 
 /** What a connection knows about each of its requests. */
 interface OpenRequest extends Pick<RequestContext, 'local' | 'remoteAddress' | 'peer'> {
@@ -294,7 +239,7 @@ function progressOf(extra: Extra, log: OpenRequest['log']) {
 function signalOf(request: AbortSignal, hasEnded: () => boolean): RequestSignal {
   const signal = new RequestSignal();
   const abort = (): void =>
-    signal.abort(hasEnded() ? new ConnectionClosed(adapterTexts.connectionClosed()) : request.reason);
+    signal.abort(hasEnded() ? new ConnectionClosed('the connection was closed') : request.reason);
   if (request.aborted) abort();
   else request.addEventListener('abort', abort, { once: true });
   return signal;

@@ -10,7 +10,7 @@ import {
 import { LOG_LEVELS, type LogLevel, type SamplingResult } from '../../../decorators/client.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-import { serverTexts } from '../../server/server-texts.js';
+
 import type { ServerChange } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import type { Elicit, Peer } from '../../tools/port.js';
@@ -43,7 +43,10 @@ export class ConnectedClient {
   /** @throws ProtocolFault -32005 for more than {@link SUBSCRIPTION_LIMIT} resources. */
   subscribe(uri: string): void {
     if (this.#subscriptions.size >= SUBSCRIPTION_LIMIT && !this.#subscriptions.has(uri))
-      throw new ProtocolFault(faultCodes.exhausted, serverTexts.tooManySubscriptions(SUBSCRIPTION_LIMIT));
+      throw new ProtocolFault(
+        faultCodes.exhausted,
+        `A connection subscribes to ${SUBSCRIPTION_LIMIT} resources at most: unsubscribe from some first`,
+      );
     this.#subscriptions.add(uri);
   }
 

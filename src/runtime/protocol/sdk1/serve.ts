@@ -1,35 +1,34 @@
-import { defined } from '../../../graph/defined.js';
-import { StoreError } from '../../runs/store/sqlite/store-error.js';
-import { ServerStartError } from '../../server/lifecycle.js';
 import type { ServerOptions, ServerSettings } from '../../server/options.js';
-import {
-  drainOnSignals,
-  endProcess,
-  guardProcess,
-  reportExitDuringCalls,
-  strayOutputReport,
-} from '../../server/process.js';
-import { RegistrationError } from '../../server/registrations.js';
-import { createServer } from '../../server/server.js';
-import { SpecError } from '../../server/specs/url-rules.js';
+
 import type { StepwrightServer } from '../../server/stepwright-server.js';
-import { FactoriesError } from '../../tools/factories.js';
+import type { WithFactories } from '../../tools/factories.js';
 import { encodedLog } from '../../tools/log.js';
-import { type Registry, StaleRegistryError } from '../../tools/registry.js';
-import { connect } from './connect.js';
-import { claimStdio } from './stdio.js';
+import type { Registry } from '../../tools/registry.js';
+import { type HttpHandler, httpHandler } from '../../transports/http/endpoint.js';
+import type { HttpSettings } from '../../transports/http/http-options.js';
+import {
+  type ListenSettings,
+  type RunningHttpServer,
+  serveOverHttp,
+} from '../../transports/http/serve-http.js';
+import type { Connection, ConnectOptions, ServerTransport } from '../../transports/protocol-adapter.js';
+import { untypedServer } from '../../transports/start-server.js';
+import { type RunningServer, serveStdio } from '../../transports/stdio/serve-stdio.js';
+import { sdk1 } from './adapter.js';
 
-/** A server over stdio. */
-export interface RunningServer {
-  readonly server: StepwrightServer;
-  /** Settles when the client has hung up, the process got a signal to stop, or `close` was called. */
-  readonly closed: Promise<void>;
-  /** Aborts requests in flight, ends the connection and restores stdout; the process goes on. */
-  close(): Promise<void>;
+/**
+ * Answers one client over a transport until either side closes it. Several clients need one transport each and may
+ * share one server.
+ *
+ * @throws ServerStartError when `onStart` of the server throws.
+ */
+export function connect(
+  server: StepwrightServer,
+  transport: ServerTransport,
+  options: ConnectOptions = {},
+): Promise<Connection> {
+  return sdk1.connect(server, transport, options);
 }
-
-/** How long requests in flight may still take once the client has closed stdin. */
-const HANG_UP_GRACE_MS = 1_000;
 
 /**
  * Serves a generated registry over stdio: the whole of a server program. From then on stdout belongs to the protocol,
@@ -46,87 +45,60 @@ const HANG_UP_GRACE_MS = 1_000;
  * await serve(registry, { tools: { 'add-journal-task': () => new AddJournalTask(graph) } });
  * ```
  */
-export async function serve<R extends Registry>(
+export function serve<R extends Registry>(
   registry: R,
   ...[options]: ServerOptions<R>
 ): Promise<RunningServer> {
-  const server = await serverOrExit(registry, options);
-  const { log, logLevel }: ServerSettings = options ?? {};
-  const logged = defined({ log });
-  const entries = encodedLog(log, logLevel);
-  const stdio = claimStdio(strayOutputReport(server, entries));
-  await startOrExit(server);
-  const connection = await connect(server, stdio.transport, { local: true, ...logged });
-  const removeGuard = guardProcess(logged);
-  const ignoreExit = reportExitDuringCalls(server, entries);
-  const stop = (): void => void connection.close();
-  const close = (): Promise<void> => connection.close({ graceMs: HANG_UP_GRACE_MS });
-  const ignoreSignals = drainOnSignals(server, { close });
-  stdio.broken.then(stop);
-  stdio.ended.then(close);
-
-  let keepProcess = false;
-  const closed = connection.closed.then(async () => {
-    server.endRuns('the server was stopped');
-    await server.stop();
-    stdio.release();
-    ignoreExit();
-    if (keepProcess) {
-      removeGuard();
-      ignoreSignals();
-      return;
-    }
-    process.stdin.destroy();
-    endProcess();
-  });
-  return {
-    server,
-    closed,
-    close() {
-      keepProcess = true;
-      stop();
-      return closed;
-    },
-  };
+  return serveStdio(sdk1, registry, options);
 }
 
-/** `createServer`, for options that were checked where the registry's type is known. */
-export function untypedServer(registry: Registry, options: unknown): StepwrightServer {
-  return createServer<Registry>(
-    registry,
-    options as ServerOptions<Registry, readonly [], readonly [], 'w_'>[0],
-  );
+/**
+ * Answers MCP over HTTP where requests and responses are those of the web platform: Hono, Next, Bun, Deno, workers.
+ * The server of the registry is in `server`.
+ *
+ * @throws StaleRegistryError, RegistrationError, FactoriesError as `createServer` does.
+ * @throws RangeError for a setting that is malformed.
+ * @example
+ * ```ts
+ * const mcp = fetchHandler(registry, { allowedHosts: ['mcp.example.com'] });
+ * app.all('/mcp', (c) => mcp(c.req.raw));
+ * ```
+ */
+export function fetchHandler<R extends Registry>(
+  registry: R,
+  ...options: WithFactories<R, ServerSettings & HttpSettings>
+): HttpHandler;
+/** Answers for a server that `createServer` has made. */
+export function fetchHandler(
+  server: StepwrightServer,
+  settings?: HttpSettings & Pick<ServerSettings, 'log' | 'logLevel'>,
+): HttpHandler;
+export function fetchHandler(
+  served: Registry | StepwrightServer,
+  settings: ServerSettings & HttpSettings = {},
+): HttpHandler {
+  const server = 'callTool' in served ? served : untypedServer(served, settings);
+  return httpHandler(sdk1, server, settings, encodedLog(settings.log, settings.logLevel));
 }
 
-/** As {@link untypedServer}; a fault of the program is written to stderr, and ends the process. */
-export async function serverOrExit(registry: Registry, options: unknown): Promise<StepwrightServer> {
-  try {
-    return untypedServer(registry, options);
-  } catch (error) {
-    const isTheProgrammers =
-      error instanceof StaleRegistryError ||
-      error instanceof RegistrationError ||
-      error instanceof FactoriesError;
-    if (!isTheProgrammers) throw error;
-    return exitWith(error);
-  }
-}
-
-/** Opens the store of a server, calls `onStart` and reads spec files. If that fails, it is written to stderr, and the process ends with exit code 1. */
-export async function startOrExit(server: StepwrightServer): Promise<void> {
-  try {
-    await server.start();
-  } catch (error) {
-    if (!START_FAULTS.some((fault) => error instanceof fault)) throw error;
-    await exitWith(error as Error);
-  }
-}
-
-/** What keeps a server from starting and is not a fault of this product. */
-const START_FAULTS = [ServerStartError, StoreError, SpecError, RegistrationError] as const;
-
-async function exitWith({ message }: Error): Promise<never> {
-  // The message says what to do; a stack would bury it.
-  await new Promise<void>((resolve) => process.stderr.write(`${message}\n`, () => resolve()));
-  return process.exit(1);
+/**
+ * Serves a generated registry over streamable HTTP: the whole of a server program. It answers at `path`, and at `/health`
+ * and `/ready`, which is 503 while the server is being drained.
+ *
+ * Only requests for the hosts in `allowedHosts` are answered, by default those for this machine. SIGTERM and SIGINT end
+ * the process once the server is drained (see `drainOnSignals`). It ends at once, with exit code 1 and the reason on
+ * stderr, when the registry is stale, a factory is missing, a built workflow has faults or `onStart` throws.
+ *
+ * @throws RangeError for a setting that is malformed.
+ * @throws Error when it cannot listen: the port is in use.
+ * @example
+ * ```ts
+ * await serveHttp(registry, { port: 8080, host: '0.0.0.0', allowedHosts: ['mcp.example.com'] });
+ * ```
+ */
+export function serveHttp<R extends Registry>(
+  registry: R,
+  ...[options]: WithFactories<R, ServerSettings & HttpSettings & ListenSettings>
+): Promise<RunningHttpServer> {
+  return serveOverHttp(sdk1, registry, options);
 }

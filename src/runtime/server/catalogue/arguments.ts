@@ -4,11 +4,11 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
-import { MASKED } from '../../../graph/printable-text.js';
+import { clip, MASKED } from '../../../graph/printable-text.js';
 import { type Problem, receivedJson, schemaProblems } from '../../tools/check-input.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { toolTexts } from '../../tools/tool-texts.js';
-import { expectedWords, limitWords, serverTexts, valueWords } from '../server-texts.js';
+import { serverTexts } from '../server-texts.js';
 import type { PromptArgumentListing } from '../wire.js';
 
 /** What is wrong with one argument of a request. */
@@ -71,7 +71,7 @@ export function readArguments(
     } else if (input.default !== undefined) {
       entries.push([name, input.default]);
     } else if (input.required) {
-      problems.push({ argument: name, message: serverTexts.missingArgument(name) });
+      problems.push({ argument: name, message: `Missing required argument '${name}'` });
     }
   }
   if (problems.length > 0) return { ok: false, problems };
@@ -91,12 +91,21 @@ type ReadArgument =
 
 function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): ReadArgument {
   const { name, schema } = input;
-  if (typeof text !== 'string') return { ok: false, messages: [serverTexts.notText(name, kindOf(text))] };
+  if (typeof text !== 'string')
+    return {
+      ok: false,
+      messages: [
+        `Invalid value for argument '${name}': prompt arguments are text, and this is ${kindOf(text)}`,
+      ],
+    };
   const coerced = coerce(text, schema);
   if (!coerced.ok) {
     // A secret is never repeated, not even to its sender.
     const shown = input.secret === true ? MASKED : text;
-    return { ok: false, messages: [serverTexts.invalidValue(name, shown, coerced.expected)] };
+    return {
+      ok: false,
+      messages: [`Invalid value for argument '${name}': '${clip(shown)}' is not ${coerced.expected}`],
+    };
   }
   // Before the schema: what is too deep or too large for it must not reach it.
   const received = receivedJson({ [name]: coerced.value });
@@ -134,8 +143,8 @@ function describeLimits(schema: JsonSchema): string[] {
     limitWords.multipleOf(number('multipleOf')),
     limitWords.count('character', number('minLength'), number('maxLength')),
     limitWords.count('item', number('minItems'), number('maxItems')),
-    uniqueItems === true ? limitWords.unique : undefined,
-    typeof pattern === 'string' ? limitWords.pattern(pattern) : undefined,
+    uniqueItems === true ? 'no item twice' : undefined,
+    typeof pattern === 'string' ? `matches ${clip(pattern)}` : undefined,
   ].filter((words) => words !== undefined);
 }
 
@@ -162,7 +171,7 @@ export function coerce(text: string, schema: JsonSchema): Coerced {
     if (coerced.ok) return coerced;
     refusals.push(coerced.expected);
   }
-  return { ok: false, expected: expectedWords.oneOfTypes([...new Set(refusals)]) };
+  return { ok: false, expected: [...new Set(refusals)].join(' or ') };
 }
 
 /** The type of an argument in words; absent if any text is valid. */
@@ -223,19 +232,19 @@ function read(text: string, reading: Reading): Coerced {
     case 'number':
       return readNumber(text);
     case 'integer':
-      return whole.test(text) ? readNumber(text) : { ok: false, expected: expectedWords.integer };
+      return whole.test(text) ? readNumber(text) : { ok: false, expected: 'a valid integer' };
     case 'boolean':
       return readBoolean(text);
     case 'array':
-      return readJson(text, Array.isArray, expectedWords.array);
+      return readJson(text, Array.isArray, 'a valid JSON array');
     case 'object':
-      return readJson(text, isJsonObject, expectedWords.object);
+      return readJson(text, isJsonObject, 'a valid JSON object');
     case 'null':
-      return readJson(text, (value) => value === null, expectedWords.null);
+      return readJson(text, (value) => value === null, 'null');
     case 'values': {
       const value = reading.values.find((candidate) => textOf(candidate) === text);
       return value === undefined
-        ? { ok: false, expected: expectedWords.oneOf(reading.values.map(textOf)) }
+        ? { ok: false, expected: `one of: ${reading.values.map(textOf).join(', ')}` }
         : { ok: true, value };
     }
     default:
@@ -245,9 +254,11 @@ function read(text: string, reading: Reading): Coerced {
 
 function readNumber(text: string): Coerced {
   const value = decimal.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isFinite(value)) return { ok: false, expected: expectedWords.number };
+  if (!Number.isFinite(value)) return { ok: false, expected: 'a valid number' };
   // Adding zero turns -0 into 0, which JSON cannot tell apart.
-  return isExact(text) ? { ok: true, value: value + 0 } : { ok: false, expected: expectedWords.safeNumber };
+  return isExact(text)
+    ? { ok: true, value: value + 0 }
+    : { ok: false, expected: 'a number that is kept exactly: whole numbers beyond 2^53 - 1 are not exact' };
 }
 
 const jsonTexts = /"(?:[^"\\]|\\.)*"/g;
@@ -270,7 +281,7 @@ function readBoolean(text: string): Coerced {
     case 'no':
       return { ok: true, value: false };
     default:
-      return { ok: false, expected: expectedWords.boolean };
+      return { ok: false, expected: 'a valid boolean (use true/false)' };
   }
 }
 
@@ -278,7 +289,12 @@ function readJson(text: string, valid: (value: unknown) => boolean, expected: st
   try {
     const value: Json = JSON.parse(text);
     if (!valid(value)) return { ok: false, expected };
-    return isExact(text) ? { ok: true, value } : { ok: false, expected: expectedWords.safeNumbers(expected) };
+    return isExact(text)
+      ? { ok: true, value }
+      : {
+          ok: false,
+          expected: `${expected} of numbers that are kept exactly: whole numbers beyond 2^53 - 1 are not exact`,
+        };
   } catch {
     return { ok: false, expected };
   }
@@ -321,3 +337,42 @@ export function kindOf(value: unknown): string {
 
 /** Suggests values of an argument; see {@link ArgOptions.complete}. */
 export type Completer = NonNullable<ArgOptions['complete']>;
+
+/** How values of an argument are described to a person who types them. */
+const valueWords = {
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list, as JSON',
+  object: 'an object, as JSON',
+  oneOf: (values: readonly string[]) => `one of: ${values.join(', ')}`,
+  defaultValue: (value: string) => `default: ${value}`,
+} as const;
+
+/** How the limits of an argument are described; nothing where there is none. */
+const limitWords = {
+  range: (least: number | undefined, most: number | undefined) => {
+    if (least !== undefined && most !== undefined) return `from ${least} to ${most}`;
+    if (least !== undefined) return `at least ${least}`;
+    return most === undefined ? undefined : `at most ${most}`;
+  },
+  exclusiveRange: (above: number | undefined, below: number | undefined) => {
+    if (above !== undefined && below !== undefined) return `above ${above} and below ${below}`;
+    if (above !== undefined) return `above ${above}`;
+    return below === undefined ? undefined : `below ${below}`;
+  },
+  multipleOf: (step: number | undefined) => (step === undefined ? undefined : `a multiple of ${step}`),
+  count: (
+    noun: 'character' | 'item',
+    least: number | undefined,
+    most: number | undefined,
+  ): string | undefined => {
+    const nouns = (count: number) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+    if (least !== undefined && least === most) return `exactly ${nouns(least)}`;
+    // A minimum of one character needs no note.
+    if (noun === 'character' && least === 1) return limitWords.count(noun, undefined, most);
+    if (least !== undefined && most !== undefined) return `${least} to ${nouns(most)}`;
+    if (least !== undefined) return `at least ${nouns(least)}`;
+    return most === undefined ? undefined : `at most ${nouns(most)}`;
+  },
+} as const;

@@ -2,7 +2,6 @@ import type { Graph } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/nodes.js';
 import { HINTS_META } from '../../../infer/read-tools.js';
 import { runTools } from '../composite/run-tools.js';
-import { serverTexts } from '../server-texts.js';
 import type { ToolListing } from '../wire.js';
 
 /** What instructions are made from. */
@@ -42,16 +41,23 @@ export function instructionsFor({
   const hasWorkflows = workflowTools.some(({ name }) => !Object.hasOwn(runTools, name));
   const hasHints = hasSequences || tools.some(({ _meta }) => _meta?.[HINTS_META] !== undefined);
   if (!hasWorkflows && !hasHints && !canPlan) return own;
-  const { decisions } = serverTexts;
   const choices = [
-    ...(hasWorkflows ? [decisions.workflow(prefix)] : []),
-    ...(hasHints ? [decisions.sequence] : []),
-    ...(tools.length > 0 ? [decisions.single] : []),
+    ...(hasWorkflows
+      ? [
+          `A tool that runs a whole workflow${prefix === '' ? '' : `: its name begins with \`${prefix}\``}. Choose it by its description and give the parameters; the order of the steps, retries and undoing are done for you.`,
+        ]
+      : []),
+    ...(hasHints
+      ? [
+          'Several tools, in the order of their descriptions: call all tools of "Requires" before, and one of "Next" after. Pass on the values that a later tool takes.',
+        ]
+      : []),
+    ...(tools.length > 0 ? ['A single tool.'] : []),
   ];
   const tree = [
-    decisions.head,
+    'For each request, take the first of these that fits:',
     ...choices.map((choice, index) => `${index + 1}. ${choice}`),
-    ...(canPlan ? [decisions.plan] : []),
+    ...(canPlan ? ['If you are not sure, `_plan` suggests one of these for a goal.'] : []),
   ].join('\n');
   return own === undefined || own === '' ? tree : `${own}\n\n${tree}`;
 }

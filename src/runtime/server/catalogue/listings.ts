@@ -16,7 +16,6 @@ import {
   type WorkflowEntry,
 } from '../../tools/registry.js';
 import { isOffered, type RunnableWorkflow } from '../composite/served-workflows.js';
-import { serverTexts } from '../server-texts.js';
 import {
   faultCodes,
   headOf,
@@ -260,7 +259,10 @@ function offsetIn(list: string, length: number, cursor: string): number {
   const from = Number(offset);
   // Encoding it again refuses the many spellings that base64 decoders let pass.
   if (offset === undefined || from >= length || encode(list, from) !== cursor) {
-    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.badCursor());
+    throw new ProtocolFault(
+      faultCodes.invalidParams,
+      'Invalid cursor: this list did not return it. Leave it out to get the first page',
+    );
   }
   return from;
 }

@@ -2,10 +2,7 @@ import type { Json } from '../../../graph/json.js';
 import { toolsFrom } from '../../../infer/read-tools.js';
 import { runTools } from '../composite/run-tools.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
-import { serverTexts } from '../server-texts.js';
 import { failureResult, successResult, type ToolListing, type ToolResult } from '../wire.js';
-
-const { planTool: texts } = serverTexts;
 
 /** The longest goal, in UTF-16 code units: the plan repeats it. */
 const GOAL_LENGTH = 2_000;
@@ -13,10 +10,18 @@ const GOAL_LENGTH = 2_000;
 /** The tool that suggests how to reach a goal. It calls nothing. */
 export const PLAN_TOOL: ToolListing = {
   name: '_plan',
-  description: texts.description,
+  description:
+    'Suggests how to reach a goal: the workflows that fit with the parameters that they need, or else a sequence of tool calls, inferred from their hints and schemas. It calls nothing.',
   inputSchema: {
     type: 'object',
-    properties: { goal: { type: 'string', minLength: 1, maxLength: GOAL_LENGTH, description: texts.goal } },
+    properties: {
+      goal: {
+        type: 'string',
+        minLength: 1,
+        maxLength: GOAL_LENGTH,
+        description: 'What to reach, in words of the descriptions of tools',
+      },
+    },
     required: ['goal'],
     additionalProperties: false,
   },
@@ -37,7 +42,10 @@ export async function planResult(
   const { goal, ...others } = input;
   const isGoal = typeof goal === 'string' && goal.trim() !== '' && goal.length <= GOAL_LENGTH;
   if (!isGoal || Object.keys(others).length > 0) {
-    return failureResult({ code: 'E_INPUT_INVALID', message: texts.badInput(GOAL_LENGTH) });
+    return failureResult({
+      code: 'E_INPUT_INVALID',
+      message: `\`goal\` has to be a text of 1 to ${GOAL_LENGTH} characters, not all of them blank; no other argument is taken`,
+    });
   }
   const { planFor } = await import('../../../infer/goal.js');
   const names = new Set(shown.map(({ name }) => name));

@@ -9,6 +9,7 @@ import { isJsonObject, type Json, type JsonSchema } from '../../../graph/json.js
 import type { Graph } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
 import { nodesOf } from '../../../graph/nodes.js';
+import { clip } from '../../../graph/printable-text.js';
 import { parseGraph } from '../../../graph/schema/parse-graph.js';
 import { formatLocation } from '../../../graph/source-location.js';
 import { planOf } from '../../../plan/compile.js';
@@ -58,7 +59,10 @@ export function register(
   ];
   const warnings = prompts
     .filter(({ name }) => !isPortableName(name))
-    .map(({ name }) => serverTexts.unportablePrompt(name));
+    .map(
+      ({ name }) =>
+        `prompt \`${clip(name)}\`: some hosts refuse its name: they take at most 64 letters, digits, _ and -`,
+    );
   const runnable: RunnableWorkflow[] = [];
   for (const workflow of workflows) {
     const { name } = workflow.graph;
@@ -187,8 +191,8 @@ function functionProblems(
 /** What a workflow is beside those of the registry: that of a spec file is named by its place. */
 function holderOf({ source }: Graph): { readonly kind: string; readonly file?: string } {
   // Documents have pointers, source code has none.
-  if (source?.pointer === undefined) return { kind: serverTexts.kinds.builtWorkflow };
-  return { kind: serverTexts.kinds.specWorkflow(formatLocation(source)), file: source.file };
+  if (source?.pointer === undefined) return { kind: 'a built workflow' };
+  return { kind: `the workflow at ${clip(formatLocation(source))}`, file: source.file };
 }
 
 /** Prompts and workflows share one space of names: that of `prompts/get`. */
@@ -197,15 +201,17 @@ function nameProblems(
   workflows: readonly BuiltWorkflow[],
   prompts: readonly SimplePrompt[],
 ): NameTakenError[] {
-  const { kinds } = serverTexts;
   const named: { readonly name: string; readonly kind: string; readonly file?: string | undefined }[] = [
     ...Object.entries(registry.workflows).map(([name, entry]) => ({
       name,
-      kind: entry.class === undefined ? kinds.codegenSpec : kinds.workflow,
+      kind:
+        entry.class === undefined
+          ? 'a workflow that codegen has read from a spec file'
+          : 'a workflow of the registry',
     })),
-    ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: kinds.prompt })),
+    ...Object.keys(registry.prompts ?? {}).map((name) => ({ name, kind: 'a prompt of the registry' })),
     ...workflows.map(({ graph }) => ({ name: graph.name, ...holderOf(graph) })),
-    ...prompts.map(({ name }) => ({ name, kind: kinds.plainPrompt })),
+    ...prompts.map(({ name }) => ({ name, kind: 'a plain prompt' })),
   ];
   const first = new Map<string, string>();
   return named.flatMap(({ name, kind, file }) => {
@@ -232,26 +238,34 @@ function argumentFaults({ name: workflow, inputs }: Graph, schemas: SchemaCompil
   });
 }
 
-const { listedSchemas: texts } = serverTexts;
-
 /**
  * What keeps clients from reading the list in which a tool has this schema: MCP takes schemas of objects alone, and
  * clients refuse a whole list for one that is not.
  */
 export function listedSchemaFaults(schema: JsonSchema): SchemaFault[] {
   const given: Json = schema;
-  if (!isJsonObject(given)) return [{ pointer: '', problem: texts.notSchema }];
+  if (!isJsonObject(given)) return [{ pointer: '', problem: 'is not a JSON Schema: write an object' }];
   const { type, properties, required } = given;
-  if (type !== 'object') return [{ pointer: '/type', problem: texts.notOfObject(type) }];
+  if (type !== 'object')
+    return [
+      {
+        pointer: '/type',
+        problem: `${type === undefined ? 'is missing' : `is ${JSON.stringify(type)}`}, and the tools of MCP take and return objects: write { "type": "object", "properties": … }, with the value as a property, or give the tool the visibility 'workflow'`,
+      },
+    ];
   const faults: SchemaFault[] = [];
   if (properties !== undefined && !isJsonObject(properties))
-    faults.push({ pointer: '/properties', problem: texts.notProperties });
+    faults.push({ pointer: '/properties', problem: 'is not an object of schemas' });
   for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
     if (!isJsonObject(property))
-      faults.push({ pointer: `/properties/${escaped(name)}`, problem: texts.notProperty });
+      faults.push({
+        pointer: `/properties/${escaped(name)}`,
+        problem: 'is not a JSON Schema: write an object',
+      });
   }
   const isList = Array.isArray(required) && required.every((name) => typeof name === 'string');
-  if (required !== undefined && !isList) faults.push({ pointer: '/required', problem: texts.notRequired });
+  if (required !== undefined && !isList)
+    faults.push({ pointer: '/required', problem: 'is not a list of names' });
   return faults;
 }
 

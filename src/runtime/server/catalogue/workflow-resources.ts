@@ -6,10 +6,7 @@ import { HINTS_META, hintsFrom } from '../../../infer/read-tools.js';
 import { isPrivateTool, type Registry } from '../../tools/registry.js';
 import type { TemplateInfo } from '../../tools/resources.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
-import { serverTexts } from '../server-texts.js';
 import type { ResourceContents, ResourceListing, ResourceTemplateListing, ToolListing } from '../wire.js';
-
-const { workflowResources: texts } = serverTexts;
 
 /** The forms of a workflow, by what its address ends with. */
 const FORMS = { '': 'application/json', '.yaml': 'application/yaml', '.mmd': 'text/vnd.mermaid' } as const;
@@ -51,7 +48,7 @@ export class WorkflowResources {
       ...domains.map((domain) => ({
         uri: addressOf(domain, OVERVIEW),
         name: `${domain}-${OVERVIEW}`,
-        description: texts.overview(domain),
+        description: `The workflows of ${domain}, their steps and rules: read it before you plan`,
         mimeType: 'text/markdown',
       })),
       ...shown.map(({ graph }) => ({
@@ -68,7 +65,7 @@ export class WorkflowResources {
         : Object.entries(FORMS).map(([form, mimeType]) => ({
             uriTemplate: addressOf('{domain}', `{name}${form}`),
             name: `workflow-as-${form === '' ? 'json' : form.slice(1)}`,
-            description: texts.template,
+            description: 'A workflow: its parameters, and its steps with the tools that they call',
             mimeType,
           }));
   }
@@ -164,7 +161,7 @@ function withoutTools(value: Json, tools: ReadonlySet<string>): Json {
   if (!isJsonObject(value)) return value;
   const isPrivate = typeof value.tool === 'string' && tools.has(value.tool);
   const entries = Object.entries(value).map(([key, part]) => [key, withoutTools(part, tools)] as const);
-  const hidden = { tool: texts.privateTool, input: { kind: 'dict', entries: [] } };
+  const hidden = { tool: 'internal-step', input: { kind: 'dict', entries: [] } };
   return { ...Object.fromEntries(entries), ...(isPrivate ? hidden : {}) };
 }
 

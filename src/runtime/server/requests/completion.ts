@@ -1,6 +1,7 @@
 import type { CompletionContext } from '../../../decorators/context.js';
 import type { Input } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
+import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { TemplateInfo } from '../../tools/resources.js';
@@ -86,10 +87,13 @@ async function completeWith(
     });
     if (answer.kind === 'timedOut') throw new Error(serverTexts.noAnswer(limitMs));
     if (answer.kind === 'cancelled') throw new Error(serverTexts.requestCancelled());
-    if (!isTexts(answer.value)) throw new TypeError(serverTexts.badCompletion());
+    if (!isTexts(answer.value)) throw new TypeError('`complete` must return a list of texts');
     return resultOf(answer.value);
   } catch (error) {
-    throw new ProtocolFault(faultCodes.internal, serverTexts.notCompleted(argument, thrownText(error)));
+    throw new ProtocolFault(
+      faultCodes.internal,
+      `Argument '${clip(argument)}' cannot be completed: ${oneLine(thrownText(error))}`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../runs/request.js';
 import type { Cancellation } from '../../runs/run/run-in-process.js';
 import type { Log } from '../../tools/log.js';
-import { serverTexts } from '../server-texts.js';
+import { counted, serverTexts } from '../server-texts.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
 
 /** Cancels a request. */
@@ -106,7 +106,11 @@ export class RequestGate {
     work: (request: RequestContext) => Promise<T>,
     abort?: Abort,
   ): Promise<T> {
-    if (this.isDraining) throw new ProtocolFault(faultCodes.shuttingDown, serverTexts.shuttingDown());
+    if (this.isDraining)
+      throw new ProtocolFault(
+        faultCodes.shuttingDown,
+        'The server is shutting down and takes no further requests: connect again and repeat this one',
+      );
     if (abort === undefined) return this.#admitFollowing(request, work);
     this.#aborts.add(abort);
     this.#inFlight.begin();
@@ -144,15 +148,25 @@ export class RequestGate {
   async #drain(limitMs: number, runs: DrainedRuns, log: Log): Promise<void> {
     const inFlight = this.#inFlight;
     if (inFlight.count > 0)
-      log(serverTexts.drains(inFlight.count, limitMs), { event: 'server.draining', level: 'info' });
+      log(
+        `the server is being stopped: ${counted(inFlight.count, 'request')} in flight may take ${limitMs} ms to finish`,
+        { event: 'server.draining', level: 'info' },
+      );
     await Promise.all([inFlight.none(limitMs), within(limitMs, runs.atRest())]);
     // First the runs: a request that waits for one is answered with its state.
     const cut = inFlight.count;
     const ended = runs.endAll(serverTexts.stopped());
     for (const abort of this.#aborts) abort(new Error(serverTexts.stopped()));
-    if (ended + cut > 0) log(serverTexts.drained(cut, ended), { event: 'server.drained', level: 'warning' });
+    if (ended + cut > 0)
+      log(
+        `the server was stopped: cancelled ${counted(cut, 'request')} and ${counted(ended, 'run')} that were not over`,
+        { event: 'server.drained', level: 'warning' },
+      );
     await inFlight.none(HAND_OFF_MS);
-    if (inFlight.count > 0) log(serverTexts.unanswered(inFlight.count), { event: 'server.unanswered' });
+    if (inFlight.count > 0)
+      log(`the server was stopped: ${counted(inFlight.count, 'request')} got no answer in time`, {
+        event: 'server.unanswered',
+      });
   }
 }
 

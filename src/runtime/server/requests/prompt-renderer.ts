@@ -4,6 +4,7 @@ import { PromptText } from '../../../decorators/prompt.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { nearestName } from '../../../graph/names.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Masking } from '../../secrets/mask.js';
@@ -26,7 +27,7 @@ import { requestContextOf } from '../../tools/tool-context.js';
 import type { PromptTrace } from '../../trace/messages.js';
 import type { ServedPrompt } from '../catalogue/listings.js';
 import type { ResolvedSettings } from '../options.js';
-import { contentWords, serverTexts } from '../server-texts.js';
+import { asSentence, serverTexts } from '../server-texts.js';
 import { type ContentBlock, faultCodes, type PromptResult, ProtocolFault } from '../wire.js';
 import { limited } from './limits.js';
 
@@ -72,7 +73,7 @@ export class PromptRenderer {
           return await this.#render(name, content, input, { ...request, signal });
         } catch (error) {
           if (!isAbort(error, signal))
-            log(serverTexts.promptThrew(name, maskedThrown(error, mask)), {
+            log(`prompt \`${clip(name)}\` threw: ${maskedThrown(error, mask)}`, {
               event: 'prompt.threw',
               prompt: name,
             });
@@ -90,11 +91,15 @@ export class PromptRenderer {
       const { hasSystem, ...result } = convertPrompt(rendered.value, this.#registry);
       if (hasSystem && !this.#warned.has(name)) {
         this.#warned.add(name);
-        log(serverTexts.systemMessage(name), {
-          event: 'prompt.system_message',
-          level: 'warning',
-          prompt: name,
-        });
+        log(
+          `prompt \`${clip(name)}\` has a system message, which MCP does not know: it is sent as the user's. ` +
+            'Write `user(...)`, or keep such text in the description of a tool or in a resource.',
+          {
+            event: 'prompt.system_message',
+            level: 'warning',
+            prompt: name,
+          },
+        );
       }
       return description === undefined ? result : { description, ...result };
     } catch (error) {
@@ -167,10 +172,12 @@ export function convertPrompt(rendered: unknown, registry: Registry): ConvertedP
   let hasSystem = false;
   const converted = messages.flatMap((message, index) => {
     const number = index + 1;
-    if (!isObject(message) || !('content' in message)) throw refuse(serverTexts.badMessage(number));
+    if (!isObject(message) || !('content' in message))
+      throw refuse(`message ${number} is not an object { role, content }`);
     const { role, content } = message;
     if (role === 'system') hasSystem = true;
-    else if (role !== 'user' && role !== 'assistant') throw refuse(serverTexts.badRole(number, String(role)));
+    else if (role !== 'user' && role !== 'assistant')
+      throw refuse(`message ${number} has the role '${clip(String(role))}': write 'user' or 'assistant'`);
     const sentAs = role === 'assistant' ? ('assistant' as const) : ('user' as const);
     return blocksOf(content, number, registry).map((block) => ({ role: sentAs, content: block }));
   });
@@ -182,7 +189,8 @@ function messagesOf(
   registry: Registry,
 ): { messages: readonly unknown[]; description?: string } {
   if (Array.isArray(rendered)) return { messages: rendered };
-  if (!isObject(rendered) || !Array.isArray(rendered.messages)) throw refuse(serverTexts.noMessages());
+  if (!isObject(rendered) || !Array.isArray(rendered.messages))
+    throw refuse('render returned no messages: return a list of them, or { messages }');
   const { messages, description } = rendered;
   if (description instanceof PromptText) return { messages, description: plainText(description, registry) };
   return typeof description === 'string' ? { messages, description } : { messages };
@@ -213,10 +221,22 @@ function plainBlock(content: unknown, number: number, registry: Registry): Conte
     ...(text instanceof PromptText ? { text: plainText(text, registry) } : {}),
   });
   if (!json.ok)
-    throw refuse(serverTexts.badContent(number, contentWords.notJson(json.pointer, json.problem)));
+    throw refuse(
+      serverTexts.badContent(
+        number,
+        json.pointer === ''
+          ? `what is not JSON: ${json.problem}`
+          : `what is not JSON: '${clip(json.pointer)}' is ${json.problem}`,
+      ),
+    );
   const block = json.value;
   if (!isContentBlock(block) || !isComplete(block))
-    throw refuse(serverTexts.badContent(number, contentWords.shape));
+    throw refuse(
+      serverTexts.badContent(
+        number,
+        'an object that is not content of MCP: text, image, audio, resource or resource_link',
+      ),
+    );
   return block as unknown as ContentBlock;
 }
 
@@ -245,13 +265,16 @@ function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
       const { name, entry } = metadata;
       return {
         type: 'text',
-        text: serverTexts.toolHandle(name, entry.description, JSON.stringify(entry.inputSchema, null, 2)),
+        text: `Tool: ${name}\nDescription: ${entry.description}\nSchema: ${JSON.stringify(entry.inputSchema, null, 2)}`,
       };
     }
     case 'resource': {
       const { name, entry } = metadata;
       if (entry.uri.includes('{'))
-        throw new PromptContentError('E_PROMPT_HANDLE', serverTexts.templateHandle(handle.name));
+        throw new PromptContentError(
+          'E_PROMPT_HANDLE',
+          `it names the class ${clip(handle.name)}, which has no address of its own: write a link to one of its addresses`,
+        );
       const { uri, title, description, mimeType } = entry;
       return {
         type: 'resource_link',
@@ -263,7 +286,7 @@ function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
     case 'workflow':
       return {
         type: 'text',
-        text: serverTexts.workflowHandle(metadata.name, metadata.entry.graph.description),
+        text: `Workflow: ${metadata.name}\nDescription: ${metadata.entry.graph.description}`,
       };
     default:
       return metadata satisfies never;
@@ -291,10 +314,16 @@ function known(handle: DecoratedClass, { tools, resources, workflows }: Registry
       const { name } = metadata.options;
       const entry = ownProperty(tools, name);
       if (entry !== undefined && isPrivateTool(entry))
-        throw new PromptContentError('E_PROMPT_HANDLE', serverTexts.privateHandle(name));
+        throw new PromptContentError(
+          'E_PROMPT_HANDLE',
+          `it names the tool '${clip(name)}', which only steps of workflows may call: name a workflow that calls it, or leave out \`visibility: 'workflow'\``,
+        );
       if (entry !== undefined) return { kind: 'tool', name, entry };
       const near = nearestName(name, clientToolNames({ tools }));
-      throw new PromptContentError('E_MISSING_TOOL', serverTexts.noSuchTool(name, near));
+      throw new PromptContentError(
+        'E_MISSING_TOOL',
+        `it names the tool '${clip(name)}', which this server does not have${asSentence(near)}`,
+      );
     }
     case 'resource': {
       const { name } = metadata.options;
@@ -305,19 +334,28 @@ function known(handle: DecoratedClass, { tools, resources, workflows }: Registry
         uri,
         Object.values(resources).map((other) => other.uri),
       );
-      throw new PromptContentError('E_MISSING_RESOURCE', serverTexts.noSuchResource(uri, near));
+      throw new PromptContentError(
+        'E_MISSING_RESOURCE',
+        `it names the resource '${clip(uri)}', which this server does not have${asSentence(near)}`,
+      );
     }
     case 'workflow': {
       const { name } = metadata.options;
       const entry = ownProperty(workflows, name);
       if (entry !== undefined) return { kind: 'workflow', name, entry };
       const near = nearestName(name, Object.keys(workflows));
-      throw new PromptContentError('E_MISSING_WORKFLOW', serverTexts.noSuchWorkflow(name, near));
+      throw new PromptContentError(
+        'E_MISSING_WORKFLOW',
+        `it names the workflow '${clip(name)}', which this server does not have${asSentence(near)}`,
+      );
     }
     case 'prompt':
     case 'state':
     case undefined:
-      throw new PromptContentError('E_PROMPT_HANDLE', serverTexts.noHandle(handle.name));
+      throw new PromptContentError(
+        'E_PROMPT_HANDLE',
+        `it names the class ${clip(handle.name)}, which is not a tool, resource or workflow`,
+      );
     default:
       return metadata satisfies never;
   }
@@ -339,3 +377,11 @@ export function failureOf(made: PromptTrace | PromptResult): Failure | undefined
   const { code = 'E_FAIL', message = status } = errors[0] ?? {};
   return { code, message };
 }
+
+/** What a message holds that cannot be sent; completes "message 2 holds …". */
+const contentWords = {
+  kind: (content: unknown) => {
+    if (content === undefined || content === null) return String(content);
+    return `a ${typeof content}`;
+  },
+} as const;

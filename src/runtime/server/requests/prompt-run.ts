@@ -2,7 +2,7 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph, ResourceRef } from '../../../graph/model.js';
-import { bodyText } from '../../../graph/printable-text.js';
+import { bodyText, clip, oneLine } from '../../../graph/printable-text.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import { failedAtStart } from '../../engine/engine.js';
@@ -217,7 +217,7 @@ function notBegun(
     { runId, at: Date.now() },
     {
       status: code === 'E_CANCELLED' ? 'cancelled' : 'failed',
-      failure: { code, message: serverTexts.instructionUnreadable(uri, message) },
+      failure: { code, message: `Its instruction ${clip(uri)} cannot be read: ${oneLine(message)}` },
     },
   );
 }

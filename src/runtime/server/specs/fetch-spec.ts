@@ -2,8 +2,9 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import { formatOf, type TextFormat } from '../../../formats/text/read-text.js';
+import { clip } from '../../../graph/printable-text.js';
 import { thrownText } from '../../tools/exceptions.js';
-import { specTexts } from './spec-texts.js';
+import { specTexts } from './tool-hints.js';
 import { shownUrl, type UrlRules } from './url-rules.js';
 
 const { why } = specTexts;
@@ -68,7 +69,7 @@ export class FetchFault extends Error {
 export async function fetchSpec(start: URL, options: FetchOptions): Promise<FetchedSpec> {
   const limits = { ...LIMITS, ...options.limits };
   const controller = new AbortController();
-  const late = new FetchFault(why.slow(limits.totalMs));
+  const late = new FetchFault(`it is not complete within ${limits.totalMs} ms`);
   let fail: (fault: Error) => void = () => {};
   const expired = new Promise<never>((_resolve, reject) => {
     fail = reject;
@@ -97,23 +98,26 @@ async function follow(
     const response = await requested(url, addresses, options.rules, limits, signal);
     const status = response.statusCode ?? 0;
     if (!REDIRECTS.has(status)) {
-      if (status !== 200) throw new FetchFault(why.status(status));
+      if (status !== 200) throw new FetchFault(`the server answers with the status ${status}`);
       return await readResponse(url, response, limits);
     }
     response.destroy();
     url = redirected(url, status, response.headers.location, options.rules);
   }
-  throw new FetchFault(why.redirects(limits.redirects));
+  throw new FetchFault(`it is redirected more than ${limits.redirects} times`);
 }
 
 function redirected(from: URL, status: number, location: string | undefined, rules: UrlRules): URL {
   if (location === undefined || !URL.canParse(location, from.href))
-    throw new FetchFault(why.noLocation(status));
+    throw new FetchFault(`the status ${status} comes without an address`);
   const to = new URL(location, from.href);
   to.hash = '';
   if (from.protocol === 'https:' && to.protocol === 'http:')
-    throw new FetchFault(why.downgrade(shownUrl(to)));
-  if (!rules.allows(to)) throw new FetchFault(why.redirect(shownUrl(to)));
+    throw new FetchFault(`it is redirected from https to ${clip(shownUrl(to))}`);
+  if (!rules.allows(to))
+    throw new FetchFault(
+      `it is redirected to ${clip(shownUrl(to))}, which is not among the addresses of specs.remote.allow`,
+    );
   return to;
 }
 
@@ -175,7 +179,10 @@ async function requested(
   };
   return new Promise((resolve, reject) => {
     const sent: ClientRequest = request(url, options);
-    const timer = setTimeout(() => sent.destroy(new FetchFault(why.connect(connectMs))), connectMs);
+    const timer = setTimeout(
+      () => sent.destroy(new FetchFault(`there is no connection within ${connectMs} ms`)),
+      connectMs,
+    );
     const done = (): void => clearTimeout(timer);
     sent.once('socket', (socket) => socket.once(isTls ? 'secureConnect' : 'connect', done));
     sent.once('close', done);
@@ -201,15 +208,19 @@ async function readResponse(
 ): Promise<FetchedSpec> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = response.headers;
   try {
-    if (encoding.trim().toLowerCase() !== 'identity') throw new FetchFault(why.encoding(encoding));
+    if (encoding.trim().toLowerCase() !== 'identity')
+      throw new FetchFault(`its content is compressed (${clip(encoding)}): send it as it is`);
     const format = formatFor(type, url);
-    if (format === undefined) throw new FetchFault(why.type(type, SHOWN_TYPES));
+    if (format === undefined)
+      throw new FetchFault(
+        `its content type is '${clip(type)}': use ${SHOWN_TYPES.join(', ')}, or text/plain for a path that ends with .yaml, .yml, .json or .xml`,
+      );
     const chunks: Buffer[] = [];
     let length = 0;
     for await (const chunk of response) {
       chunks.push(chunk as Buffer);
       length += (chunk as Buffer).length;
-      if (length > bytes) throw new FetchFault(why.tooLong(bytes));
+      if (length > bytes) throw new FetchFault(`it has more than ${bytes} bytes`);
     }
     return { text: utf8(Buffer.concat(chunks)), format };
   } catch (error) {
@@ -228,12 +239,12 @@ function utf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new FetchFault(why.notUtf8);
+    throw new FetchFault('it is not UTF-8');
   }
 }
 
 function faultOf(error: unknown): FetchFault {
   if (error instanceof FetchFault) return error;
   const { cause } = error as { readonly cause?: unknown };
-  return cause instanceof FetchFault ? cause : new FetchFault(why.failed(thrownText(error)));
+  return cause instanceof FetchFault ? cause : new FetchFault(`the connection failed: ${thrownText(error)}`);
 }

@@ -1,6 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import type { Domain } from '../../../graph/domain.js';
 import { nearestName } from '../../../graph/names.js';
+import { clip } from '../../../graph/printable-text.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { Registry } from '../../tools/registry.js';
 import { type Catalogue, isOff, type Layer } from '../catalogue/catalogue.js';
@@ -10,8 +11,7 @@ import { RegistrationError, registrationFaults } from '../registrations.js';
 import type { ViewSelection } from '../stepwright-server.js';
 import { OverlayCache } from './overlay-cache.js';
 import { asResources, filesOf, hasSources, loadFiles, loadUrl, type SpecBase } from './spec-loader.js';
-import { specTexts } from './spec-texts.js';
-import { checkToolHints } from './tool-hints.js';
+import { checkToolHints, specTexts } from './tool-hints.js';
 import { SpecError, UrlRules } from './url-rules.js';
 import { type SpecWatcher, watchSpecFiles } from './watch-files.js';
 
@@ -65,13 +65,13 @@ export class ServerSpecs {
     this.#parts = parts;
     this.#rules = new UrlRules(settings.specs.remote);
     const [own = { workflows: [] }] = base.layers;
-    this.#server = sourceOf(specTexts.server, base, undefined, own, settings.specs);
+    this.#server = sourceOf('the server', base, undefined, own, settings.specs);
     this.#profiles = new Map(
       Object.entries(settings.profiles).map(([name, profile]) => {
         const layer = profileLayer(name, profile, base.current);
         const catalogue = new LiveCatalogue(parts, layer, base);
         const { specs, resources } = profile;
-        return [name, sourceOf(specTexts.profile(name), catalogue, base, layer, specs, resources)] as const;
+        return [name, sourceOf(`the profile '${name}'`, catalogue, base, layer, specs, resources)] as const;
       }),
     );
     this.#overlays = new OverlayCache();
@@ -106,7 +106,10 @@ export class ServerSpecs {
     const source = profile === undefined ? this.#server : this.#profiles.get(profile);
     if (source === undefined) {
       const near = nearestName(profile ?? '', this.#profiles.keys());
-      throw new SpecError('E_PROFILE_UNKNOWN', specTexts.unknownProfile(profile ?? '', near));
+      throw new SpecError(
+        'E_PROFILE_UNKNOWN',
+        `There is no profile '${clip(profile ?? '')}' on this server${near === undefined ? '' : `; did you mean '${near}'?`}`,
+      );
     }
     await this.start();
     if (Object.values(brought).every((value) => value === undefined)) return source.catalogue;
@@ -131,7 +134,10 @@ export class ServerSpecs {
         patterns,
         root,
         () => this.#reload(),
-        ({ message }) => settings.log(specTexts.notWatched(message), { event: 'specs.refused' }),
+        ({ message }) =>
+          settings.log(`workflow files are not watched: ${message}. Restart the server to read changes`, {
+            event: 'specs.refused',
+          }),
       );
     }
     try {
@@ -179,7 +185,10 @@ export class ServerSpecs {
       error instanceof RegistrationError ? registrationFaults(error) : thrownText(error),
     );
     if (report !== '' && report !== source.reported)
-      log(specTexts.kept(source.what, report), { event: 'specs.refused' });
+      log(
+        `the workflows of ${source.what} have changed and cannot be used; those before the change stay:\n${report}`,
+        { event: 'specs.refused' },
+      );
     source.reported = report;
   }
 
@@ -195,7 +204,10 @@ export class ServerSpecs {
     }
     await source.catalogue.replace(layer);
     const count = layer.workflows.length - source.own.workflows.length;
-    this.#parts.settings.log(specTexts.loaded(source.what, count), { event: 'specs.loaded', level: 'info' });
+    this.#parts.settings.log(
+      `the workflows of ${source.what} have changed: ${count} ${count === 1 ? 'workflow is' : 'workflows are'} of files and addresses now`,
+      { event: 'specs.loaded', level: 'info' },
+    );
     return '';
   }
 
@@ -222,14 +234,18 @@ export class ServerSpecs {
     const loaded = await loadFiles(files, root, this.#baseOf(source), remote.workflows);
     if (mode === 'silent' || !loaded.ok) return loaded;
     for (const pattern of unmatched)
-      log(specTexts.noMatch(pattern, root), { event: 'specs.loaded', level: 'warning' });
+      log(`no file in ${root} matches ${clip(pattern)}`, { event: 'specs.loaded', level: 'warning' });
     this.#warn(loaded.warnings);
     return loaded;
   }
 
   #warn(warnings: string): void {
     if (warnings === '') return;
-    this.#parts.settings.log(specTexts.warned(warnings), { event: 'workflow.warning', level: 'warning' });
+    this.#parts.settings.log(
+      `warnings of workflow files:
+${warnings.replaceAll(/^(?=.)/gm, '  ')}`,
+      { event: 'workflow.warning', level: 'warning' },
+    );
   }
 
   async #remote(source: Source, { urls = [] }: SpecSources): Promise<Loaded> {
@@ -270,7 +286,8 @@ export class ServerSpecs {
   ): Promise<LiveCatalogue> {
     const { registry } = this.#parts;
     const brings = workflowUrl !== undefined || resourcesUrl !== undefined;
-    if (brings && isOff(parent.layers)) throw new SpecError('E_SPEC_OFF', specTexts.workflowsOff);
+    if (brings && isOff(parent.layers))
+      throw new SpecError('E_SPEC_OFF', 'Workflows are switched off on this server');
     const base = { registry, catalogue: parent.current, graphs: this.#graphs(parent) };
     const [offered = NOTHING, described = NOTHING] = await Promise.all(
       [workflowUrl, resourcesUrl].map(async (url) =>
@@ -288,7 +305,11 @@ export class ServerSpecs {
       return overlay;
     } catch (error) {
       if (!(error instanceof RegistrationError)) throw error;
-      throw new SpecError('E_SPEC_INVALID', specTexts.clash(registrationFaults(error)), { cause: error });
+      throw new SpecError(
+        'E_SPEC_INVALID',
+        `The workflows that a client brings do not go with those of the server:\n${registrationFaults(error)}`,
+        { cause: error },
+      );
     }
   }
 }
@@ -324,12 +345,17 @@ function graphsOf(registry: Registry, layers: readonly Layer[]) {
 
 /** @throws RangeError */
 function profileLayer(name: string, profile: Profile, { clientTools }: Catalogue): Layer {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new RangeError(specTexts.badProfileName(name));
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name))
+    throw new RangeError(
+      `profiles: '${clip(name)}' is not a name of a profile: use 1 to 64 letters, digits, '_' and '-'`,
+    );
   const { hints, tools, workflows } = profile;
   for (const tool of tools ?? []) {
     if (!clientTools.has(tool)) {
       const near = nearestName(tool, clientTools);
-      throw new RangeError(specTexts.unknownTool(`profiles.${name}.tools`, tool, near));
+      throw new RangeError(
+        `${`profiles.${name}.tools`}: clients have no tool '${clip(tool)}'${near === undefined ? '' : `; did you mean '${near}'?`}`,
+      );
     }
   }
   const checked = hints === undefined ? undefined : checkToolHints(hints, clientTools);
@@ -365,7 +391,7 @@ const profile: Names<Profile> = { specs: true, resources: true, hints: true, too
  *
  * @throws RangeError
  */
-export function checkOptionNames(specs: SpecSettings, profiles: Readonly<Record<string, Profile>>): void {
+function checkOptionNames(specs: SpecSettings, profiles: Readonly<Record<string, Profile>>): void {
   check('specs', specs, settings);
   check('specs.remote', specs.remote, remote);
   for (const [name, given] of Object.entries(profiles)) {

@@ -8,11 +8,11 @@ import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
 import type { Domain } from '../../../graph/domain.js';
 import type { Graph } from '../../../graph/model.js';
 import { toolsIn } from '../../../graph/nodes.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { Registry } from '../../tools/registry.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { SpecSources } from '../options.js';
 import { FetchFault, type FetchOptions, fetchSpec } from './fetch-spec.js';
-import { specTexts } from './spec-texts.js';
 import { SpecError, shownUrl } from './url-rules.js';
 
 /** The workflows of spec files, or a report of all that is wrong. */
@@ -63,7 +63,7 @@ export async function loadFiles(
   if (files.length === 0) return { ok: true, workflows: [], domains: [], warnings: '' };
   const outside = await outsideOf(files, root);
   if (outside.length > 0) return { ok: false, report: formatDiagnostics(outside, () => undefined) };
-  const { loadWorkflowFiles } = await import('../../../formats/load-workflow-files.js');
+  const { loadWorkflowFiles } = await import('../../../formats/spec-files.js');
   const graphs = [...base.graphs, ...others.map(({ graph }) => graph)];
   const registered = environmentOf(base.registry.tools, base.registry, graphs);
   const { readSource, ...read } = await loadWorkflowFiles(files, { root, registered });
@@ -80,7 +80,11 @@ async function outsideOf(files: readonly string[], root: string): Promise<Diagno
     const relative = path.relative(folder, real);
     if (!relative.startsWith('..') && !path.isAbsolute(relative)) continue;
     found.push(
-      diagnostic('SW5019', { file, span: [1, 1, 1, 1] }, { file, reason: specTexts.outside(folder) }),
+      diagnostic(
+        'SW5019',
+        { file, span: [1, 1, 1, 1] },
+        { file, reason: `it is not in the folder ${folder}: move it there, or set specs.root` },
+      ),
     );
   }
   return found;
@@ -100,8 +104,11 @@ export async function loadUrl(
   const fetched = await fetchSpec(url, options).catch((error: unknown) => {
     if (!(error instanceof FetchFault)) throw error;
     // What the network is like is the operator's concern: every refusal reads the same.
-    options.log(specTexts.fetchLog(shownUrl(url), error.message));
-    throw new SpecError('E_SPEC_FETCH', specTexts.notFetched(shownUrl(url)));
+    options.log(`the workflows at ${clip(shownUrl(url))} cannot be read: ${error.message}`);
+    throw new SpecError(
+      'E_SPEC_FETCH',
+      `The workflows at ${clip(shownUrl(url))} cannot be read; the log of the server says why`,
+    );
   });
   const { text, format } = fetched;
   const { clientTools, workflows } = base.catalogue;

@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { RemoteSpecs } from '../options.js';
-import { specTexts } from './spec-texts.js';
+import { specTexts } from './tool-hints.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -27,7 +28,10 @@ export class UrlRules {
     if (!Array.isArray(allow)) throw new RangeError(specTexts.notList('specs.remote.allow'));
     this.#allowed = allow.map(prefixOf);
     this.#networks = allowAddresses.map((entry) => {
-      if (!ipaddr.isValidCIDR(entry)) throw new RangeError(specTexts.badNetwork(entry));
+      if (!ipaddr.isValidCIDR(entry))
+        throw new RangeError(
+          `specs.remote.allowAddresses lists '${clip(entry)}', which is not a network such as '10.20.0.0/16'`,
+        );
       return ipaddr.parseCIDR(entry);
     });
     this.#headers = headersOf(
@@ -42,16 +46,31 @@ export class UrlRules {
    * @throws SpecError
    */
   check(text: string): URL {
-    if (!URL.canParse(text)) throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.notUrl(text));
+    if (!URL.canParse(text))
+      throw new SpecError('E_SPEC_NOT_ALLOWED', `'${clip(text)}' is not an https address`);
     const url = new URL(text);
     url.hash = '';
     if (this.#allowed.length === 0)
-      throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.remoteOff(shownUrl(url)));
-    if (hasUser(url)) throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.withUser(shownUrl(url)));
+      throw new SpecError(
+        'E_SPEC_NOT_ALLOWED',
+        `${clip(shownUrl(url))} is not read: this server reads nothing from other hosts. Its operator may allow it with specs.remote.allow`,
+      );
+    if (hasUser(url))
+      throw new SpecError(
+        'E_SPEC_NOT_ALLOWED',
+        `${clip(shownUrl(url))} is not read: it has a user or a password before the host. Leave them out; the operator of the server may send them with specs.remote.headers`,
+      );
     // Servers may take an encoded slash for a slash, so that `..%2f` leaves the allowed path.
     if (/%2f|%5c/i.test(url.pathname))
-      throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.encodedSlash(shownUrl(url)));
-    if (!this.allows(url)) throw new SpecError('E_SPEC_NOT_ALLOWED', specTexts.notAllowed(shownUrl(url)));
+      throw new SpecError(
+        'E_SPEC_NOT_ALLOWED',
+        `${clip(shownUrl(url))} is not read: its path has an encoded '/' or '\\'. Write the path as it is`,
+      );
+    if (!this.allows(url))
+      throw new SpecError(
+        'E_SPEC_NOT_ALLOWED',
+        `${clip(shownUrl(url))} is not read: it is not among the addresses that this server allows. Its operator may add it to specs.remote.allow`,
+      );
     return url;
   }
 
@@ -72,7 +91,9 @@ export class UrlRules {
     const parsed = ipaddr.parse(address);
     const range = parsed.range();
     if (url.protocol === 'http:')
-      return range === 'loopback' ? undefined : specTexts.why.notLoopback(host, address);
+      return range === 'loopback'
+        ? undefined
+        : `${host} has the address ${address}: http is for loopback addresses alone`;
     if (this.#networks.some((network) => isIn(parsed, network))) return undefined;
     if (range === 'unicast' && (parsed.kind() === 'ipv4' || isIn(parsed, GLOBAL_IPV6))) return undefined;
     return specTexts.why.address(host, address, range === 'unicast' ? 'not assigned' : range);
@@ -102,9 +123,13 @@ function prefixOf(entry: string): AllowedPrefix {
   const isPlain =
     url !== undefined && !hasUser(url) && !/[?#*]/.test(entry) && !/%2f|%5c/i.test(url.pathname);
   if (!isPlain || !['https:', 'http:'].includes(url.protocol))
-    throw new RangeError(specTexts.notAllowedEntry(entry));
+    throw new RangeError(
+      `specs.remote.allow lists '${clip(entry)}': write an origin with an optional path, such as 'https://team.example.com/workflows/', without user, '?', '#' or '*'`,
+    );
   if (url.protocol === 'http:' && !LOOPBACK_HOSTS.has(url.hostname))
-    throw new RangeError(specTexts.insecureEntry(entry));
+    throw new RangeError(
+      `specs.remote.allow lists '${clip(entry)}': use https; http is for localhost, 127.0.0.1 and [::1] alone`,
+    );
   return { origin: url.origin, path: url.pathname };
 }
 
@@ -116,9 +141,14 @@ function headersOf(
     Object.entries(given).map(([origin, headers]) => {
       const url = URL.canParse(origin) ? new URL(origin) : undefined;
       if (url === undefined || !origins.includes(url.origin) || url.pathname !== '/')
-        throw new RangeError(specTexts.badHeaderOrigin(origin));
+        throw new RangeError(
+          `specs.remote.headers has '${clip(origin)}', which is not the origin of an entry of specs.remote.allow`,
+        );
       for (const [name, value] of Object.entries(headers)) {
-        if (!isHeader(name, value)) throw new RangeError(specTexts.badHeader(url.origin, name));
+        if (!isHeader(name, value))
+          throw new RangeError(
+            `specs.remote.headers of ${url.origin}: '${clip(name)}' is not a header with a value of text`,
+          );
       }
       return [url.origin, headers];
     }),

@@ -1,0 +1,92 @@
+import { clip } from '../../../graph/printable-text.js';
+import { checkLimits } from '../../server/options.js';
+import type { TurnLimits } from '../../server/requests/fair-turns.js';
+import type { BearerAuth } from './bearer-auth.js';
+import { isTrustProxy, type TrustProxy } from './client-address.js';
+import type { HostValidationOptions } from './host-validation.js';
+import type { ClientHeaders } from './spec-headers.js';
+
+/** Options of a server over HTTP beside those of every server. */
+export interface HttpSettings extends HostValidationOptions {
+  /** Where MCP is answered. Default: `/mcp`. */
+  readonly path?: string;
+  /** Who may call. Default: everybody who reaches the server, as anonymous callers. */
+  readonly auth?: BearerAuth;
+  /**
+   * Which clients get a session at `initialize`. `auto`: those that declare elicitation, sampling or roots, since the
+   * server may ask them something. Without a session any process that shares the runs may answer a request. Default:
+   * `auto`.
+   */
+  readonly sessions?: 'auto' | 'always' | 'never';
+  readonly limits?: Partial<HttpLimits>;
+  /** By which headers clients may bring workflows and hints, and which clients. Default: none. */
+  readonly headers?: ClientHeaders;
+  /**
+   * Which proxies before the server are trusted to name the client in `X-Forwarded-For`: how many, or a function that
+   * says it of each. Limits of callers without authentication then count the client's address, not the proxy's. Set it
+   * only for a server that clients reach through these proxies alone. Default: 0.
+   */
+  readonly trustProxy?: TrustProxy;
+}
+
+/** How much clients may ask of a server over HTTP. */
+export interface HttpLimits extends TurnLimits {
+  /** The longest body of a request, in bytes. Default: 10 MiB. */
+  readonly bodyBytes: number;
+  /** Sessions in all. Default: 10 000. */
+  readonly sessions: number;
+  /** Sessions of one caller; another one ends the one it has not used for the longest time. Default: 100. */
+  readonly sessionsPerOwner: number;
+  /** How long a session without requests is kept, in ms. Default: 1 800 000. */
+  readonly sessionIdleMs: number;
+  /** How much of an answer may wait for a client that does not read, in bytes. Default: 8 MiB. */
+  readonly unreadBytes: number;
+  /** Requests of all callers that are worked on at once. Default: 256. */
+  readonly concurrent: number;
+  /** Requests of one caller that are worked on at once; the others wait for their turn. Default: 64. */
+  readonly concurrentPerOwner: number;
+  /** Requests of one caller that wait; beyond that, it is refused with 429. Default: 256. */
+  readonly queuedPerOwner: number;
+}
+
+const DEFAULT_LIMITS: HttpLimits = {
+  bodyBytes: 10 * 1024 * 1024,
+  sessions: 10_000,
+  sessionsPerOwner: 100,
+  sessionIdleMs: 1_800_000,
+  unreadBytes: 8 * 1024 * 1024,
+  concurrent: 256,
+  concurrentPerOwner: 64,
+  queuedPerOwner: 256,
+};
+
+/** Settings with their defaults. */
+export interface ResolvedHttpSettings extends HttpSettings {
+  readonly path: string;
+  readonly sessions: NonNullable<HttpSettings['sessions']>;
+  readonly limits: HttpLimits;
+  readonly trustProxy: TrustProxy;
+}
+
+/**
+ * Fills defaults in.
+ *
+ * @throws RangeError for a limit that is not a positive whole number, an unknown mode, a malformed path, or proxies that are neither a
+ *   number nor a function.
+ */
+export function resolveHttpSettings(settings: HttpSettings): ResolvedHttpSettings {
+  const { path = '/mcp', sessions = 'auto', trustProxy = 0 } = settings;
+  if (!/^\/[^?#\s]*$/.test(path))
+    throw new RangeError(`path must begin with "/" and have no "?" or "#", and is '${clip(path)}'`);
+  if (!['auto', 'always', 'never'].includes(sessions))
+    throw new RangeError(`sessions must be 'auto', 'always' or 'never', not '${clip(sessions)}'`);
+  if (!isTrustProxy(trustProxy)) {
+    const shown = clip(String(trustProxy));
+    throw new RangeError(
+      `trustProxy must be the number of proxies before the server, a whole number from 0, or a function, not ${shown}`,
+    );
+  }
+  const limits = { ...DEFAULT_LIMITS, ...settings.limits };
+  checkLimits(Object.entries(limits).map(([name, limit]) => [`limits.${name}`, limit]));
+  return { ...settings, path, sessions, limits, trustProxy };
+}
