@@ -10,6 +10,7 @@ import { ownProperty } from '../../graph/json.js';
 import type { Registry } from '../../runtime/index.js';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
 import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
+import { secretMask } from '../../runtime/upstream/config.js';
 import { misused, type Output, texts } from '../command-line.js';
 import {
   environmentOf,
@@ -20,7 +21,6 @@ import {
 } from '../registries.js';
 import { diagnosticsOfChosen } from './chosen-diagnostics.js';
 import { dryRunCommand } from './dry-run.js';
-import { secretMask } from './secrets.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -61,7 +61,7 @@ export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, asyn
     const recording =
       record === undefined || upstream === undefined
         ? undefined
-        : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}));
+        : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}, process.env));
     const outcome = await runLocally({
       registry: found.registry,
       options: recording === undefined ? open.options : { ...open.options, upstream: recording },
