@@ -4,8 +4,8 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
+import { type OperatorCommand, operatorItem } from '../../src/runtime/runs/actions/operator-commands.js';
 import { JournalRunStore } from '../../src/runtime/runs/journal-run-store.js';
-import { type OperatorCommand, operatorItem } from '../../src/runtime/runs/operate/operator-commands.js';
 import { processClock } from '../../src/runtime/runs/run/clock.js';
 import { FILE_LIMITS, type Waiter } from '../../src/runtime/runs/run-store.js';
 import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';

@@ -6,8 +6,8 @@ import type { Failure } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import { runRef } from '../tools/port.js';
 import { idleRunsOf } from './idle-runs.js';
+import { accessKey, rolesOf } from './run/owner.js';
 import { ANONYMOUS, excess, quotaOf, type Usage, unknownRun } from './run-limits.js';
-import { accessKey, rolesOf } from './run-owner.js';
 import {
   type Cancellation,
   DEFAULT_LIMITS,
@@ -27,7 +27,7 @@ import {
 import { runTexts } from './run-texts.js';
 import { isLocal, type RunJournal } from './store/journal.js';
 import type { LocalRuns } from './store/local-journal.js';
-import { StoreError } from './store/sqlite/store-error.js';
+import { StoreError } from './store/store-error.js';
 import type { StoredRun, StoreParts } from './stored-run.js';
 
 /** What a run store is made of. */

@@ -1,6 +1,6 @@
 import type { Owner } from '../../decorators/context.js';
 import type { Failure } from '../engine/contract.js';
-import { ownerKey } from './run-owner.js';
+import { ownerKey } from './run/owner.js';
 import type { RunAnswer, RunLimits } from './run-store.js';
 import { runTexts } from './run-texts.js';
 

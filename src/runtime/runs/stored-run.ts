@@ -14,10 +14,12 @@ import type { ActionHistory } from './actions/action-history.js';
 import type { AnsweredRun, Decision } from './actions/answers.js';
 import type { PendingAction } from './actions/elicitation.js';
 import { RunQuestions } from './actions/run-questions.js';
-import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
+import { RunRecord } from './actions/run-record.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
+import { definitionOf, type Envelope, envelopeOf } from './run/envelope.js';
 import { LiveRun } from './run/live-run.js';
+import { accessKey, answerId } from './run/owner.js';
 import {
   type CancelOptions,
   observeFacts,
@@ -28,8 +30,6 @@ import {
 } from './run/run-host.js';
 import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
-import { accessKey, answerId } from './run-owner.js';
-import { RunRecord } from './run-record.js';
 import { actOn, RunShare, type SharedRun } from './run-share.js';
 import {
   type BegunRun,

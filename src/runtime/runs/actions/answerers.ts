@@ -3,7 +3,7 @@ import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/nodes.js';
 import type { Failure } from '../../engine/contract.js';
-import { accessKey, isSameUser, rolesOf } from '../run-owner.js';
+import { accessKey, isSameUser, rolesOf } from '../run/owner.js';
 import { runTexts } from '../run-texts.js';
 
 /** Who may answer a question, as its action has it. */

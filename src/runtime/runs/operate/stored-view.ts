@@ -12,15 +12,15 @@ import { restore } from '../../engine/snapshot.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import { RunMask } from '../../secrets/run-mask.js';
 import { runRef } from '../../tools/port.js';
-import { type Envelope, envelopeOf, type PausedStep } from '../envelope.js';
+import { RunRecord } from '../actions/run-record.js';
 import { processClock } from '../run/clock.js';
+import { type Envelope, envelopeOf, type PausedStep } from '../run/envelope.js';
 import type { LiveStatus } from '../run/run-host.js';
-import { RunRecord } from '../run-record.js';
 import { runRowsIn, type ShownArguments, shownArguments } from '../run-store.js';
 import type { LoadedRun } from '../store/journal.js';
 import { isOver } from '../store/journal.js';
 import type { StoredEntry } from '../store/sqlite/store-tables.js';
-import { type RunNodeState, runNodeStates } from './node-states.js';
+import { type RunNodeState, runNodeStates } from './run-states.js';
 
 /** A run of a store, for its operator. Plain JSON; secrets are masked, and the id of the run is left out. */
 export interface StoredRunView extends ShownArguments, Omit<Envelope, 'workflow_id' | 'actions' | 'action'> {

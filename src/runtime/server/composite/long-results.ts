@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { bodyText, clip, clipText, jsonText } from '../../../graph/printable-text.js';
-import type { Envelope } from '../../runs/envelope.js';
+import type { Envelope } from '../../runs/run/envelope.js';
 import { workflowToolTexts } from '../../runs/run-texts.js';
 import type { ContentBlock, ResourceContents, ToolResult } from '../wire.js';
 

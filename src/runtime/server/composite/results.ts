@@ -4,7 +4,7 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { MASKED } from '../../../graph/printable-text.js';
 import { howToAnswer } from '../../runs/actions/answers.js';
-import type { Envelope, EnvelopeAction, EnvelopeError } from '../../runs/envelope.js';
+import type { Envelope, EnvelopeAction, EnvelopeError } from '../../runs/run/envelope.js';
 import type { NotUndone, RemainingEffects } from '../../runs/run/side-effects.js';
 import type { RunWarning } from '../../runs/run-store.js';
 import { workflowToolTexts } from '../../runs/run-texts.js';

@@ -2,13 +2,13 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { defined } from '../../../graph/defined.js';
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import type { Envelope } from '../../runs/envelope.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
-import { rolesOf } from '../../runs/run-owner.js';
+import type { Envelope } from '../../runs/run/envelope.js';
+import { rolesOf } from '../../runs/run/owner.js';
 import type { RunQuery, RunStore, RunSummary, Submission, ToAnswer, Waiter } from '../../runs/run-store.js';
 import { workflowToolTexts } from '../../runs/run-texts.js';
 import { JournalFailedError } from '../../runs/store/journal.js';
-import { StoreError } from '../../runs/store/sqlite/store-error.js';
+import { StoreError } from '../../runs/store/store-error.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import { checkArguments } from '../../tools/check-input.js';

@@ -15,9 +15,9 @@ import {
   type RunJournal,
   UnknownRunError,
 } from '../journal.js';
+import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry, type NewStatus } from './encode-entry.js';
-import { StoreError } from './store-error.js';
 import {
   OpenFiles,
   openStoreFile,

@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
-import { refusal } from '../actions/answers.js';
 import type { Clock } from '../run/clock.js';
 import type { Delivery } from '../run/inbox.js';
 import type { LiveRun } from '../run/live-run.js';
 import { runTexts } from '../run-texts.js';
 import type { InboxItem } from '../store/journal.js';
+import { refusal } from './answers.js';
 
 /** Who looks after a store: it has access to its file. */
 export interface Operator {

@@ -1,4 +1,4 @@
-import { defined } from '../../../../graph/defined.js';
+import { defined } from '../../../graph/defined.js';
 /** Why a store cannot be used. */
 export type StoreProblem =
   | 'no_driver'

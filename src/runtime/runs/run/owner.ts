@@ -1,8 +1,8 @@
-import type { Owner, Principal } from '../../decorators/context.js';
-import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
-import { defined } from '../../graph/defined.js';
-import { ownProperty } from '../../graph/json.js';
-import { runTexts } from './run-texts.js';
+import type { Owner, Principal } from '../../../decorators/context.js';
+import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { defined } from '../../../graph/defined.js';
+import { ownProperty } from '../../../graph/json.js';
+import { runTexts } from '../run-texts.js';
 
 /** What makes two callers one owner. */
 export interface OwnerRule {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accessKey, type Caller, type OwnerRule, ownerKey, ownerOf } from './run-owner.js';
+import { accessKey, type Caller, type OwnerRule, ownerKey, ownerOf } from './owner.js';
 
 const user = (extra: Record<string, unknown>, clientId = 'desktop'): Caller => ({
   auth: { clientId, extra },

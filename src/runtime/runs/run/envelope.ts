@@ -1,11 +1,11 @@
-import type { Answerer } from '../../graph/answerers.js';
-import { defined } from '../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
-import type { Node } from '../../graph/kinds/node.js';
-import type { Graph } from '../../graph/model.js';
-import type { AskMode, Failure, RunState } from '../engine/contract.js';
-import type { OwedCommand } from '../engine/events.js';
-import { timerId } from '../engine/identity.js';
+import type { Answerer } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import type { Node } from '../../../graph/kinds/node.js';
+import type { Graph } from '../../../graph/model.js';
+import type { AskMode, Failure, RunState } from '../../engine/contract.js';
+import type { OwedCommand } from '../../engine/events.js';
+import { timerId } from '../../engine/identity.js';
 import {
   commandsOf,
   nodeRecord,
@@ -14,12 +14,13 @@ import {
   refusedValues,
   remainsOf,
   undoneCallsOf,
-} from '../engine/read.js';
-import { maskedFailure } from '../secrets/mask.js';
-import type { RunMask } from '../secrets/run-mask.js';
-import { jsonSize } from '../tools/to-json.js';
-import type { ForkOrigin } from './fork-origin.js';
-import type { LiveStatus } from './run/run-host.js';
+} from '../../engine/read.js';
+import { maskedFailure } from '../../secrets/mask.js';
+import type { RunMask } from '../../secrets/run-mask.js';
+import { jsonSize } from '../../tools/to-json.js';
+import { runTexts } from '../run-texts.js';
+import type { ForkOrigin } from '../store/host-rows.js';
+import type { LiveStatus } from './run-host.js';
 import {
   PARTIAL_LIMIT_BYTES,
   type RemainingEffects,
@@ -27,9 +28,7 @@ import {
   remainsForCaller,
   shownUndone,
   type UndoneCalls,
-} from './run/side-effects.js';
-import type { RunRecord } from './run-record.js';
-import { runTexts } from './run-texts.js';
+} from './side-effects.js';
 
 /** The state of a run as its caller gets it, the same from every tool and prompt. Plain JSON. */
 export interface Envelope extends Partial<StepsInProgress> {
@@ -118,7 +117,8 @@ export interface EnvelopeAction {
 export interface RunView {
   readonly state: RunState;
   readonly mask: RunMask;
-  readonly record: RunRecord;
+  /** What is kept of it beside its state. */
+  readonly record: RecordView;
   /** Whether the run continues by itself. */
   readonly liveStatus: LiveStatus;
   readonly paused: readonly PausedStep[];
@@ -126,6 +126,12 @@ export interface RunView {
   readonly missingTools?: readonly string[];
   /** Whether only steps of workflows may call a tool. Default: none is private. */
   readonly isPrivate?: (tool: string) => boolean;
+}
+
+interface RecordView {
+  readonly forkedFrom: ForkOrigin | undefined;
+  /** Every action that the run has opened. `at` is when, in ms since the epoch. */
+  readonly actions: { get(action: string): { readonly at: number } | undefined };
 }
 
 /** Makes the envelope of a run. */
