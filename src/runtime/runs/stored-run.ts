@@ -1,12 +1,12 @@
 import type { AuthInfo, Owner } from '../../decorators/context.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { type Json, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { clip } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import type { Fact, Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
-import { remainsOf } from '../engine/read.js';
 import { RunMask } from '../secrets/run-mask.js';
 import { maskedThrown, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
@@ -15,6 +15,7 @@ import type { ActionHistory } from './actions/action-history.js';
 import type { AnsweredRun, Decision } from './actions/answers.js';
 import type { PendingAction } from './actions/elicitation.js';
 import { RunQuestions } from './actions/run-questions.js';
+import { RunRecord } from './actions/run-record.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
 import { definitionOf, type Envelope, envelopeOf } from './run/envelope.js';
@@ -28,10 +29,8 @@ import {
   type RunResumption,
   type RunStart,
 } from './run/run-host.js';
-import { remainsForCaller } from './run/side-effects.js';
 import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
-import { RunRecord } from './run-record.js';
 import { actOn, RunShare, type SharedRun } from './run-share.js';
 import {
   type BegunRun,
@@ -418,8 +417,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
         if (this.#requests?.misses(event.items) === true) this.sent();
         break;
       case 'lost':
-        if (isLocal(this.#parts.journal)) this.#fail(event.fault);
-        else this.#share.lose(event);
+        this.#share.lose(event);
         for (const look of event.watchers) this.whenSafe(look);
         break;
       case 'failed':
@@ -513,15 +511,13 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     this.#requests?.ended();
   }
 
-  #envelopeOf(live: LiveRun): Envelope {
-    const { state, liveStatus } = live;
-    const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
-    const { isPrivate = () => false, missingTools } = this.#parts;
-    const remains = () => remainsForCaller(remainsOf(planOf(this.graph), state), isPrivate);
-    const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
+  #envelopeOf({ state, liveStatus, heldCalls }: LiveRun): Envelope {
+    const { isPrivate, missingTools } = this.#parts;
     return envelopeOf({
-      ...{ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask },
-      ...{ missingTools: missingTools?.(this.graph) ?? [], forkedFrom: this.#record.forkedFrom },
+      ...{ state, liveStatus, mask: this.mask, record: this.#record },
+      paused: heldCalls.map(({ node, tool }) => ({ step_id: node, tool })),
+      missingTools: missingTools?.(this.graph) ?? [],
+      ...defined({ isPrivate }),
     });
   }
 
