@@ -6,12 +6,12 @@ import type { Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
 import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
 import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
+import { answerTexts } from './actions/answer-texts.js';
 import { type Decision, refusal } from './actions/answers.js';
 import { commandIn, DecisionDelivery, type Operator } from './actions/operator-commands.js';
 import type { Envelope } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
-import { runTexts } from './run-texts.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
 import { type RequestedRun, WaitingRequest } from './waiting-requests.js';
 
@@ -75,13 +75,13 @@ export class RunInbox {
     // What becomes of it outside must not reach the run.
     const json = toJson(given);
     if (!json.ok) {
-      const message = runTexts.shape([runTexts.notJson(json.problem)], '');
+      const message = answerTexts.shape([`it is not JSON, but holds ${json.problem}`], '');
       return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_SHAPE', message } });
     }
     const content = json.value as JsonObject;
     if (!isWithin(content, RESULT_LIMIT_BYTES)) {
       const size = jsonSize(content, RESULT_LIMIT_BYTES);
-      const message = runTexts.answerTooLarge(size, RESULT_LIMIT_BYTES);
+      const message = `What was sent has at least ${size} bytes of JSON, and a run keeps at most ${RESULT_LIMIT_BYTES}: send a part of it, or a link to it. Nothing was done.`;
       const details = { size, limit: RESULT_LIMIT_BYTES };
       return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message, details } });
     }
@@ -192,9 +192,12 @@ function operatorDelivery(
     case 'answer':
       return new AnswerDelivery(run, () => run.questions.decideAsOperator(command), { item: id, by });
     case 'cancel':
-      return new CancelDelivery(run, { reason: runTexts.cancelledByOperator, ...command }, { item: id, by });
+      return new CancelDelivery(run, { reason: 'an operator cancelled it', ...command }, { item: id, by });
     case undefined:
-      return new RefusedDelivery(id, { code: 'E_UNSUPPORTED', message: runTexts.unknownOperatorCommand });
+      return new RefusedDelivery(id, {
+        code: 'E_UNSUPPORTED',
+        message: 'This server does not know this command of an operator. Nothing was done.',
+      });
     default:
       return unreachable(command);
   }
@@ -208,7 +211,12 @@ function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAns
   }
   // Once more for a run that was cancelled so changes nothing.
   const isLate = content.compensate === true && !run.isUndone;
-  const warnings = [{ code: 'W_NOT_USED', message: runTexts.nothingUndone } as const];
+  const warnings = [
+    {
+      code: 'W_NOT_USED',
+      message: 'The run had ended before it was cancelled: nothing was undone.',
+    } as const,
+  ];
   return { ok: true, envelope: run.envelope, ...(isLate ? { warnings } : {}) };
 }
 
@@ -363,7 +371,11 @@ export class AnswerDelivery implements SentDelivery {
   failed(): void {
     this.#leave();
     if (!this.#isLeft) lost(this.#run, this.#sender);
-    else this.#sender?.resolve({ ok: false, failure: { code: 'E_JOURNAL', message: runTexts.answerLost } });
+    else
+      this.#sender?.resolve({
+        ok: false,
+        failure: { code: 'E_JOURNAL', message: 'The answer could not be written down: it was not accepted.' },
+      });
   }
 
   /** A response that came by way of the journal may come before the entry with it is known to be safe. */
@@ -399,7 +411,7 @@ class CancelDelivery implements SentDelivery {
   open(): Event {
     if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
-    const { reason = runTexts.cancelledByCaller, compensate = false } = this.#how;
+    const { reason = 'the caller cancelled it', compensate = false } = this.#how;
     return {
       ...{ kind: 'cancelled', at: this.#run.clock.now(), reason },
       ...(compensate ? { compensate } : {}),

@@ -3,6 +3,7 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { clip } from '../../graph/printable-text.js';
 import type { Fact, Failure } from '../engine/contract.js';
 import { RunMask } from '../secrets/run-mask.js';
 import { maskedThrown, thrownText } from '../tools/exceptions.js';
@@ -44,7 +45,6 @@ import {
   summaryOf,
   type Waiter,
 } from './run-store.js';
-import { runTexts } from './run-texts.js';
 import {
   isLocal,
   JournalConflictError,
@@ -391,7 +391,7 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   /** It was idle for too long. @param ms for how long. */
   expire(ms: number): void {
-    this.abort(runTexts.idle(ms), { code: 'E_IDLE' });
+    this.abort(`no caller answered it or asked for it for ${ms} ms`, { code: 'E_IDLE' });
   }
 
   /** The process ends: a later one goes on with the run. Requests that wait are answered. */
@@ -485,7 +485,9 @@ export class StoredRun implements RequestedRun, SharedContext {
       this.#abandon(live, fault);
       return;
     }
-    const text = isJournal ? runTexts.journalFailed(thrownText(fault)) : runTexts.broke(thrownText(fault));
+    const text = isJournal
+      ? `The run's journal failed, and this server does not go on with the run: ${clip(thrownText(fault))}`
+      : `The run failed inside the server: ${clip(thrownText(fault))}`;
     const message = this.mask.text(text);
     const ended: Envelope = {
       workflow_id: this.id,
@@ -551,11 +553,14 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   logFault(fault: unknown): void {
     const { name } = this.graph;
-    this.#parts.log(runTexts.brokeLog(name, this.#ref, maskedThrown(fault, this.mask)), {
-      event: 'run.fault',
-      run: this.#ref,
-      workflow: name,
-    });
+    this.#parts.log(
+      `run ${this.#ref} of workflow \`${name}\` failed inside the server: ${maskedThrown(fault, this.mask)}`,
+      {
+        event: 'run.fault',
+        run: this.#ref,
+        workflow: name,
+      },
+    );
   }
 
   get #logged() {

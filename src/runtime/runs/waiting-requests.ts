@@ -11,7 +11,6 @@ import type { Envelope } from './run/envelope.js';
 import type { LiveRun } from './run/live-run.js';
 import type { Cancellation } from './run/run-in-process.js';
 import type { Submission, Waiter } from './run-store.js';
-import { runTexts } from './run-texts.js';
 
 /** A run as requests see it: those that wait for it, and what is sent to it. */
 export interface RequestedRun extends AnsweredRun {
@@ -152,7 +151,7 @@ function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
 }
 
 function reasonOf({ reason }: Cancellation): string {
-  return reason === undefined ? runTexts.requestCancelled : thrownText(reason);
+  return reason === undefined ? 'the request was cancelled' : thrownText(reason);
 }
 
 /** A callback for each time a run has got as far as it gets for now. */

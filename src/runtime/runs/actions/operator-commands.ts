@@ -1,9 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import type { Delivery } from '../run/inbox.js';
 import type { LiveRun } from '../run/live-run.js';
-import { runTexts } from '../run-texts.js';
 import type { InboxItem } from '../store/journal.js';
 import { type AnsweredRun, refusal } from './answers.js';
 
@@ -110,5 +110,12 @@ export class DecisionDelivery implements Delivery {
 
 function notHeld(step: string, held: LiveRun['heldCalls']): Failure {
   const steps = held.map(({ node }) => node);
-  return { code: 'E_NOT_PAUSED', message: runTexts.notPaused(step, steps), details: { paused_steps: steps } };
+  return {
+    code: 'E_NOT_PAUSED',
+    message:
+      steps.length === 0
+        ? `No call of this run waits for a decision, also not that of step '${clip(step)}'. Nothing was done.`
+        : `The call of step '${clip(step)}' does not wait for a decision, but that of ${steps.map((each) => `'${clip(each)}'`).join(', ')} does. Nothing was done.`,
+    details: { paused_steps: steps },
+  };
 }

@@ -5,7 +5,7 @@ import type { Action } from '../../engine/events.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { accessKey, answerId, ownerKey } from '../run/owner.js';
 import type { RunAnswer, Submission, ToAnswer } from '../run-store.js';
-import { runTexts } from '../run-texts.js';
+import { answerTexts } from './answer-texts.js';
 import { mayAnswer, restrictedQuestions } from './answerers.js';
 import {
   type AnsweredRun,
@@ -86,7 +86,7 @@ export class RunQuestions {
       case 'refused':
         return rejected(chosen.failure);
       case 'passed':
-        return rejected({ code: 'NO_OPEN_ACTION', message: runTexts.nothingOpen });
+        return rejected({ code: 'NO_OPEN_ACTION', message: answerTexts.nothingOpen });
       case 'pending':
         return decideFor(this.#run, chosen.pending, { result });
       default:
