@@ -18,7 +18,6 @@ import {
 import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { jsonSize } from '../../tools/to-json.js';
-import { runTexts } from '../run-texts.js';
 import type { ForkOrigin } from '../store/host-rows.js';
 import type { LiveStatus } from './run-host.js';
 import {
@@ -214,7 +213,7 @@ function openActions({ state, record, mask }: RunView): EnvelopeAction[] {
         ...head,
         step_id: command.node,
         type: 'wait',
-        parameters: { duration, message: runTexts.waitsUntil(time(command.dueAt)) },
+        parameters: { duration, message: `Goes on by itself at ${time(command.dueAt)}.` },
         resume_at: time(command.dueAt),
         ...(command.purpose === 'wait' ? {} : expiry(command.dueAt, opened)),
       });
