@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { SourceLocation } from '../graph/source-location.js';
-import { contradictedHints } from '../infer/check-hints.js';
+import { contradictedHints } from '../infer/derived-hints.js';
 import { readHints } from '../infer/hints.js';
 import { CATEGORIES } from '../infer/lifecycle.js';
 import type { PlanningHints } from '../infer/tool.js';
