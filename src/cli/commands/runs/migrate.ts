@@ -1,7 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { singleLine } from '../../../graph/printable-text.js';
-import type { Mapping, MappingFault } from '../../../runtime/engine/migration/rename.js';
+import type { Mapping, MappingFault } from '../../../runtime/engine/migration/migrate-rows.js';
 import type { MoveTarget } from '../../../runtime/runs/operate/move-run.js';
 import type { MigrationOutcome, StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import type { Head, StoreReader } from '../../../runtime/runs/store/reader.js';
