@@ -10,8 +10,8 @@ export function lowerSettled(
   { args: [step], callee, place }: CallSyntax,
   { bindings, report }: ExpressionScope,
 ): Expr | undefined {
-  const refuse = (given: string, hint?: string): undefined => {
-    const params = { taker: `\`${verb}\``, takes: 'an earlier step, such as `this.step`', given };
+  const refuse = (actual: string, hint?: string): undefined => {
+    const params = { taker: `\`${verb}\``, takes: 'an earlier step, such as `this.step`', actual };
     report(diagnostic('SW2008', step?.place ?? callee.place, params, { hint }));
     return undefined;
   };

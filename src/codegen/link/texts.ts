@@ -58,7 +58,7 @@ export function lowerGuidance(
   return guidanceText(
     text,
     span,
-    ({ written: name, root, at }) => {
+    ({ text: name, root, at }) => {
       const binding = root === undefined ? undefined : bindings.find(root);
       if (binding?.kind === 'value') return binding.expr;
       if (binding?.kind === 'faulty') return undefined;

@@ -12,7 +12,7 @@ export function durationOf(reports: Reports, value: Located, what: string): numb
   if (found !== undefined) return found;
   const expected = 'milliseconds, or a time such as `30s`';
   const said = value.kind === 'text' ? `\`${value.value}\`` : describeLocated(value);
-  reports.report('SW5006', value, { what, expected, found: said });
+  reports.report('SW5006', value, { what, expected, actual: said });
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import type { Node, OnError, Retry } from '../../graph/kinds/node.js';
-import { retryOfWritten } from '../../graph/limits.js';
+import { retryFromAttempts } from '../../graph/limits.js';
 import { durationOf } from './durations.js';
 import { Fields } from './fields.js';
 import { checkLiteral, unknownNode } from './names.js';
@@ -29,7 +29,7 @@ export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onErro
     return fallback;
   }
   if (extra === undefined || extra === 0) return fallback;
-  const retry = retryOfWritten({
+  const retry = retryFromAttempts({
     attempts: extra + 1,
     ...defined({ delayMs, backoff, jitter }),
   });
@@ -64,7 +64,7 @@ function reportRange(
   reports.report('SW5006', at, {
     what: `\`retry\` of node \`${spec.id}\``,
     expected: 'a whole number of further attempts',
-    found: String(value),
+    actual: String(value),
   });
 }
 
