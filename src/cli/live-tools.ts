@@ -81,7 +81,7 @@ async function configured(
   const read = readUpstream({ root, ...defined({ configFile: config }) });
   if (read.value === undefined) {
     const { formatDiagnostics } = await import('../graph/diagnostics/format.js');
-    const { readSourceIn } = await import('../codegen/read-source.js');
+    const { readSourceIn } = await import('../codegen/diagnostics.js');
     output.err(formatDiagnostics(read.diagnostics, readSourceIn(root), { color: output.color }));
     return 1;
   }

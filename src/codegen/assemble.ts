@@ -20,7 +20,7 @@ import {
   type WorkflowEntry,
   workflowText,
 } from './emit/registry.js';
-import type { ResourceData, ToolData } from './manifest.js';
+import type { ResourceData, ToolData } from './packages/manifest.js';
 import { sha256 } from './schemas/cache/cache-file.js';
 import type { ResourceReading, ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';

@@ -1,11 +1,11 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { SourceLocation } from '../graph/source-location.js';
-import { contradictedHints } from '../infer/check-hints.js';
+import { contradictedHints } from '../infer/derived-hints.js';
 import { readHints } from '../infer/hints.js';
 import { CATEGORIES } from '../infer/lifecycle.js';
 import type { PlanningHints } from '../infer/tool.js';
-import type { HintPlaces, LinkedHints } from './configured-hints.js';
 import type { LinkedWorkflow, ToolDeclaration } from './declarations.js';
+import type { HintPlaces, LinkedHints } from './hints-and-domains.js';
 
 /** Compares the hints of tools with each other, and with the workflows that could be read as a whole. */
 export function checkHints(

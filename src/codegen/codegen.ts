@@ -18,21 +18,25 @@ import { formatLocation } from '../graph/source-location.js';
 import { assemble } from './assemble.js';
 import { checkHints } from './check-hints.js';
 import { type CodegenPlan, planCodegen, type RegistryPlan } from './config.js';
-import { type ConfiguredHints, type LinkedHints, withConfiguredHints } from './configured-hints.js';
 import type { Declarations, LinkedWorkflow, Phase, ToolDeclaration } from './declarations.js';
-import { applyIgnores, InternalError, internalFault, workingOn } from './diagnostics.js';
+import { applyIgnores, InternalError, internalFault, readSourceIn, workingOn } from './diagnostics.js';
 import { emitRegistry, type RegistryContent } from './emit/registry.js';
 import { extract } from './extract/extract.js';
-import { withFedSchemas } from './fed-values.js';
+import {
+  type ConfiguredHints,
+  type LinkedHints,
+  unusedSettings,
+  withConfiguredHints,
+} from './hints-and-domains.js';
 import { Inputs } from './inputs.js';
 import { keepSources } from './keep-sources.js';
+import { withFedSchemas } from './link/fed-values.js';
 import { linkHints } from './link/handles.js';
 import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
-import { oncePerPackage, withPackages } from './package-classes.js';
-import { manifestOf } from './package-exports.js';
+import { oncePerPackage, withPackages } from './packages/classes.js';
+import { manifestOf } from './packages/exports.js';
 import { plainNodeScripts } from './plain-node.js';
-import { readSourceIn } from './read-source.js';
 import { keepRun, ownKey } from './run-record.js';
 import { cacheFolder } from './schemas/cache/cache-file.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
@@ -50,7 +54,6 @@ import { type MemoryFile, memoryOf, type SessionMemory } from './session-memory.
 import { openSourceHost, type SourceHost } from './source/source-host.js';
 import type { LinkedSpecs, SpecFiles } from './spec-workflows.js';
 import type { IgnoreSyntax } from './syntax.js';
-import { unusedSettings } from './unused-settings.js';
 import { type CheckedWorkflow, MarkedEnvironment, type WorkflowMemory } from './workflow-memory.js';
 import { foreignFile, type OutputFile, outputState, removeRemains, writeOutput } from './writer.js';
 

@@ -22,13 +22,16 @@ import {
   type UpstreamConfig,
   upstreamSchema,
 } from '../runtime/upstream/config.js';
-import { archiveFaults } from './archived-packages.js';
-import { DOMAIN_SETTINGS, domainsSchema } from './configured-domains.js';
-import { type ConfiguredHints, configuredHints } from './configured-hints.js';
 import type { Phase } from './declarations.js';
+import {
+  type ConfiguredHints,
+  configuredHints,
+  DOMAIN_SETTINGS,
+  domainsSchema,
+} from './hints-and-domains.js';
 import type { Inputs } from './inputs.js';
-import { MANIFEST_FILE } from './manifest.js';
-import { type ManifestPlan, planManifest } from './package-plan.js';
+import { MANIFEST_FILE } from './packages/manifest.js';
+import { archiveFaults, type ManifestPlan, planManifest } from './packages/plan.js';
 import type { LoaderSettings } from './schemas/loader/settings.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import { type JsonDocument, jsonPointer, parseJsonDocument } from './source/files.js';

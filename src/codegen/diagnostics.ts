@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { type Diagnostic, diagnostic, diagnosticTable, hasErrors } from '../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../graph/names.js';
 import type { IgnoreSyntax } from './syntax.js';
@@ -101,4 +103,24 @@ export function workingOn<T>({ file, className }: CodegenSubject, work: () => T)
 export function internalFault({ subject, message }: InternalError): Diagnostic {
   const place = { file: subject.file, span: [1, 1, 1, 1] as const };
   return diagnostic('SW9014', place, { ...subject, reason: message });
+}
+
+/**
+ * Reads the files of a project that diagnostics name, without a byte order mark; nothing for one that cannot be read.
+ *
+ * @param overlay - texts that replace files, by path, absolute or relative to the root. Default: none.
+ */
+export function readSourceIn(
+  root: string,
+  overlay: ReadonlyMap<string, string> = new Map(),
+): (file: string) => string | undefined {
+  const texts = new Map([...overlay].map(([file, text]) => [path.resolve(root, file), text]));
+  return (file) => {
+    const absolute = path.join(root, file);
+    try {
+      return (texts.get(absolute) ?? readFileSync(absolute, 'utf8')).replace(/^\uFEFF/, '');
+    } catch {
+      return undefined;
+    }
+  };
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import { type CodegenOptions, type CodegenResult, runNoting } from './codegen.js';
 import { Inputs } from './inputs.js';
-import { MANIFEST_FILE } from './manifest.js';
+import { MANIFEST_FILE } from './packages/manifest.js';
 import { recallRun } from './run-record.js';
 import { CodegenSession } from './session.js';
 import { memoryOf } from './session-memory.js';

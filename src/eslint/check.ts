@@ -7,8 +7,8 @@ import { SOURCE, sourceNames } from '../formats/source-record.js';
 import { defined } from '../graph/defined.js';
 import type { Diagnostic, DiagnosticCode } from '../graph/diagnostics/diagnostic.js';
 import { formatLocation } from '../graph/source-location.js';
-import type { Problem, Request } from './contract.js';
 import { repairOf } from './repairs.js';
+import type { Problem, Request } from './service.js';
 
 /** Checks the files of projects, as `stepwright check` does, one after the other. */
 export class Checker {

@@ -2,7 +2,7 @@ import type { ESLint, Linter, Rule } from 'eslint';
 import { defined } from '../graph/defined.js';
 import type { Severity } from '../graph/diagnostics/diagnostic.js';
 import type { Span } from '../graph/source-location.js';
-import type { Answer, Problem } from './contract.js';
+import type { Answer, Problem } from './service.js';
 import { checkFile } from './service.js';
 
 /** What `settings.stepwright` of a configuration of ESLint may say. */

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Span } from '../graph/source-location.js';
-import type { Repair } from './contract.js';
+import type { Repair } from './service.js';
 
 /**
  * The repair of a diagnostic, where its place is all that has to change: a comment that silences nothing, and a name

@@ -1,6 +1,7 @@
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { programFile } from '../formats/own-files.js';
-import type { Answer, Request } from './contract.js';
+import type { Severity } from '../graph/diagnostics/diagnostic.js';
+import type { Span } from '../graph/source-location.js';
 
 /** How long an answer may take, in milliseconds: a thread that has ended does not say so while this one waits. */
 const LONGEST_MS = 300_000;
@@ -34,3 +35,36 @@ function startWorker(): (request: Request) => Answer {
     return { failure: `no answer${ended === 'timed-out' ? ` within ${LONGEST_MS / 1000} s` : ''}` };
   };
 }
+
+/** What the rules ask the worker. */
+export interface Request {
+  /** Absolute path of the file that is linted. */
+  readonly file: string;
+  /** Its text, saved or not. */
+  readonly text: string;
+  /** The working directory of ESLint. */
+  readonly cwd: string;
+  /** The project's folder, relative to the working directory; found by the file where it is missing. */
+  readonly root?: string;
+  /** Relative to the root. */
+  readonly configFile?: string;
+}
+
+/** One diagnostic of a file. */
+export interface Problem {
+  readonly severity: Severity;
+  readonly message: string;
+  readonly span: Span;
+  readonly repair?: Repair;
+}
+
+/** A replacement of a part of the text. */
+export interface Repair {
+  readonly span: Span;
+  readonly text: string;
+  /** Whether it is right in any case: then ESLint applies it by `--fix`, else it is a suggestion. */
+  readonly isCertain: boolean;
+}
+
+/** What the worker answers: the problems, or why there is no answer. */
+export type Answer = { readonly problems: readonly Problem[] } | { readonly failure: string };

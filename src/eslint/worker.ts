@@ -1,5 +1,5 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
-import type { Answer, Request } from './contract.js';
+import type { Answer, Request } from './service.js';
 
 /** The thread that checks: rules of ESLint are synchronous, and codegen is not. */
 

@@ -17,7 +17,7 @@ export {
   ownerKey,
   ownerOf,
   UnidentifiedCallerError,
-} from './runs/run-owner.js';
+} from './runs/run/owner.js';
 export type { RunLimits } from './runs/run-store.js';
 export {
   type ConsumedItem,
@@ -36,7 +36,7 @@ export {
   UnknownRunError,
 } from './runs/store/journal.js';
 export { type JournaledRun, MemoryJournal } from './runs/store/memory-journal.js';
-export { StoreError, type StoreProblem } from './runs/store/sqlite/store-error.js';
+export { StoreError, type StoreProblem } from './runs/store/store-error.js';
 export { type LifecycleHooks, ServerStartError } from './server/lifecycle.js';
 export type {
   Profile,

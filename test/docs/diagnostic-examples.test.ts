@@ -1,7 +1,7 @@
 import type { CodegenResult } from 'stepwright/codegen';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_MODULE_LIMITS } from '../../src/codegen/schemas/module-loader.js';
-import { texts } from '../../src/codegen/schemas/texts.js';
+import { stopReason } from '../../src/codegen/schemas/read-schemas.js';
 import { MAX_SYNTAX_DEPTH } from '../../src/codegen/source/ast.js';
 import { whyUnresolved } from '../../src/codegen/syntax.js';
 import { diagnostic } from '../../src/graph/diagnostics/diagnostic.js';
@@ -70,10 +70,10 @@ test.each([
   }),
   diagnostic('SW6005', undefined, {
     file: 'src/tools.ts',
-    reason: texts.stopped.wait(DEFAULT_MODULE_LIMITS),
+    reason: stopReason('wait', DEFAULT_MODULE_LIMITS),
   }),
   diagnostic('SW6013', undefined, { file: 'src/tools.ts', limitMb: 2048 }),
-  diagnostic('SW6014', undefined, { count: 3, reason: texts.exited(9) }),
+  diagnostic('SW6014', undefined, { count: 3, reason: 'it ended the process with exit code 9' }),
   diagnostic('SW6015', undefined, { count: 4, file: 'src/tools.ts', stops: 5 }),
   diagnostic('SW6016', undefined, {
     name: 'Query',

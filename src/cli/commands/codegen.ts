@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { CodegenOptions, CodegenResult } from '../../codegen/codegen.js';
-import { optimizeLate } from '../../codegen/late-optimization.js';
-import { readSourceIn } from '../../codegen/read-source.js';
+import { readSourceIn } from '../../codegen/diagnostics.js';
 import type { RunName } from '../../codegen/run-record.js';
 import type { WatchedRun } from '../../codegen/watch.js';
 import { defined } from '../../graph/defined.js';
@@ -104,7 +103,6 @@ type Outcome = Pick<CodegenResult, 'diagnostics' | 'written' | 'current' | 'inte
 
 /** Loads the compilers here: neither `--help` nor a run that changes nothing needs them. */
 async function compiled(options: CodegenOptions): Promise<Outcome> {
-  optimizeLate();
   const { runCodegen } = await import('../../codegen/codegen.js');
   return runCodegen(options);
 }

@@ -1,14 +1,12 @@
-import { fileText } from '../../formats/text/open-text.js';
+import { fileText } from '../../formats/text/read-text.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { inlineText } from '../../graph/printable-text.js';
 import { draftSpec } from '../../infer/draft-spec.js';
-import { planFor, type WorkflowChoice } from '../../infer/goal.js';
+import { planFor, separateWorkflows, type WorkflowChoice } from '../../infer/goal.js';
 import { inferOrder } from '../../infer/infer.js';
 import { inferenceMermaid, inferenceText, planText } from '../../infer/print-inference.js';
-import { hintsFrom, toolsFrom } from '../../infer/read-tools.js';
-import type { ToolDescription } from '../../infer/tool.js';
-import { separateWorkflows } from '../../infer/workflow-tools.js';
+import { hintsFrom, type ToolDescription, toolsFrom } from '../../infer/tool.js';
 import { toolNames } from '../../runtime/server/composite/served-workflows.js';
 import { clientToolNames, type Registry } from '../../runtime/tools/registry.js';
 import { misused, type Output, texts } from '../command-line.js';

@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { runCodegen } from '../../codegen/codegen.js';
 import { type ConfiguredUpstream, readUpstream } from '../../codegen/config.js';
-import { readSourceIn } from '../../codegen/read-source.js';
+import { readSourceIn } from '../../codegen/diagnostics.js';
 import { checkServer, recordedSnapshot } from '../../codegen/upstream/check.js';
 import { type PullRequest, type PullResult, pullServer, upstreamFiles } from '../../codegen/upstream/pull.js';
 import { defined } from '../../graph/defined.js';
@@ -11,12 +11,12 @@ import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import type { Graph } from '../../graph/model.js';
 import { upstreamServers } from '../../runtime/protocol/sdk1/upstream.js';
 import type { UpstreamConfig } from '../../runtime/upstream/config.js';
+import { secretMask } from '../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort } from '../../runtime/upstream/port.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
 import { checkCassette } from './pull/check-cassette.js';
 import { plannedCalls } from './pull/planned-calls.js';
 import { recordServer } from './pull/record.js';
-import { secretMask } from './secrets.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -157,7 +157,7 @@ async function write(request: PullRequest, context: Write): Promise<boolean> {
   if (!record || request.server.record === undefined) return isWritten;
   const recorded = await recordServer({
     ...{ ...request, upstream, placeOf, allowsWrites },
-    mask: secretMask(servers),
+    mask: secretMask(servers, process.env),
   });
   return show(request.name, recorded, context) && isWritten;
 }

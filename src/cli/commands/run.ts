@@ -1,8 +1,7 @@
 import { Console } from 'node:console';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { loadWorkflowFiles } from '../../formats/load-workflow-files.js';
-import type { SpecWorkflow } from '../../formats/spec-files.js';
+import { loadWorkflowFiles, type SpecWorkflow } from '../../formats/spec-files.js';
 import { formatOf } from '../../formats/text/read-text.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
@@ -11,6 +10,7 @@ import { ownProperty } from '../../graph/json.js';
 import type { Registry } from '../../runtime/index.js';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
 import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
+import { secretMask } from '../../runtime/upstream/config.js';
 import { misused, type Output, texts } from '../command-line.js';
 import {
   environmentOf,
@@ -21,7 +21,6 @@ import {
 } from '../registries.js';
 import { diagnosticsOfChosen } from './chosen-diagnostics.js';
 import { dryRunCommand } from './dry-run.js';
-import { secretMask } from './secrets.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -62,7 +61,7 @@ export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, asyn
     const recording =
       record === undefined || upstream === undefined
         ? undefined
-        : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}));
+        : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}, process.env));
     const outcome = await runLocally({
       registry: found.registry,
       options: recording === undefined ? open.options : { ...open.options, upstream: recording },

@@ -1,7 +1,6 @@
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { jsonOf, type Located, type LocatedMap, locatedAt, SourceText } from '../../formats/text/located.js';
-import { openText } from '../../formats/text/open-text.js';
-import { readText } from '../../formats/text/read-text.js';
+import { openText, readText } from '../../formats/text/read-text.js';
 import { Reports } from '../../formats/text/reading.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { references } from '../../graph/expression/traversal.js';

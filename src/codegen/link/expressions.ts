@@ -36,8 +36,7 @@ import {
   TRUTH,
 } from './operators-and-methods.js';
 import { type ExpressionScope, type Local, lowerArrow, type SyntaxOf } from './scope.js';
-import { lowerSettled } from './settled.js';
-import { lowerLink, lowerPromptText } from './texts.js';
+import { lowerLink, lowerPromptText, lowerSettled } from './texts.js';
 
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
 export function lowerExpression(syntax: ExpressionSyntax, scope: ExpressionScope): Expr | undefined {

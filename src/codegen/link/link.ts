@@ -18,6 +18,7 @@ import type {
 import { workingOn } from '../diagnostics.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, isChain } from '../verbs.js';
+import { withResources } from './addresses.js';
 import { AfterOptions } from './after.js';
 import { Functions, type Handles, handlesOf } from './handles.js';
 import { type LinkedStates, linkInput, linkStates } from './inputs-and-state.js';
@@ -37,7 +38,6 @@ import {
   writtenIds,
 } from './nodes.js';
 import { checkStepOptions, summaryOf } from './options.js';
-import { withResources } from './resources.js';
 import { WorkflowBindings } from './scope.js';
 import { linkInitializer } from './steps.js';
 import { lowerGuidance } from './texts.js';

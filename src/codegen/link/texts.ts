@@ -7,7 +7,7 @@ import { parseUriTemplate } from '../../graph/uri.js';
 import type { ResourceDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';
-import { describe } from './describe.js';
+import { describe, print } from './describe.js';
 import type { Bindings, ExpressionScope } from './scope.js';
 
 /** The text of `prompt`: a tool or a workflow is printed as its name, a resource as its address. */
@@ -200,4 +200,28 @@ export function lowerLink(syntax: CallSyntax, scope: ExpressionScope, lower: Low
       ...texts,
     ],
   };
+}
+
+/** `statusOf(this.step)` and `errorOf(this.step)`: how an earlier step settled. */
+export function lowerSettled(
+  verb: 'statusOf' | 'errorOf',
+  { args: [step], callee, place }: CallSyntax,
+  { bindings, report }: ExpressionScope,
+): Expr | undefined {
+  const refuse = (given: string, hint?: string): undefined => {
+    const params = { taker: `\`${verb}\``, takes: 'an earlier step, such as `this.step`', actual: given };
+    report(diagnostic('SW2008', step?.place ?? callee.place, params, { hint }));
+    return undefined;
+  };
+  const inner = step && unwrap(step);
+  if (inner === undefined) return refuse('nothing');
+  if (inner.kind !== 'property' || unwrap(inner.object).kind !== 'this') return refuse(`\`${print(inner)}\``);
+  const binding = bindings.resolve(inner.name, inner.namePlace);
+  if (binding === undefined) return undefined;
+  const settling = bindings.settlingOf(inner.name);
+  // What is faulty has been reported.
+  if (settling === undefined) return binding.kind === 'faulty' ? undefined : refuse('an argument');
+  if (settling.kind === 'none') return refuse(settling.why, settling.hint);
+  const field = verb === 'statusOf' ? 'status' : 'error';
+  return { kind: 'ref', at: place.span, root: 'nodes', path: [settling.id, field] };
 }

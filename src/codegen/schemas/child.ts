@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { fingerprint, fromMetadata, readMetadata } from '../../decorators/metadata.js';
 import { defined } from '../../graph/defined.js';
-import { optimizeLate } from '../late-optimization.js';
 import { observeReads, type Reads } from './cache/dependencies.js';
 import type {
   ChildMessage,
@@ -14,11 +13,8 @@ import type {
 import { readJsonSchema, type SchemaReading, type SchemaSide, writtenSchema } from './json-schema.js';
 import { loadModule, registerLoader } from './loader/register.js';
 import { importFailure, startWatchdog } from './module-loader.js';
-import { texts } from './texts.js';
 
 /** The process that imports tool and resource modules and reports what their classes declare. */
-
-optimizeLate();
 
 process.on('disconnect', () => process.exit(1));
 // A module's timers and rejections do not matter here: its classes can be read all the same.
@@ -96,11 +92,11 @@ function readClass(
 ): ClassReading {
   const missing = (reason: string): ClassReading => ({ kind: 'missing', exportName, reason });
   const value = exports[exportName];
-  if (typeof value !== 'function') return missing(texts.noClass(exportName));
+  if (typeof value !== 'function') return missing(`the module has no class under the name \`${exportName}\``);
   try {
     const metadata = readMetadata(value as abstract new (...deps: never[]) => object);
-    if (metadata === undefined) return missing(texts.noMetadata);
-    if (metadata.kind !== kind) return missing(texts.otherKind(metadata.kind, kind));
+    if (metadata === undefined) return missing('no decorator of stepwright has recorded anything on it');
+    if (metadata.kind !== kind) return missing(`it is a ${metadata.kind}, not a ${kind}`);
     const recorded = fingerprint(fromMetadata(metadata));
     switch (metadata.kind) {
       case 'tool': {

@@ -7,7 +7,6 @@ import type { Reads } from './cache/dependencies.js';
 import type { SchemaReading } from './json-schema.js';
 import type { LoaderSettings } from './loader/settings.js';
 import { type ImportFailure, type ModuleLimits, type StopReason, VERDICT_FD } from './module-loader.js';
-import { texts } from './texts.js';
 
 /** The request of the parent, sent once per child. */
 export interface ReadRequest {
@@ -145,7 +144,7 @@ function runChild(
     let failure: string | undefined;
     let open = modules.length;
     let timer = setTimeout(() => {
-      failure = texts.notStarted(startMs / 1000);
+      failure = `it did not start within ${startMs / 1000} s`;
       child.kill('SIGKILL');
     }, startMs);
     const finish = (reason: string, stopped?: StopReason): void => {
@@ -196,8 +195,11 @@ const VERDICTS: readonly StopReason[] = ['cpu', 'wait', 'memory'];
 const ABORTS: ReadonlySet<unknown> = new Set(['SIGABRT', 'SIGTRAP', 'SIGILL', 134]);
 
 function endReason(code: number | null, signal: NodeJS.Signals | null, heapMb: number): string {
-  if (ABORTS.has(signal ?? code)) return texts.aborted(heapMb);
-  return signal === null ? texts.exited(code ?? 0) : texts.killed(signal);
+  if (ABORTS.has(signal ?? code))
+    return `its process was aborted, as Node aborts one whose heap is full (${heapMb} MiB)`;
+  return signal === null
+    ? `it ended the process with exit code ${code ?? 0}`
+    : `its process was ended by ${signal}`;
 }
 
 /** What decides how the child compiles the author's modules. */

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
-import { texts } from './texts.js';
 
 /** The dialect every schema in a registry is written in. */
 const TARGET = 'draft-2020-12';
@@ -48,7 +47,7 @@ type ZodToJsonSchema = (schema: unknown, options: ZodOptions & { target: string;
  */
 export function readJsonSchema(schema: unknown, side: SchemaSide, file: string): SchemaReading {
   const props = standardProps(schema);
-  if (props === undefined) return unrepresentable(texts.noStandardSchema);
+  if (props === undefined) return unrepresentable('it is not a Standard Schema');
   let raw: unknown;
   try {
     raw =
@@ -59,7 +58,9 @@ export function readJsonSchema(schema: unknown, side: SchemaSide, file: string):
     return unrepresentable(error instanceof Error ? error.message : String(error));
   }
   if (raw === undefined) {
-    return unrepresentable(texts.noJsonSchema(props.vendor));
+    return unrepresentable(
+      `\`${props.vendor}\` offers no JSON Schema for it (\`~standard.jsonSchema\` is missing)`,
+    );
   }
   // Serializing drops values that are not JSON (functions, `undefined`, symbols) and refuses cycles.
   let plain: Json;
@@ -68,7 +69,7 @@ export function readJsonSchema(schema: unknown, side: SchemaSide, file: string):
   } catch (error) {
     return unrepresentable(error instanceof Error ? error.message : String(error));
   }
-  if (!isJsonObject(plain)) return unrepresentable(texts.noObject);
+  if (!isJsonObject(plain)) return unrepresentable('its JSON Schema is not an object');
   const { $schema: dialect, '~standard': _marker, ...bare } = plain;
   // zod writes the dialect that MCP takes for granted into every schema; elsewhere an author may have chosen it.
   const rest = dialect === undefined || props.vendor === 'zod' ? bare : { $schema: dialect, ...bare };
@@ -93,7 +94,7 @@ function standardProps(schema: unknown): StandardProps | undefined {
 }
 
 function convertZod(schema: unknown, props: StandardProps, side: SchemaSide, file: string): unknown {
-  if (!isZodFour(schema)) throw new Error(texts.oldSchema);
+  if (!isZodFour(schema)) throw new Error('zod 3 schemas have none: use zod 4');
   const ofSchema = props.jsonSchema?.[side];
   const convert = (unrepresentable: ZodOptions['unrepresentable']): unknown => {
     const options: ZodOptions = { override: closeObject, unrepresentable };
@@ -123,7 +124,7 @@ function withPath(
     // The same error again; the handler has noted the path.
   }
   if (path === '' || !(error instanceof Error)) return error;
-  return new Error(texts.at(error.message, path));
+  return new Error(`${error.message} (at \`${path}\`)`);
 }
 
 /** `['properties', 'tasks', 'items', 'properties', 'due']` → `tasks[].due`. */
@@ -148,7 +149,8 @@ function zodOf(file: string): ZodToJsonSchema {
   const library = (requireZod(file) ?? requireZod(import.meta.url)) as {
     readonly toJSONSchema?: ZodToJsonSchema;
   };
-  if (library?.toJSONSchema === undefined) throw new Error(texts.oldZod);
+  if (library?.toJSONSchema === undefined)
+    throw new Error('the installed zod has no `toJSONSchema`: use zod 4');
   return library.toJSONSchema;
 }
 

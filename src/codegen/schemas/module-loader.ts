@@ -2,7 +2,6 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { texts } from './texts.js';
 
 /** Why an import failed. */
 export interface ImportFailure {
@@ -43,7 +42,7 @@ const BROKEN_MANIFEST =
   /: (?:Error parsing|Invalid package config) (\S.*?package\.json)(?: while importing .+?)?[:.] (\S.*)$/;
 
 function summarise(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return texts.threw(String(error));
+  if (typeof error !== 'object' || error === null) return `it threw ${String(error)}`;
   const { name, message } = error as Record<'name' | 'message', unknown>;
   if (typeof message !== 'string') return inspect(error);
   return typeof name === 'string' && name !== '' ? `${name}: ${message}` : message;
@@ -54,7 +53,7 @@ function firstLine(text: string): string {
     text
       .split('\n')
       .find((line) => line.trim() !== '')
-      ?.trim() ?? texts.noMessage
+      ?.trim() ?? 'no message'
   );
 }
 

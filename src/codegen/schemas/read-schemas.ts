@@ -17,7 +17,7 @@ import type {
 } from '../declarations.js';
 import { workingOn } from '../diagnostics.js';
 import type { Inputs } from '../inputs.js';
-import type { ToolData } from '../manifest.js';
+import type { ToolData } from '../packages/manifest.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import { importCached } from './cache/schema-cache.js';
@@ -25,7 +25,6 @@ import type { ClassReading, ModuleOutcome, ModuleRequest, UnreadReason } from '.
 import { classKey, isResource, type ReadDeclaration, readLiteralClasses } from './literal-classes.js';
 import type { LoaderSettings } from './loader/settings.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-loader.js';
-import { texts } from './texts.js';
 import { needsTypes, notRead, type ToolReading, toolReading } from './tool-reading.js';
 
 /** How the modules are read. */
@@ -192,7 +191,21 @@ function stoppedDiagnostic(
   limits: ModuleLimits,
 ): Diagnostic {
   if (why === 'memory') return diagnostic('SW6013', place, { file, limitMb: limits.memoryMb });
-  return diagnostic('SW6005', place, { file, reason: texts.stopped[why](limits) });
+  return diagnostic('SW6005', place, { file, reason: stopReason(why, limits) });
+}
+
+/** Why a module was stopped, as SW6005 says it. */
+export function stopReason(why: Exclude<StopReason, 'memory'>, { cpuMs, waitMs }: ModuleLimits): string {
+  switch (why) {
+    case 'cpu':
+      return `it used ${cpuMs / 1000} s of CPU time`;
+    case 'wait':
+      return `it waits: it used under ${waitMs / 100_000} s of CPU time in ${waitMs / 1000} s`;
+    case 'unsettled':
+      return 'it awaits a promise that can no longer be settled';
+    default:
+      return why satisfies never;
+  }
 }
 
 interface UnreadModule {
@@ -311,12 +324,13 @@ export async function readContent(
   contentFile: string,
   packageRoot = root,
 ): Promise<ContentReading> {
-  if (isAbsolute(contentFile)) return unreadable(texts.absolutePath);
+  if (isAbsolute(contentFile)) return unreadable('write a path relative to the class');
   const path = resolve(root, dirname(owner), contentFile);
-  if (!contains(root, path)) return unreadable(texts.outsidePath);
+  const outside = unreadable('the file is outside the project');
+  if (!contains(root, path)) return outside;
   let bytes: Buffer;
   try {
-    if (!contains(await realpath(root), await realpath(path))) return unreadable(texts.outsidePath);
+    if (!contains(await realpath(root), await realpath(path))) return outside;
     bytes = await readFile(path);
   } catch (error) {
     return unreadable(systemReason(error));
@@ -324,7 +338,10 @@ export async function readContent(
   // The line ends are those of the checkout.
   const text = decode(bytes)?.replaceAll('\r\n', '\n');
   if (text !== undefined && Buffer.byteLength(text) <= MAX_EMBEDDED_BYTES) return { kind: 'text', text };
-  if (!contains(packageRoot, path)) return unreadable(texts.outsidePackage);
+  if (!contains(packageRoot, path))
+    return unreadable(
+      'it is not text or too large to be embedded, and is outside the package of the registry',
+    );
   const file = relative(packageRoot, path).split(sep).join('/');
   return { kind: 'file', file, isText: text !== undefined };
 }
@@ -363,11 +380,11 @@ function systemReason(error: unknown): string {
   const code = error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
   switch (code) {
     case 'ENOENT':
-      return texts.noFile;
+      return 'there is no such file';
     case 'EISDIR':
-      return texts.isFolder;
+      return 'it is a folder';
     case 'EACCES':
-      return texts.notPermitted;
+      return 'it is not permitted to read it';
     default:
       return error instanceof Error ? error.message : String(error);
   }

@@ -7,7 +7,6 @@ import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import { type TypeSyntax, unresolvedType, whyUnresolved, withoutUndefined } from '../syntax.js';
 import type { ClassReading } from './import-modules.js';
 import type { SchemaReading, SchemaSide } from './json-schema.js';
-import { texts } from './texts.js';
 import { isNever, problemOf, schemaOfType, type TypeFault } from './type-schema.js';
 
 /** The schemas of a tool, from its module and its types. */
@@ -76,14 +75,14 @@ export function notRead(
   reading: ClassReading,
   expected: 'tool' | 'resource',
 ): Diagnostic {
-  const reason = reading.kind === 'missing' ? reading.reason : texts.otherKind(reading.kind, expected);
+  const reason = reading.kind === 'missing' ? reading.reason : `it is a ${reading.kind}, not a ${expected}`;
   return diagnostic('SW6007', handle.place, { className: handle.className, reason });
 }
 
 /** A schema is derived from one signature, and an overloaded `execute` has several (SW6012). */
 function overloaded({ name, place, overloads = [] }: ToolDeclaration): Diagnostic {
   const [first = place, ...others] = overloads;
-  const related = others.map((other) => ({ message: texts.overload, place: other }));
+  const related = others.map((other) => ({ message: 'another signature of `execute`', place: other }));
   return diagnostic('SW6012', first, { tool: name, count: overloads.length }, { related });
 }
 
@@ -126,7 +125,12 @@ function derivedInput(tool: ToolDeclaration, report: Report): JsonSchema | undef
   reportFaults(tool, faults, inputPlace, report);
   if (schema === undefined && faults.length === 0) {
     report(
-      diagnostic('SW6006', inputPlace, { tool: tool.name, which: 'input' }, { hint: texts.takeAnObject }),
+      diagnostic(
+        'SW6006',
+        inputPlace,
+        { tool: tool.name, which: 'input' },
+        { hint: 'MCP tools take objects: `execute({ … }: { … })`' },
+      ),
     );
   }
   return schema;

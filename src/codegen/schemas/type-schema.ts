@@ -11,7 +11,6 @@ import {
   withoutUndefined,
 } from '../syntax.js';
 import { objectRoot, type SchemaSide } from './json-schema.js';
-import { texts } from './texts.js';
 
 /** The JSON Schema of a type, and what in it has none. */
 export interface TypeSchema {
@@ -144,7 +143,7 @@ function refuse(building: Building, type: TypeSyntax, path: string): JsonSchema 
   if (extent === 'large') building.isCutOff = true;
   if (!isEcho) {
     const text = printType(type);
-    const hint = extent === undefined ? texts.insteadOf(text) : texts.extents[extent];
+    const hint = extent === undefined ? insteadOf(text) : EXTENTS[extent];
     building.faults.push({
       kind: 'noJsonForm',
       path,
@@ -222,11 +221,11 @@ function unionSchema(building: Building, members: readonly TypeSyntax[], path: s
 export function problemOf(fault: TypeFault): string {
   switch (fault.kind) {
     case 'noJsonForm':
-      return texts.noJsonForm(fault.path, fault.type);
+      return `\`${fault.path}\` is of the type \`${fault.type}\`, which has no JSON form`;
     case 'tag':
       return fault.pattern === undefined
-        ? texts.badTag(fault.path, fault.tag, fault.problem)
-        : texts.badPattern(fault.path, fault.pattern, fault.problem);
+        ? `\`@${fault.tag}\` of \`${fault.path}\` ${fault.problem}`
+        : `the pattern \`${fault.pattern}\` at \`${fault.path}\` ${fault.problem}`;
     default:
       return fault satisfies never;
   }
@@ -271,18 +270,18 @@ interface TagRule {
 
 const number = (text: string): Parsed => {
   const value = Number(text);
-  return text !== '' && Number.isFinite(value) ? { value } : { problem: texts.mustBe('a number') };
+  return text !== '' && Number.isFinite(value) ? { value } : { problem: mustBe('a number') };
 };
 const positive = (text: string): Parsed => {
   const parsed = number(text);
-  return 'value' in parsed && Number(parsed.value) <= 0 ? { problem: texts.mustBe('above 0') } : parsed;
+  return 'value' in parsed && Number(parsed.value) <= 0 ? { problem: mustBe('above 0') } : parsed;
 };
 const count = (text: string): Parsed =>
-  /^\d{1,15}$/.test(text) ? { value: Number(text) } : { problem: texts.mustBe('a whole number from 0 on') };
-const words = (text: string): Parsed => (text === '' ? { problem: texts.mustBe('text') } : { value: text });
+  /^\d{1,15}$/.test(text) ? { value: Number(text) } : { problem: mustBe('a whole number from 0 on') };
+const words = (text: string): Parsed => (text === '' ? { problem: mustBe('text') } : { value: text });
 const flag = (text: string): Parsed => {
   if (text === '' || text === 'true') return { value: true };
-  return text === 'false' ? { value: false } : { problem: texts.mustBe('left empty, `true` or `false`') };
+  return text === 'false' ? { value: false } : { problem: mustBe('left empty, `true` or `false`') };
 };
 const pattern = (text: string): Parsed => {
   try {
@@ -291,7 +290,7 @@ const pattern = (text: string): Parsed => {
     const read = readPattern(text);
     return read.ok ? words(text) : { problem: read.why, pattern: text };
   } catch (error) {
-    return { problem: texts.mustBe(`a regular expression: ${(error as Error).message}`) };
+    return { problem: mustBe(`a regular expression: ${(error as Error).message}`) };
   }
 };
 const json = (text: string, schema: JsonSchema): Parsed => {
@@ -301,12 +300,12 @@ const json = (text: string, schema: JsonSchema): Parsed => {
   try {
     value = JSON.parse(text) as Json;
   } catch {
-    return isText && text !== '' ? { value: text } : { problem: texts.mustBe('JSON') };
+    return isText && text !== '' ? { value: text } : { problem: mustBe('JSON') };
   }
   // `@default 5` of a text is the text.
   if (isText && typeof value !== 'string') return { value: text };
   const fits = types.length === 0 || types.some((type) => isOfType(value, type));
-  return fits ? { value } : { problem: texts.mustBe(`of the type ${types.join(' or ')}`) };
+  return fits ? { value } : { problem: mustBe(`of the type ${types.join(' or ')}`) };
 };
 
 const RULES: Readonly<Record<string, TagRule>> = {
@@ -363,7 +362,9 @@ function apply(
   if ('problem' in parsed) return parsed;
   if (about === undefined) return { schema: { ...schema, [name]: parsed.value } };
   const narrowed = narrow(schema, name, parsed.value, about);
-  return narrowed === undefined ? { problem: texts.notAbout(about) } : { schema: narrowed };
+  return narrowed === undefined
+    ? { problem: `is about ${about === 'array' ? 'an' : 'a'} ${about}, which this is not` }
+    : { schema: narrowed };
 }
 
 /** Nothing where no part of the schema is of the type. */
@@ -410,4 +411,30 @@ function isOfType(value: Json, type: string): boolean {
     default:
       return typeof value === type;
   }
+}
+
+const EXTENTS = {
+  deep: 'it is nested without end: give the tool a schema, `input: z.object({ … })`',
+  large: 'the type has too many parts to be written out: name what the tool needs of it',
+} as const;
+
+function mustBe(what: string): string {
+  return `must be ${what}`;
+}
+
+/** What to write instead of a type without a JSON form. */
+const INSTEAD: readonly (readonly [RegExp, string])[] = [
+  [/^Date$/, 'take text: `/** @format date-time */ when: string`'],
+  [/^bigint$/, 'take a number, or text'],
+  [/^(Readonly)?(Weak)?Map\b/, 'take `Record<string, …>`'],
+  [/^(Readonly)?(Weak)?Set\b/, 'take a list'],
+  [/^(Buffer|Uint8Array|ArrayBuffer)\b/, 'take text in base64: `/** @format byte */ bytes: string`'],
+  [/^URL$/, 'take text: `/** @format uri */ url: string`'],
+  [/^RegExp$/, 'take its source as text'],
+  [/^(any|unknown)$/, 'write its type'],
+  [/^Promise\b/, 'take what it resolves to'],
+];
+
+function insteadOf(type: string): string | undefined {
+  return INSTEAD.find(([pattern]) => pattern.test(type))?.[1];
 }

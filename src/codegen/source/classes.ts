@@ -11,9 +11,16 @@ import type {
   MethodSyntax,
   ParameterSyntax,
 } from '../syntax.js';
-import { childrenOf, eachNode, type HostContext, placeBetween, placeOf, relativeFile } from './ast.js';
+import {
+  childrenOf,
+  eachNode,
+  type HostContext,
+  placeBetween,
+  placeOf,
+  propertyName,
+  relativeFile,
+} from './ast.js';
 import { readExpression, readWholeExpression } from './expressions.js';
-import { propertyName } from './property-names.js';
 import { topLevelOf } from './scopes.js';
 import { classPlace, exportNames, resolveIdentifier, resolveMember } from './symbols.js';
 import { resultIfWritten, returnTypeOf, typeIfWritten, typeOfDeclaration, typeOfSignature } from './types.js';

@@ -1,9 +1,8 @@
 import { defined } from '../../graph/defined.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } from '../syntax.js';
-import { deepPartOf, type HostContext, markDeepParts, placeOf } from './ast.js';
+import { deepPartOf, type HostContext, markDeepParts, placeOf, propertyName } from './ast.js';
 import { constantKeyOf, constantOf } from './constants.js';
-import { propertyName } from './property-names.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
 import { compositeTruth, isAddedTo, isClaim, typeOfExpression } from './types.js';
 import { ts } from './typescript.mjs';

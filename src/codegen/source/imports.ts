@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import path, { posix } from 'node:path';
 import { defined } from '../../graph/defined.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ImportCycle, ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
 import type { FileLinks, Import } from './file-memory.js';
-import { endingOf } from './import-endings.js';
 import { moduleCandidates } from './modules.js';
 import { PACKAGE } from './names.js';
 import { surfaceOf } from './surface.js';
@@ -436,4 +435,46 @@ function valueNames(source: ts.SourceFile): ReadonlySet<string> {
     }
   }
   return names;
+}
+
+/** Files that all endings lead to: for `.mts` and `.cts` there are only two. */
+const ANY_ENDING = /(?<!\.d)\.tsx?$/;
+
+/** How a relative import names a file; nothing for an import that says nothing of others. */
+export function endingOf(specifier: ts.Expression, file: string): readonly ImportEnding[] {
+  if (!ts.isStringLiteral(specifier) || !/^\.{1,2}(?:\/|$)/.test(specifier.text)) return [];
+  if (!ANY_ENDING.test(file)) return [];
+  const named = posix.basename(specifier.text);
+  if (named === posix.basename(file)) return ['ts'];
+  const stem = posix.basename(file).replace(ANY_ENDING, '');
+  return [named === `${stem}.js` || named === `${stem}.jsx` ? 'js' : 'none'];
+}
+
+/**
+ * The ending of most imports, among those that the compiler allows. Where there is no such import, or none that is the
+ * most frequent: the first of `.ts`, none and `.js` that is allowed.
+ */
+export function commonEnding(options: ts.CompilerOptions, endings: readonly ImportEnding[]): ImportEnding {
+  const allowed: readonly ImportEnding[] = [
+    ...(importsTypeScript(options) ? (['ts'] as const) : []),
+    ...(isWrittenForNode(options) ? [] : (['none'] as const)),
+    'js',
+  ];
+  const count = (ending: ImportEnding): number => endings.filter((each) => each === ending).length;
+  // The order of equals stays.
+  return [...allowed].sort((a, b) => count(b) - count(a))[0] as ImportEnding;
+}
+
+function importsTypeScript(options: ts.CompilerOptions): boolean {
+  return options.allowImportingTsExtensions === true || options.rewriteRelativeImportExtensions === true;
+}
+
+/** Whether modules are looked for as Node.js does it, whose imports always have an ending. */
+function isWrittenForNode({ module, moduleResolution }: ts.CompilerOptions): boolean {
+  if (moduleResolution !== undefined)
+    return (
+      moduleResolution === ts.ModuleResolutionKind.Node16 ||
+      moduleResolution === ts.ModuleResolutionKind.NodeNext
+    );
+  return module !== undefined && module >= ts.ModuleKind.Node16 && module <= ts.ModuleKind.NodeNext;
 }

@@ -1,7 +1,6 @@
 import type { SchemaSyntax, WrittenSchemas } from '../syntax.js';
-import { type HostContext, isOfProject } from './ast.js';
+import { type HostContext, isOfProject, propertyName } from './ast.js';
 import { importOf, isOfOtherPackage, originOf } from './names.js';
-import { propertyName } from './property-names.js';
 import { ts } from './typescript.mjs';
 
 /** Constants and calls that are nested deeper are left to the module. */

@@ -1,6 +1,5 @@
 import { type PropertySyntax, type TypeSyntax, withNotes, withoutUndefined } from '../syntax.js';
-import { type HostContext, isOfProject, placeOf } from './ast.js';
-import { propertyName } from './property-names.js';
+import { type HostContext, isOfProject, placeOf, propertyName } from './ast.js';
 import { joinUnion, literalOf, notesOfDeclarations, type WrittenOrder } from './type-nodes.js';
 import { ts } from './typescript.mjs';
 

@@ -1,6 +1,8 @@
-import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import { createRequire } from 'node:module';
+import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
+import type formats from 'ajv-formats';
+import type { RE2JS } from 're2js';
 import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
-import { loadRe2, makeAjv } from './libraries.js';
 
 /** A regular expression that is matched in time proportional to the text. */
 interface Pattern {
@@ -255,4 +257,26 @@ function compiled(schema: JsonSchema, { ajv, compiled: known }: Compiler): Valid
 function firstPerPlace(faults: readonly SchemaFault[]): SchemaFault[] {
   const places = new Set<string>();
   return faults.filter(({ pointer }) => !places.has(pointer) && places.add(pointer));
+}
+
+/**
+ * The libraries that check values, loaded with the first value to check: a server starts and lists its tools without
+ * them. They are loaded by `require`, since a check is synchronous.
+ */
+function load<Module>(name: string): Module {
+  return createRequire(import.meta.url)(name) as Module;
+}
+
+/** Makes a compiler of schemas of draft 2020-12 that knows the formats. */
+export function makeAjv(options: Options): Ajv2020 {
+  const ajv = new (load<{ readonly Ajv2020: typeof Ajv2020 }>('ajv/dist/2020.js').Ajv2020)(options);
+  load<typeof formats>('ajv-formats').default(ajv);
+  return ajv;
+}
+
+let re2: typeof RE2JS | undefined;
+
+function loadRe2(): typeof RE2JS {
+  re2 ??= load<{ readonly RE2JS: typeof RE2JS }>('re2js').RE2JS;
+  return re2;
 }

@@ -8,8 +8,7 @@ import { formatLocation } from '../../graph/source-location.js';
 import { readText } from '../text/read-text.js';
 import { Reports } from '../text/reading.js';
 import { lowerCondition } from './condition.js';
-import { ReferenceLowering } from './lower-references.js';
-import type { ReferenceScope, Resolution } from './reference-scope.js';
+import { ReferenceLowering, type ReferenceScope, type Resolution } from './lower-references.js';
 
 const DATA: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   inputs: { cart: 'c/1', nothing: null, flag: true, amount: 12.5, list: [1, { id: 'x' }], none: [] },

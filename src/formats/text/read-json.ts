@@ -1,7 +1,13 @@
-import { overLimit, type Refusal, type TextLimits } from './limits.js';
-import { type Located, type LocatedText, pointerTo, type SourceText } from './located.js';
-import { pieceOffsets, piecesOf, plainOffsets } from './offsets.js';
-import { MapEntries, type ReadText, Reports } from './reading.js';
+import {
+  type Located,
+  type LocatedText,
+  pieceOffsets,
+  piecesOf,
+  plainOffsets,
+  pointerTo,
+  type SourceText,
+} from './located.js';
+import { MapEntries, overLimit, type ReadText, type Refusal, Reports, type TextLimits } from './reading.js';
 
 /** Reads JSON (RFC 8259), strictly. The first fault of syntax ends the reading; repeated keys are all reported. */
 export function readJson(source: SourceText, limits: TextLimits): ReadText {

@@ -15,10 +15,26 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { overLimit, type Refusal, refused, type TextLimits } from './limits.js';
-import { describeLocated, type Located, type LocatedText, pointerTo, type SourceText } from './located.js';
-import { type Offsets, pieceOffsets, piecesOf, plainOffsets } from './offsets.js';
-import { MapEntries, type ReadText, Reports } from './reading.js';
+import {
+  describeLocated,
+  type Located,
+  type LocatedText,
+  type Offsets,
+  pieceOffsets,
+  piecesOf,
+  plainOffsets,
+  pointerTo,
+  type SourceText,
+} from './located.js';
+import {
+  MapEntries,
+  overLimit,
+  type ReadText,
+  type Refusal,
+  Reports,
+  refused,
+  type TextLimits,
+} from './reading.js';
 
 /** How many faults of syntax are reported: later ones mostly follow from the first. */
 const MOST_SYNTAX_FAULTS = 10;

@@ -6,13 +6,13 @@ import type { Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
 import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
 import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
+import { answerTexts } from './actions/answer-texts.js';
 import { type Decision, refusal } from './actions/answers.js';
-import type { Envelope } from './envelope.js';
-import { commandIn, type DecidedRun, DecisionDelivery, type Operator } from './operate/operator-commands.js';
+import { commandIn, type DecidedRun, DecisionDelivery, type Operator } from './actions/operator-commands.js';
+import type { Envelope } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
-import { runTexts } from './run-texts.js';
-import { type InboxItem, type Journal, sendSafely } from './store/journal.js';
+import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
 import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
 
 /** A run as requests to it see it. */
@@ -40,16 +40,16 @@ interface SentDelivery extends Delivery {
 }
 
 /**
- * Answers and cancellations that callers send to a run. Where there is a journal they go through its inbox: then they
- * are safe before they are looked at.
+ * Answers and cancellations that callers send to a run. They go through the inbox of its journal, so that they are safe
+ * before they are looked at; a volatile journal has none.
  */
 export class RunInbox {
   readonly #run: RequestedRun;
-  readonly #journal: Journal | undefined;
+  readonly #journal: RunJournal;
   /** By item. */
   readonly #senders = new Map<string, WaitingSender>();
 
-  constructor(run: RequestedRun, journal: Journal | undefined) {
+  constructor(run: RequestedRun, journal: RunJournal) {
     this.#run = run;
     this.#journal = journal;
   }
@@ -84,13 +84,13 @@ export class RunInbox {
     // What becomes of it outside must not reach the run.
     const json = toJson(given);
     if (!json.ok) {
-      const message = runTexts.shape([runTexts.notJson(json.problem)], '');
+      const message = answerTexts.shape([`it is not JSON, but holds ${json.problem}`], '');
       return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_SHAPE', message } });
     }
     const content = json.value as JsonObject;
     if (!isWithin(content, RESULT_LIMIT_BYTES)) {
       const size = jsonSize(content, RESULT_LIMIT_BYTES);
-      const message = runTexts.answerTooLarge(size, RESULT_LIMIT_BYTES);
+      const message = `What was sent has at least ${size} bytes of JSON, and a run keeps at most ${RESULT_LIMIT_BYTES}: send a part of it, or a link to it. Nothing was done.`;
       const details = { size, limit: RESULT_LIMIT_BYTES };
       return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message, details } });
     }
@@ -99,7 +99,7 @@ export class RunInbox {
       const sender = { waiter, resolve };
       const item = { run: run.id, id: randomUUID(), kind, at: run.clock.now(), by: { ...by }, content };
       if (run.live === undefined) resolve(lateAnswer(run, item));
-      else if (this.#journal === undefined) run.live.deliver(deliveryOf(run, item, { sender }));
+      else if (this.#journal.isVolatile) run.live.deliver(deliveryOf(run, item, { sender }));
       else {
         const answer = (given: RunAnswer | Promise<RunAnswer>): void => {
           this.#senders.delete(item.id);
@@ -149,7 +149,7 @@ export class RunInbox {
 
   async #settle(sender: WaitingSender): Promise<void> {
     const { run, id } = sender.item;
-    const response = await this.#journal?.response(run, id).catch(() => undefined);
+    const response = await this.#journal.response(run, id).catch(() => undefined);
     if (this.#senders.get(id) !== sender) return;
     if (response !== undefined) this.#deliveryFor(sender).told(response);
     else if (this.#run.live === undefined) this.#answerLate(id);
@@ -157,8 +157,7 @@ export class RunInbox {
 
   /** The run is over: what was not taken from the inbox until then is not taken any more. */
   ended(): void {
-    if (this.#journal?.leases !== undefined) this.settle();
-    else for (const id of [...this.#senders.keys()]) this.#answerLate(id);
+    this.settle();
   }
 
   #answerLate(id: string): void {
@@ -202,9 +201,12 @@ function operatorDelivery(
     case 'answer':
       return new AnswerDelivery(run, () => run.questions.decideAsOperator(command), { item: id, by });
     case 'cancel':
-      return new CancelDelivery(run, { reason: runTexts.cancelledByOperator, ...command }, { item: id, by });
+      return new CancelDelivery(run, { reason: 'an operator cancelled it', ...command }, { item: id, by });
     case undefined:
-      return new RefusedDelivery(id, { code: 'E_UNSUPPORTED', message: runTexts.unknownOperatorCommand });
+      return new RefusedDelivery(id, {
+        code: 'E_UNSUPPORTED',
+        message: 'This server does not know this command of an operator. Nothing was done.',
+      });
     default:
       return unreachable(command);
   }
@@ -218,7 +220,12 @@ function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAns
   }
   // Once more for a run that was cancelled so changes nothing.
   const isLate = content.compensate === true && !run.isUndone;
-  const warnings = [{ code: 'W_NOT_USED', message: runTexts.nothingUndone } as const];
+  const warnings = [
+    {
+      code: 'W_NOT_USED',
+      message: 'The run had ended before it was cancelled: nothing was undone.',
+    } as const,
+  ];
   return { ok: true, envelope: run.envelope, ...(isLate ? { warnings } : {}) };
 }
 
@@ -380,7 +387,11 @@ export class AnswerDelivery implements SentDelivery {
   failed(): void {
     this.#leave();
     if (!this.#isLeft) lost(this.#run, this.#sender);
-    else this.#sender?.resolve({ ok: false, failure: { code: 'E_JOURNAL', message: runTexts.answerLost } });
+    else
+      this.#sender?.resolve({
+        ok: false,
+        failure: { code: 'E_JOURNAL', message: 'The answer could not be written down: it was not accepted.' },
+      });
   }
 
   /** A response that came by way of the journal may come before the entry with it is known to be safe. */

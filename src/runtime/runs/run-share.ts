@@ -3,7 +3,7 @@ import type { JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { LiveRun } from './run/live-run.js';
 import type { CancelOptions, LostRun } from './run/run-host.js';
-import { isSameHead, type Journal, type Leases, type LoadedRun, type RunHead } from './store/journal.js';
+import { isLocal, isSameHead, type LoadedRun, type RunHead, type RunJournal } from './store/journal.js';
 
 /** A run of this process, as what keeps it in step with other processes sees it. */
 export interface SharedRun {
@@ -26,20 +26,17 @@ export interface SharedRun {
   logFault(fault: unknown): void;
 }
 
-/**
- * Does something to a run in this process, or else where another one holds it.
- * @param share missing where there are no other processes.
- */
+/** Does something to a run in this process, or else where another one holds it. */
 export function actOn(
   run: SharedRun,
-  share: RunShare | undefined,
+  share: RunShare,
   work: (live: LiveRun) => void,
   elsewhere: () => void,
 ): void {
   const act = (): void => {
     if (run.live !== undefined) work(run.live);
   };
-  if (share === undefined || share.isActing) act();
+  if (share.isActing) act();
   else
     share.act().then(
       (isActing) => (isActing ? act() : elsewhere()),
@@ -53,8 +50,7 @@ export function actOn(
  */
 export class RunShare {
   readonly #run: SharedRun;
-  readonly #journal: Journal;
-  readonly #leases: Leases;
+  readonly #journal: RunJournal;
   #isActing: boolean;
   /** What is shown, where this process does not act. */
   #head: RunHead = { seq: 0, epoch: 0 };
@@ -65,10 +61,9 @@ export class RunShare {
   #unfollow: (() => void) | undefined;
 
   /** @param loaded missing for a run that this process begins. */
-  constructor(run: SharedRun, journal: Journal, leases: Leases, loaded: RunHead | undefined) {
+  constructor(run: SharedRun, journal: RunJournal, loaded: RunHead | undefined) {
     this.#run = run;
     this.#journal = journal;
-    this.#leases = leases;
     this.#isActing = loaded === undefined;
     if (loaded !== undefined) this.#head = headOf(loaded);
   }
@@ -88,15 +83,15 @@ export class RunShare {
   }
 
   /** Loads the run where another process has written to it. Resolves with whether the journal has it. */
-  refresh(): Promise<boolean> {
-    return this.#change(() => this.#refresh());
+  async refresh(): Promise<boolean> {
+    return isLocal(this.#journal) || this.#change(() => this.#refresh());
   }
 
   /** Goes on with the run in this process. Resolves with whether it does: another one may hold the run. */
   act(): Promise<boolean> {
     return this.#change(async () => {
       if (this.#isActing) return true;
-      const claimed = await this.#leases.claim(this.#run.id);
+      const claimed = await this.#journal.leases.claim(this.#run.id);
       if (claimed === undefined) await this.#refresh();
       else await this.#adopt(claimed);
       return claimed !== undefined;
@@ -145,7 +140,7 @@ export class RunShare {
       this.#unfollow = undefined;
     } else {
       // Where that fails, the next change tells.
-      this.#unfollow ??= this.#leases.follow(
+      this.#unfollow ??= this.#journal.leases.follow(
         id,
         this.#head,
         () => void this.refresh().catch(() => undefined),
@@ -155,7 +150,7 @@ export class RunShare {
 
   async #refresh(isLost = false): Promise<boolean> {
     const { id } = this.#run;
-    const head = await this.#leases.head(id);
+    const head = await this.#journal.leases.head(id);
     if (head === undefined) return false;
     const isKnown = (): boolean => {
       const { live } = this.#run;

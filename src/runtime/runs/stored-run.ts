@@ -1,11 +1,12 @@
 import type { AuthInfo, Owner } from '../../decorators/context.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { type Json, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { clip } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import type { Fact, Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
-import { remainsOf } from '../engine/read.js';
 import { RunMask } from '../secrets/run-mask.js';
 import { maskedThrown, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
@@ -14,10 +15,12 @@ import type { ActionHistory } from './actions/action-history.js';
 import type { AnsweredRun, Decision } from './actions/answers.js';
 import type { PendingAction } from './actions/elicitation.js';
 import { RunQuestions } from './actions/run-questions.js';
-import { definitionOf, type Envelope, envelopeOf } from './envelope.js';
+import { RunRecord } from './actions/run-record.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
+import { definitionOf, type Envelope, envelopeOf } from './run/envelope.js';
 import { LiveRun } from './run/live-run.js';
+import { accessKey, answerId } from './run/owner.js';
 import {
   type CancelOptions,
   observeFacts,
@@ -26,11 +29,8 @@ import {
   type RunResumption,
   type RunStart,
 } from './run/run-host.js';
-import { remainsForCaller } from './run/side-effects.js';
 import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
 import { logEnd, logStart } from './run-log.js';
-import { accessKey, answerId } from './run-owner.js';
-import { RunRecord } from './run-record.js';
 import { actOn, RunShare, type SharedRun } from './run-share.js';
 import {
   type BegunRun,
@@ -46,13 +46,19 @@ import {
   summaryOf,
   type Waiter,
 } from './run-store.js';
-import { runTexts } from './run-texts.js';
-import { JournalConflictError, JournalFailedError, type LoadedRun } from './store/journal.js';
+import {
+  isLocal,
+  JournalConflictError,
+  JournalFailedError,
+  type LoadedRun,
+  type RunJournal,
+} from './store/journal.js';
 import { WaitingRequest, WaitingRequests } from './waiting-requests.js';
 
 /** What the runs of a store share. */
 export interface StoreParts extends RunHost {
   readonly clock: Clock;
+  readonly journal: RunJournal;
   readonly schemas: SchemaCompiler;
   /** The inputs of a tool whose values must not be shown. */
   readonly secretInputs: (tool: string) => readonly string[];
@@ -106,8 +112,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   #ended: Ended | undefined;
   /** It had ended before this process knew it, or in another one. */
   #wasOver = false;
-  /** Where its journal has other processes. */
-  readonly #share: RunShare | undefined;
+  readonly #share: RunShare;
   /** A journal of several processes failed, and keeps it as it was last written: it is loaded from there again. */
   isAbandoned = false;
 
@@ -119,9 +124,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     this.principal = run.owner;
     this.#parts = parts;
     this.graph = graph;
-    const { journal } = parts;
-    if (journal?.leases !== undefined)
-      this.#share = new RunShare(this, journal, journal.leases, 'loaded' in run ? run.loaded : undefined);
+    this.#share = new RunShare(this, parts.journal, 'loaded' in run ? run.loaded : undefined);
     if ('loaded' in run) {
       this.id = run.loaded.run;
       this.#auth = run.auth;
@@ -225,29 +228,27 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     return envelope;
   }
 
-  /** Goes on with it after a restart, where there are no other processes. Otherwise shows it as it is. */
+  /** Shows it as it is after it was loaded. */
   resume(): void {
     this.#wasOver = this.#live?.state.run.status !== 'running';
-    if (!this.#wasOver && this.#share === undefined) logStart(this.#parts.log, this.#logged, true);
-    if (this.#share === undefined) this.#live?.go();
-    else this.#changed();
+    this.#changed();
   }
 
   // What follows is for other processes that have the journal.
 
   /** Whether this process goes on with it, and another one does not. */
   get isActing(): boolean {
-    return this.#share?.isActing ?? true;
+    return this.#share.isActing;
   }
 
   /** Shows it as the journal has it. Resolves with whether the journal has it. */
   refresh(): Promise<boolean> {
-    return this.#share?.refresh() ?? Promise.resolve(true);
+    return this.#share.refresh();
   }
 
   /** Goes on with it here, unless another process does. */
   async takeUp(): Promise<void> {
-    if (await this.refresh()) await this.#share?.act();
+    if (await this.refresh()) await this.#share.act();
   }
 
   get isAwaited(): boolean {
@@ -256,7 +257,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
 
   /** Whether this process has nothing to do for it before a time: then it can be loaded again when it is asked for. */
   isUnused(until: number): boolean {
-    if (this.#share?.isCurrent !== true || this.isAwaited) return false;
+    if (!this.#share.isCurrent || this.isAwaited) return false;
     const live = this.#live;
     if (live === undefined || !this.isActing) return true;
     return live.isSafe && live.liveStatus !== 'busy' && live.nextTime >= until;
@@ -293,7 +294,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   }
 
   sent(): void {
-    this.#share?.sent();
+    this.#share.sent();
   }
 
   // What follows is for callers.
@@ -328,7 +329,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   }
 
   cancelling({
-    reason = runTexts.cancelledByCaller,
+    reason = 'the caller cancelled it',
     compensate = false,
   }: Cancellation): Extract<Event, { kind: 'cancelled' }> {
     const at = this.clock.now();
@@ -351,7 +352,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
 
   /** A request has asked for the run: it is not idle. */
   touch(): void {
-    this.#share?.follow();
+    this.#share.follow();
     const hasRequest = this.#waiting?.hasRequest === true;
     if (hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
@@ -360,7 +361,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
 
   /** It was idle for too long. @param ms for how long. */
   expire(ms: number): void {
-    this.abort(runTexts.idle(ms), { code: 'E_IDLE' });
+    this.abort(`no caller answered it or asked for it for ${ms} ms`, { code: 'E_IDLE' });
   }
 
   /** The process ends: a later one goes on with the run. Requests that wait are answered. */
@@ -383,7 +384,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   }
 
   whenSafe(look: () => void): void {
-    if (this.#share?.isCurrent === false) this.#share.whenCurrent(() => this.whenSafe(look));
+    if (!this.#share.isCurrent) this.#share.whenCurrent(() => this.whenSafe(look));
     else if (this.#live === undefined) look();
     else this.#live.whenSafe(look);
   }
@@ -416,8 +417,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
         if (this.#requests?.misses(event.items) === true) this.sent();
         break;
       case 'lost':
-        if (this.#share === undefined) this.#fail(event.fault);
-        else this.#share.lose(event);
+        this.#share.lose(event);
         for (const look of event.watchers) this.whenSafe(look);
         break;
       case 'failed':
@@ -451,11 +451,13 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     const { live } = this;
     if (live === undefined) return;
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
-    if (isJournal && this.#share !== undefined) {
+    if (isJournal && !isLocal(this.#parts.journal)) {
       this.#abandon(live, fault);
       return;
     }
-    const text = isJournal ? runTexts.journalFailed(thrownText(fault)) : runTexts.broke(thrownText(fault));
+    const text = isJournal
+      ? `The run's journal failed, and this server does not go on with the run: ${clip(thrownText(fault))}`
+      : `The run failed inside the server: ${clip(thrownText(fault))}`;
     const message = this.mask.text(text);
     const ended: Envelope = {
       workflow_id: this.id,
@@ -471,7 +473,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   /** The journal has it as it was last written: this process or another one goes on with it from there. */
   #abandon(live: LiveRun, fault: unknown): void {
     this.isAbandoned = true;
-    this.#parts.journal?.leases?.abandon(this.id).catch((error: unknown) => this.logFault(error));
+    this.#parts.journal.leases.abandon(this.id).catch((error: unknown) => this.logFault(error));
     const envelope: Envelope = {
       workflow_id: this.id,
       definition: definitionOf(this.graph, live.state.run.graphHash),
@@ -509,25 +511,26 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     this.#requests?.ended();
   }
 
-  #envelopeOf(live: LiveRun): Envelope {
-    const { state, liveStatus } = live;
-    const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
-    const { isPrivate = () => false, missingTools } = this.#parts;
-    const remains = () => remainsForCaller(remainsOf(planOf(this.graph), state), isPrivate);
-    const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
+  #envelopeOf({ state, liveStatus, heldCalls }: LiveRun): Envelope {
+    const { isPrivate, missingTools } = this.#parts;
     return envelopeOf({
-      ...{ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask },
-      ...{ missingTools: missingTools?.(this.graph) ?? [], forkedFrom: this.#record.forkedFrom },
+      ...{ state, liveStatus, mask: this.mask, record: this.#record },
+      paused: heldCalls.map(({ node, tool }) => ({ step_id: node, tool })),
+      missingTools: missingTools?.(this.graph) ?? [],
+      ...defined({ isPrivate }),
     });
   }
 
   logFault(fault: unknown): void {
     const { name } = this.graph;
-    this.#parts.log(runTexts.brokeLog(name, this.#ref, maskedThrown(fault, this.mask)), {
-      event: 'run.fault',
-      run: this.#ref,
-      workflow: name,
-    });
+    this.#parts.log(
+      `run ${this.#ref} of workflow \`${name}\` failed inside the server: ${maskedThrown(fault, this.mask)}`,
+      {
+        event: 'run.fault',
+        run: this.#ref,
+        workflow: name,
+      },
+    );
   }
 
   get #logged() {

@@ -4,14 +4,13 @@ import { thrownText } from '../tools/exceptions.js';
 import type { Peer } from '../tools/port.js';
 import { Elicitation, type PendingAction } from './actions/elicitation.js';
 import type { RunQuestions } from './actions/run-questions.js';
-import type { Envelope } from './envelope.js';
 import { ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
+import type { Envelope } from './run/envelope.js';
 import type { LiveRun } from './run/live-run.js';
 import type { Cancellation } from './run/run-in-process.js';
 import type { Submission, Waiter } from './run-store.js';
-import { runTexts } from './run-texts.js';
 
 /** A run as a request sees it that waits for it. */
 export interface AwaitedRun {
@@ -149,7 +148,7 @@ function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
 }
 
 function reasonOf({ reason }: Cancellation): string {
-  return reason === undefined ? runTexts.requestCancelled : thrownText(reason);
+  return reason === undefined ? 'the request was cancelled' : thrownText(reason);
 }
 
 /** A callback for each time a run has got as far as it gets for now. */

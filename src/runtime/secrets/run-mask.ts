@@ -112,7 +112,8 @@ export class RunMask implements Masking {
 
   /** The same, to add to. */
   get #own(): Mask {
-    if (this.#mask === NOTHING) this.#mask = new Mask([], (text) => this.#learn({ texts: [text] }));
+    if (this.#mask === NOTHING)
+      this.#mask = new Mask([], { onText: (text) => this.#learn({ texts: [text] }) });
     return this.#mask;
   }
 

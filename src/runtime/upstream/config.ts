@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { Json } from '../../graph/json.js';
+import { Mask } from '../secrets/mask.js';
 import { UpstreamError } from './port.js';
 import { upstreamTexts } from './texts.js';
 
@@ -177,9 +179,10 @@ export function filledIn(
   });
 }
 
-/** The values of the variables that servers name. Variables that are not set are left out. */
-export function secretsOf(servers: UpstreamConfig, env: Environment): readonly string[] {
-  return Object.values(servers).flatMap((server) => filledServer(server, env).secrets);
+/** Masks the values of the variables that servers name. Variables that are not set are left out. */
+export function secretMask(servers: UpstreamConfig, env: Environment): (value: Json) => Json {
+  const mask = new Mask(Object.values(servers).flatMap((server) => filledServer(server, env).secrets));
+  return (value) => mask.json(value);
 }
 
 /**
@@ -236,8 +239,7 @@ function filledServer(
   if ('url' in resolved && resolved.auth !== undefined) secrets.add(resolved.auth.clientSecret);
   return {
     server: resolved,
-    // A secret may be a part of another one, which is masked first then.
-    secrets: [...secrets].sort((one, other) => other.length - one.length),
+    secrets: [...secrets],
     missing: [...missing],
     needlessPlain: [...unused],
   };

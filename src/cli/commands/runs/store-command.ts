@@ -1,9 +1,9 @@
 import type { Graph } from '../../../graph/model.js';
 import { StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
 import type { LoadedRun } from '../../../runtime/runs/store/journal.js';
-import { StoreError } from '../../../runtime/runs/store/sqlite/store-error.js';
 import { type ReadRun, StoreReader } from '../../../runtime/runs/store/sqlite/store-reader.js';
 import type { Head } from '../../../runtime/runs/store/sqlite/store-tables.js';
+import { StoreError } from '../../../runtime/runs/store/store-error.js';
 import { type Command, misused, type OptionTable, type Output, parseOptions } from '../../command-line.js';
 import { runsTexts } from '../../runs-texts.js';
 

@@ -9,15 +9,13 @@ import type {
 import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
-import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
-
+import { ConnectionClosed, noProgress, type RequestContext } from '../../runs/request.js';
 import { InFlight, RequestSignal } from '../../server/requests/limits.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
-import { noProgress } from '../../trace/report-progress.js';
 import { answerRequest, isMethod } from '../../transports/answer-request.js';
 import type { Connection, ConnectionSettings, ServerTransport } from '../../transports/protocol-adapter.js';
 import { ConnectedClient } from './peer.js';

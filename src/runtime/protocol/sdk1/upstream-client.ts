@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
-import { HINTS_META } from '../../../infer/read-tools.js';
+import { HINTS_META } from '../../../infer/tool.js';
 import type { UpstreamServer } from '../../upstream/config.js';
 import {
   type UpstreamCall,

@@ -4,10 +4,9 @@ import type { Graph } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { RunMask } from '../../secrets/run-mask.js';
-import type { Operator } from '../operate/operator-commands.js';
-import { accessKey, answerId, ownerKey } from '../run-owner.js';
+import { accessKey, answerId, ownerKey } from '../run/owner.js';
 import type { RunAnswer, Submission, ToAnswer } from '../run-store.js';
-import { runTexts } from '../run-texts.js';
+import { answerTexts } from './answer-texts.js';
 import { mayAnswer, restrictedQuestions } from './answerers.js';
 import {
   type AnsweredRun,
@@ -22,6 +21,7 @@ import {
   shownAction,
 } from './answers.js';
 import type { PendingAction } from './elicitation.js';
+import type { Operator } from './operator-commands.js';
 
 /** An answer that a question takes. */
 type Fitting = Extract<Decision, { kind: 'fits' }>;
@@ -93,7 +93,7 @@ export class RunQuestions {
       case 'refused':
         return rejected(chosen.failure);
       case 'passed':
-        return rejected({ code: 'NO_OPEN_ACTION', message: runTexts.nothingOpen });
+        return rejected({ code: 'NO_OPEN_ACTION', message: answerTexts.nothingOpen });
       case 'pending':
         return decideFor(this.#run, chosen.pending, { result });
       default:

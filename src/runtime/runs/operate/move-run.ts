@@ -18,7 +18,7 @@ import type { Verdict } from '../../engine/migration/verdict.js';
 import { restore } from '../../engine/snapshot.js';
 import type { RunState } from '../../engine/state.js';
 import { runRow, runRowsIn } from '../run-store.js';
-import type { HostRow, LoadedRun, Row, SharedJournal } from '../store/journal.js';
+import type { HostRow, LoadedRun, Row, RunJournal } from '../store/journal.js';
 
 /** Where a run is to move. */
 export interface MoveTarget {
@@ -65,7 +65,7 @@ export type MoveOutcome = MoveVerdict | { readonly kind: 'moved' } | { readonly 
  * @param at now, in ms since the epoch.
  */
 export async function moveRun(
-  journal: SharedJournal,
+  journal: RunJournal,
   run: string,
   target: MoveTarget,
   at: number,

@@ -11,7 +11,8 @@ import { RunMask } from '../../secrets/run-mask.js';
 import { type CallContext, runRef } from '../../tools/port.js';
 import { carrierIn, carrierRows, type RunTelemetry, type TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
-import { type HostRow, isUntouchedFork, JournalConflictError } from '../store/journal.js';
+import { type HostRow, isLocal, isUntouchedFork, JournalConflictError } from '../store/journal.js';
+import { UNRECORDED } from '../store/local-journal.js';
 import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, processClock, type Turns } from './clock.js';
 import { type Delivery, InboxReader, Incoming } from './inbox.js';
@@ -37,7 +38,7 @@ import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
  * intervals, so that other work, a cancellation of the run included, is not delayed. Its states are those of
  * {@link LiveState}; what happens is reported as {@link RunEvent}s.
  *
- * With a journal, a transition takes effect only after it is written. If a write fails, the run continues from what was
+ * A transition takes effect only after its journal has it. If a write fails, the run continues from what was
  * written; see {@link JournalWriter}.
  *
  * Starts with {@link go}. When the run is over, its timers are cleared and its calls in flight are aborted. Objects that
@@ -52,7 +53,7 @@ export class LiveRun implements CallingRun, AskingRun {
   readonly #record: Recorder | undefined;
   readonly #readsInbox: boolean;
   readonly #open: OpenCommands;
-  readonly #writer: JournalWriter | undefined;
+  readonly #writer: JournalWriter;
   readonly #origin: TraceCarrier | undefined;
   #live: LiveState;
   #state: RunState;
@@ -68,7 +69,7 @@ export class LiveRun implements CallingRun, AskingRun {
 
   constructor(run: RunStart | RunResumption, host: RunHost, emit: (event: RunEvent) => void) {
     const { graph, context, record, readsInbox = false } = run;
-    const { clock = processClock, journal, holdsUnsafeCalls } = host;
+    const { clock = processClock, journal = UNRECORDED, holdsUnsafeCalls } = host;
     this.#host = host;
     this.#context = context;
     this.#emit = emit;
@@ -81,7 +82,7 @@ export class LiveRun implements CallingRun, AskingRun {
       this.#state = restore(planOf(graph), loaded.rows);
       this.#origin = host.telemetry && carrierIn(loaded.hostRows);
       this.#mask = run.mask ?? new RunMask(graph, { input: this.#state.input, rows: loaded.hostRows });
-      this.#writer = journal && new JournalWriter(journal, graph, loaded);
+      this.#writer = new JournalWriter(journal, graph, loaded);
       const commands = commandsOf(this.#state);
       // The process that holds it has its calls in flight.
       if (isUntouchedFork(loaded)) for (const command of commands) this.#open.take(command);
@@ -93,7 +94,7 @@ export class LiveRun implements CallingRun, AskingRun {
     const first = start(planOf(graph), started.input, started.ids);
     this.#state = first.state;
     this.#mask = run.mask ?? new RunMask(graph, { input: started.input });
-    this.#writer = journal && new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
+    this.#writer = new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
     this.#live = { kind: 'starting', start: started, first };
   }
 
@@ -148,12 +149,12 @@ export class LiveRun implements CallingRun, AskingRun {
 
   /** The number of its last entry in the journal. */
   get seq(): number {
-    return this.#writer?.seq ?? 0;
+    return this.#writer.seq;
   }
 
   /** Whether the start of the run is safe. */
   get hasStarted(): boolean {
-    return this.#writer === undefined || this.#writer.seq > 0;
+    return this.#writer.seq > 0;
   }
 
   /** The client that may be asked for the value of a model. */
@@ -188,7 +189,8 @@ export class LiveRun implements CallingRun, AskingRun {
 
   /** Calls back when the whole state is written: at once, or later. */
   whenSafe(look: () => void): void {
-    if (isEnded(this.#live) || (this.isSafe && this.#live.kind !== 'working')) {
+    const { isVolatile } = this.#writer.journal;
+    if (isVolatile || isEnded(this.#live) || (this.isSafe && this.#live.kind !== 'working')) {
       look();
       return;
     }
@@ -335,7 +337,7 @@ export class LiveRun implements CallingRun, AskingRun {
   #rest(): void {
     this.#open.armTimer();
     if (this.#open.isHostBusy) return;
-    if (this.#values?.isEmpty !== false) this.#writer?.release();
+    if (this.#values?.isEmpty !== false) this.#writer.release();
     this.#open.trim();
     this.#incoming = undefined;
     if (this.#calls?.isEmpty === true) this.#calls = undefined;
@@ -394,21 +396,24 @@ export class LiveRun implements CallingRun, AskingRun {
     const events = isWhole ? input : input.slice(0, consumed);
     const hostRows = this.#rowsOf({ events, facts: transition.facts, state, isFirst: start !== undefined });
     const writing: Writing = { kind: 'writing', start, transition, events, delivery, response, hostRows };
-    const writer = this.#writer;
+    const { journal } = this.#writer;
     const item = delivery?.item;
     // Rows are made when they are read.
-    const changes = writer === undefined ? [] : transition.changes;
-    if (writer === undefined || (changes.length === 0 && item === undefined && hostRows.length === 0)) {
+    const changes = journal.isVolatile ? NO_CHANGES : transition.changes;
+    const hasEntry = changes.length > 0 || item !== undefined || hostRows.length > 0;
+    const written = hasEntry
+      ? this.#writer.write({
+          ...{ events, changes },
+          ...(hostRows.length === 0 ? {} : { hostRows }),
+          ...(item === undefined ? {} : { consumed: [{ id: item, response }] }),
+          ...(!isLocal(journal) && this.#waitsAfter(writing) ? RELEASED : {}),
+        })
+      : undefined;
+    if (written === undefined) {
       this.#accept(writing);
       return;
     }
     this.#become(writing);
-    const written = writer.write({
-      ...{ events, changes },
-      ...(hostRows.length === 0 ? {} : { hostRows }),
-      ...(item === undefined ? {} : { consumed: [{ id: item, response }] }),
-      ...(writer.isShared && this.#waitsAfter(writing) ? RELEASED : {}),
-    });
     written.then(
       (reloaded) => this.#onWritten(writing, reloaded),
       (fault) => {
@@ -519,8 +524,8 @@ export class LiveRun implements CallingRun, AskingRun {
 
   /** From the start of the run on, there is an inbox in its journal. */
   #readInbox(): void {
-    const { journal } = this.#host;
-    if (!this.#readsInbox || journal === undefined || this.#reader !== undefined) return;
+    const { journal } = this.#writer;
+    if (!this.#readsInbox || journal.isVolatile || this.#reader !== undefined) return;
     this.#reader = new InboxReader(
       journal,
       this.#state.run.id,
@@ -529,13 +534,18 @@ export class LiveRun implements CallingRun, AskingRun {
     );
   }
 
+  /** Whether another process may have written to the run. */
+  get #isShared(): boolean {
+    return this.hasStarted && !isLocal(this.#writer.journal);
+  }
+
   #fail(fault: unknown): void {
     const live = this.#live;
     if (isEnded(live)) return;
     const { delivery, events = NO_EVENTS } = live.kind === 'writing' ? live : {};
     const { deliveries = [], events: queued = NO_EVENTS } = this.#incoming ?? {};
     const remaining = [...(delivery === undefined ? [] : [delivery]), ...deliveries];
-    if (live.kind === 'writing' && fault instanceof JournalConflictError && this.hasStarted) {
+    if (live.kind === 'writing' && fault instanceof JournalConflictError && this.#isShared) {
       const cancellations = [...events, ...queued].filter((event) => event.kind === 'cancelled');
       const watchers = this.#watchers ?? [];
       this.#watchers = undefined;
@@ -571,6 +581,7 @@ const OVER = { kind: 'over' } as const;
 const IDLE = { kind: 'idle' } as const;
 
 const NO_EVENTS: readonly Event[] = [];
+const NO_CHANGES: Advance['changes'] = [];
 
 const RELEASED = { releases: true } as const;
 

@@ -2,7 +2,7 @@ import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
-import { ownerKey, UnidentifiedCallerError } from '../../runs/run-owner.js';
+import { ownerKey, UnidentifiedCallerError } from '../../runs/run/owner.js';
 import type { ScopedCaller } from '../../server/callers.js';
 import { FairTurns } from '../../server/requests/fair-turns.js';
 import { SpecError } from '../../server/specs/url-rules.js';

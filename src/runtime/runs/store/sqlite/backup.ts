@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { StoreError } from '../store-error.js';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver } from './driver.js';
-import { StoreError } from './store-error.js';
 import { openReadOnly, storeError, versionIn } from './store-file.js';
 
 /** A copy of a store that was made and checked. */

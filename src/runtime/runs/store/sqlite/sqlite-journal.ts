@@ -12,12 +12,12 @@ import {
   type JournalEntry,
   type LoadedRun,
   type OpenRun,
-  type SharedJournal,
+  type RunJournal,
   UnknownRunError,
 } from '../journal.js';
+import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry, type NewStatus } from './encode-entry.js';
-import { StoreError } from './store-error.js';
 import {
   OpenFiles,
   openStoreFile,
@@ -58,7 +58,7 @@ interface Written {
  *
  * Its methods reject with a {@link StoreError} once it is closed, and while another program keeps the file locked.
  */
-export class SqliteJournal implements SharedJournal {
+export class SqliteJournal implements RunJournal {
   readonly path: string;
   readonly leases: StoreLeases;
   readonly index: StoreIndex;

@@ -1,8 +1,8 @@
 import type { Graph } from '../../../../graph/model.js';
 import type { Event, RunStatus } from '../../../engine/events.js';
 import type { HostRow, InboxItem, LoadedRun, Row } from '../journal.js';
+import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
-import { StoreError } from './store-error.js';
 import { isBusy, storeError } from './store-file.js';
 import { keyColumn, keyIn, readEvent } from './texts.js';
 
