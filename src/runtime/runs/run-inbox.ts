@@ -8,21 +8,12 @@ import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
 import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
 import { answerTexts } from './actions/answer-texts.js';
 import { type Decision, refusal } from './actions/answers.js';
-import { commandIn, type DecidedRun, DecisionDelivery, type Operator } from './actions/operator-commands.js';
+import { commandIn, DecisionDelivery, type Operator } from './actions/operator-commands.js';
 import type { Envelope } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
-import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
-
-/** A run as requests to it see it. */
-export interface RequestedRun extends InboxRun, DecidedRun {
-  readonly id: string;
-  /** Something was sent to its inbox in the journal, which other processes may have to take. */
-  sent(): void;
-  /** It was cancelled so that what it did is undone. */
-  readonly isUndone: boolean;
-}
+import { type RequestedRun, WaitingRequest } from './waiting-requests.js';
 
 /** A caller whose item is in the journal's inbox and not taken from there yet. */
 interface WaitingSender extends Sender {
@@ -259,13 +250,6 @@ export interface Sender {
   readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;
 }
 
-/** A run as what is sent to it sees it. */
-export interface InboxRun extends AwaitedRun {
-  cancelling(how: Cancellation): Extract<Event, { kind: 'cancelled' }>;
-  /** The owner of the run. */
-  readonly principal: Owner;
-}
-
 /** The response to the sender of an answer, as the journal has it. */
 interface StoredResponse {
   readonly ok: boolean;
@@ -282,7 +266,7 @@ interface Sent {
 /** An answer on its way into a run. */
 export class AnswerDelivery implements SentDelivery {
   declare readonly item?: string;
-  readonly #run: InboxRun;
+  readonly #run: RequestedRun;
   readonly #sender: Sender | undefined;
   readonly #by: Owner | Operator | undefined;
   readonly #decide: () => Decision;
@@ -298,7 +282,7 @@ export class AnswerDelivery implements SentDelivery {
    * @param answered the response to a sender of the same answer, if there is one already.
    */
   constructor(
-    run: InboxRun,
+    run: RequestedRun,
     decide: () => Decision,
     { item, sender, by, answered }: Sent & { by?: Owner | Operator; answered?: Promise<Envelope> },
   ) {
@@ -408,7 +392,7 @@ export class AnswerDelivery implements SentDelivery {
 /** A cancellation on its way into a run. */
 class CancelDelivery implements SentDelivery {
   declare readonly item?: string;
-  readonly #run: InboxRun;
+  readonly #run: RequestedRun;
   readonly #how: Cancellation;
   readonly #by: Owner | Operator;
   readonly #sender: Sender | undefined;
@@ -416,7 +400,7 @@ class CancelDelivery implements SentDelivery {
   /** Its sender has the response, and waits for the run. */
   #isAnswered = false;
 
-  constructor(run: InboxRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner | Operator }) {
+  constructor(run: RequestedRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner | Operator }) {
     this.#run = run;
     this.#how = how;
     this.#by = by;
@@ -427,8 +411,13 @@ class CancelDelivery implements SentDelivery {
   open(): Event {
     if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
-    const id = defined({ id: this.item });
-    return { ...this.#run.cancelling(this.#how), ...id, by: { ...this.#by } };
+    const { reason = 'the caller cancelled it', compensate = false } = this.#how;
+    return {
+      ...{ kind: 'cancelled', at: this.#run.clock.now(), reason },
+      ...(compensate ? { compensate } : {}),
+      ...defined({ id: this.item }),
+      by: { ...this.#by },
+    };
   }
 
   respond(): Json {
@@ -482,6 +471,6 @@ class RefusedDelivery implements SentDelivery {
 }
 
 /** Answers after the run has noted its failure. */
-function lost(run: AwaitedRun, sender: Sender | undefined): void {
+function lost(run: RequestedRun, sender: Sender | undefined): void {
   sender?.resolve(Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: run.envelope })));
 }

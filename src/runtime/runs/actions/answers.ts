@@ -4,6 +4,7 @@ import { describeAnswerers } from '../../../graph/answerers.js';
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { AskMode, Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
@@ -202,8 +203,13 @@ export interface AnsweredRun {
   readonly principal: Owner;
   /** Why it was cancelled, once it is over. */
   readonly error: Pick<Failure, 'message'> | undefined;
-  /** The envelope as soon as everything it tells is safe. */
+  readonly graph: Graph;
+  /** The envelope as soon as all that it shows is safe. */
   readonly safeEnvelope: Promise<Envelope>;
+  /** Calls back when the whole run is written. */
+  whenSafe(look: () => void): void;
+  /** Why a value cannot be what a call of a tool returned; nothing where it can. */
+  resultFailure(tool: string, value: Json): Failure | undefined;
 }
 
 /** Says what an answer of the owner comes to as the run is now. Nothing is consumed. */

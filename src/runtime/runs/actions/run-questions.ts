@@ -1,6 +1,5 @@
 import type { Owner } from '../../../decorators/context.js';
 import { type Json, unreachable } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { RunMask } from '../../secrets/run-mask.js';
@@ -26,17 +25,11 @@ import type { Operator } from './operator-commands.js';
 /** An answer that a question takes. */
 type Fitting = Extract<Decision, { kind: 'fits' }>;
 
-/** What its questions need of a run. */
-interface AskingRun extends AnsweredRun {
-  readonly graph: Graph;
-  whenSafe(look: () => void): void;
-}
-
 /** The questions of a run: who sees and answers them, and what an answer comes to. */
 export class RunQuestions {
-  readonly #run: AskingRun;
+  readonly #run: AnsweredRun;
 
-  constructor(run: AskingRun) {
+  constructor(run: AnsweredRun) {
     this.#run = run;
   }
 

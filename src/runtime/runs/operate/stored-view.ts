@@ -162,7 +162,7 @@ export class StoredRunReader {
 
   #value(event: Event, value: Json): Json {
     if (!('command' in event)) return this.#mask.json(value);
-    const given = this.#mask.given(value, event.command);
+    const given = this.#mask.callResult(value, event.command);
     const step = nodeOf(event.command);
     return step === undefined ? given : this.#mask.outputOf(step, given);
   }

@@ -30,7 +30,7 @@ import {
   type RunStart,
   startOf,
 } from './run-host.js';
-import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
+import { ValuesInFlight } from './values-in-flight.js';
 
 /**
  * A run in this process: executes the engine's commands and returns their answers as events, in batches. A question
@@ -44,7 +44,7 @@ import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
  * Starts with {@link go}. When the run is over, its timers are cleared and its calls in flight are aborted. Objects that
  * a waiting run does not need are released: many runs wait at once.
  */
-export class LiveRun implements CallingRun, AskingRun {
+export class LiveRun implements CallingRun {
   readonly clock: Clock;
   readonly #host: RunHost;
   readonly #context: SharedContext;
@@ -368,7 +368,7 @@ export class LiveRun implements CallingRun, AskingRun {
   #makeCall(): void {
     const call = this.#open.nextCall();
     if (call === undefined) return;
-    this.#calls ??= new CallsInFlight(this.#host.calls, this, this.#context, this.clock);
+    this.#calls ??= new CallsInFlight(this.#host.calls, this, this.#context);
     this.#calls.make(call, this.#mask.isEmpty ? undefined : this.maskOf(call));
   }
 
