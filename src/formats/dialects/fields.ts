@@ -25,7 +25,12 @@ export class Fields {
     for (const { key } of map.entries) {
       const name = key.value;
       if (keys.includes(name) || name.startsWith('x-')) continue;
-      reports.report('SW5005', key, { key: name, where, known: keys, suggestion: nearestName(name, keys) });
+      reports.report('SW5005', key, {
+        key: name,
+        where,
+        candidates: keys,
+        suggestion: nearestName(name, keys),
+      });
     }
   }
 
@@ -73,7 +78,7 @@ export class Fields {
     this.#reports.report('SW5021', text, {
       what,
       value,
-      known: choices,
+      candidates: choices,
       suggestion: nearestName(value, choices),
     });
     return undefined;
@@ -89,7 +94,7 @@ export class Fields {
   /** Reports a value of another type. */
   mismatch(name: string, value: Located, expected: string): void {
     const what = name === '' ? this.where : `\`${name}\` of ${this.where}`;
-    this.#reports.report('SW5006', value, { what, expected, found: describeLocated(value) });
+    this.#reports.report('SW5006', value, { what, expected, actual: describeLocated(value) });
   }
 
   #start() {
@@ -113,7 +118,7 @@ export class Fields {
 /** What must be an object. */
 export function expectMap(reports: Reports, value: Located, what: string): LocatedMap | undefined {
   if (value.kind === 'map') return value;
-  reports.report('SW5006', value, { what, expected: 'an object', found: describeLocated(value) });
+  reports.report('SW5006', value, { what, expected: 'an object', actual: describeLocated(value) });
   return undefined;
 }
 
@@ -124,7 +129,7 @@ export function textsOf(reports: Reports, value: Located, what: string): Located
   for (const item of items) {
     if (item.kind !== 'text') {
       const found = describeLocated(item);
-      reports.report('SW5006', item, { what, expected: 'a name or a list of names', found });
+      reports.report('SW5006', item, { what, expected: 'a name or a list of names', actual: found });
     } else if (!texts.some((text) => text.value === item.value)) texts.push(item);
   }
   return texts;

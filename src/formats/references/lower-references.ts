@@ -117,7 +117,7 @@ export class ReferenceLowering {
       this.#reports.report('SW5021', this.#range(located, { start, end: start + filter.length }), {
         what: 'a filter',
         value: filter,
-        known: filters,
+        candidates: filters,
         suggestion: nearestName(filter, filters),
       });
       return shown;

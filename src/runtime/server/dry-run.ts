@@ -71,7 +71,7 @@ export async function dryRun({
   if (!read.ok) return { kind: 'refused', problems: read.problems };
   const { input } = read;
   const secretInputs = (tool: string) => ownProperty(registry.tools, tool)?.secret ?? [];
-  const mask = new RunMask(graph, { input, given: Object.entries(given), secretInputs });
+  const mask = new RunMask(graph, { input, argumentTexts: Object.entries(given), secretInputs });
   return new StubbedPath({ graph, input, mask, schemas }, { registry, secretInputs, results }).outcome;
 }
 

@@ -89,7 +89,7 @@ export async function runLocally({
   if (!read.ok) return { status: 'refused', problems: read.problems };
   const { input } = read;
   const { secretInputs, toolSafety } = toolset;
-  const mask = new RunMask(graph, { input, given: Object.entries(given), secretInputs });
+  const mask = new RunMask(graph, { input, argumentTexts: Object.entries(given), secretInputs });
   const progress = createProgress(graph, report);
   const trace = createTrace({
     graph,

@@ -23,7 +23,7 @@ import { answerSchema } from '../engine/nodes/wait.js';
 import { fieldOf } from '../engine/read.js';
 import { isLost, LOST, type StoppedState, settledIn } from '../engine/rehearsal.js';
 import type { RunMask } from '../secrets/run-mask.js';
-import type { Ledger, NodeRecord } from './ledger.js';
+import { type Ledger, type NodeRecord, nameOf } from './ledger.js';
 import { type HandOffCall, type PauseReason, RESULT_LIMIT } from './messages.js';
 import type { OpenNodes, PlannedRunContext } from './planned-run.js';
 import { names, oneOf, stop, texts } from './texts.js';
@@ -190,11 +190,6 @@ function shown(value: Json, node: CallNode, secrets: RunMask): JsonObject {
       return [key, `<value computed from ${source.map(({ ref }) => ref.path.join('.')).join(', ')}>`];
     }),
   );
-}
-
-/** A key without `[*]`, the index that means every item. */
-export function nameOf(key: string): string {
-  return key.replaceAll(`[${ANY_ITEM}]`, '');
 }
 
 /** What one expression may cost. See `Budget` for the unit. */

@@ -92,7 +92,7 @@ export class CallLog extends StepLog {
   }
 
   #result(value: Json): void {
-    const shown = this.secrets.given(value, this.#issued?.command ?? '');
+    const shown = this.secrets.callResult(value, this.#issued?.command ?? '');
     if (this.#issued?.kind !== 'resourceRequested') this.sayValue('user', 'result', shown, texts.result);
     else if (isJsonObject(shown) && isJsonObject(value)) {
       this.#resource(this.#uri(this.#issued.uri), { ...shown, ...ownBlob(value) });
@@ -193,7 +193,7 @@ export class UndoLog {
 
   #returned({ outcome, command }: FactOf<'callReturned'>): void {
     if (outcome.ok) {
-      const { text, size } = limited(jsonText(this.#secrets.given(outcome.value, command), 2));
+      const { text, size } = limited(jsonText(this.#secrets.callResult(outcome.value, command), 2));
       this.#say('user', 'result', texts.result(text, size), sized(size));
       return;
     }

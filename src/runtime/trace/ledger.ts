@@ -2,7 +2,13 @@ import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import { kinds } from '../../graph/kinds/kinds.js';
 import type { Node } from '../../graph/kinds/node.js';
-import { Instances, type NodeInstance, type ScopeInstance, visibleKey } from '../../plan/instances.js';
+import {
+  ANY_ITEM,
+  Instances,
+  type NodeInstance,
+  type ScopeInstance,
+  visibleKey,
+} from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { CompensationReport, NodeStatus, SkipReason } from '../engine/events.js';
@@ -465,4 +471,9 @@ function failedInside(record: NodeRecord | undefined): StepMeta[] {
 function itemCountOf(record: NodeRecord | undefined): Pick<StepMeta, 'items'> {
   if (record?.count === undefined || record.node.planned.node.kind !== 'foreach') return {};
   return { items: record.count };
+}
+
+/** A key without `[*]`, the index that means every item. */
+export function nameOf(key: string): string {
+  return key.replaceAll(`[${ANY_ITEM}]`, '');
 }

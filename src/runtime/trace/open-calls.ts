@@ -19,8 +19,8 @@ import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import { givenTo } from '../engine/rehearsal.js';
-import { entryOf, type FailedStep, handOffTexts, nameOf, whereIs } from './hand-off-texts.js';
-import { isListed, NOT_BEGUN } from './ledger.js';
+import { entryOf, type FailedStep, handOffTexts, whereIs } from './hand-off-texts.js';
+import { isListed, NOT_BEGUN, nameOf } from './ledger.js';
 import type { HandOffCall } from './messages.js';
 import { type HandOffContext, isRolledBack, PlannedRun, type PlannedRunObserver } from './planned-run.js';
 import { names, oneOf, printExpression, shortJson, stop, texts } from './texts.js';
@@ -417,7 +417,7 @@ function timeText(value: Value, isDuration: boolean): string | undefined {
 }
 
 function textOf(value: Value): string | undefined {
-  if (isUnknown(value)) return value.isLost ? undefined : value.toJSON();
+  if (isUnknown(value)) return value.isUnavailable ? undefined : value.toJSON();
   return typeof value === 'string' ? value : undefined;
 }
 

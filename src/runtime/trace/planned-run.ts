@@ -17,8 +17,7 @@ import { answerSchema } from '../engine/nodes/wait.js';
 import { type Remains, scopeOf } from '../engine/read.js';
 import { LOST, Rehearsal, type StoppedState } from '../engine/rehearsal.js';
 import type { RunMask } from '../secrets/run-mask.js';
-import { nameOf } from './hand-off-texts.js';
-import { type Ledger, type NodeRecord, stepStateOf } from './ledger.js';
+import { type Ledger, type NodeRecord, nameOf, stepStateOf } from './ledger.js';
 import { ITEMS_IN_FULL } from './messages.js';
 import { texts } from './texts.js';
 

@@ -147,7 +147,7 @@ export abstract class StepLog {
       this.#unread = fact;
       return;
     }
-    const shown = this.secrets.given(outcome.value, command);
+    const shown = this.secrets.callResult(outcome.value, command);
     if (isJsonObject(shown))
       this.sayResource(this.secrets.text(uri), { ...shown, ...ownBlob(outcome.value) });
   }

@@ -133,8 +133,8 @@ export function requestHandler(
       );
     } finally {
       endTurn?.();
-      const sent = end();
-      if (sent !== undefined) await sent;
+      const flushed = end();
+      if (flushed !== undefined) await flushed;
       inFlight.end();
     }
   };
@@ -206,7 +206,7 @@ function progressOf(extra: Extra, log: OpenRequest['log']) {
   const progressToken = extra._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   let open = true;
-  const sent: Promise<void>[] = [];
+  const sending: Promise<void>[] = [];
   const progress: RequestContext['progress'] = (progress, total, message) => {
     if (!open || !Number.isFinite(progress)) return;
     const params = {
@@ -215,7 +215,7 @@ function progressOf(extra: Extra, log: OpenRequest['log']) {
       ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
       ...(message === undefined ? {} : { message: oneLine(String(message)) }),
     };
-    sent.push(
+    sending.push(
       extra
         .sendNotification({ method: 'notifications/progress', params })
         .catch((error: unknown) =>
@@ -225,8 +225,8 @@ function progressOf(extra: Extra, log: OpenRequest['log']) {
   };
   const end = async (): Promise<void> => {
     open = false;
-    if (sent.length === 0) return;
-    await Promise.all(sent);
+    if (sending.length === 0) return;
+    await Promise.all(sending);
     // Clients forget the token when the answer comes: progress that arrives in one chunk with it is lost to them.
     await turn();
   };
