@@ -58,7 +58,7 @@ function domainOf(reports: Reports, fields: Fields): Domain {
 function versionOf(reports: Reports, fields: Fields): string {
   const version = fields.value('version');
   if (version?.kind === 'number') {
-    reports.report('SW5009', version, { written: version.written });
+    reports.report('SW5009', version, { text: version.written });
     return '0.0.0';
   }
   return fields.text('version')?.value ?? '0.0.0';
@@ -116,7 +116,7 @@ function exposureOf(reports: Reports, fields: Fields): Graph['expose'] {
     const known = EXPOSURES.find((each) => each === text.value);
     if (known !== undefined) return known;
     const suggestion = nearestName(text.value, EXPOSURES);
-    reports.report('SW5021', text, { what, value: text.value, known: EXPOSURES, suggestion });
+    reports.report('SW5021', text, { what, value: text.value, candidates: EXPOSURES, suggestion });
     return [];
   });
 }

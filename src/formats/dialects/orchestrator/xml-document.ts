@@ -153,7 +153,7 @@ class XmlDocument {
       this.#reports.report('SW5005', element, {
         key: `<${name}>`,
         where,
-        known: expected.map((each) => `<${each}>`),
+        candidates: expected.map((each) => `<${each}>`),
         suggestion: suggestion && `<${suggestion}>`,
       });
       return false;
@@ -168,7 +168,12 @@ class XmlDocument {
     const key = name.value;
     if (known.includes(key) || key.startsWith('x-')) return;
     const where = `\`<${element.name}>\``;
-    this.#reports.report('SW5005', name, { key, where, known, suggestion: nearestName(key, known) });
+    this.#reports.report('SW5005', name, {
+      key,
+      where,
+      candidates: known,
+      suggestion: nearestName(key, known),
+    });
   }
 
   #workflow(element: XmlElement): LocatedMap {
@@ -315,7 +320,7 @@ class XmlDocument {
     if (given.length > 1) {
       const expected = 'one of `value`, `json` and nested `<arg>`';
       const found = 'several of them';
-      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, found });
+      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, actual: found });
     }
     if (value !== undefined) return value;
     if (json !== undefined) return this.#json(json);
@@ -329,7 +334,7 @@ class XmlDocument {
     this.#reports.report('SW5006', text, {
       what: '`json` of `<arg>`',
       expected: `JSON of at most ${MAX_JSON_DEPTH} levels, with each key once`,
-      found: `\`${text.value}\``,
+      actual: `\`${text.value}\``,
     });
     return text;
   }

@@ -13,7 +13,7 @@ import { answerId } from '../run/owner.js';
 import { runRow, runRowsIn } from '../run-store.js';
 import type { ForkOrigin, InheritedEffect } from '../store/host-rows.js';
 import type { HostRow, LoadedRun, Row } from '../store/journal.js';
-import type { StoredEntry } from '../store/sqlite/store-tables.js';
+import type { StoredEntry } from '../store/reader.js';
 
 /** A run to fork, with its log. */
 export interface ForkSource {
