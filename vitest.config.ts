@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { globSync } from 'tinyglobby';
 import { defineConfig } from 'vitest/config';
 
 /** Left out by `npm run test:quick`: properties, and units that start compilers. */
@@ -21,6 +23,14 @@ const LOOPS = [
 /** Tests that replace modules: they need modules that no other file has loaded. */
 const MOCKING = ['src/cli/dispatch.test.ts', 'test/codegen-back/internal-error.test.ts'];
 
+const ALL = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'];
+
+/** Tests of properties: `npm run test:soak` runs them with new cases. */
+const properties = (): string[] =>
+  globSync(ALL, { ignore: ['**/node_modules/**', '**/fixtures/**', ...LOOPS] }).filter((file) =>
+    /'fast-check'|\/oracle\/runs\.js'/.test(readFileSync(file, 'utf8')),
+  );
+
 export default defineConfig(({ mode }) => ({
   resolve: {
     conditions: ['@stepwright/source'],
@@ -32,6 +42,7 @@ export default defineConfig(({ mode }) => ({
     exclude: ['**/node_modules/**', '**/fixtures/**'],
     // The classes of tests and examples are edited all the time.
     env: { STEPWRIGHT_SOURCE_CHECK: 'off' },
+    setupFiles: ['test/property-seed.setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
@@ -42,7 +53,7 @@ export default defineConfig(({ mode }) => ({
         mode,
         test: {
           name: 'product',
-          include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+          include: mode === 'soak' ? properties() : ALL,
           exclude: [...COMPILERS, ...LOOPS, ...MOCKING, ...(mode === 'quick' ? SLOW : [])],
           // Modules are loaded once by each worker: loading took two fifths of the CPU time.
           isolate: false,

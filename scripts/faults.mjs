@@ -2,13 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 
-// `npm run test:faults`: many more faults than a run of all tests has. `--seed N` replays one seed of the simulation.
+// `npm run test:faults`: many more faults than a run of all tests has, always the same ones. `--random` looks for new
+// ones. `--seed N` replays one seed of the simulation.
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '10000' },
     seed: { type: 'string' },
+    random: { type: 'boolean', default: false },
     kills: { type: 'string', default: '50' },
     copies: { type: 'string', default: '200' },
+    stride: { type: 'string', default: '1' },
   },
 });
 
@@ -28,14 +31,15 @@ if (values.seed !== undefined) await simulate({ SEED: values.seed });
 else {
   const seeds = Number(values.seeds);
   const half = Math.ceil(seeds / 2);
-  const seed = String(Date.now() % 1_000_000);
-  const { kills, copies } = values;
+  const first = values.random ? Date.now() % 1_000_000_000 : 1;
+  const seed = String(first);
+  const { kills, copies, stride } = values;
   // Two at a time: most of them wait for disks and processes.
   await Promise.all([
-    simulate({ FIRST_SEED: '1', SEEDS: String(half) }).then(() =>
-      run({ CRASH_STRIDE: '1' }, 'test/durable/crash-matrix.test.ts'),
+    simulate({ FIRST_SEED: seed, SEEDS: String(half) }).then(() =>
+      run({ CRASH_STRIDE: stride }, 'test/durable/crash-matrix.test.ts'),
     ),
-    simulate({ FIRST_SEED: String(half + 1), SEEDS: String(seeds - half) }).then(() =>
+    simulate({ FIRST_SEED: String(first + half), SEEDS: String(seeds - half) }).then(() =>
       run(
         { KILLS: kills, KILL_SEED: seed, COPIES: copies, COPY_SEED: seed },
         ...['random-kills', 'power-loss'].map((name) => `test/durable/${name}.test.ts`),

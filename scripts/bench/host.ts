@@ -5,10 +5,10 @@ import { planOf } from '../../src/plan/compile.js';
 import type { Advance, Change, Command, RunState } from '../../src/runtime/engine/contract.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
 import type { Event } from '../../src/runtime/engine/events.js';
-import { MemoryRunStore } from '../../src/runtime/runs/memory-store.js';
 import { processClock } from '../../src/runtime/runs/run/clock.js';
 import { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
 import type { RunAnswer, RunStore } from '../../src/runtime/runs/run-store.js';
+import { memoryStore } from '../../src/runtime/runs/run-stores.js';
 import { MemoryJournal } from '../../src/runtime/runs/store/memory-journal.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 
@@ -139,7 +139,7 @@ export function logWarnings(text: string, { level }: { readonly level?: string }
 /** A store of runs that outlast a request. */
 export function runStoreOf(calls = PORT): RunStore {
   let runs = 0;
-  return new MemoryRunStore({
+  return memoryStore({
     calls,
     schemas: new SchemaCompiler(),
     clock: processClock,

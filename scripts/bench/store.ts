@@ -4,8 +4,9 @@ import path from 'node:path';
 import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
+import { JournalRunStore } from '../../src/runtime/runs/journal-run-store.js';
 import { processClock } from '../../src/runtime/runs/run/clock.js';
-import { SharedRunStore } from '../../src/runtime/runs/shared-store.js';
+import { FILE_LIMITS } from '../../src/runtime/runs/run-store.js';
 import {
   findDriver,
   type SqliteDatabase,
@@ -43,7 +44,7 @@ export class Folder {
 /** A server's store of runs in a file. */
 export class OpenStore {
   readonly #journal: SqliteJournal;
-  readonly runs: SharedRunStore;
+  readonly runs: JournalRunStore;
   readonly #path: string;
 
   /** @param prefix of the ids of its runs. */
@@ -62,17 +63,19 @@ export class OpenStore {
     let runs = 0;
     this.#path = file;
     this.#journal = journal;
-    this.runs = new SharedRunStore({
-      journal,
-      calls,
-      schemas: new SchemaCompiler(),
-      clock: processClock,
-      secretInputs: () => [],
-      toolSafety: () => 'readOnly',
-      log: logWarnings,
-      newRunId: () => `${prefix}-${++runs}`,
-      limits: { maxOpenRuns: 1_000_000, maxPendingActions: 1_000_000 },
-    });
+    this.runs = new JournalRunStore(
+      { hasRuns: true, open: async () => ({ journal }) },
+      {
+        calls,
+        schemas: new SchemaCompiler(),
+        clock: processClock,
+        secretInputs: () => [],
+        toolSafety: () => 'readOnly',
+        log: logWarnings,
+        newRunId: () => `${prefix}-${++runs}`,
+        limits: { ...FILE_LIMITS, maxOpenRuns: 1_000_000, maxPendingActions: 1_000_000 },
+      },
+    );
   }
 
   /** Runs a workflow until it ends. @throws Error if it has not succeeded, since its costs would mean nothing. */
@@ -92,7 +95,7 @@ export class OpenStore {
   }
 
   async close(): Promise<void> {
-    this.runs.leaveAll();
+    this.runs.endAll('the end');
     await this.#journal.close();
   }
 

@@ -2,10 +2,9 @@ import path from 'node:path';
 import type { CheckEnvironment } from '../check/check-graph.js';
 import { schemaOf } from '../check/value-type.js';
 import { resultTypeOf } from '../check/values.js';
-import { describedInputs } from '../formats/editor-schema/call-schemas.js';
-import { specSchema } from '../formats/editor-schema/spec-schema.js';
-import { loadFile } from '../formats/load-workflow-files.js';
-import { checkedGraphs, domainsOf, type LoweredSpec, lowerSpec } from '../formats/spec-files.js';
+import { describedInputs } from '../formats/dialects/dialect.js';
+import { specSchema } from '../formats/dialects/dialects.js';
+import { checkedGraphs, domainsOf, type LoweredSpec, loadFile, lowerSpec } from '../formats/spec-files.js';
 import { formatOf } from '../formats/text/read-text.js';
 import { canonicalGraph } from '../graph/canonical.js';
 import {

@@ -6,9 +6,11 @@ export {
   formatGithub,
   formatJson,
 } from '../graph/diagnostics/format.js';
-export { type LoadedWorkflows, type LoadOptions, loadWorkflowFiles } from './load-workflow-files.js';
 export {
   type Domain,
+  type LoadedWorkflows,
+  type LoadOptions,
+  loadWorkflowFiles,
   type ParseOptions,
   parseWorkflows,
   type SpecWorkflow,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isJsonObject, type Json } from '../graph/json.js';
+import { formatOf } from './text/read-text.js';
 
 /**
  * The sources that a project's registries were made from. Codegen writes it beside its cache, and a server compares it
@@ -84,25 +85,27 @@ export function sourceNames(
   without: readonly string[] = [],
   specs: readonly string[] = [],
 ): string {
-  const left = new Set(without.map((file) => path.join(root, file)));
+  const excluded = new Set(without.map((file) => path.join(root, file)));
   const bounds = specs.map((pattern) => boundsOf(root, pattern));
   const maySpecify = (file: string): boolean =>
-    SPEC.test(file) && bounds.some(([start, end]) => file.startsWith(start) && file.endsWith(end));
+    isSpec(file) && bounds.some(([start, end]) => file.startsWith(start) && file.endsWith(end));
   const names: string[] = [];
   const visit = (folder: string): void => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (entry.name === 'node_modules' || entry.name === '.git') continue;
       const file = path.join(folder, entry.name);
       if (entry.isDirectory()) visit(file);
-      else if ((SOURCE.test(entry.name) || maySpecify(file)) && !left.has(file)) names.push(file);
+      else if ((SOURCE.test(entry.name) || maySpecify(file)) && !excluded.has(file)) names.push(file);
     }
   };
   visit(root);
   return sha256(names.sort().join('\0'));
 }
 
-/** A file that may be a spec file, and is not written by codegen. */
-const SPEC = /(?<!\.specs\.schema)\.(?:ya?ml|json|xml)$/i;
+/** Whether a file may be a spec file, and is not written by codegen. */
+function isSpec(file: string): boolean {
+  return formatOf(file) !== undefined && !file.endsWith('.specs.schema.json');
+}
 
 const WILDCARD = /[*?[\]{}()!+@|\\]/;
 

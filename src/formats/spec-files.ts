@@ -8,15 +8,13 @@ import {
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
 import { type Domain, mergedDomains } from '../graph/domain.js';
+import type { Compensation, Node, Scope } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
-import { bundle, compensationsOf, nodesOf } from '../graph/nodes.js';
-import { type LoweredDocument, lowerDocument } from './orchestrator/document.js';
-import { withSpecHint } from './orchestrator/hints.js';
-import { withRegisteredTools } from './orchestrator/tool-names.js';
-import { documentOfXml } from './orchestrator/xml-document.js';
-import type { TextLimits } from './text/limits.js';
-import { readText, type TextFormat } from './text/read-text.js';
-import { Reports } from './text/reading.js';
+import { bundle, compensationsOf, nodesOf, withBodies } from '../graph/nodes.js';
+import { lowerDocument, type SpecDocument, withHintOf, XML_MAPPINGS } from './dialects/dialects.js';
+import { SourceText } from './text/located.js';
+import { openText, readText, type TextFormat } from './text/read-text.js';
+import { Reports, type TextLimits } from './text/reading.js';
 
 export type { Domain } from '../graph/domain.js';
 
@@ -60,7 +58,7 @@ export async function parseWorkflows(
 export interface LoweredSpec {
   readonly reports: Reports;
   /** Missing where the text has a fault that leaves nothing to lower. */
-  readonly document?: LoweredDocument;
+  readonly document?: SpecDocument;
 }
 
 /** Reads a text and lowers it to graphs. */
@@ -69,10 +67,10 @@ export async function lowerSpec(
   { file, format, limits }: Pick<ParseOptions, 'file' | 'format'> & { readonly limits?: TextLimits },
 ): Promise<LoweredSpec> {
   const own = defined({ limits });
-  const { source, root, diagnostics } = await readText(text, { file, format, xml: documentOfXml, ...own });
+  const { source, root, diagnostics } = await readText(text, { file, format, xml: XML_MAPPINGS, ...own });
   const reports = new Reports(source);
   reports.add(diagnostics);
-  const document = root === undefined ? undefined : lowerDocument(reports, root);
+  const document = root === undefined ? undefined : lowerDocument(root, reports);
   return { reports, ...defined({ document }) };
 }
 
@@ -84,8 +82,8 @@ export function checkSpecs(
   const unknown = registered === undefined ? unknownTools(specs) : undefined;
   const tools = registered?.tools ?? unknown?.tools ?? new Map();
   const environment = { ...registered, tools, resources: registered?.resources ?? new Map() };
-  const { graphs, byName, diagnostics: found } = checkedGraphs(specs, environment);
-  const diagnostics = sortDiagnostics([...found, ...(unknown?.diagnostics ?? [])]);
+  const { graphs, byName, diagnostics: faults } = checkedGraphs(specs, environment);
+  const diagnostics = sortDiagnostics([...faults, ...(unknown?.diagnostics ?? [])]);
   const domains = domainsOf(specs);
   if (hasErrors(diagnostics)) return { domains, workflows: [], diagnostics };
   const workflows = graphs.map((graph) => ({ graph: bundle(graph, (name) => byName.get(name)) }));
@@ -103,10 +101,10 @@ export interface CheckedGraphs {
 
 /** Checks graphs without bundling them. A workflow of a file takes the place of a registered one of its name. */
 export function checkedGraphs(
-  written: readonly LoweredSpec[],
+  loweredSpecs: readonly LoweredSpec[],
   { workflows, ...registered }: CheckEnvironment,
 ): CheckedGraphs {
-  const specs = written.map(({ reports, document }): LoweredSpec => {
+  const specs = loweredSpecs.map(({ reports, document }): LoweredSpec => {
     if (document === undefined) return { reports };
     const graphs = document.graphs.map((graph) => withRegisteredTools(graph, registered.tools));
     return { reports, document: { ...document, graphs } };
@@ -127,15 +125,15 @@ export function checkedGraphs(
     }),
   );
   const environment = { ...registered, workflows: byName };
-  const found = specs.flatMap(({ reports, document }) => {
+  const faults = specs.flatMap(({ reports, document }) => {
     const hasRepeated = repeated.some(({ place }) => place?.file === reports.source.file);
     const isWhole = !reports.hasErrors && !hasRepeated;
     const ofGraphs = (document?.graphs ?? []).flatMap((graph) =>
-      checkGraph(graph, environment, { isWhole }).map(withSpecHint),
+      checkGraph(graph, environment, { isWhole }).map((each) => withHintOf(document?.dialect ?? '', each)),
     );
     return [...reports.diagnostics, ...ofGraphs].filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
   });
-  return { graphs, byName, diagnostics: unique([...found, ...repeated]) };
+  return { graphs, byName, diagnostics: unique([...faults, ...repeated]) };
 }
 
 /** Warnings that a faulty part may be the reason of. */
@@ -166,9 +164,85 @@ export function domainsOf(specs: readonly LoweredSpec[]): readonly Domain[] {
 
 /** A part that is lowered twice, as the default of a branch, is reported once. */
 function unique(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   return diagnostics.filter(({ code, message, place }) => {
     const key = JSON.stringify([code, message, place]);
-    return !seen.has(key) && seen.add(key);
+    return !keys.has(key) && keys.add(key);
   });
+}
+
+type Tools = CheckEnvironment['tools'];
+
+/**
+ * A graph whose tools have their registered names, also where they are written as `server/tool` or `server.tool`. One
+ * that is written with registered names comes back as it is.
+ */
+function withRegisteredTools(graph: Graph, tools: Tools): Graph {
+  if (nodesOf(graph).every((node) => hasRegisteredNames(node, tools))) return graph;
+  return { ...graph, ...inScope(graph, tools) };
+}
+
+function hasRegisteredNames(node: Node, tools: Tools): boolean {
+  if (node.kind === 'call' && !tools.has(node.tool)) return false;
+  return compensationsOf(node).every(({ tool }) => tools.has(tool));
+}
+
+function inScope(scope: Scope, tools: Tools): Scope {
+  const nodes = scope.nodes.map((node) => withBodies(withNames(node, tools), (body) => inScope(body, tools)));
+  return { ...scope, nodes };
+}
+
+function withNames(node: Node, tools: Tools): Node {
+  const named = <T extends { readonly tool: string }>(call: T): T => ({
+    ...call,
+    tool: registeredName(call.tool, tools),
+  });
+  const undone: { readonly compensate?: Compensation } =
+    node.compensate === undefined ? {} : { compensate: named(node.compensate) };
+  if (node.kind === 'call') return { ...named(node), ...undone };
+  if (node.kind === 'compensate') return { ...node, steps: node.steps.map(named) };
+  return { ...node, ...undone };
+}
+
+function registeredName(name: string, tools: Tools): string {
+  if (tools.has(name)) return name;
+  const [, server, tool] = /^([^/.]+)[/.](.+)$/.exec(name) ?? [];
+  for (const [name, { upstream }] of tools)
+    if (upstream !== undefined && upstream.server === server && upstream.tool === tool) return name;
+  return name;
+}
+
+/** How spec files are found and checked. */
+export interface LoadOptions {
+  /** The folder that the names of the files are relative to. Default: the working directory. */
+  readonly root?: string;
+  /** The tools, resources and workflows that their workflows may use. Without it calls are not checked. */
+  readonly registered?: CheckEnvironment;
+}
+
+/** The workflows of spec files, with the texts that the diagnostics are about. */
+export interface LoadedWorkflows extends SpecWorkflows {
+  /** The text of a file, for `formatDiagnostics`. */
+  readonly readSource: (file: string) => string | undefined;
+}
+
+/**
+ * Reads spec files, whose workflows may run each other. The format of each follows from its extension. All faults of all
+ * files are reported at once; with an error there is no workflow. Never throws for a file.
+ */
+export async function loadWorkflowFiles(
+  files: readonly string[],
+  { root = '.', registered }: LoadOptions = {},
+): Promise<LoadedWorkflows> {
+  const specs: LoweredSpec[] = [];
+  for (const file of files) specs.push(await loadFile(file, root));
+  const texts = new Map(specs.map(({ reports: { source } }) => [source.file, source.text]));
+  return { ...checkSpecs(specs, registered), readSource: (file) => texts.get(file) };
+}
+
+/** Reads a spec file and lowers it. A file that cannot be read is a diagnostic. */
+export async function loadFile(file: string, root: string): Promise<LoweredSpec> {
+  const reports = new Reports(new SourceText(file, ''));
+  const opened = await openText(file, root, reports);
+  return opened === undefined ? { reports } : lowerSpec(opened.text, { file, format: opened.format });
 }

@@ -1,7 +1,5 @@
 import { CONFIDENCE, ENOUGH, type Evidence } from './evidence.js';
-import { ownedPart, type ToolFacts } from './facts.js';
-import type { Field, Parameter } from './fields.js';
-import { fitOf } from './fit.js';
+import { type Field, fitOf, ownedPart, type Parameter, type ToolFacts } from './fields.js';
 import { rankOf } from './lifecycle.js';
 import { isGeneric } from './words.js';
 
@@ -19,9 +17,9 @@ export function fieldEdges(tools: readonly ToolFacts[]): FieldEdge[] {
   for (const from of tools) {
     for (const result of from.results) {
       const word = result.stems.at(-1) ?? '';
-      const found = byLastWord.get(word);
-      if (found === undefined) byLastWord.set(word, [{ from, result }]);
-      else found.push({ from, result });
+      const entries = byLastWord.get(word);
+      if (entries === undefined) byLastWord.set(word, [{ from, result }]);
+      else entries.push({ from, result });
     }
   }
   return tools.flatMap((to) =>
@@ -112,9 +110,9 @@ const IDENTITY: Match = { kind: 'identity', confidence: CONFIDENCE.identity, tex
 const QUALIFIED: Match = { kind: 'field', confidence: CONFIDENCE.qualifiedName, text: 'is a kind of' };
 
 function matchOf(from: ToolFacts, result: Field, to: ToolFacts, parameter: Parameter): Match | undefined {
-  const given = result.stems.join(' ');
-  const taken = parameter.stems.join(' ');
-  if (given === taken) {
+  const resultName = result.stems.join(' ');
+  const parameterName = parameter.stems.join(' ');
+  if (resultName === parameterName) {
     if (!isSamePlace(result, parameter)) return undefined;
     const container = parameter.around.slice(-1);
     const isNamed = !isGeneric(result.stems) && (container.length === 0 || !isGeneric(container));
@@ -122,10 +120,12 @@ function matchOf(from: ToolFacts, result: Field, to: ToolFacts, parameter: Param
     return sharesSubject(from, to) ? IDENTITY : GENERIC;
   }
   const wanted = ownedPart(parameter);
-  if (wanted !== undefined && given === wanted.part && isAbout(from, result, wanted.owner)) return IDENTITY;
+  if (wanted !== undefined && resultName === wanted.part && isAbout(from, result, wanted.owner))
+    return IDENTITY;
   const owned = ownedPart(result);
-  if (owned !== undefined && taken === owned.part && isAbout(to, parameter, owned.owner)) return IDENTITY;
-  return !isGeneric(parameter.stems) && given.endsWith(` ${taken}`) ? QUALIFIED : undefined;
+  if (owned !== undefined && parameterName === owned.part && isAbout(to, parameter, owned.owner))
+    return IDENTITY;
+  return !isGeneric(parameter.stems) && resultName.endsWith(` ${parameterName}`) ? QUALIFIED : undefined;
 }
 
 /** Fields of two objects are the same only in objects of one name: `price.cents` is not `discount.cents`. */
@@ -141,4 +141,31 @@ function isAbout({ subjects }: ToolFacts, { around }: Field, subject: string): b
 
 function sharesSubject(from: ToolFacts, to: ToolFacts): boolean {
   return [...from.subjects].some((subject) => to.subjects.has(subject));
+}
+
+/**
+ * Pairs a parameter such as `flight_id` with the only tool that finds flights, or else makes them, if no tool is known to
+ * return it. Many servers do not say what their tools return.
+ */
+export function sourceEdges(tools: readonly ToolFacts[]): FieldEdge[] {
+  const silent = tools.filter(({ hasResults }) => !hasResults);
+  return tools.flatMap((to) =>
+    to.parameters.flatMap((parameter) => {
+      const owned = ownedPart(parameter);
+      if (owned?.part !== 'id' || !parameter.isRequired) return [];
+      const about = silent.filter(
+        (from) =>
+          from !== to &&
+          from.subjects.has(owned.owner) &&
+          !from.parameters.some(({ stems }) => stems.join(' ') === parameter.stems.join(' ')),
+      );
+      const finding = about.filter(({ tool }) => rankOf(tool) === 0);
+      const [from, ...others] = finding.length > 0 ? finding : about.filter(({ tool }) => rankOf(tool) === 2);
+      if (from === undefined || others.length > 0) return [];
+      const text = `${from.tool.name} is about the subject of \`${parameter.path}\` of ${to.tool.name}, and does not say what it returns`;
+      return [
+        { from, to, evidence: { kind: 'source', confidence: CONFIDENCE.untypedSource, text } as const },
+      ];
+    }),
+  );
 }

@@ -1,14 +1,12 @@
 import { defined } from '../graph/defined.js';
 import type { Input } from '../graph/model.js';
 import { compareText } from '../graph/names.js';
-import { describeTool } from './describe-tool.js';
 import { type Edge, ENOUGH, type Evidence } from './evidence.js';
 import { parametersOf } from './fields.js';
 import { inferOrder } from './infer.js';
 import { isUndoing } from './lifecycle.js';
-import { KnownOrder, linksOf } from './needs.js';
-import { comparison, orderOf } from './sequences.js';
-import type { ToolDescription } from './tool.js';
+import { comparison, KnownOrder, linksOf, orderOf } from './sequences.js';
+import { describeTool, type ToolDescription } from './tool.js';
 import { rootOf, rootsOf, wordsOf } from './words.js';
 
 /** A workflow that a planner may choose. */
@@ -107,16 +105,16 @@ function scorer(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'de
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   return (text) => {
     const words = wordsIn(text);
-    const found = [...weights].filter(([root]) => words.has(root));
-    return total === 0 ? 0 : found.reduce((sum, [, weight]) => sum + weight, 0) / total;
+    const matches = [...weights].filter(([root]) => words.has(root));
+    return total === 0 ? 0 : matches.reduce((sum, [, weight]) => sum + weight, 0) / total;
   };
 }
 
 /** The roots of a goal. Two words are one where a text writes them so: `check out` and `checkout`. */
-function goalRoots(goal: string, isKnown: (root: string) => boolean): string[] {
+function goalRoots(goal: string, exists: (root: string) => boolean): string[] {
   const words = wordsOf(goal);
   const joined = words.map((word, index) => rootOf(`${word}${words[index + 1] ?? ''}`));
-  const isJoined = (index: number) => index < words.length - 1 && isKnown(joined[index] ?? '');
+  const isJoined = (index: number) => index < words.length - 1 && exists(joined[index] ?? '');
   const apart = words.filter((_, index) => !isJoined(index) && !(index > 0 && isJoined(index - 1)));
   return [...new Set([...joined.filter((_, index) => isJoined(index)), ...rootsOf(apart.join(' '))])];
 }
@@ -136,11 +134,11 @@ function stepsFor(goal: string, tools: readonly ToolDescription[], score: Score)
   for (const [name, value] of [...scores].sort(([, a], [, b]) => b - a)) {
     if (value >= best * ALSO_FITS && !rivals(name).some((each) => targets.includes(each))) targets.push(name);
   }
-  const known = new KnownOrder(tools, edges, choices, circular);
-  const needs = known.needsOf(targets);
-  const order = orderOf(needs, known, comparison(tools));
+  const inferred = new KnownOrder(tools, edges, choices, circular);
+  const needs = inferred.needsOf(targets);
+  const order = orderOf(needs, inferred, comparison(tools));
   return order.flatMap((name) => {
-    const tool = known.tools.get(name);
+    const tool = inferred.tools.get(name);
     const own = needs.get(name)?.filter(({ from }) => order.includes(from));
     return tool === undefined ? [] : [callOf(tool, own ?? [])];
   });
@@ -169,4 +167,36 @@ function callOf(tool: ToolDescription, needs: readonly Edge[]): PlannedCall {
 
 function parameterOf(name: string, description: string | undefined, required: boolean): PlannedParameter {
   return { name, ...(description === undefined || description === '' ? {} : { description }), required };
+}
+
+/** Tools of a server that look after runs and plans, and do nothing of their own. */
+const MANAGING: ReadonlySet<string> = new Set([
+  'submit_result',
+  'get_workflow_status',
+  'cancel_workflow',
+  'list_workflows',
+  '_plan',
+]);
+
+/** What the names of workflows' tools begin with. */
+const PREFIX = 'w_';
+
+/**
+ * Tells the tools of workflows (`w_…`) in a list of a server from the others. They have an order inside, and none among
+ * the tools that they call. Tools that look after runs are left out.
+ */
+export function separateWorkflows(list: readonly ToolDescription[]): {
+  readonly tools: readonly ToolDescription[];
+  readonly workflows: readonly WorkflowChoice[];
+} {
+  const isWorkflow = ({ name }: ToolDescription) => name.startsWith(PREFIX);
+  const workflows = list.filter(isWorkflow).map((tool) => ({
+    name: tool.name.slice(PREFIX.length),
+    tool: tool.name,
+    description: tool.description ?? '',
+    inputs: parametersOf(tool)
+      .filter(({ path, name }) => path === name)
+      .map(({ name, description, isRequired }) => ({ name, description, required: isRequired })),
+  }));
+  return { tools: list.filter((tool) => !isWorkflow(tool) && !MANAGING.has(tool.name)), workflows };
 }

@@ -1,8 +1,6 @@
 import { CONFIDENCE } from './evidence.js';
-import type { ToolFacts } from './facts.js';
 import type { FieldEdge } from './field-evidence.js';
-import type { Field, Parameter } from './fields.js';
-import { fitOf } from './fit.js';
+import { type Field, fitOf, type Parameter, type ToolFacts } from './fields.js';
 import { isContent, isGeneric, isOutcome, rootOf, rootsOf, singular } from './words.js';
 
 /** A required parameter for the value that a tool works on, such as the text to translate. */
@@ -77,9 +75,9 @@ function closest(products: readonly Product[], parameter: Parameter): readonly P
     ({ from }) => from.results.length === 1,
     ({ result }) => result.stems.at(-1) === parameter.stems.at(-1),
   ];
-  return preferences.reduce((left, isPreferred) => {
-    const preferred = left.filter(isPreferred);
-    return preferred.length > 0 ? preferred : left;
+  return preferences.reduce((candidates, isPreferred) => {
+    const preferred = candidates.filter(isPreferred);
+    return preferred.length > 0 ? preferred : candidates;
   }, products);
 }
 

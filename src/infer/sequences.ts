@@ -1,9 +1,8 @@
 import { compareText } from '../graph/names.js';
-import { type Edge, ENOUGH } from './evidence.js';
+import { type Edge, ENOUGH, type ValueLink } from './evidence.js';
 import type { Choice, ReadHints } from './hints.js';
 import { isUndoing, rankOf } from './lifecycle.js';
-import { KnownOrder, type Needs } from './needs.js';
-import { type Arc, ancestorsOf, cyclesIn, topologicalOrder } from './order.js';
+import { type Arc, ancestorsOf, cyclesIn, descendantsOf, groupBy, topologicalOrder } from './order.js';
 import type { ToolDescription } from './tool.js';
 
 /** More alternatives than a reader compares. */
@@ -21,20 +20,20 @@ export function sequencesOf(
   const names = tools.map(({ name }) => name);
   const arcs = edges.filter(({ confidence }) => confidence >= ENOUGH);
   const circular = new Set(cyclesIn(names, arcs).flat());
-  const known = new KnownOrder(tools, arcs, choices, circular);
+  const inferred = new KnownOrder(tools, arcs, choices, circular);
   const compare = comparison(tools);
   const hard = hinted.filter(({ evidence }) => evidence.kind === 'requires');
-  const aside = asideIn(arcs, known.tools);
+  const aside = asideIn(arcs, inferred.tools);
   const followed = new Set(arcs.filter(({ to }) => !aside.has(to)).map(({ from }) => from));
   const all = names
     .filter((name) => !followed.has(name) && !circular.has(name))
     .flatMap((name) => {
-      const needs = known.needsOf([name]);
+      const needs = inferred.needsOf([name]);
       if ([...needs.keys()].some((each) => circular.has(each))) return [];
-      const order = orderOf(needs, known, compare);
-      const made = choices.filter(({ after }) => needs.has(after));
-      return exclusionsOf(made, hard)
-        .map((excluded) => order.filter(remains(order, edgesWithin(needs, known), hard, excluded)))
+      const order = orderOf(needs, inferred, compare);
+      const reached = choices.filter(({ after }) => needs.has(after));
+      return exclusionsOf(reached, hard)
+        .map((excluded) => order.filter(remains(order, edgesWithin(needs, inferred), hard, excluded)))
         .filter((sequence) => sequence.includes(name));
     });
   return distinct(all).filter(({ length }) => length > 1);
@@ -51,10 +50,10 @@ function asideIn(arcs: readonly Arc[], tools: ReadonlyMap<string, ToolDescriptio
 }
 
 /** The tools of a plan in an order that no edge contradicts. */
-export function orderOf(needs: Needs, known: KnownOrder, compare: Comparison): string[] {
+export function orderOf(needs: Needs, inferred: KnownOrder, compare: Comparison): string[] {
   const names = [...needs.keys()].sort(compare);
-  const order = topologicalOrder(names, edgesWithin(needs, known), compare) ?? [];
-  return withoutDoing(order, known.tools);
+  const order = topologicalOrder(names, edgesWithin(needs, inferred), compare) ?? [];
+  return withoutDoing(order, inferred.tools);
 }
 
 function edgesWithin(needs: Needs, { into }: KnownOrder): Edge[] {
@@ -122,9 +121,126 @@ type Comparison = (a: string, b: string) => number;
 export function comparison(tools: readonly ToolDescription[]): Comparison {
   const place = new Map(tools.map((tool, index) => [tool.name, { rank: rankOf(tool) ?? 2, index }]));
   return (a, b) => {
-    const left = place.get(a);
+    const first = place.get(a);
     const right = place.get(b);
-    if (left === undefined || right === undefined) return compareText(a, b);
-    return left.rank - right.rank || left.index - right.index;
+    if (first === undefined || right === undefined) return compareText(a, b);
+    return first.rank - right.rank || first.index - right.index;
   };
+}
+
+/** The edges that each of some tools needs, and each of those that they lead to, by tool. */
+export type Needs = ReadonlyMap<string, readonly Edge[]>;
+
+/** What is known of the order of some tools. */
+export class KnownOrder {
+  readonly tools: ReadonlyMap<string, ToolDescription>;
+  /** The edges that order, by the tool that they lead to. */
+  readonly into: ReadonlyMap<string, readonly Edge[]>;
+  readonly choices: readonly Choice[];
+  readonly #sure: readonly Edge[];
+  readonly #circular: ReadonlySet<string>;
+  readonly #needs = new Map<string, readonly Edge[]>();
+
+  /** @param circular the tools of cycles, which have no order. */
+  constructor(
+    tools: readonly ToolDescription[],
+    edges: readonly Edge[],
+    choices: readonly Choice[],
+    circular: ReadonlySet<string>,
+  ) {
+    this.tools = new Map(tools.map((tool) => [tool.name, tool]));
+    this.#sure = edges.filter(({ confidence }) => confidence >= ENOUGH);
+    this.into = groupBy(this.#sure, ({ to }) => to);
+    this.choices = choices;
+    this.#circular = circular;
+  }
+
+  /**
+   * What has to be called before the targets. No value comes from an alternative to one of them, or from what only
+   * follows that.
+   */
+  needsOf(targets: readonly string[]): Needs {
+    const rivals = this.choices.flatMap(({ oneOf }) =>
+      oneOf.some((tool) => targets.includes(tool)) ? oneOf.filter((tool) => !targets.includes(tool)) : [],
+    );
+    const unusable = rivals.length === 0 ? new Set<string>() : descendantsOf(rivals, this.#sure);
+    const needs = new Map<string, readonly Edge[]>();
+    const open = [...targets];
+    for (let name = open.pop(); name !== undefined; name = open.pop()) {
+      const tool = this.tools.get(name);
+      if (tool === undefined || needs.has(name)) continue;
+      const own = this.#ownNeeds(tool, unusable);
+      needs.set(name, own);
+      open.push(...own.map(({ from }) => from));
+    }
+    return needs;
+  }
+
+  /** Kept for a tool whose sources are all usable: many targets need the same tools. */
+  #ownNeeds(tool: ToolDescription, unusable: ReadonlySet<string>): readonly Edge[] {
+    if (this.#circular.has(tool.name)) return [];
+    const into = this.into.get(tool.name) ?? [];
+    const usable =
+      unusable.size === 0 ? into : into.filter((edge) => isRequired(edge) || !unusable.has(edge.from));
+    const needs = usable.length === into.length ? this.#needs.get(tool.name) : undefined;
+    if (needs !== undefined) return needs;
+    const own = ownNeeds(tool, usable, this);
+    if (usable.length === into.length) this.#needs.set(tool.name, own);
+    return own;
+  }
+}
+
+/**
+ * The edges that a tool needs: what it requires, and for each required parameter the best source. A tool that undoes
+ * something needs what was done before the plan, and not that the plan does it.
+ *
+ * @param usable the edges that lead to it.
+ */
+function ownNeeds(
+  tool: ToolDescription,
+  usable: readonly Edge[],
+  { tools, into }: Pick<KnownOrder, 'tools' | 'into'>,
+): Edge[] {
+  const rank = ({ from }: Edge): number => {
+    const source = tools.get(from);
+    return (source && rankOf(source)) ?? 2;
+  };
+  const intoOf = (name: string): readonly Edge[] => into.get(name) ?? [];
+  const required = usable.filter(isRequired);
+  const chosen = new Set(required);
+  const fed = new Set(required.flatMap((edge) => linksOf(edge).map(({ parameter }) => parameter)));
+  const undoes = isUndoing(tool);
+  const others = usable
+    .filter((edge) => !chosen.has(edge) && !(undoes && rank(edge) >= 2))
+    .sort((a, b) => b.confidence - a.confidence || rank(a) - rank(b));
+  for (const edge of others) {
+    const links = linksOf(edge);
+    const isNew = links.some(({ parameter }) => !fed.has(parameter));
+    // Of tools that a hint or a description puts before this one, and that pass no value on, one is enough. It comes
+    // between this one and the tools that have to be called before it.
+    const isBefore = ({ from }: Edge) => intoOf(edge.from).some((each) => each.from === from);
+    const isEnough = isDeclared(edge)
+      ? [...chosen].some((each) => isDeclared(each) && !isBefore(each))
+      : chosen.size > 0;
+    if (links.length === 0 ? isEnough : !isNew) continue;
+    chosen.add(edge);
+    for (const { parameter } of links) fed.add(parameter);
+  }
+  return [...chosen];
+}
+
+function isRequired({ evidence }: Edge): boolean {
+  return evidence.some(({ kind }) => kind === 'requires');
+}
+
+/** Whether a hint or a description says so, and not only the values that go from one tool to the other. */
+function isDeclared({ evidence }: Edge): boolean {
+  return evidence.some(({ kind }) => kind === 'requires' || kind === 'next' || kind === 'phrase');
+}
+
+/** The values that an edge is sure of. */
+export function linksOf({ evidence }: Edge): ValueLink[] {
+  return evidence.flatMap(({ link, confidence }) =>
+    link === undefined || confidence < ENOUGH ? [] : [link],
+  );
 }

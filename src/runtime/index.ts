@@ -5,7 +5,7 @@ export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 export type { Graph } from '../graph/model.js';
 export type { PlanningHints } from '../infer/tool.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
-export { dueTimeOf } from './engine/row-command.js';
+export { dueTimeOf } from './engine/rows.js';
 export { type AttachableServer, AttachError, attach } from './protocol/sdk1/attach.js';
 export { connect, fetchHandler, serve, serveHttp } from './protocol/sdk1/serve.js';
 export { type UpstreamOptions, upstreamServers } from './protocol/sdk1/upstream.js';
@@ -17,7 +17,7 @@ export {
   ownerKey,
   ownerOf,
   UnidentifiedCallerError,
-} from './runs/run-owner.js';
+} from './runs/run/owner.js';
 export type { RunLimits } from './runs/run-store.js';
 export {
   type ConsumedItem,
@@ -36,7 +36,7 @@ export {
   UnknownRunError,
 } from './runs/store/journal.js';
 export { type JournaledRun, MemoryJournal } from './runs/store/memory-journal.js';
-export { StoreError, type StoreProblem } from './runs/store/sqlite/store-error.js';
+export { StoreError, type StoreProblem } from './runs/store/store-error.js';
 export { type LifecycleHooks, ServerStartError } from './server/lifecycle.js';
 export type {
   Profile,

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { formatDiagnostics } from '../../src/graph/diagnostics/format.js';
 import { runCodegen } from '../built-package.js';
+import { nightlyTest, smoke } from '../nightly.js';
 import { createProject, type Project, tsc } from './project.fixture.js';
 
 const tool = `import { Tool } from 'stepwright';
@@ -51,28 +52,30 @@ async function written(compilerOptions: object, files: Readonly<Record<string, s
 
 // Each test starts Node processes with a compiler in them.
 describe('a registry imports the files of the project', { timeout: 240_000 }, () => {
-  test.each([
-    ['NodeNext', { module: 'NodeNext' }, './tool.js', '.js', EVERY],
-    ['Node16', { module: 'Node16' }, './tool.js', '.js', EVERY],
-    [
-      'NodeNext with .ts',
-      { module: 'NodeNext', allowImportingTsExtensions: true },
-      './tool.ts',
-      '.ts',
-      EVERY,
-    ],
-    [
-      'NodeNext that rewrites',
-      { module: 'NodeNext', noEmit: false, outDir: 'dist', rewriteRelativeImportExtensions: true },
-      ...(['./tool.ts', '.ts', EVERY] as const),
-    ],
-    ['a bundler', ES, './tool', '', EVERY],
-    ['a bundler with .js', ES, './tool.js', '.js', EVERY],
-    ['a bundler with .ts', { ...ES, allowImportingTsExtensions: true }, './tool.ts', '.ts', EVERY],
-    ['a bundler that could', { ...ES, allowImportingTsExtensions: true }, './tool', '', EVERY],
-    ['node10', NODE10, './tool', '', ['typescript-5']],
-    ['node10 in 6.0', { ...NODE10, ignoreDeprecations: '6.0' }, './tool', '', ['typescript']],
-  ] as const)('as those of %s do', async (_, options, specifier, ending, compilers) => {
+  test.each(
+    smoke([
+      ['NodeNext', { module: 'NodeNext' }, './tool.js', '.js', EVERY],
+      ['Node16', { module: 'Node16' }, './tool.js', '.js', EVERY],
+      [
+        'NodeNext with .ts',
+        { module: 'NodeNext', allowImportingTsExtensions: true },
+        './tool.ts',
+        '.ts',
+        EVERY,
+      ],
+      [
+        'NodeNext that rewrites',
+        { module: 'NodeNext', noEmit: false, outDir: 'dist', rewriteRelativeImportExtensions: true },
+        ...(['./tool.ts', '.ts', EVERY] as const),
+      ],
+      ['a bundler', ES, './tool', '', EVERY],
+      ['a bundler with .js', ES, './tool.js', '.js', EVERY],
+      ['a bundler with .ts', { ...ES, allowImportingTsExtensions: true }, './tool.ts', '.ts', EVERY],
+      ['a bundler that could', { ...ES, allowImportingTsExtensions: true }, './tool', '', EVERY],
+      ['node10', NODE10, './tool', '', ['typescript-5']],
+      ['node10 in 6.0', { ...NODE10, ignoreDeprecations: '6.0' }, './tool', '', ['typescript']],
+    ] as const),
+  )('as those of %s do', async (_, options, specifier, ending, compilers) => {
     const specifiers = await written(options, { 'src/find.ts': workflow(specifier) });
     expect(specifiers).toEqual([`../src/find${ending}`, `../src/tool${ending}`]);
     for (const compiler of compilers)
@@ -83,12 +86,15 @@ describe('a registry imports the files of the project', { timeout: 240_000 }, ()
       });
   });
 
-  test('with the ending that most of them have, and writes another once most have another', async () => {
-    const other = "export type { FindPage } from './tool.js';\n";
-    const files = { 'src/find.ts': workflow('./tool'), 'src/a.ts': other, 'src/b.ts': other };
-    expect(await written(ES, files)).toEqual(['../src/find.js', '../src/tool.js']);
-    await project.write({ 'src/a.ts': other.replace('.js', '') });
-    await runCodegen({ root: project.root });
-    expect(await project.read('generated/registry.ts')).toContain("from '../src/tool';");
-  });
+  nightlyTest(
+    'with the ending that most of them have, and writes another once most have another',
+    async () => {
+      const other = "export type { FindPage } from './tool.js';\n";
+      const files = { 'src/find.ts': workflow('./tool'), 'src/a.ts': other, 'src/b.ts': other };
+      expect(await written(ES, files)).toEqual(['../src/find.js', '../src/tool.js']);
+      await project.write({ 'src/a.ts': other.replace('.js', '') });
+      await runCodegen({ root: project.root });
+      expect(await project.read('generated/registry.ts')).toContain("from '../src/tool';");
+    },
+  );
 });

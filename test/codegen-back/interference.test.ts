@@ -3,6 +3,7 @@ import { chmod, cp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/prom
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { builtPackage } from '../built-package.js';
+import { nightlyDescribe, nightlyTest, smoke } from '../nightly.js';
 import { createProject, type Project, type Ran, run, runModule, stepwright, tsc } from './project.fixture.js';
 
 const tool = `import { Tool } from 'stepwright';
@@ -80,7 +81,7 @@ async function remains(): Promise<string[]> {
 
 // Each test starts Node processes with a compiler in them.
 describe('an output', { timeout: 240_000 }, () => {
-  test('in a folder that cannot be written to is reported, and the former one is kept', async () => {
+  nightlyTest('in a folder that cannot be written to is reported, and the former one is kept', async () => {
     expect(await codegen()).toEqual(written);
     const before = await project.read(OUT);
     await edit();
@@ -98,14 +99,16 @@ describe('an output', { timeout: 240_000 }, () => {
     expect(await project.read(OUT)).toContain('Finds 2');
   });
 
-  test.each([
-    [
-      'in mid-write',
-      'writeFileSync',
-      "original(file, text.slice(0, 200)); process.kill(process.pid, 'SIGKILL');",
-    ],
-    ['before the rename', 'renameSync', "process.kill(process.pid, 'SIGKILL');"],
-  ])('of a process that is killed %s is the former one', async (_, name, code) => {
+  test.each(
+    smoke([
+      [
+        'in mid-write',
+        'writeFileSync',
+        "original(file, text.slice(0, 200)); process.kill(process.pid, 'SIGKILL');",
+      ],
+      ['before the rename', 'renameSync', "process.kill(process.pid, 'SIGKILL');"],
+    ]),
+  )('of a process that is killed %s is the former one', async (_, name, code) => {
     expect(await codegen()).toEqual(written);
     const before = await project.read(OUT);
     await edit();
@@ -126,7 +129,7 @@ describe('an output', { timeout: 240_000 }, () => {
     expect(await remains()).toEqual([]);
   });
 
-  test('is the same from several processes at once', async () => {
+  nightlyTest('is the same from several processes at once', async () => {
     expect(await codegen('--no-cache')).toEqual(written);
     const expected = await project.read(OUT);
     await rm(at(OUT));
@@ -138,7 +141,7 @@ describe('an output', { timeout: 240_000 }, () => {
   });
 });
 
-describe('a cache', { timeout: 240_000 }, () => {
+nightlyDescribe('a cache', { timeout: 240_000 }, () => {
   /** Spoils each entry as if it had been written so: the memory of readings has a header and further lines. */
   async function rewrite(change: (entry: Record<string, unknown>) => unknown): Promise<void> {
     for (const name of await readdir(at(CACHE))) {
@@ -216,7 +219,7 @@ describe('a cache', { timeout: 240_000 }, () => {
   });
 });
 
-describe('the sources', { timeout: 240_000 }, () => {
+nightlyDescribe('the sources', { timeout: 240_000 }, () => {
   test('may contain loops of links', async () => {
     await symlink('..', at('src/parent'), 'dir');
     await symlink('.', at('src/self'), 'dir');
@@ -262,7 +265,7 @@ describe('the sources', { timeout: 240_000 }, () => {
   });
 });
 
-describe('a second copy of this package', { timeout: 240_000 }, () => {
+nightlyDescribe('a second copy of this package', { timeout: 240_000 }, () => {
   const COPY = 'src/tools/node_modules/stepwright';
 
   beforeEach(async () => {

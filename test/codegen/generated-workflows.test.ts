@@ -19,6 +19,7 @@ import { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 import type { Registry } from '../../src/runtime/tools/registry.js';
 import * as runtime from '../../src/runtime/tools/registry.js';
+import { PROPERTY_SEED } from '../property-seed.js';
 import { FIXTURES } from './fixture.js';
 import {
   type Fault,
@@ -222,7 +223,7 @@ function evaluateDirectly({ steps, input }: GeneratedWorkflow): Json {
 }
 
 describe('generated workflows', { timeout: 120_000 }, () => {
-  const seed = Date.now();
+  const seed = PROPERTY_SEED;
   // Sampled once for all tests: to generate workflows takes longer than to compile them.
   const workflows = fc.sample(generatedWorkflow, { numRuns: 150, seed });
 
@@ -305,7 +306,7 @@ const has = (errors: readonly object[], fault: object): boolean =>
   errors.some((error) => isDeepStrictEqual(error, fault));
 
 describe('the names of handles', { timeout: 120_000 }, () => {
-  const seed = Date.now();
+  const seed = PROPERTY_SEED;
   const names = fc.oneof(
     fc.stringMatching(/^[a-z][a-z0-9_-]{0,20}$/),
     fc.constantFrom('constructor', 'prototype', 'default', 'a-b_c-', 'x'.repeat(62)),

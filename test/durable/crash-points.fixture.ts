@@ -4,11 +4,10 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
-import { type OperatorCommand, operatorItem } from '../../src/runtime/runs/operate/operator-commands.js';
+import { type OperatorCommand, operatorItem } from '../../src/runtime/runs/actions/operator-commands.js';
+import { JournalRunStore } from '../../src/runtime/runs/journal-run-store.js';
 import { processClock } from '../../src/runtime/runs/run/clock.js';
-import type { Waiter } from '../../src/runtime/runs/run-store.js';
-import { SharedRunStore } from '../../src/runtime/runs/shared-store.js';
-import type { SharedJournal } from '../../src/runtime/runs/store/journal.js';
+import { FILE_LIMITS, type Waiter } from '../../src/runtime/runs/run-store.js';
 import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
 import { ada, broken, ok } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
@@ -32,28 +31,31 @@ journal.append = async (entry) => {
   reached();
 };
 
-const store = new SharedRunStore({
-  calls: {
-    async callTool(tool, _input, { idempotencyKey, origin }) {
-      if (origin?.source !== 'workflow') throw new Error('a call of no workflow');
-      appendFileSync(ledger, `${origin.run} ${origin.node} ${tool} ${idempotencyKey}\n`);
-      reached();
-      return tool === BROKEN ? broken('no') : ok(tool);
+const store = new JournalRunStore(
+  { hasRuns: true, open: async () => ({ journal }) },
+  {
+    calls: {
+      async callTool(tool, _input, { idempotencyKey, origin }) {
+        if (origin?.source !== 'workflow') throw new Error('a call of no workflow');
+        appendFileSync(ledger, `${origin.run} ${origin.node} ${tool} ${idempotencyKey}\n`);
+        reached();
+        return tool === BROKEN ? broken('no') : ok(tool);
+      },
+      readResource: async (_name, uri) => ({ ok: true, value: { uri } }),
+      evaluate: async () => ok(null),
     },
-    readResource: async (_name, uri) => ({ ok: true, value: { uri } }),
-    evaluate: async () => ok(null),
+    schemas: new SchemaCompiler(),
+    clock: processClock,
+    secretInputs: () => [],
+    toolSafety: (tool) => (tool === ONCE ? 'none' : 'key'),
+    holdsUnsafeCalls: true,
+    log: (text, { level }) => {
+      if (level === 'error') process.stderr.write(`${text}\n`);
+    },
+    newRunId: () => crypto.randomUUID(),
+    limits: FILE_LIMITS,
   },
-  schemas: new SchemaCompiler(),
-  clock: processClock,
-  secretInputs: () => [],
-  toolSafety: (tool) => (tool === ONCE ? 'none' : 'key'),
-  holdsUnsafeCalls: true,
-  log: (text, { level }) => {
-    if (level === 'error') process.stderr.write(`${text}\n`);
-  },
-  newRunId: () => crypto.randomUUID(),
-  journal: journal as SharedJournal,
-});
+);
 
 const waiter = (): Waiter => ({
   answerMs: 45_000,
@@ -89,12 +91,6 @@ async function attend(run: string): Promise<void> {
   }
 }
 
-/** As a server does it all the time. */
-async function look(): Promise<void> {
-  await store.lookAfter();
-  setTimeout(() => void look(), 20);
-}
-
 async function finishAll(): Promise<void> {
   for (;;) {
     const open = await journal.openRuns();
@@ -105,7 +101,6 @@ async function finishAll(): Promise<void> {
 }
 
 await store.resumeAll();
-void look();
 await finishAll();
 const graph = Object.entries(CRASH_WORKFLOWS).find(([name]) => name === workflow)?.[1];
 if (graph !== undefined) {
@@ -116,5 +111,5 @@ if (graph !== undefined) {
   points = undefined;
   process.stdout.write('whole\n');
 }
-store.leaveAll();
+store.endAll('the end');
 process.exit();

@@ -35,10 +35,51 @@ test('names of workflows, ids and `$schema` have their forms', async () => {
     'f:1:10 SW5006 `$schema` of the file must be text, not a number',
     "f:3:3 SW5010 'my flow' is not a valid name of a workflow: use letters, digits, `_` and `-`, a letter first, and at most 62 characters",
   ]);
-  expect(await faultsOf(graph('{ a: { id: 5, call: t } }'))).toEqual([
-    'f:4:23 SW5006 `id` of node `a` must be text, not a number',
+  expect(await faultsOf(graph('{ p: { branches: [{ id: 5, call: t }] } }'))).toEqual([
+    'f:4:36 SW5006 `id` of a branch of node `p` must be text, not a number',
   ]);
   expect(await faultsOf(`$schema: x.json\n${graph('{ a: { call: t } }')}`)).toEqual([]);
+});
+
+describe('the `id` of a node', () => {
+  const taken = (what: string) => new RegExp(`^f:\\d+:\\d+ SW5018 ${what} takes no \`id\``);
+
+  test.each([
+    ['{ a: { id: other, call: t } }', taken('node `a`')],
+    ['{ a: { id: a, call: t } }', taken('node `a`')],
+    ['{ a: { id: 5, call: t } }', taken('node `a`')],
+    ['{ p: { branches: { a: { id: other, call: t } } } }', taken('node `a`')],
+    ['{ p: { branches: { a: { id: null, steps: [{ call: t }] } } } }', taken('branch `a`')],
+    ['{ l: { items: [1], step: { id: null, call: t } } }', /SW5006 `id` of `step` of node `l` must be text/],
+    ['{ l: { items: [1], step: { id: "", call: t } } }', /SW5010 '' is not a valid name of a node/],
+  ])('is refused where the node is named already, or is no text: %s', async (nodes, fault) => {
+    expect((await faultsOf(graph(nodes))).join('\n')).toMatch(fault);
+  });
+
+  const xml = (nodes: string): string =>
+    `<workflows><workflow id="w" description="d"><graph>${nodes}</graph></workflow></workflows>`;
+
+  test('is refused in XML where a branch names the node', async () => {
+    const inner = '<step id="a"><call tool="t"/></step>';
+    const text = xml(`<parallel id="p"><branch_of name="a">${inner}</branch_of></parallel>`);
+    expect(await faultsOf(text, 'xml')).toEqual([expect.stringMatching(taken('node `a`'))]);
+  });
+
+  test.each([
+    ['step', '{ l: { items: [1], step: { id: a, call: t } } }', 'yaml'],
+    ['steps', '{ l: { items: [1], steps: [{ id: a, call: t }] } }', 'yaml'],
+    ['XML', xml('<foreach id="l" items="$items"><step id="a"><call tool="t"/></step></foreach>'), 'xml'],
+  ] as const)('names the node of a loop in `%s`', async (_, text, format) => {
+    const params = '<params><param name="items" type="list" required="true"/></params><graph>';
+    const whole = format === 'xml' ? text.replace('<graph>', params) : graph(text);
+    const { workflows } = await parseWorkflows(whole, { file: 'f', format });
+    expect(workflows[0]?.graph.nodes).toMatchObject([{ kind: 'foreach', body: { nodes: [{ id: 'a' }] } }]);
+  });
+});
+
+test('keys that mean one thing are not written together', async () => {
+  const faults = await faultsOf(graph('{ a: { message: m, yield: 5, expects: { x: { type: str } } } }'));
+  expect(faults.join('\n')).toMatch(/SW5011 node `a` has `message` and `yield`, which are one thing/);
 });
 
 describe('nodes', () => {
@@ -239,6 +280,18 @@ describe('XML', () => {
 
   test.each([
     [`<workflows><docs>a</docs><docs>b</docs>${flow}</workflows>`, /SW5004.*<docs>/],
+    [
+      '<workflows><workflow id="w" description="d"><graph/><graph/></workflow></workflows>',
+      /SW5004 `<graph>` is written twice/,
+    ],
+    [
+      `<workflows>${flow.replace('<call', '<args/><args/><call')}</workflows>`,
+      /SW5004 `<args>` is written twice/,
+    ],
+    [
+      `<workflows>${flow.replace('<call tool="t"/>', '$&<compensate id="x"><call tool="u"/></compensate>')}</workflows>`,
+      /SW5005 `compensate` of node `a` has no `id`/,
+    ],
     [`<workflows><rules>Pay last.</rules>${flow}</workflows>`, /SW5003 text between elements/],
     [`<workflows><docs><b/></docs>${flow}</workflows>`, /SW5005.*<b>/],
     [`<workflows><rules><docs>a</docs></rules>${flow}</workflows>`, /SW5005.*<docs>/],

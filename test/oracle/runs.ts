@@ -1,19 +1,14 @@
 import fc from 'fast-check';
+import { isSoaking, PROPERTY_SEED } from '../property-seed.js';
 import { type Case, caseOf } from './random-graph.js';
 
 /** How many random graphs are tried: in every build, and where `npm run test:soak` asks for more. */
 const IN_EVERY_BUILD = 10_000;
 const WHEN_SOAKING = 1_000_000;
 
-const { STEPWRIGHT_SOAK_RUNS: asked, STEPWRIGHT_SEED: seed, STEPWRIGHT_PATH: path, MODE: mode } = process.env;
+const { STEPWRIGHT_SOAK_RUNS: soakRuns, STEPWRIGHT_PATH: path } = process.env;
 
-const isSoaking = asked !== undefined || mode === 'soak';
-
-export const RUNS = asked !== undefined ? Number(asked) : isSoaking ? WHEN_SOAKING : IN_EVERY_BUILD;
-
-/** A build tries the same graphs as the last one, so that only a change can break it. Soaking looks for new ones. */
-const SEED_OF_BUILDS = 10;
-const firstSeed = seed !== undefined ? Number(seed) : isSoaking ? undefined : SEED_OF_BUILDS;
+export const RUNS = soakRuns !== undefined ? Number(soakRuns) : isSoaking ? WHEN_SOAKING : IN_EVERY_BUILD;
 
 /** In milliseconds, for so many graphs on a slow machine. */
 export const timeoutFor = (runs: number): number => 120_000 + runs * 60;
@@ -59,8 +54,9 @@ export function holdOn<T>(make: (tapes: Tapes) => T, runs: number, property: (ea
   const details = fc.check(
     fc.property(anyTapes, (tapes) => property(make(tapes))),
     {
-      ...{ numRuns: path === undefined ? runs : 1, endOnFailure: true },
-      ...(firstSeed === undefined ? {} : { seed: firstSeed }),
+      numRuns: path === undefined ? runs : 1,
+      endOnFailure: true,
+      seed: PROPERTY_SEED,
       ...(path === undefined ? {} : { path }),
     },
   );

@@ -1,12 +1,12 @@
-import type { JournalEntry, SharedJournal } from '../../src/runtime/runs/store/journal.js';
+import type { JournalEntry, RunJournal } from '../../src/runtime/runs/store/journal.js';
 import type { Mutation } from './process.js';
 
 /** Another journal with some members of its own. */
 function journalWith(
-  journal: SharedJournal,
-  members: Partial<SharedJournal>,
-  leases: Partial<SharedJournal['leases']> = {},
-): SharedJournal {
+  journal: RunJournal,
+  members: Partial<RunJournal>,
+  leases: Partial<RunJournal['leases']> = {},
+): RunJournal {
   const merged = <T extends object>(target: T, replaced: Partial<T>): T =>
     new Proxy(target, {
       get: (object, name) =>
@@ -39,7 +39,9 @@ export const BROKEN_STORES: Readonly<Record<string, Mutation>> = {
   },
   'an effect before the commit': {
     journal: (journal) =>
-      journalWith(journal, { append: async (entry) => void journal.append(entry).catch(() => {}) }),
+      journalWith(journal, {
+        append: async (entry) => void Promise.resolve(journal.append(entry)).catch(() => {}),
+      }),
   },
   'a lost timer': {
     journal: (journal) =>

@@ -1,8 +1,9 @@
 import * as sqlite from '@photostructure/sqlite';
 import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
+import { JournalRunStore } from '../../src/runtime/runs/journal-run-store.js';
 import { FakeClock } from '../../src/runtime/runs/run/fake-clock.fixture.js';
-import { SharedRunStore } from '../../src/runtime/runs/shared-store.js';
-import type { SharedJournal } from '../../src/runtime/runs/store/journal.js';
+import { FILE_LIMITS } from '../../src/runtime/runs/run-store.js';
+import type { RunJournal } from '../../src/runtime/runs/store/journal.js';
 import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
 import { ok } from '../../src/runtime/runs/store.fixture.js';
 import type { CallContext, ToolOutcome } from '../../src/runtime/tools/port.js';
@@ -36,7 +37,7 @@ export interface OpenCall {
 
 /** Breaks a process, to see whether the simulation notices. */
 export interface Mutation {
-  readonly journal?: (journal: SharedJournal, process: SimulatedProcess) => SharedJournal;
+  readonly journal?: (journal: RunJournal, process: SimulatedProcess) => RunJournal;
   /** Changes the idempotency key that a tool gets. */
   readonly key?: (key: string, process: SimulatedProcess) => string;
   readonly holdsUnsafeCalls?: boolean;
@@ -54,7 +55,7 @@ export class SimulatedProcess {
   readonly log: string[] = [];
   readonly tasks: Task[] = [];
   readonly calls: OpenCall[] = [];
-  store!: SharedRunStore;
+  store!: JournalRunStore;
   journal!: SqliteJournal;
   isDead = false;
   isStopped = false;
@@ -99,26 +100,32 @@ export class SimulatedProcess {
         if (this.isDead) return;
         this.tasks.push({ name: String(name), writes: WRITES.has(name), work, resolve, reject });
       });
-    const scheduledJournal = scheduled<SharedJournal>(this.journal, through, {
-      leases: scheduled(this.journal.leases, through),
+    const scheduledJournal = scheduled<RunJournal>(this.journal, through, {
+      // The scheduler looks after the runs.
+      leases: scheduled(this.journal.leases, through, { intervalMs: 2 ** 30 }),
       index: scheduled(this.journal.index, through),
     });
-    this.store = new SharedRunStore({
-      calls: {
-        callTool: (tool, _input, context) => this.#call(tool, context, world, mutation),
-        readResource: async () => ({ ok: true, value: {} }),
-        evaluate: async () => ok(null),
+    const journal = mutation.journal?.(scheduledJournal, this) ?? scheduledJournal;
+    this.store = new JournalRunStore(
+      { hasRuns: true, open: async () => ({ journal }) },
+      {
+        calls: {
+          callTool: (tool, _input, context) => this.#call(tool, context, world, mutation),
+          readResource: async () => ({ ok: true, value: {} }),
+          evaluate: async () => ok(null),
+        },
+        schemas: new SchemaCompiler(),
+        clock: this.clock,
+        secretInputs: () => [],
+        toolSafety: (tool) => (tool === ONCE ? 'none' : 'key'),
+        holdsUnsafeCalls: mutation.holdsUnsafeCalls ?? true,
+        log: (text) => void this.log.push(String(text)),
+        newRunId: () => world.newRunId(),
+        limits: { ...FILE_LIMITS, maxOpenRuns: 1_000, maxPendingActions: 1_000 },
       },
-      schemas: new SchemaCompiler(),
-      clock: this.clock,
-      secretInputs: () => [],
-      toolSafety: (tool) => (tool === ONCE ? 'none' : 'key'),
-      holdsUnsafeCalls: mutation.holdsUnsafeCalls ?? true,
-      log: (text) => void this.log.push(String(text)),
-      newRunId: () => world.newRunId(),
-      journal: mutation.journal?.(scheduledJournal, this) ?? scheduledJournal,
-      limits: { maxOpenRuns: 1_000, maxPendingActions: 1_000 },
-    });
+    );
+    // The engine is loaded before the scheduler begins.
+    await this.store.open();
   }
 
   #call(

@@ -8,7 +8,8 @@ import type { Import } from './source-files.js';
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and never rises. */
 const LIMITS: Readonly<Record<string, number>> = { lines: 102_500, room: 23, duplicates: 0 };
 
-test('no figure of the source gets worse than its limit', () => {
+// It parses every file, twice.
+test('no figure of the source gets worse than its limit', { timeout: 240_000 }, () => {
   const figures = new Map(measure().map(({ id, value }) => [id, value]));
   const worse = Object.entries(LIMITS).filter(([id, limit]) => !((figures.get(id) ?? Number.NaN) <= limit));
   expect(worse.map(([id, limit]) => `${id}: ${figures.get(id)}, at most ${limit}`)).toEqual([]);
@@ -61,6 +62,7 @@ describe('names', () => {
     'function read() {}',
     'interface A { read(): void; write: number; foundation: string; leftOver: string }',
     'const a = b.found;',
+    'interface A { left: string; right: string }',
     "import { known } from './a.js';",
   ])('does not count %j', (text) => {
     expect(participles(text)).toEqual([]);

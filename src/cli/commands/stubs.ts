@@ -1,7 +1,6 @@
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { jsonOf, type Located, type LocatedMap, locatedAt, SourceText } from '../../formats/text/located.js';
-import { openText } from '../../formats/text/open-text.js';
-import { readText } from '../../formats/text/read-text.js';
+import { openText, readText } from '../../formats/text/read-text.js';
 import { Reports } from '../../formats/text/reading.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { references } from '../../graph/expression/traversal.js';
@@ -63,7 +62,12 @@ export async function readStubs(
     if (entry === undefined) {
       const known = [...named.keys()].sort();
       const suggestion = nearestName(key.value, known);
-      reports.report('SW9028', key, { name: key.value, workflow: workflow.graph.name, known, suggestion });
+      reports.report('SW9028', key, {
+        name: key.value,
+        workflow: workflow.graph.name,
+        candidates: known,
+        suggestion,
+      });
       continue;
     }
     const items = value.kind === 'list' ? value.items : [value];

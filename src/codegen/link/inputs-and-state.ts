@@ -1,5 +1,5 @@
 import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
-import { makeAjv } from '../../formats/json-schema/libraries.js';
+import { makeAjv } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';

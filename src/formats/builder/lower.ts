@@ -7,8 +7,8 @@ import { lineOf, NodeList, Origins, Scope } from './context.js';
 import { type ArgumentDefinition, strategyOf, type WorkflowDefinition } from './definition.js';
 import type { FunctionEntry, Registered } from './environment.js';
 import { InvalidOptionError, MissingFieldError, type WorkflowError } from './errors.js';
+import { defaultReasons, schemaReasons } from './expressions.js';
 import { StepLowering } from './lower-steps.js';
-import { defaultReasons, schemaReasons } from './schemas.js';
 import { resolveResource } from './tools-and-resources.js';
 
 /** An error, and the number of the part that it is in. */
@@ -115,10 +115,10 @@ function valuesOf(
   report: (error: WorkflowError) => void,
 ): Pick<Input, 'schema' | 'default'> {
   const owner = `argument '${name}'`;
-  const found = schema === TEXT ? [] : schemaReasons(schema);
-  const isUsable = found.length === 0;
+  const schemaProblems = schema === TEXT ? [] : schemaReasons(schema);
+  const isUsable = schemaProblems.length === 0;
   const misfits = fallback === undefined || !isUsable ? [] : defaultReasons(fallback, schema);
-  for (const reason of [...found, ...misfits]) report(new InvalidOptionError({ owner, reason }));
+  for (const reason of [...schemaProblems, ...misfits]) report(new InvalidOptionError({ owner, reason }));
   if (!isUsable) return { schema: {} };
   return { schema, ...(fallback === undefined || misfits.length > 0 ? {} : { default: fallback }) };
 }

@@ -1,6 +1,8 @@
-import type { Ajv2020, ValidateFunction } from 'ajv/dist/2020.js';
+import { createRequire } from 'node:module';
+import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
+import type formats from 'ajv-formats';
+import type { RE2JS } from 're2js';
 import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
-import { loadRe2, makeAjv } from './libraries.js';
 
 /** A regular expression that is matched in time proportional to the text. */
 interface Pattern {
@@ -133,8 +135,8 @@ function visit(schema: Json | undefined, pointer: string, faults: SchemaFault[])
 }
 
 function inspect(source: string, pointer: string, faults: SchemaFault[]): void {
-  const read = readPattern(source);
-  if (!read.ok) faults.push({ pointer, problem: read.why });
+  const reading = readPattern(source);
+  if (!reading.ok) faults.push({ pointer, problem: reading.why });
 }
 
 /**
@@ -199,11 +201,11 @@ export class SchemaCompiler {
   }
 
   #compiler(patterns: Patterns): Compiler {
-    const known = this.#compilers.get(patterns);
-    if (known !== undefined) return known;
-    const made = compiler(patterns);
-    this.#compilers.set(patterns, made);
-    return made;
+    const existing = this.#compilers.get(patterns);
+    if (existing !== undefined) return existing;
+    const created = compiler(patterns);
+    this.#compilers.set(patterns, created);
+    return created;
   }
 }
 
@@ -232,21 +234,21 @@ function compiler(patterns: Patterns): Compiler {
 /** Compiles the regular expressions of schemas for Ajv. */
 function engine(patterns: Patterns) {
   const read = (source: string) => {
-    const found = readPattern(source);
-    if (!found.ok && patterns === 'all') throw new Error(`the pattern "${source}" ${found.why}`);
-    const test = (text: string): boolean => !found.ok || found.pattern.test(text);
+    const reading = readPattern(source);
+    if (!reading.ok && patterns === 'all') throw new Error(`the pattern "${source}" ${reading.why}`);
+    const test = (text: string): boolean => !reading.ok || reading.pattern.test(text);
     // Ajv identifies patterns by their text.
     return { test, toString: () => source };
   };
   return Object.assign(read, { code: 'readPattern' });
 }
 
-function compiled(schema: JsonSchema, { ajv, compiled: known }: Compiler): ValidateFunction {
-  let validate = known.get(schema);
+function compiled(schema: JsonSchema, { ajv, compiled: cache }: Compiler): ValidateFunction {
+  let validate = cache.get(schema);
   if (validate === undefined) {
     const { $schema: _dialect, ...body } = schema;
     validate = ajv.compile(body);
-    known.set(schema, validate);
+    cache.set(schema, validate);
   }
   return validate;
 }
@@ -255,4 +257,26 @@ function compiled(schema: JsonSchema, { ajv, compiled: known }: Compiler): Valid
 function firstPerPlace(faults: readonly SchemaFault[]): SchemaFault[] {
   const places = new Set<string>();
   return faults.filter(({ pointer }) => !places.has(pointer) && places.add(pointer));
+}
+
+/**
+ * The libraries that check values, loaded with the first value to check: a server starts and lists its tools without
+ * them. They are loaded by `require`, since a check is synchronous.
+ */
+function load<Module>(name: string): Module {
+  return createRequire(import.meta.url)(name) as Module;
+}
+
+/** Makes a compiler of schemas of draft 2020-12 that knows the formats. */
+export function makeAjv(options: Options): Ajv2020 {
+  const ajv = new (load<{ readonly Ajv2020: typeof Ajv2020 }>('ajv/dist/2020.js').Ajv2020)(options);
+  load<typeof formats>('ajv-formats').default(ajv);
+  return ajv;
+}
+
+let re2: typeof RE2JS | undefined;
+
+function loadRe2(): typeof RE2JS {
+  re2 ??= load<{ readonly RE2JS: typeof RE2JS }>('re2js').RE2JS;
+  return re2;
 }

@@ -1,10 +1,9 @@
 import { defined } from '../../graph/defined.js';
-import type { DictEntry, DictExpr, Expr, RefExpr } from '../../graph/expression/tree.js';
+import type { DictEntry, DictExpr, Expr, RefExpr, RefRoot } from '../../graph/expression/tree.js';
 import { nearestName } from '../../graph/names.js';
 import type { Located, LocatedText } from '../text/located.js';
 import type { Reports } from '../text/reading.js';
 import { parseReferences, type ReferenceToken, type TextPart } from './parse-references.js';
-import type { ReferenceScope } from './reference-scope.js';
 
 /** What finds nothing: an error, or absent. */
 type Find = NonNullable<RefExpr['find']>;
@@ -60,7 +59,7 @@ export class ReferenceLowering {
     const resolved = this.#scope.resolve(name, keys);
     switch (resolved.kind) {
       case 'value': {
-        const path = [...resolved.path, ...keys.slice(resolved.taken)];
+        const path = [...resolved.path, ...keys.slice(resolved.length)];
         return { kind: 'ref', root: resolved.root, path, find, at };
       }
       case 'either':
@@ -113,13 +112,13 @@ export class ReferenceLowering {
     if (filter === undefined) return shown;
     const fn = FILTERS.get(filter);
     if (fn === undefined) {
-      const known = [...FILTERS.keys()];
+      const filters = [...FILTERS.keys()];
       const start = part.filterStart ?? part.start;
       this.#reports.report('SW5021', this.#range(located, { start, end: start + filter.length }), {
         what: 'a filter',
         value: filter,
-        known,
-        suggestion: nearestName(filter, known),
+        candidates: filters,
+        suggestion: nearestName(filter, filters),
       });
       return shown;
     }
@@ -178,4 +177,26 @@ function either(
   );
   const body: Expr = { kind: 'ref', root: 'local', path: [name, ...keys], find, ...where };
   return { kind: 'let', name, value, body, ...where };
+}
+
+/** The meaning of a name behind `$`. */
+export type Resolution =
+  /** A value of the graph. `taken` counts the keys behind the name that the reference has used already. */
+  | {
+      readonly kind: 'value';
+      readonly root: RefRoot;
+      readonly path: readonly [string, ...(string | number)[]];
+      readonly length: number;
+    }
+  /** The result of whichever of these nodes has run. */
+  | { readonly kind: 'either'; readonly nodes: readonly string[] }
+  /** `name` is what is not known, if it is more than the name behind `$`. */
+  | { readonly kind: 'unknown'; readonly name?: string; readonly suggestion?: string | undefined }
+  /** A name that has no value at this place. */
+  | { readonly kind: 'withoutValue'; readonly why: string };
+
+/** The names that a text may refer to. */
+export interface ReferenceScope {
+  /** @param keys the keys behind the name. */
+  resolve(name: string, keys: readonly (string | number)[]): Resolution;
 }

@@ -1,7 +1,13 @@
-import { overLimit, type Refusal, type TextLimits } from './limits.js';
-import { type Located, type LocatedText, pointerTo, type SourceText } from './located.js';
-import { pieceOffsets, piecesOf, plainOffsets } from './offsets.js';
-import { MapEntries, type ReadText, Reports } from './reading.js';
+import {
+  type Located,
+  type LocatedText,
+  pieceOffsets,
+  piecesOf,
+  plainOffsets,
+  pointerTo,
+  type SourceText,
+} from './located.js';
+import { MapEntries, overLimit, type ReadText, type Refusal, Reports, type TextLimits } from './reading.js';
 
 /** Reads JSON (RFC 8259), strictly. The first fault of syntax ends the reading; repeated keys are all reported. */
 export function readJson(source: SourceText, limits: TextLimits): ReadText {
@@ -142,10 +148,10 @@ class JsonReading {
     }
     end += 1;
     this.#index = end;
-    const written = this.#text.slice(start + 1, end - 1);
-    const value = hasEscapes ? this.#unescaped(start, end) : written;
+    const inner = this.#text.slice(start + 1, end - 1);
+    const value = hasEscapes ? this.#unescaped(start, end) : inner;
     const offsetAt = hasEscapes
-      ? pieceOffsets(start + 1, () => piecesOf(written, ESCAPE, () => 1))
+      ? pieceOffsets(start + 1, () => piecesOf(inner, ESCAPE, () => 1))
       : plainOffsets(start + 1);
     return { kind: 'text', value, start, end, pointer, offsetAt };
   }
@@ -160,15 +166,15 @@ class JsonReading {
 
   #scalar(pointer: string): Located {
     const start = this.#index;
-    const written = this.#match(NUMBER);
-    if (written !== '') {
-      const value = Number(written);
+    const literal = this.#match(NUMBER);
+    if (literal !== '') {
+      const value = Number(literal);
       const end = this.#index;
       if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
-        const instead = `quote it: \`"${written}"\``;
-        this.#reports.report('SW5003', { start, end }, { what: `the number ${written}`, instead });
+        const instead = `quote it: \`"${literal}"\``;
+        this.#reports.report('SW5003', { start, end }, { what: `the number ${literal}`, instead });
       }
-      return { kind: 'number', value, written, start, end, pointer };
+      return { kind: 'number', value, source: literal, start, end, pointer };
     }
     const word = this.#match(WORD);
     const value = WORDS.get(word);
@@ -177,15 +183,15 @@ class JsonReading {
       throw this.#unexpected('a value');
     }
     const end = this.#index;
-    if (value === null) return { kind: 'null', value, written: word, start, end, pointer };
-    return { kind: 'boolean', value, written: word, start, end, pointer };
+    if (value === null) return { kind: 'null', value, source: word, start, end, pointer };
+    return { kind: 'boolean', value, source: word, start, end, pointer };
   }
 
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#index;
-    const [found = ''] = pattern.exec(this.#text) ?? [];
-    this.#index += found.length;
-    return found;
+    const [match = ''] = pattern.exec(this.#text) ?? [];
+    this.#index += match.length;
+    return match;
   }
 
   #spaces(): void {
@@ -198,7 +204,7 @@ class JsonReading {
 
   #unexpected(wanted: string): JsonFault {
     const next = this.#text.codePointAt(this.#index);
-    const found = next === undefined ? 'the end of the file' : `\`${String.fromCodePoint(next)}\``;
-    return new JsonFault(this.#index, `expected ${wanted}, and found ${found}`);
+    const shown = next === undefined ? 'the end of the file' : `\`${String.fromCodePoint(next)}\``;
+    return new JsonFault(this.#index, `expected ${wanted}, and found ${shown}`);
   }
 }

@@ -1,18 +1,29 @@
-import { FILE_LIMITS, overLimit, type Refusal, refused, type TextLimits, XML_LIMITS } from './limits.js';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
 import { SourceText } from './located.js';
 import type { XmlMapping } from './read-xml.js';
-import { type Reader, type ReadText, Reports } from './reading.js';
+import {
+  FILE_LIMITS,
+  overLimit,
+  type Reader,
+  type ReadText,
+  type Refusal,
+  Reports,
+  refused,
+  type TextLimits,
+  XML_LIMITS,
+} from './reading.js';
 
 /** The formats of spec files. */
 export type TextFormat = 'yaml' | 'json' | 'xml';
 
 /** The readers, loaded when a file of their format is read. */
-const readers: Readonly<Record<TextFormat, (xml?: XmlMapping) => Promise<Reader>>> = {
+const readers: Readonly<Record<TextFormat, (xml?: readonly XmlMapping[]) => Promise<Reader>>> = {
   yaml: async () => (await import('./read-yaml.js')).readYaml,
   json: async () => (await import('./read-json.js')).readJson,
-  xml: async (mapping) => {
+  xml: async (mappings) => {
     const { readXml } = await import('./read-xml.js');
-    return (source, limits) => readXml(source, limits, mapping);
+    return (source, limits) => readXml(source, limits, mappings);
   },
 };
 
@@ -34,8 +45,8 @@ export interface ReadOptions {
   readonly format: TextFormat;
   /** Default: those of files of the project. XML has a smaller size in any case. */
   readonly limits?: TextLimits;
-  /** What the elements of XML mean. Default: nothing. */
-  readonly xml?: XmlMapping;
+  /** What the elements of XML mean. The first mapping is for documents with another root than all of them. */
+  readonly xml?: readonly XmlMapping[];
 }
 
 /** A text that was read, with what its places are made of. */
@@ -60,8 +71,8 @@ export async function readText(
     reports.refuse(refusal);
     return { source, diagnostics: reports.diagnostics };
   }
-  const read = await readers[format](xml);
-  return { source, ...(await read(source, own)) };
+  const reader = await readers[format](xml);
+  return { source, ...(await reader(source, own)) };
 }
 
 function smaller(one: TextLimits, other: TextLimits): TextLimits {
@@ -80,4 +91,56 @@ function refusalOf(text: string): Refusal | undefined {
   if (control === null) return undefined;
   const code = text.charCodeAt(control.index).toString(16).toUpperCase().padStart(4, '0');
   return refused(control.index, `the character U+${code}`, 'remove it, or write it as an escape');
+}
+
+/** The text of a file, whose format follows from its extension. A file that cannot be read is reported. */
+export async function openText(
+  file: string,
+  root: string,
+  reports: Reports,
+): Promise<{ readonly text: string; readonly format: TextFormat } | undefined> {
+  const start = { start: 0, end: 0 };
+  const format = formatOf(file);
+  if (format === undefined) {
+    reports.report('SW5019', start, {
+      file,
+      reason: 'its extension is not `.yaml`, `.yml`, `.json` or `.xml`',
+    });
+    return undefined;
+  }
+  // No character takes more than 4 bytes.
+  const content = await fileText(path.resolve(root, file), 4 * FILE_LIMITS.length);
+  if ('text' in content) return { text: content.text, format };
+  if ('reason' in content) reports.report('SW5019', start, { file, reason: content.reason });
+  else reports.refuse(overLimit(0, 'characters', FILE_LIMITS.length));
+  return undefined;
+}
+
+/** The text of a file, or why there is none. */
+type FileText = { readonly text: string } | { readonly reason: string } | { readonly bytes: number };
+
+/**
+ * Reads a file as UTF-8, without a byte order mark.
+ *
+ * @param most bytes; of a longer file only the number of its bytes is given.
+ */
+export async function fileText(file: string, most: number): Promise<FileText> {
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile()) return { reason: 'it is not a file' };
+    if (stats.size > most) return { bytes: stats.size };
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)) };
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === undefined) throw error;
+    return { reason };
+  }
+}
+
+/** Why a file cannot be read; nothing for a fault of the product. */
+function reasonOf(error: unknown): string | undefined {
+  const code = (error as { readonly code?: unknown }).code;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8';
+  return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? `the system says ${code}` : undefined;
 }

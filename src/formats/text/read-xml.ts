@@ -1,9 +1,13 @@
 import { SaxesParser } from 'saxes';
-import type { TextLimits } from './limits.js';
-import type { Located, LocatedText, SourceText } from './located.js';
-import { pieceOffsets, piecesOf, plainOffsets } from './offsets.js';
-import { type ReadText, Reports } from './reading.js';
-import { scanXml } from './scan-xml.js';
+import {
+  type Located,
+  type LocatedText,
+  pieceOffsets,
+  piecesOf,
+  plainOffsets,
+  type SourceText,
+} from './located.js';
+import { overLimit, type ReadText, type Refusal, Reports, refused, type TextLimits } from './reading.js';
 
 /** An element of XML. */
 export interface XmlElement {
@@ -25,6 +29,8 @@ export interface XmlAttribute {
 
 /** Makes the values of a document out of its elements, and reports what it does not know. */
 export interface XmlMapping {
+  /** The element that documents begin with. */
+  readonly root: string;
   /** The elements that have text. Elsewhere there is only white space. */
   readonly texts: readonly string[];
   document(reports: Reports, root: XmlElement): Located | undefined;
@@ -34,14 +40,18 @@ export interface XmlMapping {
 const MOST_SYNTAX_FAULTS = 10;
 
 /** Reads XML 1.0 without document types, processing instructions and namespaces. */
-export function readXml(source: SourceText, limits: TextLimits, mapping?: XmlMapping): ReadText {
+export function readXml(
+  source: SourceText,
+  limits: TextLimits,
+  mappings: readonly XmlMapping[] = [],
+): ReadText {
   const reports = new Reports(source);
   const refusal = scanXml(source.text, limits);
   if (refusal !== undefined) {
     reports.refuse(refusal);
     return { diagnostics: reports.diagnostics };
   }
-  const root = new XmlReading(reports, mapping?.texts ?? []).read();
+  const { root, mapping } = new XmlReading(reports, mappings).read();
   const located = root === undefined || reports.hasErrors ? undefined : mapping?.document(reports, root);
   return {
     diagnostics: reports.diagnostics,
@@ -58,19 +68,20 @@ type Mutable = Omit<XmlElement, 'text'> & {
 class XmlReading {
   readonly #reports: Reports;
   readonly #text: string;
-  readonly #texts: readonly string[];
+  readonly #mappings: readonly XmlMapping[];
   readonly #open: Mutable[] = [];
   #root: XmlElement | undefined;
+  #mapping: XmlMapping | undefined;
   #next: Mutable | undefined;
   #faults = 0;
 
-  constructor(reports: Reports, texts: readonly string[]) {
+  constructor(reports: Reports, mappings: readonly XmlMapping[]) {
     this.#reports = reports;
-    this.#texts = texts;
+    this.#mappings = mappings;
     this.#text = reports.source.text;
   }
 
-  read(): XmlElement | undefined {
+  read(): { readonly root: XmlElement | undefined; readonly mapping: XmlMapping | undefined } {
     const parser = new SaxesParser();
     parser.on('error', ({ message }) => this.#fault(parser.position, message));
     parser.on('xmldecl', ({ encoding }) => {
@@ -100,14 +111,17 @@ class XmlReading {
       this.#fault(parser.position, error instanceof Error ? error.message : String(error));
     }
     if (this.#root === undefined && this.#faults === 0) this.#fault(0, 'there is no element');
-    return this.#root;
+    return { root: this.#root, mapping: this.#mapping };
   }
 
   #enter(): void {
     const element = this.#next;
     if (element === undefined) return;
     this.#open.at(-1)?.children.push(element);
-    this.#root ??= element;
+    if (this.#root === undefined) {
+      this.#root = element;
+      this.#mapping = this.#mappings.find(({ root }) => root === element.name) ?? this.#mappings[0];
+    }
     this.#open.push(element);
   }
 
@@ -115,9 +129,9 @@ class XmlReading {
     const end = position - 1;
     const start = this.#text.lastIndexOf(this.#text[end] ?? '', end - 1) + 1;
     const nameStart = Math.max(this.#text.lastIndexOf(name, start - 1), 0);
-    const written = this.#text.slice(start, end);
-    const offsetAt = written.includes('&')
-      ? pieceOffsets(start, () => piecesOf(written, ENTITY, unitsOf))
+    const raw = this.#text.slice(start, end);
+    const offsetAt = raw.includes('&')
+      ? pieceOffsets(start, () => piecesOf(raw, ENTITY, unitsOf))
       : plainOffsets(start);
     return {
       name: named(name, nameStart),
@@ -127,15 +141,15 @@ class XmlReading {
 
   #beside(text: string, position: number): void {
     const element = this.#open.at(-1);
-    if (element !== undefined && this.#texts.includes(element.name)) {
+    if (element !== undefined && this.#mapping?.texts.includes(element.name)) {
       const { name: _name, start, end } = element;
       const value = `${element.text?.value ?? ''}${text}`;
       element.text = { kind: 'text', value, start, end, pointer: '', offsetAt: () => start };
       return;
     }
-    const found = text.trim();
-    if (found === '' || this.#faults > 0) return;
-    const start = Math.max(this.#text.lastIndexOf(found.slice(0, 1), position - 1), 0);
+    const content = text.trim();
+    if (content === '' || this.#faults > 0) return;
+    const start = Math.max(this.#text.lastIndexOf(content.slice(0, 1), position - 1), 0);
     const what = 'text between elements';
     const instead = 'write values as attributes, such as `<arg name="x" value="…"/>`';
     this.#reports.report('SW5003', { start, end: start + 1 }, { what, instead });
@@ -161,4 +175,70 @@ function unitsOf(entity: string): number {
 function named(value: string, start: number): LocatedText {
   const end = start + value.length;
   return { kind: 'text', value, start, end, pointer: '', offsetAt: plainOffsets(start) };
+}
+
+/**
+ * Bounds an XML text in one pass: nesting, elements and attributes. Document types, with their entities, and processing
+ * instructions are refused.
+ */
+function scanXml(text: string, limits: TextLimits): Refusal | undefined {
+  let depth = 0;
+  let elements = 0;
+  for (let index = text.indexOf('<'); index !== -1; index = text.indexOf('<', index)) {
+    if (text.startsWith('<!--', index)) index = endOf(text, '-->', index);
+    else if (text.startsWith('<![CDATA[', index)) index = endOf(text, ']]>', index);
+    else if (text[index + 1] === '!') {
+      return refused(
+        index,
+        'a document type (`<!…>`)',
+        'remove it: entities and document types are not read',
+      );
+    } else if (text[index + 1] === '?') {
+      const isDeclaration = index === 0 && /^<\?xml\s/.test(text);
+      if (!isDeclaration) return refused(index, 'a processing instruction (`<?…?>`)', 'remove it');
+      index = endOf(text, '?>', index);
+    } else if (text[index + 1] === '/') {
+      depth = Math.max(0, depth - 1);
+      index = endOf(text, '>', index);
+    } else {
+      elements += 1;
+      if (elements > limits.tokens) return overLimit(index, 'elements', limits.tokens);
+      const tag = tagAt(text, index);
+      if (tag.attributes > limits.attributes)
+        return overLimit(index, 'attributes of one element', limits.attributes);
+      // A tag without an end is not closed, whatever is in it.
+      if (!tag.isClosed) depth += 1;
+      if (depth > limits.depth) return overLimit(index, 'levels of nesting', limits.depth);
+      index = tag.end;
+    }
+  }
+  return undefined;
+}
+
+function endOf(text: string, close: string, start: number): number {
+  const end = text.indexOf(close, start);
+  return end === -1 ? text.length : end + close.length;
+}
+
+interface Tag {
+  readonly end: number;
+  readonly attributes: number;
+  readonly isClosed: boolean;
+}
+
+/** A start tag. Its end is the first `>` outside of quotes, or the next `<`: the parser may go on there. */
+function tagAt(text: string, start: number): Tag {
+  let attributes = 0;
+  let index = start + 1;
+  for (; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === '>') return { end: index + 1, attributes, isClosed: text[index - 1] === '/' };
+    if (character === '<') break;
+    if (character !== '"' && character !== "'") continue;
+    attributes += 1;
+    const end = text.indexOf(character, index + 1);
+    if (end === -1) return { end: text.length, attributes, isClosed: false };
+    index = end;
+  }
+  return { end: index, attributes, isClosed: false };
 }

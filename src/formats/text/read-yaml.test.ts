@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isCollection, isPair, parseDocument } from 'yaml';
-import { FILE_LIMITS } from './limits.js';
 import { SourceText } from './located.js';
 import { readYaml } from './read-yaml.js';
+import { FILE_LIMITS } from './reading.js';
 
 const LIMITS = { ...FILE_LIMITS, depth: 8 };
 

@@ -6,7 +6,6 @@ import {
   diagnostic,
 } from '../../graph/diagnostics/diagnostic.js';
 import type { Span } from '../../graph/source-location.js';
-import type { Refusal, TextLimits } from './limits.js';
 import type { Located, LocatedEntry, LocatedText, SourceText } from './located.js';
 
 /** What a reader makes of a text. Without a root there is an error among the diagnostics. */
@@ -24,18 +23,18 @@ const REFUSED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', '
 /** Collects the diagnostics of a file. */
 export class Reports {
   readonly source: SourceText;
-  readonly #found: Diagnostic[] = [];
+  readonly #all: Diagnostic[] = [];
 
   constructor(source: SourceText) {
     this.source = source;
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    return this.#found;
+    return this.#all;
   }
 
   get hasErrors(): boolean {
-    return this.#found.some(({ severity }) => severity === 'error');
+    return this.#all.some(({ severity }) => severity === 'error');
   }
 
   /** Reports a fault at a value, or at a range of offsets. */
@@ -45,7 +44,7 @@ export class Reports {
     params: DiagnosticParams<C>,
     details?: DiagnosticDetails,
   ): void {
-    this.#found.push(diagnostic(code, this.source.place(at.start, at.end, at.pointer), params, details));
+    this.#all.push(diagnostic(code, this.source.place(at.start, at.end, at.pointer), params, details));
   }
 
   /** Reports a fault at a span. */
@@ -55,12 +54,12 @@ export class Reports {
     params: DiagnosticParams<C>,
     details?: DiagnosticDetails,
   ): void {
-    this.#found.push(diagnostic(code, { file: this.source.file, span }, params, details));
+    this.#all.push(diagnostic(code, { file: this.source.file, span }, params, details));
   }
 
   /** Adds diagnostics that another part of the product has found. */
   add(diagnostics: readonly Diagnostic[]): void {
-    this.#found.push(...diagnostics);
+    this.#all.push(...diagnostics);
   }
 
   refuse({ offset, why }: Refusal): void {
@@ -80,11 +79,12 @@ export class MapEntries {
     this.#reports = reports;
   }
 
-  add(key: LocatedText, value: Located): void {
+  /** @param name the key as messages show it. */
+  add(key: LocatedText, value: Located, name = key.value): void {
     const first = this.#byName.get(key.value);
     if (first !== undefined) {
       const related = [{ message: 'first written here', place: this.#reports.source.placeOf(first) }];
-      this.#reports.report('SW5004', key, { key: key.value }, { related });
+      this.#reports.report('SW5004', key, { key: name }, { related });
       return;
     }
     this.#byName.set(key.value, key);
@@ -93,4 +93,53 @@ export class MapEntries {
       this.#reports.report('SW5003', key, { what: `the key \`${key.value}\``, instead });
     } else this.entries.push({ key, value });
   }
+}
+
+/** What a spec file may be. More is refused before the text reaches a parser. */
+export interface TextLimits {
+  /** Length in UTF-16 code units. */
+  readonly length: number;
+  /** Values inside each other. */
+  readonly depth: number;
+  /** Scalars, keys and brackets of YAML and JSON, or elements of XML. */
+  readonly tokens: number;
+  /** Aliases of YAML. */
+  readonly aliases: number;
+  /** Values behind aliases, counted each time. */
+  readonly expanded: number;
+  /** Attributes of one element of XML. */
+  readonly attributes: number;
+}
+
+/** Limits of files of the project. */
+export const FILE_LIMITS: TextLimits = {
+  length: 1_048_576,
+  depth: 64,
+  tokens: 200_000,
+  aliases: 50,
+  expanded: 20_000,
+  attributes: 64,
+};
+
+/** Limits of text that others wrote. */
+export const UNTRUSTED_LIMITS: TextLimits = { ...FILE_LIMITS, length: 262_144 };
+
+/** Limits of XML: it is read more slowly. */
+export const XML_LIMITS: TextLimits = { ...UNTRUSTED_LIMITS, tokens: 20_000 };
+
+/** Why a text is refused, at an offset. */
+export interface Refusal {
+  readonly offset: number;
+  /** `nesting`, with `limit`, or a construct, with its reason. */
+  readonly why:
+    | { readonly kind: 'limit'; readonly what: string; readonly limit: number }
+    | { readonly kind: 'construct'; readonly what: string; readonly instead: string };
+}
+
+export function overLimit(offset: number, what: string, limit: number): Refusal {
+  return { offset, why: { kind: 'limit', what, limit } };
+}
+
+export function refused(offset: number, what: string, instead: string): Refusal {
+  return { offset, why: { kind: 'construct', what, instead } };
 }

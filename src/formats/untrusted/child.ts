@@ -1,6 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import { lowerSpec } from '../spec-files.js';
-import { UNTRUSTED_LIMITS } from '../text/limits.js';
+import { UNTRUSTED_LIMITS } from '../text/reading.js';
 import type { ChildRequest, ChildResponse } from './parse-untrusted.js';
 
 /** The process that reads one text which others wrote. */

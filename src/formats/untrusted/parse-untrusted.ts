@@ -2,13 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { nodesOf } from '../../graph/nodes.js';
-import type { LoweredDocument } from '../orchestrator/document.js';
+import type { SpecDocument } from '../dialects/dialects.js';
 import { isFromSource, packageFile, programFile } from '../own-files.js';
 import { pnpFlags } from '../plug-n-play.js';
 import { checkSpecs, type ParseOptions, type SpecWorkflows } from '../spec-files.js';
-import { UNTRUSTED_LIMITS } from '../text/limits.js';
 import { SourceText } from '../text/located.js';
-import { Reports } from '../text/reading.js';
+import { Reports, UNTRUSTED_LIMITS } from '../text/reading.js';
 
 /** What the child is asked to read. */
 export interface ChildRequest extends Pick<ParseOptions, 'file' | 'format'> {
@@ -18,7 +17,7 @@ export interface ChildRequest extends Pick<ParseOptions, 'file' | 'format'> {
 /** What it has read. */
 export interface ChildResponse {
   readonly diagnostics: readonly Diagnostic[];
-  readonly document?: LoweredDocument;
+  readonly document?: SpecDocument;
 }
 
 /** How long one text may take. */
@@ -52,11 +51,11 @@ export async function parseUntrustedWorkflows(
   const { diagnostics, document } = await readInChild({ text, file, format });
   const beyond = document === undefined ? [] : beyondLimits(document);
   reports.add([...diagnostics, ...beyond]);
-  const isRead = document !== undefined && beyond.length === 0;
-  return checkSpecs([{ reports, ...(isRead ? { document } : {}) }], registered);
+  const isUsable = document !== undefined && beyond.length === 0;
+  return checkSpecs([{ reports, ...(isUsable ? { document } : {}) }], registered);
 }
 
-function beyondLimits({ graphs }: LoweredDocument): readonly Diagnostic[] {
+function beyondLimits({ graphs }: SpecDocument): readonly Diagnostic[] {
   const workflow = graphs[MAX_WORKFLOWS];
   if (workflow !== undefined)
     return [diagnostic('SW5001', workflow.source, { what: 'workflows', limit: MAX_WORKFLOWS })];

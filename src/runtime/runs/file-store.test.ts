@@ -5,13 +5,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { ask, required, wait } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
-import { FileRunStore } from './file-store.js';
+import type { JournalRunStore } from './journal-run-store.js';
 import { FakeClock } from './run/fake-clock.fixture.js';
 import type { RunLimits, Waiter } from './run-store.js';
+import { fileStore } from './run-stores.js';
 import { ada, bob, codeOf, envelopeIn, ok, settle } from './store.fixture.js';
 
 let folder: string;
-const opened: FileRunStore[] = [];
+const opened: JournalRunStore[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'stepwright-runs-'));
@@ -30,8 +31,8 @@ const waiter: Waiter = {
 let ids = 0;
 
 /** A store on the file of the test, as a process has it. */
-function open(clock: FakeClock, limits: Partial<RunLimits> = {}): FileRunStore {
-  const store = new FileRunStore(join(folder, 'runs.db'), {
+function open(clock: FakeClock, limits: Partial<RunLimits> = {}): JournalRunStore {
+  const store = fileStore(join(folder, 'runs.db'), {
     calls: {
       callTool: async (_, input) => ok(input),
       readResource: async () => ({ ok: true, value: {} }),

@@ -294,6 +294,7 @@ describe('a run that waits for a time', () => {
 
   test('is waited for where the time comes before the answer is due', async () => {
     const store = new Store();
+    await store.open();
     const started = store.start(nap, {}, { answerMs: 60_001 });
     store.clock.pass(60_000);
     expect(await started).toMatchObject({ status: 'completed' });
@@ -305,6 +306,7 @@ describe('the request that waits for a run', () => {
   test('is answered at its deadline; the run goes on', async () => {
     let finish: (value: ReturnType<typeof ok>) => void = () => {};
     const store = new Store({ 'tool-slow': () => new Promise((resolve) => (finish = resolve)) });
+    await store.open();
     const started = store.start(graph(chain(call('slow'), done('out', step('slow')))));
     store.clock.pass(44_999);
     expect((await store.get('run-1')).status).toBe('running');
@@ -324,6 +326,7 @@ describe('the request that waits for a run', () => {
       },
     });
     const abort = new AbortController();
+    await store.open();
     const started = store.start(
       graph([call('slow')]),
       {},

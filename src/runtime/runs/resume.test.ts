@@ -22,7 +22,7 @@ import type { Submission, SubmitAnswer } from './run-store.js';
 import { FaultyJournal } from './store/faulty-journal.fixture.js';
 import type { JournalEntry } from './store/journal.js';
 import { MemoryJournal } from './store/memory-journal.js';
-import { ada, broken, copyOf, eve, ok, Store, settle, type Tool } from './store.fixture.js';
+import { ada, broken, codeOf, copyOf, eve, ok, Store, settle, type Tool } from './store.fixture.js';
 
 const fn = (name: string, ...args: Expr[]): Expr => ({ kind: 'call', fn: name, args });
 const secret = (name: string): Input => ({ ...required(name), secret: true });
@@ -224,7 +224,11 @@ async function play(scenario: Scenario) {
   journal.now = () => store.clock.now();
   const { of, given } = scenario;
   const start = scenario.input ?? {};
-  const mask = new RunMask(of, { input: start, secretInputs, ...(given === undefined ? {} : { given }) });
+  const mask = new RunMask(of, {
+    input: start,
+    secretInputs,
+    ...(given === undefined ? {} : { argumentTexts: given }),
+  });
   const request = store.waiter();
   await store.store.start({ owner: ada, graph: of, input: start, mask }, request);
   const rests = [];
@@ -248,7 +252,7 @@ describe.each(Object.entries(scenarios))('%s: a run that is taken over', (_name,
     expect(rests.length).toBe(scenario.steps.length + 1);
     for (const { entries, now, told: before } of rests) {
       const store = storeOf(scenario, await copyOf(journal, entries), now);
-      expect(await store.store.resume('run-1')).toBe(true);
+      await store.store.resumeAll();
       await rest();
       expect(await told(store, scenario)).toEqual(before);
     }
@@ -259,7 +263,7 @@ describe.each(Object.entries(scenarios))('%s: a run that is taken over', (_name,
     const last = rests.at(-1);
     for (let count = 1; count <= (last?.entries ?? 0); count += 1) {
       const store = storeOf(scenario, await copyOf(journal, count), journal.times[count - 1]);
-      expect(await store.store.resume('run-1')).toBe(true);
+      await store.store.resumeAll();
       await rest();
       for (const each of scenario.steps) await take(store, each);
       expect(timeless(await told(store, scenario))).toEqual(timeless(last?.told));
@@ -273,7 +277,7 @@ describe.each(Object.entries(scenarios))('%s: a run whose journal fails', (_name
   async function tracedWith(journal: MemoryJournal) {
     const { of, input: start = {}, given = [] } = scenario;
     const store = storeOf(scenario, journal);
-    const mask = new RunMask(of, { input: start, given, secretInputs });
+    const mask = new RunMask(of, { input: start, argumentTexts: given, secretInputs });
     const trace = createTrace({ graph: of, mask, describeTool: () => undefined, given, instructions: [] });
     const reports: unknown[] = [];
     const progress = createProgress(of, (...report) => reports.push(report));
@@ -302,7 +306,7 @@ describe.each(Object.entries(scenarios))('%s: a run whose journal fails', (_name
         const faulty = new FaultyJournal((write) => (write === failing ? how : undefined));
         expect(await tracedWith(faulty)).toEqual(expected);
         const store = storeOf(scenario, await copyOf(faulty), scenario.steps.at(-1)?.at);
-        await store.store.resume('run-1');
+        await store.store.resumeAll();
         await rest();
         expect(await told(store, scenario)).toEqual(expected.told);
       }
@@ -311,6 +315,8 @@ describe.each(Object.entries(scenarios))('%s: a run whose journal fails', (_name
 });
 
 test('a run that the journal does not have cannot be taken over', async () => {
-  expect(await new Store().store.resume('run-1')).toBe(false);
-  expect(await new Store({}, {}, new MemoryJournal()).store.resume('run-1')).toBe(false);
+  for (const store of [new Store(), new Store({}, {}, new MemoryJournal())]) {
+    await store.store.resumeAll();
+    expect(codeOf(await store.store.get(ada, 'run-1'))).toBe('WORKFLOW_NOT_FOUND');
+  }
 });

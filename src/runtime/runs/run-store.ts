@@ -6,10 +6,10 @@ import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { jsonSize } from '../tools/to-json.js';
-import type { Envelope, EnvelopeStatus } from './envelope.js';
-import type { ForkOrigin } from './fork-origin.js';
 import type { IdentifiedRequest } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
+import type { Envelope, EnvelopeStatus } from './run/envelope.js';
+import type { ForkOrigin } from './store/host-rows.js';
 import type { HostRow, LoadedRun, RunListing } from './store/journal.js';
 
 /**

@@ -8,14 +8,14 @@ import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { ask, wait } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
-import { type OperatorCommand, operatorItem } from './operate/operator-commands.js';
+import { type OperatorCommand, operatorItem } from './actions/operator-commands.js';
+import { JournalRunStore } from './journal-run-store.js';
 import { FakeClock } from './run/fake-clock.fixture.js';
-import type { RunLimits, RunQuery, Waiter } from './run-store.js';
-import { SharedRunStore } from './shared-store.js';
+import { FILE_LIMITS, type RunLimits, type RunQuery, type Waiter } from './run-store.js';
 import { request } from './store/journal.js';
 import type { SqliteDriver } from './store/sqlite/driver.js';
 import { SqliteJournal } from './store/sqlite/sqlite-journal.js';
-import { ada, bob, codeOf, envelopeIn, never, ok, settle, type Tool } from './store.fixture.js';
+import { ada, bob, codeOf, envelopeIn, never, ok, settle, type Tool, unattended } from './store.fixture.js';
 
 let folder: string;
 const opened: Process[] = [];
@@ -35,7 +35,7 @@ class Process {
   readonly clock = new FakeClock();
   readonly log: string[] = [];
   readonly calls: string[] = [];
-  readonly store: SharedRunStore;
+  readonly store: JournalRunStore;
 
   private constructor(
     readonly name: string,
@@ -43,27 +43,29 @@ class Process {
     tools: Readonly<Record<string, Tool>>,
     limits: Partial<RunLimits>,
   ) {
-    this.store = new SharedRunStore({
-      calls: {
-        callTool: async (tool, input, context) => {
-          this.calls.push(tool);
-          return (tools[tool] ?? ok)(input, context);
+    this.store = new JournalRunStore(
+      { hasRuns: true, open: async () => ({ journal: unattended(journal) }) },
+      {
+        calls: {
+          callTool: async (tool, input, context) => {
+            this.calls.push(tool);
+            return (tools[tool] ?? ok)(input, context);
+          },
+          readResource: async () => ({ ok: true, value: {} }),
+          evaluate: async () => ok(null),
         },
-        readResource: async () => ({ ok: true, value: {} }),
-        evaluate: async () => ok(null),
+        schemas: new SchemaCompiler(),
+        clock: this.clock,
+        secretInputs: () => [],
+        toolSafety: (tool) => (tool === 'tool-charge' ? 'none' : 'key'),
+        holdsUnsafeCalls: true,
+        resultFailure: (_, value) =>
+          typeof value === 'string' ? undefined : { code: 'E_OUTPUT_SCHEMA', message: 'must be string' },
+        log: (text) => void this.log.push(String(text)),
+        newRunId: () => `run-${++ids}`,
+        limits: { ...FILE_LIMITS, ...limits },
       },
-      schemas: new SchemaCompiler(),
-      clock: this.clock,
-      secretInputs: () => [],
-      toolSafety: (tool) => (tool === 'tool-charge' ? 'none' : 'key'),
-      holdsUnsafeCalls: true,
-      resultFailure: (_, value) =>
-        typeof value === 'string' ? undefined : { code: 'E_OUTPUT_SCHEMA', message: 'must be string' },
-      log: (text) => void this.log.push(String(text)),
-      newRunId: () => `run-${++ids}`,
-      journal,
-      limits,
-    });
+    );
   }
 
   static async begin(
@@ -96,7 +98,7 @@ class Process {
   }
 
   async end(): Promise<void> {
-    this.store.leaveAll();
+    this.store.endAll('the end');
     await this.journal.close();
   }
 }
@@ -217,7 +219,7 @@ describe('two processes on a file', () => {
     expect(loads).toHaveBeenCalledTimes(2);
     const other = await Process.begin('other');
     const read = vi.spyOn(other.journal, 'load');
-    await other.store.resumeAll();
+    await other.store.lookAfter();
     expect(read).not.toHaveBeenCalled();
   });
 
@@ -226,7 +228,7 @@ describe('two processes on a file', () => {
     const one = await Process.begin('one');
     const id = await one.start(nap);
     await one.store.lookAfter();
-    expect(await one.store.nextDue()).toBe(one.clock.now() + 100_000);
+    expect(await one.journal.index.nextDue()).toBe(one.clock.now() + 100_000);
     one.clock.pass(100_000);
     await one.store.lookAfter();
     one.clock.pass(0);

@@ -4,12 +4,13 @@ import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { encodedLog } from '../tools/log.js';
 import type { CallContext, CallPort, ToolOutcome } from '../tools/port.js';
-import type { Envelope } from './envelope.js';
-import { MemoryRunStore } from './memory-store.js';
+import type { JournalRunStore, RunStoreOptions } from './journal-run-store.js';
 import type { IdentifiedRequest } from './request.js';
+import type { Envelope } from './run/envelope.js';
 import { FakeClock } from './run/fake-clock.fixture.js';
 import type { RunLimits, Submission, SubmitAnswer, Waiter } from './run-store.js';
-import type { InboxItem, Journal } from './store/journal.js';
+import { journalStore, memoryStore } from './run-stores.js';
+import type { InboxItem, Journal, RunJournal } from './store/journal.js';
 import { MemoryJournal } from './store/memory-journal.js';
 
 export type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
@@ -34,7 +35,8 @@ type Overrides = Partial<Omit<Waiter, 'request'>> & { readonly request?: Partial
 export class Store {
   readonly clock = new FakeClock();
   readonly log: string[] = [];
-  readonly store: MemoryRunStore;
+  readonly options: RunStoreOptions;
+  readonly store: JournalRunStore;
   #ids = 0;
 
   constructor(
@@ -55,7 +57,7 @@ export class Store {
         return { ok: true };
       },
     };
-    this.store = new MemoryRunStore({
+    this.options = {
       calls,
       schemas: new SchemaCompiler(),
       clock: this.clock,
@@ -65,8 +67,8 @@ export class Store {
       log: encodedLog((text) => this.log.push(text)),
       newRunId: () => `run-${++this.#ids}`,
       limits,
-      ...(journal === undefined ? {} : { journal }),
-    });
+    };
+    this.store = journal === undefined ? memoryStore(this.options) : journalStore(journal, this.options);
   }
 
   waiter(more: Overrides = {}): Waiter {
@@ -81,6 +83,11 @@ export class Store {
 
   async start(graph: Graph, input: JsonObject = {}, more: Overrides = {}): Promise<Envelope> {
     return envelopeIn(await this.store.start({ owner: ada, graph, input }, this.waiter(more)));
+  }
+
+  /** Opens the store: then a run starts at once. */
+  async open(): Promise<void> {
+    await this.store.list(ada);
   }
 
   submit(id: string, submission: Submission, owner: Owner = ada): Promise<SubmitAnswer> {
@@ -106,6 +113,22 @@ export function codeOf(answer: SubmitAnswer): string {
 /** Lets everything happen that needs no time. */
 export function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A journal whose runs a test looks after: its store does not. */
+export function unattended<T extends RunJournal>(journal: T): T {
+  const leases = bound(journal.leases, { intervalMs: 2 ** 30 });
+  return bound(journal, { leases } as Partial<T>);
+}
+
+function bound<T extends object>(target: T, replaced: Partial<T>): T {
+  return new Proxy(target, {
+    get(object, name) {
+      if (Object.hasOwn(replaced, name)) return replaced[name as keyof T];
+      const member: unknown = Reflect.get(object, name, object);
+      return typeof member === 'function' ? member.bind(object) : member;
+    },
+  });
 }
 
 /** A journal with the first entries of the run of another one. */

@@ -3,6 +3,13 @@ import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import { bodyText, escapeUnprintable, jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 
+export interface MaskOptions {
+  /** How many UTF-16 code units a secret has at least that is searched for. Default: {@link SHORT_SECRET}. */
+  readonly shortest?: number;
+  /** Called once with each text that is masked from now on. Default: none. */
+  readonly onText?: (text: string) => void;
+}
+
 /**
  * Secrets with fewer UTF-16 code units cannot be searched for, since every text holds an `a`: they are masked where they
  * are a whole value or text. See `CallMask` for what a call makes of them.
@@ -39,13 +46,12 @@ export class Mask implements Masking {
   #texts: Set<string> | undefined;
   #values: WeakSet<object> | undefined;
 
+  readonly #shortest: number;
   readonly #onText: ((text: string) => void) | undefined;
 
-  /**
-   * @param secrets values to mask, as {@link add}.
-   * @param onText called once with each text that is masked from now on. Default: none.
-   */
-  constructor(secrets: Iterable<Json> = [], onText?: (text: string) => void) {
+  /** @param secrets values to mask, as {@link add}. */
+  constructor(secrets: Iterable<Json> = [], { shortest = SHORT_SECRET, onText }: MaskOptions = {}) {
+    this.#shortest = shortest;
     this.#onText = onText;
     for (const secret of secrets) this.add(secret);
   }
@@ -79,8 +85,9 @@ export class Mask implements Masking {
     this.#texts.add(text);
     this.#onText?.(text);
     for (const form of formsOf(text)) {
-      if (form.length >= SHORT_SECRET) this.#long.add(form);
-      else if (form !== '') {
+      if (form === '') continue;
+      if (form.length >= this.#shortest) this.#long.add(form);
+      else {
         this.#short ??= new Set();
         this.#short.add(form);
       }

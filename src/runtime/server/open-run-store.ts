@@ -1,13 +1,9 @@
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { valuePort } from '../runs/actions/model-values.js';
-import { FileRunStore } from '../runs/file-store.js';
-import { MemoryRunStore } from '../runs/memory-store.js';
-import { processClock } from '../runs/run/clock.js';
+import type { RunStoreOptions } from '../runs/journal-run-store.js';
 import type { RunStore } from '../runs/run-store.js';
-import type { RunStoreOptions } from '../runs/run-store-options.js';
-import { SharedRunStore } from '../runs/shared-store.js';
-import { isShared } from '../runs/store/journal.js';
+import { fileStore, journalStore, memoryStore } from '../runs/run-stores.js';
 import type { Toolset } from '../tools/toolset.js';
 import { missingToolsOf } from './definitions.js';
 import type { ResolvedSettings } from './options.js';
@@ -23,7 +19,6 @@ export function openRunStore(
   const options: RunStoreOptions = {
     calls: toolset,
     schemas,
-    clock: processClock,
     secretInputs,
     toolSafety,
     isPrivate,
@@ -35,9 +30,6 @@ export function openRunStore(
     limits,
     ...defined({ refusal, telemetry }),
   };
-  if (storePath !== undefined) return new FileRunStore(storePath, options);
-  if (journal === undefined) return new MemoryRunStore(options);
-  return isShared(journal)
-    ? new SharedRunStore({ ...options, journal })
-    : new MemoryRunStore({ ...options, journal });
+  if (storePath !== undefined) return fileStore(storePath, options);
+  return journal === undefined ? memoryStore(options) : journalStore(journal, options);
 }

@@ -6,7 +6,7 @@ import type { Domain } from '../../graph/domain.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { PlanningHints } from '../../infer/tool.js';
 import type { ModelFunction } from '../runs/actions/model-values.js';
-import type { OwnerRule } from '../runs/run-owner.js';
+import type { OwnerRule } from '../runs/run/owner.js';
 import { DEFAULT_LIMITS, FILE_LIMITS, type RunLimits } from '../runs/run-store.js';
 import type { Journal } from '../runs/store/journal.js';
 import type { WithFactories } from '../tools/factories.js';

@@ -5,7 +5,6 @@ import { nodesOf } from '../../graph/nodes.js';
 import { clip } from '../../graph/printable-text.js';
 import { unanswerable } from '../runs/actions/answerers.js';
 import type { RunStore } from '../runs/run-store.js';
-import { RunStoreOnDemand } from '../runs/run-store-on-demand.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
@@ -15,6 +14,7 @@ import type { UpstreamDrift } from './catalogue/upstream-drift.js';
 import { type RunTool, runToolsFor } from './composite/run-tools.js';
 import { type Registered, runTraitsOf } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
+import { openRunStore } from './open-run-store.js';
 import type { ResolvedSettings } from './options.js';
 import { RequestGate } from './requests/limits.js';
 import { PromptRenderer } from './requests/prompt-renderer.js';
@@ -46,11 +46,10 @@ export class ServerParts {
     readonly schemas: SchemaCompiler,
     registered: Registered,
   ) {
-    const { hooks, log, journal, storePath } = settings;
+    const { hooks, log, storePath } = settings;
     this.lifecycle = new Lifecycle(hooks, log);
     this.renderer = new PromptRenderer(registry, factories, settings);
-    const hasRuns = journal !== undefined || storePath !== undefined;
-    this.runs = new RunStoreOnDemand(() => this.#openRuns(), hasRuns);
+    this.runs = this.#runStore();
     this.base = new LiveCatalogue(this, baseLayer(settings), undefined, registered);
     for (const warning of this.base.current.warnings)
       log(warning, { event: 'workflow.warning', level: 'warning' });
@@ -118,8 +117,7 @@ export class ServerParts {
     );
   }
 
-  async #openRuns(): Promise<RunStore> {
-    const { openRunStore } = await import('./open-run-store.js');
+  #runStore(): RunStore {
     const { toolset, settings, schemas } = this;
     return openRunStore(toolset, settings, {
       schemas,

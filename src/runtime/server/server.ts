@@ -5,7 +5,7 @@ import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
 import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
-import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run-owner.js';
+import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run/owner.js';
 import type { RunStore } from '../runs/run-store.js';
 import { CallMask } from '../secrets/call-mask.js';
 import { maskedError, thrownFailure } from '../tools/exceptions.js';

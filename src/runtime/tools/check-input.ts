@@ -2,11 +2,11 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { SchemaCompiler, ValueFault } from '../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
-import { oneLine } from '../../graph/printable-text.js';
+import { clip, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
 import { type DEPTH_LIMIT, findProtoKey, pointerOf, type SIZE_LIMIT, toJson } from './to-json.js';
-import { message, toolTexts } from './tool-texts.js';
+import { inObject, message, quoted, subject, toolTexts } from './tool-texts.js';
 
 export type CheckedInput =
   /** What `execute` is given: a copy of its own, with the defaults and transforms of the tool's schema. */
@@ -67,7 +67,10 @@ export function receivedJson(input: unknown): ReceivedJson {
   }
   const proto = findProtoKey(copy.value);
   if (proto === undefined) return copy;
-  return { ok: false, problem: { pointer: proto, message: toolTexts.forbiddenKey(proto) } };
+  return {
+    ok: false,
+    problem: { pointer: proto, message: `unknown argument \`__proto__\`${inObject(proto)}` },
+  };
 }
 
 /**
@@ -94,10 +97,10 @@ function unknownArguments(input: Json, schema: JsonSchema): Problem[] {
   if (!isJsonObject(input) || !isJsonObject(properties)) return [];
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name));
   if (unknown.length === 0 || OPENING.some((keyword) => schema[keyword] !== undefined)) return [];
-  const known = Object.keys(properties);
+  const names = Object.keys(properties);
   return unknown.map((name) => ({
     pointer: '',
-    message: toolTexts.unknownArgument(name, '', nearestName(name, known)),
+    message: toolTexts.unknownArgument(name, '', nearestName(name, names)),
   }));
 }
 
@@ -139,15 +142,15 @@ export type CheckedArguments =
  */
 export async function checkArguments(
   tool: string,
-  given: JsonObject,
+  args: JsonObject,
   schema: JsonSchema,
   schemas: SchemaCompiler,
   secret: readonly string[] = [],
 ): Promise<CheckedArguments> {
-  const checked = await checkInput(given, { tool, jsonSchema: schema }, schemas);
+  const checked = await checkInput(args, { tool, jsonSchema: schema }, schemas);
   if (checked.ok) return { ok: true, input: checked.input as JsonObject };
   const { failure } = checked;
-  const repairs = pointersIn(failure).flatMap((pointer) => repairOf(given, pointer, schema, schemas, secret));
+  const repairs = pointersIn(failure).flatMap((pointer) => repairOf(args, pointer, schema, schemas, secret));
   if (repairs.length === 0) return { ok: false, failure };
   return {
     ok: false,
@@ -167,7 +170,7 @@ function pointersIn({ details }: Failure): string[] {
 
 /** The repair of a value that only has the wrong type. */
 function repairOf(
-  given: JsonObject,
+  args: JsonObject,
   pointer: string,
   schema: JsonSchema,
   schemas: SchemaCompiler,
@@ -177,14 +180,16 @@ function repairOf(
     .slice(1)
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const wrong = valueAt(given, path);
+  const wrong = valueAt(args, path);
   const right = wrong === undefined ? undefined : otherType(wrong);
   if (wrong === undefined || right === undefined) return [];
-  const repaired = replaced(given, path, right);
+  const repaired = replaced(args, path, right);
   const isRight = !schemas
     .check(schema, repaired)
     .some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`));
-  return isRight && !secret.includes(path[0] ?? '') ? [toolTexts.sendInstead(right, wrong)] : [];
+  return isRight && !secret.includes(path[0] ?? '')
+    ? [`send ${clip(jsonText(right))}, not ${clip(jsonText(wrong))}`]
+    : [];
 }
 
 /** The same in the type it was probably meant in: `5` for `"5"`, `"5"` for `5`. */
@@ -250,7 +255,7 @@ export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): Proble
     issues.map(({ message, path = [] }) => {
       const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
       const pointer = pointerOf(keys);
-      return { pointer, message: toolTexts.issue(pointer, message) };
+      return { pointer, message: pointer === '' ? message : `${quoted(pointer)}: ${message}` };
     }),
   );
 }
@@ -262,13 +267,13 @@ function schemaProblem(error: ValueFault, schema: JsonSchema): Problem {
     case 'required':
     case 'dependentRequired': {
       const missing = String(params.missingProperty);
-      return { pointer, message: toolTexts.missingRequired(missing, pointer), missing };
+      return { pointer, message: `missing required ${quoted(missing)}${inObject(pointer)}`, missing };
     }
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(params.additionalProperty ?? params.unevaluatedProperty);
-      const known = pointer === '' && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
-      return { pointer, message: toolTexts.unknownArgument(name, pointer, nearestName(name, known)) };
+      const names = pointer === '' && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
+      return { pointer, message: toolTexts.unknownArgument(name, pointer, nearestName(name, names)) };
     }
     case 'type':
       return { pointer, message: toolTexts.mustBe(pointer, typeWords(params.type)) };
@@ -279,7 +284,10 @@ function schemaProblem(error: ValueFault, schema: JsonSchema): Problem {
     case 'format':
       return { pointer, message: toolTexts.wrongFormat(pointer, String(params.format)) };
     case 'pattern':
-      return { pointer, message: toolTexts.wrongPattern(pointer, String(params.pattern)) };
+      return {
+        pointer,
+        message: `${subject(pointer)} must match pattern "${oneLine(String(params.pattern), 80)}"`,
+      };
     default:
       return {
         pointer,
@@ -303,12 +311,17 @@ function unionProblem(union: ValueFault, errors: readonly ValueFault[]): Problem
     if (arm.keyword === 'enum') return valueWords(arm.params.allowedValues);
     return undefined;
   });
-  const known = wanted.filter((words) => words !== undefined);
+  const alternatives = wanted.filter((words) => words !== undefined);
   const what =
-    known.length === arms.length && known.length > 0 ? [...new Set(known)].join(' or ') : undefined;
+    alternatives.length === arms.length && alternatives.length > 0
+      ? [...new Set(alternatives)].join(' or ')
+      : undefined;
   return {
     pointer,
-    message: what === undefined ? toolTexts.noAlternative(pointer) : toolTexts.mustBe(pointer, what),
+    message:
+      what === undefined
+        ? `${subject(pointer)} has none of the allowed forms`
+        : toolTexts.mustBe(pointer, what),
   };
 }
 
@@ -323,6 +336,6 @@ function valueWords(values: unknown): string {
 }
 
 function distinct(problems: readonly Problem[]): Problem[] {
-  const seen = new Set<string>();
-  return problems.filter(({ message }) => !seen.has(message) && seen.add(message));
+  const messages = new Set<string>();
+  return problems.filter(({ message }) => !messages.has(message) && messages.add(message));
 }

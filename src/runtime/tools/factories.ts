@@ -8,7 +8,7 @@ import {
   type UntypedFactory,
 } from './instances.js';
 import type { AnyClass, Registry } from './registry.js';
-import { toolTexts } from './tool-texts.js';
+import { inBrackets, quoted, toolTexts } from './tool-texts.js';
 
 type ClassEntries = Readonly<Record<string, { readonly class: AnyClass }>>;
 
@@ -92,7 +92,7 @@ export class FactoriesError extends Error {
   override readonly name = 'FactoriesError';
 
   constructor(readonly problems: readonly string[]) {
-    super(toolTexts.factoriesRefused(problems));
+    super(`the server cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
   }
 }
 
@@ -100,18 +100,26 @@ export class FactoriesError extends Error {
 export function factoryProblems(registry: Registry, factories: UntypedFactories): string[] {
   const { tools = {}, resources = {}, promptClasses = {}, create, instances = 'process' } = factories;
   const { prompts = {} } = registry;
-  const isMade = create !== undefined;
+  const hasCreate = create !== undefined;
   const problems = [
-    ...classProblems({ kind: 'tool', method: 'execute', isMade }, registry.tools, tools),
-    ...classProblems({ kind: 'prompt', method: 'render', isMade }, prompts, promptClasses),
-    ...(INSTANCE_SCOPES.includes(instances) ? [] : [toolTexts.badScope(INSTANCE_SCOPES, instances)]),
-    ...(isMade && typeof create !== 'function' ? [toolTexts.badCreate(typeof create)] : []),
+    ...classProblems({ kind: 'tool', method: 'execute', hasCreate: hasCreate }, registry.tools, tools),
+    ...classProblems({ kind: 'prompt', method: 'render', hasCreate: hasCreate }, prompts, promptClasses),
+    ...(INSTANCE_SCOPES.includes(instances)
+      ? []
+      : [`instances must be '${INSTANCE_SCOPES.join("', '")}', not ${JSON.stringify(instances)}`]),
+    ...(hasCreate && typeof create !== 'function'
+      ? [
+          `create must be a function that makes an instance of a class, and is a value of type ${typeof create}`,
+        ]
+      : []),
   ];
   for (const [name, entry] of Object.entries(registry.resources)) {
     if (entry.text !== undefined || entry.file !== undefined || Object.hasOwn(resources, name)) continue;
     if (!hasMethod(entry.class.prototype, 'read'))
-      problems.push(toolTexts.resourceWithoutContent(name, entry.class.name));
-    else if (entry.class.length > 0 && !isMade)
+      problems.push(
+        `resource ${quoted(name)}: it has neither embedded text, nor a file, nor a read() method on ${entry.class.name}`,
+      );
+    else if (entry.class.length > 0 && !hasCreate)
       problems.push(toolTexts.factoryMissing('resource', name, entry.class.name));
   }
   return [
@@ -127,23 +135,28 @@ interface ClassKind {
   /** What each class must have. */
   readonly method: string;
   /** Whether `create` makes the instances. */
-  readonly isMade: boolean;
+  readonly hasCreate: boolean;
 }
 
 function classProblems(
-  { kind, method, isMade }: ClassKind,
+  { kind, method, hasCreate }: ClassKind,
   entries: ClassEntries,
   factories: object,
 ): string[] {
   return Object.entries(entries).flatMap(([name, { class: cls }]) => {
     if (Object.hasOwn(factories, name)) return [];
-    if (cls.length > 0 && !isMade) return [toolTexts.factoryMissing(kind, name, cls.name)];
-    return hasMethod(cls.prototype, method) ? [] : [toolTexts.classWithout(kind, name, cls.name, method)];
+    if (cls.length > 0 && !hasCreate) return [toolTexts.factoryMissing(kind, name, cls.name)];
+    return hasMethod(cls.prototype, method)
+      ? []
+      : [`${kind} ${quoted(name)}: ${cls.name} has no ${method}() method`];
   });
 }
 
 function unknown(kind: string, factories: object, entries: ClassEntries): string[] {
   return Object.keys(factories)
     .filter((name) => !Object.hasOwn(entries, name))
-    .map((name) => toolTexts.factoryUnknown(kind, name, nearestName(name, Object.keys(entries))));
+    .map(
+      (name) =>
+        `a factory is given for ${kind} ${quoted(name)}, which the registry does not have${inBrackets(nearestName(name, Object.keys(entries)))}`,
+    );
 }

@@ -18,7 +18,7 @@ import { type CallContext, callerOf, type ResourceOutcome } from './port.js';
 import type { Registry, ResourceEntry } from './registry.js';
 import { readContent } from './resource-content.js';
 import { requestContextOf } from './tool-context.js';
-import { message, toolTexts } from './tool-texts.js';
+import { inBrackets, message, quoted, toolTexts } from './tool-texts.js';
 
 /** A template of addresses, and who knows what its variables may be. */
 export interface TemplateInfo {
@@ -55,7 +55,9 @@ export class Resources {
       if ('problem' in address) problems.push(address.problem);
       else addresses.set(name, address);
       if (entry.file !== undefined && entry.text === undefined && !hasFile(this.#root, entry.file))
-        problems.push(toolTexts.fileMissing(name, entry.file, this.#root));
+        problems.push(
+          `resource ${quoted(name)}: there is no file ${quoted(entry.file)} in ${quoted(this.#root)}`,
+        );
     }
     this.problems = problems;
     this.#addresses = addresses;
@@ -84,9 +86,11 @@ export class Resources {
       return {
         names,
         complete: async (variable, value, context) => {
-          const made = await this.#instances.get(name, entry.class, { ...context, peer });
-          if (!made.ok) throw new Error(made.failure.message);
-          return hasMethod(made.instance, 'complete') ? made.instance.complete(variable, value, context) : [];
+          const creation = await this.#instances.get(name, entry.class, { ...context, peer });
+          if (!creation.ok) throw new Error(creation.failure.message);
+          return hasMethod(creation.instance, 'complete')
+            ? creation.instance.complete(variable, value, context)
+            : [];
         },
       };
     }
@@ -105,14 +109,17 @@ export class Resources {
     const address = this.#addresses.get(name);
     if (entry === undefined || address === undefined) {
       const near = nearestName(name, Object.keys(this.#entries));
-      return failed('E_RESOURCE_UNKNOWN', toolTexts.resourceUnknown(name, near));
+      return failed('E_RESOURCE_UNKNOWN', `no resource is named ${quoted(name)}${inBrackets(near)}`);
     }
     const raw = variablesIn(uri, address);
     if (raw === undefined)
-      return failed('E_RESOURCE_UNKNOWN', toolTexts.resourceElsewhere(name, entry.uri, uri));
-    const read = readVariables(raw, entry);
-    if (!read.ok) return read;
-    return this.#content(name, entry, uri, read.variables, context);
+      return failed(
+        'E_RESOURCE_UNKNOWN',
+        `resource ${quoted(name)} is at ${quoted(entry.uri)}, not at ${quoted(uri)}`,
+      );
+    const variables = readVariables(raw, entry);
+    if (!variables.ok) return variables;
+    return this.#content(name, entry, uri, variables.variables, context);
   }
 
   async #content(
@@ -140,15 +147,15 @@ export class Resources {
         () => readPackageFile(this.#root, file, mimeType, context.signal),
         onThrown,
       );
-    const made = await this.#instances.get(name, entry.class, context);
-    if (!made.ok) {
-      if (made.thrown !== undefined) onThrown(made.thrown);
-      return { ok: false, failure: made.failure };
+    const creation = await this.#instances.get(name, entry.class, context);
+    if (!creation.ok) {
+      if (creation.thrown !== undefined) onThrown(creation.thrown);
+      return { ok: false, failure: creation.failure };
     }
     return readContent(
       entry,
       uri,
-      () => made.instance.read(variables, resourceContext(uri, context)),
+      () => creation.instance.read(variables, resourceContext(uri, context)),
       onThrown,
     );
   }
@@ -179,7 +186,7 @@ function addressOf(name: string, { uri }: ResourceEntry): Address | { readonly p
   if (!/[{}]/.test(uri)) return { kind: 'fixed', uri };
   const template = UriTemplate.parse(uri);
   return 'why' in template
-    ? { problem: toolTexts.templateBroken(name, uri, template.why) }
+    ? { problem: `resource ${quoted(name)}: ${quoted(uri)} is not a URI template: ${template.why}` }
     : { kind: 'template', template };
 }
 
@@ -191,8 +198,12 @@ function readVariables(raw: Variables, { dotSegments = [] }: ResourceEntry): Rea
   const variables: [string, string][] = [];
   for (const [name, encoded] of Object.entries(raw)) {
     const value = decode(encoded);
-    if (value === undefined) return refuse(toolTexts.badEncoding(name, encoded));
-    if (climbs(value) && !dotSegments.includes(name)) return refuse(toolTexts.climbs(name, value));
+    if (value === undefined)
+      return refuse(`variable ${quoted(name)} is not percent-encoded text: ${quoted(encoded)}`);
+    if (climbs(value) && !dotSegments.includes(name))
+      return refuse(
+        `variable ${quoted(name)} must not leave its folder: ${quoted(value)}. \`dotSegments: [${JSON.stringify(name)}]\` of its @Resource allows such values`,
+      );
     variables.push([name, value]);
   }
   return { ok: true, variables: Object.fromEntries(variables) };

@@ -1,4 +1,4 @@
-import { StoreError } from '../runs/store/sqlite/store-error.js';
+import { StoreError } from '../runs/store/store-error.js';
 import { ServerStartError } from '../server/lifecycle.js';
 import type { ServerOptions } from '../server/options.js';
 import { RegistrationError } from '../server/registrations.js';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { secretsOf, upstreamSchema, withEnvironment } from './config.js';
+import { MASKED } from '../../graph/printable-text.js';
+import { secretMask, upstreamSchema, withEnvironment } from './config.js';
 import { UpstreamError } from './port.js';
 
 /** As a configuration has it. */
@@ -47,7 +48,7 @@ describe('variables', () => {
     };
     expect(withEnvironment('a', http, env)).toEqual({
       server: { url: 'https://example.com/mcp', headers: { auth: 'Bearer sesame-opens', pin: 'abc' } },
-      secrets: ['sesame-opens', 'example.com', 'abc'],
+      secrets: ['example.com', 'sesame-opens', 'abc'],
     });
     const stdio = {
       command: variable('SHORT'),
@@ -86,7 +87,7 @@ describe('variables', () => {
       a: { command: 'a', args: [variable('TOKEN'), variable('ONE')] },
       b: { url: `https://${variable('HOST')}` },
     };
-    expect(secretsOf(servers, env)).toEqual(['sesame-opens', 'example.com']);
+    expect(secretMask(servers, env)(['sesame-opens', 'example.com', 'abc'])).toEqual([MASKED, MASKED, 'abc']);
   });
 
   test('may be empty, and are then no secret', () => {
@@ -109,10 +110,10 @@ describe('variables', () => {
     expect(upstreamSchema.safeParse({ a: { command: 'a', plain: ['$' + '{MODE}'] } }).success).toBe(false);
   });
 
-  test('of several lines are secret line by line, the longest first', () => {
+  test('of several lines are secret line by line', () => {
     const key = 'first-line-of-key\nx\nthe-second-line-of-the-key';
     const { secrets } = withEnvironment('a', { command: 'a', env: { k: variable('KEY') } }, { KEY: key });
-    expect(secrets).toEqual([key, 'the-second-line-of-the-key', 'first-line-of-key']);
+    expect(secrets).toEqual([key, 'first-line-of-key', 'the-second-line-of-the-key']);
   });
 
   test('that are missing are named, all of them', () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { Json } from '../../graph/json.js';
+import { Mask } from '../secrets/mask.js';
 import { UpstreamError } from './port.js';
-import { upstreamTexts } from './texts.js';
 
 /** What names of upstream servers match: they begin the names of classes and tools. */
 const SERVER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
@@ -177,9 +178,10 @@ export function filledIn(
   });
 }
 
-/** The values of the variables that servers name. Variables that are not set are left out. */
-export function secretsOf(servers: UpstreamConfig, env: Environment): readonly string[] {
-  return Object.values(servers).flatMap((server) => filledServer(server, env).secrets);
+/** Masks the values of the variables that servers name. Variables that are not set are left out. */
+export function secretMask(servers: UpstreamConfig, env: Environment): (value: Json) => Json {
+  const mask = new Mask(Object.values(servers).flatMap((server) => filledServer(server, env).secrets));
+  return (value) => mask.json(value);
 }
 
 /**
@@ -192,9 +194,15 @@ export function secretsOf(servers: UpstreamConfig, env: Environment): readonly s
 export function withEnvironment(name: string, server: UpstreamServer, env: Environment): ResolvedServer {
   const { missing, needlessPlain, ...resolved } = filledServer(server, env);
   if (missing.length > 0)
-    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.missingVariables(name, missing));
+    throw new UpstreamError(
+      'E_UPSTREAM_CONFIG',
+      `The upstream server '${name}' needs the environment ${missing.length === 1 ? 'variable' : 'variables'} ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} not set`,
+    );
   if (needlessPlain.length > 0)
-    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.needlessPlain(name, needlessPlain));
+    throw new UpstreamError(
+      'E_UPSTREAM_CONFIG',
+      `'plain' of the upstream server '${name}' names ${needlessPlain.join(', ')}, which none of its texts has as \`\${NAME}\`: remove ${needlessPlain.length === 1 ? 'it' : 'them'}`,
+    );
   return resolved;
 }
 
@@ -236,8 +244,7 @@ function filledServer(
   if ('url' in resolved && resolved.auth !== undefined) secrets.add(resolved.auth.clientSecret);
   return {
     server: resolved,
-    // A secret may be a part of another one, which is masked first then.
-    secrets: [...secrets].sort((one, other) => other.length - one.length),
+    secrets: [...secrets],
     missing: [...missing],
     needlessPlain: [...unused],
   };

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
-import { MASKED } from '../../graph/printable-text.js';
+import { Mask } from '../secrets/mask.js';
 import { type Environment, type UpstreamConfig, type UpstreamServer, withEnvironment } from './config.js';
 import {
   type UpstreamCall,
@@ -150,14 +150,14 @@ class Link {
     let mask = (text: string): string => text;
     try {
       const { server, secrets } = withEnvironment(name, this.server, env);
-      const known = secretsWith(secrets);
-      mask = known.mask;
+      const masked = secretsWith(secrets);
+      mask = masked.mask;
       if (this.#failures > 0) await wait(this.#delayMs());
-      const say = (line: string): void => log(mask(upstreamTexts.said(name, line)));
-      const connection = await open(name, server, say, this.changed, known);
-      const masked = maskedConnection(connection, mask);
-      void connection.closed.then(() => this.#lost(masked));
-      return masked;
+      const say = (line: string): void => log(mask(`upstream server '${name}': ${line}`));
+      const opened = await open(name, server, say, this.changed, masked);
+      const connection = maskedConnection(opened, mask);
+      void opened.closed.then(() => this.#onEnd(connection));
+      return connection;
     } catch (error) {
       this.#connection = undefined;
       if (error instanceof UpstreamError) throw error;
@@ -174,12 +174,12 @@ class Link {
     return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#failures - 1));
   }
 
-  async #lost(connection: UpstreamConnection): Promise<void> {
+  async #onEnd(connection: UpstreamConnection): Promise<void> {
     // A connection that was closed here has been replaced already.
     if ((await this.#connection?.catch(() => undefined)) !== connection) return;
     this.#connection = undefined;
     this.#failures += 1;
-    this.settings.log(upstreamTexts.ended(this.name));
+    this.settings.log(`upstream server '${this.name}': the connection ended`);
   }
 }
 
@@ -197,17 +197,16 @@ function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** @param variables their values, the longest first. */
+/** @param variables their values. */
 function secretsWith(variables: readonly string[]): ConnectionSecrets {
-  const tokens: string[] = [];
+  let tokens: readonly string[] = [];
+  let mask = new Mask(variables, { shortest: 1 });
   return {
     addToken(token) {
-      if (token === '') return;
-      tokens.push(token);
-      if (tokens.length > MASKED_TOKENS) tokens.shift();
+      tokens = [...tokens, token].slice(-MASKED_TOKENS);
+      mask = new Mask([...variables, ...tokens], { shortest: 1 });
     },
-    // A token may have the value of a variable in it.
-    mask: (text) => [...tokens, ...variables].reduce((shown, each) => shown.replaceAll(each, MASKED), text),
+    mask: (text) => mask.text(text),
   };
 }
 

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { specSchema } from '../../../src/formats/editor-schema/spec-schema.js';
+import { specSchema } from '../../../src/formats/dialects/dialects.js';
 import { parseWorkflows } from '../../../src/formats/index.js';
 import type { JsonSchema } from '../../../src/graph/json.js';
 import { type CompletionItem, LanguageServer } from './language-server.js';

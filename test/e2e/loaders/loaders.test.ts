@@ -14,6 +14,7 @@ import {
   stepwright,
   tsc,
 } from '../../codegen-back/project.fixture.js';
+import { nightlyDescribe, smoke } from '../../nightly.js';
 
 const { resolve } = createRequire(import.meta.url);
 
@@ -127,8 +128,8 @@ async function create(decorators: Decorators, script = ''): Promise<void> {
 }
 
 // Each test starts processes with a compiler in them.
-describe.each(['legacy', 'tc39'] as const)('%s decorators', { timeout: 240_000 }, (decorators) => {
-  test.each(Object.entries(LOADERS))('as they are compiled by %s', async (name, load) => {
+describe.each(smoke(['legacy', 'tc39'] as const))('%s decorators', { timeout: 240_000 }, (decorators) => {
+  test.each(smoke(Object.entries(LOADERS)))('as they are compiled by %s', async (name, load) => {
     await create(decorators);
     expect(await stepwright(['codegen'], project.root)).toMatchObject({ code: 0, stderr: '' });
     const ran = await load(project, decorators);
@@ -138,7 +139,7 @@ describe.each(['legacy', 'tc39'] as const)('%s decorators', { timeout: 240_000 }
   });
 });
 
-describe('a script', { timeout: 240_000 }, () => {
+nightlyDescribe('a script', { timeout: 240_000 }, () => {
   test.each([
     ['node src/main.ts', 1],
     ['node --import tsx src/main.ts', 0],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ran, run } from '../../codegen-back/project.fixture.js';
+import { nightlyTest, smoke } from '../../nightly.js';
 import { type OfflinePackages, offlinePackages } from './offline-packages.js';
 import { INSTALLED, PROJECT } from './project.js';
 
@@ -81,7 +82,7 @@ const MANAGERS: Readonly<Record<string, PackageManager>> = {
 const registries = new Set<string>();
 
 // Each test starts processes with a compiler in them.
-describe.each(Object.entries(MANAGERS))('with %s', { timeout: 240_000 }, (_, manager) => {
+describe.each(smoke(Object.entries(MANAGERS)))('with %s', { timeout: 240_000 }, (_, manager) => {
   let root: string;
   const inApp = (file: string): string => path.join(root, 'packages/app', file);
 
@@ -133,7 +134,7 @@ describe.each(Object.entries(MANAGERS))('with %s', { timeout: 240_000 }, (_, man
     expect(registries.size).toBe(1);
   });
 
-  test('the registry is listed, is current, and runs', async () => {
+  nightlyTest('the registry is listed, is current, and runs', async () => {
     expect(await stepwright(['list'])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('forecast:'),
@@ -144,7 +145,7 @@ describe.each(Object.entries(MANAGERS))('with %s', { timeout: 240_000 }, (_, man
     expect(JSON.parse(ran.stdout)).toMatchObject({ status: 'succeeded', result: { text: 'Hello Ada' } });
   });
 
-  test('a start asks `check` whether an edit matters', async () => {
+  nightlyTest('a start asks `check` whether an edit matters', async () => {
     const comment = await edited('packages/app/src/hello.ts', 'import', '// Says hello.\nimport', hello);
     expect(comment).toMatchObject({ code: 0 });
     const step = await edited('packages/app/src/hello.ts', 'greeted.text', 'greeted', hello);
@@ -152,7 +153,7 @@ describe.each(Object.entries(MANAGERS))('with %s', { timeout: 240_000 }, (_, man
     expect(step.stderr).toContain(`Run \`${manager.runner} stepwright codegen\`.`);
   });
 
-  test('edits of a package of the repository are seen in schemas and in types', async () => {
+  nightlyTest('edits of a package of the repository are seen in schemas and in types', async () => {
     const schema = await edited('packages/words/src/rest.ts', 'lo', 'lp', ['check']);
     expect(schema).toMatchObject({ code: 1, stderr: expect.stringContaining('SW9001') });
     const type = await edited('packages/words/src/index.ts', '1 | 7', '1 | 14', ['check']);

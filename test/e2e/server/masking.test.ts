@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { Tool, type ToolContext } from 'stepwright';
 import { createServer, type Elicit, type Middleware } from 'stepwright/runtime';
@@ -17,6 +18,9 @@ import {
   stop,
   text,
 } from '../../../src/runtime/engine/graph.fixture.js';
+import { dryRun } from '../../../src/runtime/server/dry-run.js';
+import { UpstreamServers } from '../../../src/runtime/upstream/servers.js';
+import { SURFACES, type Surface } from '../../surfaces.js';
 import { registryOf } from './fixture/registry-of.js';
 
 const string = { type: 'string' } as const;
@@ -34,6 +38,7 @@ class Echo {
   execute({ text: said }: { text: string }, context: ToolContext) {
     received.push(said);
     context.progress(1, 2, `working on ${said}`);
+    context.log('info', `working on ${said}`);
     return { said: `got ${said}!`, [`key-${said}`]: [said], size: said.length };
   }
 }
@@ -164,54 +169,83 @@ const workflows: readonly Graph[] = [
   ]),
 ];
 
-/** Everything that a server shows of runs and calls with a secret. */
-async function shownWith(value: string): Promise<{ shown: unknown[]; values: Json[] }> {
+type Shown = Readonly<Record<Surface, unknown[]>>;
+
+/** Everything that is shown of runs, calls and connections with a secret. */
+async function shownWith(value: string): Promise<{ shown: Shown; values: Json[] }> {
   received = [];
-  const shown: unknown[] = [];
+  const surfaces = Object.keys(SURFACES) as Surface[];
+  const shown = Object.fromEntries(surfaces.map((surface) => [surface, []])) as unknown as Shown;
   const watch: Middleware = {
     name: 'watch',
-    onRequest: ({ shownInput }) => void shown.push(shownInput),
-    onResponse: (_call, { shownValue }) => void shown.push(shownValue),
-    onError: (_call, failure) => void shown.push(failure),
+    onRequest: ({ shownInput }) => void shown.middleware.push(shownInput),
+    onResponse: (_call, { shownValue }) => void shown.middleware.push(shownValue),
+    onError: (_call, failure) => void shown.middleware.push(failure),
   };
   const server = createServer(registry, {
     workflows: workflows.map((each) => ({ graph: each })),
     middleware: [watch],
-    log: (line) => shown.push(line),
+    log: (line) => shown.log.push(line),
   });
+  const log = (...message: unknown[]): void => void shown.message.push(message);
   const elicit: Elicit = async (question) => {
-    shown.push(question);
+    shown.question.push(question);
     return { action: 'decline' };
   };
   const request = {
     signal: new AbortController().signal,
     requestId: '1',
     local: true,
-    progress: (...report: unknown[]) => void shown.push(report),
+    progress: (...report: unknown[]) => void shown.progress.push(report),
+    peer: { log },
   };
-  const told = async (name: string, given: JsonObject, more: object = {}): Promise<JsonObject> => {
+  const answer = async (name: string, given: JsonObject, more: object = {}): Promise<JsonObject> => {
     const result = await server.callTool(name, given, { ...request, ...more });
-    shown.push(result);
+    shown[STATUS_TOOLS.has(name) ? 'status' : 'result'].push(result);
     return (result.structuredContent ?? {}) as JsonObject;
   };
-  for (const { name } of workflows) {
-    shown.push(await server.getPrompt(name, { secret: value }, request));
-    const { workflow_id: id } = await told(`w_${name}`, { secret: value });
-    await told('list_workflows', {});
+  for (const workflow of workflows) {
+    const { name } = workflow;
+    shown.conversation.push(await server.getPrompt(name, { secret: value }, request));
+    const { workflow_id: id } = await answer(`w_${name}`, { secret: value });
+    await answer('list_workflows', {});
+    shown.dryRun.push(await dryRun({ registry, graph: workflow, given: { secret: value }, stubs: {} }));
     if (typeof id !== 'string') continue;
-    await told('get_workflow_status', { workflow_id: id });
-    await told('submit_result', { workflow_id: id, result: 7 });
-    await told('submit_result', {
+    await answer('get_workflow_status', { workflow_id: id });
+    await answer('submit_result', { workflow_id: id, result: 7 });
+    await answer('submit_result', {
       workflow_id: id,
       error: { code: 'E_NO', message: value.length < 4 ? 'no' : `no ${value}?` },
     });
-    await told('get_workflow_status', { workflow_id: id });
-    await told(`w_${name}`, { secret: value }, { peer: { elicit } });
+    await answer('get_workflow_status', { workflow_id: id });
+    await answer(`w_${name}`, { secret: value }, { peer: { elicit, log } });
   }
-  for (const name of ['unlock', 'lock']) await told(name, { pin: value, note: `note` });
-  await told('unlock', { pin: value });
-  await told('count', { pin: value });
+  for (const name of ['unlock', 'lock']) await answer(name, { pin: value, note: `note` });
+  await answer('unlock', { pin: value });
+  await answer('count', { pin: value });
+  shown.upstream.push(...(await upstreamWith(value)));
   return { shown, values: received };
+}
+
+const STATUS_TOOLS: ReadonlySet<string> = new Set(['get_workflow_status', 'list_workflows']);
+
+/** What is shown of an upstream server that repeats a variable of its configuration. */
+async function upstreamWith(value: string): Promise<unknown[]> {
+  const shown: unknown[] = [];
+  const servers = new UpstreamServers(
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as a configuration names a variable
+    { desk: { url: 'https://example.com', headers: { authorization: 'Bearer ${TOKEN}' } } },
+    {
+      open: async (_name, _server, say) => {
+        say(`started with ${value}`);
+        throw new Error(`refused ${value}`);
+      },
+      env: { TOKEN: value },
+      log: (line) => shown.push(line),
+    },
+  );
+  const lost = await servers.list('desk', new AbortController().signal).catch((fault: unknown) => fault);
+  return [...shown, (lost as Error).message];
 }
 
 /** Every text and key in what was shown. */
@@ -236,11 +270,14 @@ describe('a secret', () => {
         const { shown, values } = await shownWith(value);
         expect(values).toContain(value);
         const forms = [value, JSON.stringify(value).slice(1, -1), value.replace(/\s+/g, ' ')];
-        for (const each of textsIn(shown)) {
-          for (const form of forms) expect(each.includes(form), each).toBe(false);
+        for (const [surface, values] of Object.entries(shown)) {
+          expect(values.length, surface).toBeGreaterThan(0);
+          for (const each of textsIn(values)) {
+            for (const form of forms) expect(each.includes(form), `${surface}: ${each}`).toBe(false);
+          }
         }
       }),
-      { numRuns: 12 },
+      { numRuns: 12, seed: 7 },
     );
   });
 
@@ -356,4 +393,10 @@ describe('a secret', () => {
     const longer = await server.callTool('count', { pin: '12345' }, request);
     expect(longer.structuredContent).toEqual({ length: 5 });
   });
+});
+
+test('the reference lists the surfaces', () => {
+  const page = readFileSync(new URL('../../../docs/reference/decorators.md', import.meta.url), 'utf8');
+  const [, rows = ''] = /\n\| surface \|\n\|---\|\n((?:\|.*\n)+)/.exec(page) ?? [];
+  expect(rows.trim().split('\n')).toEqual(Object.values(SURFACES).map((words) => `| ${words} |`));
 });

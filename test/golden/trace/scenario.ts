@@ -63,7 +63,7 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
   );
   const mask = new RunMask(graph, {
     input,
-    given: Object.entries(given),
+    argumentTexts: Object.entries(given),
     secretInputs: (name) => toolset.describeTool(name)?.secret ?? [],
   });
   const trace = createTrace({
@@ -119,7 +119,8 @@ function answered(
         run.cancel('not wanted any more', { compensate: true });
       } else resolve(state);
     };
-    const run = new LiveRun(options, options, (event) => {
+    const { journal: _, ...host } = options;
+    const run = new LiveRun(options, host, (event) => {
       if (event.kind === 'facts') observeFacts(event, options.observe);
       if (event.kind === 'idle') look();
       if (event.kind === 'failed') reject(event.fault);

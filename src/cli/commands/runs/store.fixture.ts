@@ -5,9 +5,10 @@ import { afterEach, beforeEach } from 'vitest';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { FileRunStore } from '../../../runtime/runs/file-store.js';
+import type { JournalRunStore } from '../../../runtime/runs/journal-run-store.js';
 import { FakeClock } from '../../../runtime/runs/run/fake-clock.fixture.js';
 import type { RunLimits, Waiter } from '../../../runtime/runs/run-store.js';
+import { fileStore } from '../../../runtime/runs/run-stores.js';
 import { ada, envelopeIn, ok, type Tool } from '../../../runtime/runs/store.fixture.js';
 import { type Dispatched, dispatched } from '../../dispatched.fixture.js';
 
@@ -23,7 +24,7 @@ export class ServedStore {
   tools: Record<string, Tool> = {};
   #folder = '';
   #ids = 0;
-  #served: FileRunStore | undefined;
+  #served: JournalRunStore | undefined;
 
   constructor() {
     beforeEach(() => {
@@ -51,13 +52,13 @@ export class ServedStore {
   }
 
   /** The server: it is started by the first use. */
-  served(limits: Partial<RunLimits> = {}): FileRunStore {
+  served(limits: Partial<RunLimits> = {}): JournalRunStore {
     this.#served ??= this.#open(this.path, limits);
     return this.#served;
   }
 
-  #open(path: string, limits: Partial<RunLimits> = {}): FileRunStore {
-    return new FileRunStore(path, {
+  #open(path: string, limits: Partial<RunLimits> = {}): JournalRunStore {
+    return fileStore(path, {
       calls: {
         callTool: async (name, input, context) => this.tools[name]?.(input, context) ?? ok(input),
         readResource: async () => ({ ok: true, value: {} }),

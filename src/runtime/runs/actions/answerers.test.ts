@@ -4,7 +4,7 @@ import type { Owner } from '../../../decorators/context.js';
 import type { Answerer } from '../../../graph/answerers.js';
 import { ask, body, parallel } from '../../engine/constructs.fixture.js';
 import { call, chain, graph } from '../../engine/graph.fixture.js';
-import { answerId } from '../run-owner.js';
+import { answerId } from '../run/owner.js';
 import type { ToAnswer } from '../run-store.js';
 import { MemoryJournal } from '../store/memory-journal.js';
 import { ada, bob, codeOf, copyOf, envelopeIn, eve, ok, Store, settle } from '../store.fixture.js';
@@ -172,7 +172,7 @@ describe('a question for others', () => {
     const before = new Store(paid, {}, journal);
     await before.start(approval, {}, { request: { principal: leadingOwner } });
     const after = new Store(paid, {}, await copyOf(journal));
-    await after.store.resume('run-1');
+    await after.store.resumeAll();
     await settle();
     const { workflow_id } = await first(after, otherLead);
     expect(codeOf(await after.submit('run-1', { actionId: 'sure#1', result: true }))).toBe('NOT_PERMITTED');

@@ -9,6 +9,7 @@ import { LiveRun } from '../run/live-run.js';
 import type { InProcessRun } from '../run/run-in-process.js';
 import { ok, port, Setup } from '../run/setup.fixture.js';
 import type { ValueRequest } from '../run/values-in-flight.js';
+import { withLeases } from '../store/local-journal.js';
 import { MemoryJournal } from '../store/memory-journal.js';
 import { type ModelFunction, type ModelRequest, valuePort } from './model-values.js';
 
@@ -82,7 +83,7 @@ describe('a model function', () => {
     const asking = graph([node], { returns: step('asked') });
     const valuesOf = (model: ModelFunction) =>
       valuePort({ model, allowSampling: false, schemas, log: () => {} });
-    const host = { calls: port({}), clock: processClock, journal };
+    const host = { calls: port({}), clock: processClock, journal: withLeases(journal) };
     const context = { requestId: 'r', progress() {} };
     const before = new LiveRun(
       { graph: asking, input: {}, runId: 'run-1', context },

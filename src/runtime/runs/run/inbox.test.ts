@@ -5,6 +5,7 @@ import { chain, done, graph, step } from '../../engine/graph.fixture.js';
 import { commandsOf } from '../../engine/read.js';
 import { FaultyJournal } from '../store/faulty-journal.fixture.js';
 import { type InboxItem, JournalFailedError, request } from '../store/journal.js';
+import { withLeases } from '../store/local-journal.js';
 import { MemoryJournal } from '../store/memory-journal.js';
 import { type Delivery, Queue } from './inbox.js';
 import { LiveRun } from './live-run.js';
@@ -40,7 +41,7 @@ describe('the inbox of a run in a journal', () => {
         calls: port({}),
         context: { requestId: '1', progress() {} },
         clock: setup.clock,
-        journal,
+        journal: withLeases(journal),
       };
       const run = new LiveRun(options, options, (event) => {
         if (event.kind === 'idle') resolve(run);
@@ -101,7 +102,7 @@ describe('the inbox of a run in a journal', () => {
           calls: port({}),
           context: { requestId: '1', progress() {} },
           clock: new Setup().clock,
-          journal: broken,
+          journal: withLeases(broken),
         };
         new LiveRun(options, options, (event) => {
           if (event.kind === 'inbox') expect.unreachable();

@@ -1,7 +1,7 @@
 import type { Json } from '../../../graph/json.js';
 import type { RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
-import { type InboxItem, type Journal, JournalFailedError } from '../store/journal.js';
+import { type InboxItem, JournalFailedError, type RunJournal } from '../store/journal.js';
 
 /** Something sent to a run from outside, which the run applies when it is next at work. */
 export interface Delivery {
@@ -90,7 +90,7 @@ const MAX_FAILED_READS = 3;
 
 /** Reads what is sent to a run's inbox in its journal. */
 export class InboxReader {
-  readonly #journal: Journal;
+  readonly #journal: RunJournal;
   readonly #run: string;
   readonly #onRead: (items: readonly InboxItem[], added: readonly InboxItem[]) => void;
   readonly #onFault: (fault: unknown) => void;
@@ -105,7 +105,7 @@ export class InboxReader {
 
   /** @param onRead gets the items of the inbox whenever it was read, and those of them that it did not get before. */
   constructor(
-    journal: Journal,
+    journal: RunJournal,
     run: string,
     onRead: (items: readonly InboxItem[], added: readonly InboxItem[]) => void,
     onFault: (fault: unknown) => void,

@@ -4,11 +4,12 @@ import type { RunState } from '../../engine/contract.js';
 import { restore } from '../../engine/snapshot.js';
 import {
   type HostRow,
-  type Journal,
+  isLocal,
   JournalConflictError,
   type JournalEntry,
   JournalFailedError,
   type LoadedRun,
+  type RunJournal,
 } from '../store/journal.js';
 
 /** So many writes of a run may fail one after the other before it is abandoned. */
@@ -27,19 +28,19 @@ export interface Reloaded {
 
 /** Writes the entries of a run that this process holds, one after the other. */
 export class JournalWriter {
-  readonly #journal: Journal;
+  readonly journal: RunJournal;
   readonly #run: string;
   readonly #graph: Graph;
   /** Of the next entry. */
   #epoch: number;
-  /** Whether this process holds the run; where there is one process, it does. */
+  /** Whether this process holds the run. */
   #isHeld: boolean;
   #seq: number;
   #failures = 0;
 
   /** @param last the run as it was last written; entry 0 for none. */
-  constructor(journal: Journal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch' | 'holder'>) {
-    this.#journal = journal;
+  constructor(journal: RunJournal, graph: Graph, last: Pick<LoadedRun, 'run' | 'seq' | 'epoch' | 'holder'>) {
+    this.journal = journal;
     this.#run = last.run;
     this.#graph = graph;
     this.#seq = last.seq;
@@ -52,17 +53,11 @@ export class JournalWriter {
     return this.#seq;
   }
 
-  /** Whether the journal has other processes that the run may be left to. */
-  get isShared(): boolean {
-    return this.#journal.leases !== undefined;
-  }
-
   /** Lets other processes take the run, which only waits. The next entry claims it again. */
   release(): void {
-    const { leases } = this.#journal;
-    if (leases === undefined || !this.#isHeld) return;
+    if (!this.#isHeld || isLocal(this.journal)) return;
     // Where that fails, the run stays with this process.
-    leases.release(this.#run, this.#epoch).catch(() => undefined);
+    this.journal.leases.release(this.#run, this.#epoch).catch(() => undefined);
     this.#onReleased();
   }
 
@@ -71,18 +66,20 @@ export class JournalWriter {
     this.#epoch += 1;
   }
 
-  #onWritten({ releases }: EntryPart): void {
+  /** An entry claims the run, unless it releases it. */
+  #hold({ releases }: JournalEntry): void {
     this.#isHeld = true;
     if (releases === true) this.#onReleased();
   }
 
   /**
-   * Writes the next entry. Resolves when it is safe, or with the run as it was read back after a failure.
+   * Writes the next entry. Returns nothing where it is safe at once; else resolves when it is, or with the run as it was
+   * read back after a failure.
    *
    * @throws JournalConflictError where another process has written to the run.
    * @throws JournalFailedError where the run cannot be read back, and after {@link MAX_FAILED_WRITES} failures.
    */
-  async write(part: EntryPart): Promise<Reloaded | undefined> {
+  write(part: EntryPart): Promise<Reloaded | undefined> | undefined {
     const entry: JournalEntry = {
       run: this.#run,
       seq: this.#seq + 1,
@@ -91,17 +88,22 @@ export class JournalWriter {
       ...(this.#seq === 0 ? { graph: this.#graph } : {}),
       ...part,
     };
-    try {
-      await this.#journal.append(entry);
-    } catch (fault) {
-      // A refusal says for sure that nothing was written, and that this process does not hold the run.
-      if (fault instanceof JournalConflictError) throw fault;
-      return this.#reload(entry, fault);
-    }
+    const append = this.journal.append(entry);
+    if (append === undefined) return this.#onWritten(entry);
+    return append.then(
+      () => this.#onWritten(entry),
+      (fault) => {
+        // A refusal says for sure that nothing was written, and that this process does not hold the run.
+        if (fault instanceof JournalConflictError) throw fault;
+        return this.#reload(entry, fault);
+      },
+    );
+  }
+
+  #onWritten(entry: JournalEntry): undefined {
     this.#seq = entry.seq;
-    this.#onWritten(entry);
     this.#failures = 0;
-    return undefined;
+    this.#hold(entry);
   }
 
   async #reload(entry: JournalEntry, fault: unknown): Promise<Reloaded> {
@@ -111,7 +113,7 @@ export class JournalWriter {
     }
     let loaded: LoadedRun | undefined;
     try {
-      loaded = await this.#journal.load(this.#run);
+      loaded = await this.journal.load(this.#run);
     } catch (error) {
       throw new JournalFailedError('the journal failed to write the run, and then to read it', error);
     }
@@ -120,8 +122,8 @@ export class JournalWriter {
     if (epoch > this.#epoch || !(wasWritten || seq === entry.expectedSeq)) {
       throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
     }
+    if (wasWritten) this.#hold(entry);
     this.#seq = seq;
-    if (wasWritten) this.#onWritten(entry);
     return { wasWritten, state: loaded && restore(planOf(this.#graph), loaded.rows), hostRows };
   }
 }

@@ -1,23 +1,22 @@
 import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
-import type { Advance, Command, Failure, RunState } from '../../engine/contract.js';
+import type { Advance, Failure, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
-import type { Action, Event } from '../../engine/events.js';
+import type { Event } from '../../engine/events.js';
 import { commandOf, commandsOf } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
-import type { CallMask } from '../../secrets/call-mask.js';
 import { RunMask } from '../../secrets/run-mask.js';
-import { type CallContext, runRef } from '../../tools/port.js';
-import { carrierIn, carrierRows, type RunTelemetry, type TraceCarrier } from '../../tools/telemetry.js';
+import { carrierIn, carrierRows, type TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
-import { type HostRow, isUntouchedFork, JournalConflictError } from '../store/journal.js';
-import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
+import { type HostRow, isLocal, isUntouchedFork, JournalConflictError } from '../store/journal.js';
+import { UNRECORDED } from '../store/local-journal.js';
 import { type Clock, processClock, type Turns } from './clock.js';
+import { type EventSource, Execution } from './execution.js';
 import { type Delivery, InboxReader, Incoming } from './inbox.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
 import { follow, isEnded, isSafe, type LiveState, type Writing } from './live-state.js';
-import { type Asks, OpenCommands } from './open-commands.js';
+import type { Asks, OpenCommands } from './open-commands.js';
 import {
   type CancelOptions,
   type LiveStatus,
@@ -29,7 +28,6 @@ import {
   type RunStart,
   startOf,
 } from './run-host.js';
-import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
 
 /**
  * A run in this process: executes the engine's commands and returns their answers as events, in batches. A question
@@ -37,74 +35,67 @@ import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
  * intervals, so that other work, a cancellation of the run included, is not delayed. Its states are those of
  * {@link LiveState}; what happens is reported as {@link RunEvent}s.
  *
- * With a journal, a transition takes effect only after it is written. If a write fails, the run continues from what was
+ * A transition takes effect only after its journal has it. If a write fails, the run continues from what was
  * written; see {@link JournalWriter}.
  *
  * Starts with {@link go}. When the run is over, its timers are cleared and its calls in flight are aborted. Objects that
  * a waiting run does not need are released: many runs wait at once.
  */
-export class LiveRun implements CallingRun, AskingRun {
+export class LiveRun {
   readonly clock: Clock;
   readonly #host: RunHost;
-  readonly #context: SharedContext;
   readonly #emit: (event: RunEvent) => void;
   readonly #mask: RunMask;
   readonly #record: Recorder | undefined;
   readonly #readsInbox: boolean;
+  readonly #execution: Execution;
+  /** Its open commands. */
   readonly #open: OpenCommands;
-  readonly #writer: JournalWriter | undefined;
+  readonly #writer: JournalWriter;
   readonly #origin: TraceCarrier | undefined;
   #live: LiveState;
   #state: RunState;
   #incoming: Incoming | undefined;
-  #calls: CallsInFlight | undefined;
-  #values: ValuesInFlight | undefined;
   #reader: InboxReader | undefined;
-  #ref: string | undefined;
   /** Callbacks of {@link whenSafe}. */
   #watchers: (() => void)[] | undefined;
-  /** Set when the run starts or continues here. */
-  telemetry: RunTelemetry | undefined;
 
   constructor(run: RunStart | RunResumption, host: RunHost, emit: (event: RunEvent) => void) {
     const { graph, context, record, readsInbox = false } = run;
-    const { clock = processClock, journal, holdsUnsafeCalls } = host;
+    const { clock = processClock, journal = UNRECORDED, holdsUnsafeCalls } = host;
     this.#host = host;
-    this.#context = context;
     this.#emit = emit;
     this.#record = record;
     this.#readsInbox = readsInbox;
     this.clock = clock;
-    this.#open = new OpenCommands(clock, (ids) => this.#onTime(ids));
-    if ('loaded' in run) {
+    const isLoaded = 'loaded' in run;
+    if (isLoaded) {
       const { loaded } = run;
       this.#state = restore(planOf(graph), loaded.rows);
       this.#origin = host.telemetry && carrierIn(loaded.hostRows);
       this.#mask = run.mask ?? new RunMask(graph, { input: this.#state.input, rows: loaded.hostRows });
-      this.#writer = journal && new JournalWriter(journal, graph, loaded);
-      const commands = commandsOf(this.#state);
-      // The process that holds it has its calls in flight.
-      if (isUntouchedFork(loaded)) for (const command of commands) this.#open.take(command);
-      else this.#open.takeOver(commands, this.#state, holdsUnsafeCalls && loaded.holder !== 'other');
+      this.#writer = new JournalWriter(journal, graph, loaded);
       this.#live = FOLLOWING;
-      return;
+    } else {
+      const started = startOf(run, host, clock.now());
+      const first = start(planOf(graph), started.input, started.ids);
+      this.#state = first.state;
+      this.#mask = run.mask ?? new RunMask(graph, { input: started.input });
+      this.#writer = new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
+      this.#live = { kind: 'starting', start: started, first };
     }
-    const started = startOf(run, host, clock.now());
-    const first = start(planOf(graph), started.input, started.ids);
-    this.#state = first.state;
-    this.#mask = run.mask ?? new RunMask(graph, { input: started.input });
-    this.#writer = journal && new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
-    this.#live = { kind: 'starting', start: started, first };
-  }
-
-  /** See `runRef`. */
-  get ref(): string {
-    this.#ref ??= runRef(this.#state.run.id);
-    return this.#ref;
-  }
-
-  get workflow(): string {
-    return this.#state.plan.graph.name;
+    this.#execution = new Execution(this.#state, {
+      ...{ calls: host.calls, clock, context, mask: this.#mask },
+      ...defined({ values: host.values }),
+      receive: (events, source) => this.#receive(events, source),
+    });
+    this.#open = this.#execution.open;
+    if (!isLoaded) return;
+    const { loaded } = run;
+    const commands = commandsOf(this.#state);
+    // The process that holds it has its calls in flight.
+    if (isUntouchedFork(loaded)) for (const command of commands) this.#open.take(command);
+    else this.#open.takeOver(commands, this.#state, holdsUnsafeCalls && loaded.holder !== 'other');
   }
 
   /** As it is now. It is changed in place by what happens next; see {@link whenSafe}. */
@@ -117,7 +108,7 @@ export class LiveRun implements CallingRun, AskingRun {
     if (kind === 'over') return 'over';
     if (kind === 'working' || kind === 'starting' || !this.isSafe || this.#hasWork) return 'busy';
     if (this.#state.run.status !== 'running') return 'over';
-    if (this.#open.isHostBusy || this.#values?.isEmpty === false) return 'busy';
+    if (this.#execution.isBusy) return 'busy';
     return this.#open.asks.size > 0 || this.#open.held.length > 0 ? 'asking' : 'sleeping';
   }
 
@@ -148,27 +139,12 @@ export class LiveRun implements CallingRun, AskingRun {
 
   /** The number of its last entry in the journal. */
   get seq(): number {
-    return this.#writer?.seq ?? 0;
+    return this.#writer.seq;
   }
 
   /** Whether the start of the run is safe. */
   get hasStarted(): boolean {
-    return this.#writer === undefined || this.#writer.seq > 0;
-  }
-
-  /** The client that may be asked for the value of a model. */
-  get peer(): CallContext['peer'] {
-    return this.#context.modelPeer ?? this.#context.peer;
-  }
-
-  /** What must not be shown of a call that is about to be made. */
-  maskOf(call: Call): CallMask {
-    return this.#mask.ofCall(call, this.#state);
-  }
-
-  /** What an action asks, without secrets. */
-  shown(node: string, action: Action): Action {
-    return this.#mask.action(node, action);
+    return this.#writer.seq > 0;
   }
 
   /** Starts the run, or continues it after a restart. */
@@ -176,19 +152,22 @@ export class LiveRun implements CallingRun, AskingRun {
     const live = this.#live;
     const { run, plan } = this.#state;
     if (live.kind === 'starting' || run.status === 'running')
-      this.telemetry = this.#host.telemetry?.run({ graph: plan.graph, ref: this.ref, origin: this.#origin });
+      this.#execution.telemetry = this.#host.telemetry?.run({
+        ...{ graph: plan.graph, ref: this.#execution.ref, origin: this.#origin },
+      });
     if (live.kind === 'starting')
       this.#work(0, () => this.#take(live.first, NO_EVENTS, { start: live.start }));
     else {
       this.#readInbox();
-      this.#supply(this.#open.asks.values());
+      this.#execution.supply(this.#open.asks.values(), this.#incoming);
       this.#work(0);
     }
   }
 
   /** Calls back when the whole state is written: at once, or later. */
   whenSafe(look: () => void): void {
-    if (isEnded(this.#live) || (this.isSafe && this.#live.kind !== 'working')) {
+    const { isVolatile } = this.#writer.journal;
+    if (isVolatile || isEnded(this.#live) || (this.isSafe && this.#live.kind !== 'working')) {
       look();
       return;
     }
@@ -226,25 +205,6 @@ export class LiveRun implements CallingRun, AskingRun {
     });
   }
 
-  /** A model was asked for a value. */
-  supplied(event: Event): void {
-    this.#feed(event);
-  }
-
-  /** A call has returned. @param mask what was masked of it, where the port asked. */
-  returned(event: Event, call: Call, mask: CallMask | undefined): void {
-    if (mask !== undefined) this.#mask.returned(call, mask);
-    if (isEnded(this.#live)) return;
-    this.#in.add(this.#open.checked(event));
-    if (this.#live.kind !== 'waiting') return;
-    // Calls that return one right after the other are taken together: a transition has its price.
-    this.#become(GATHERING);
-    // `queueMicrotask` would make an async resource for each.
-    void SETTLED.then(() => {
-      if (this.#live.kind === 'gathering') this.#work(0);
-    });
-  }
-
   /** Leaves the run as it is: no part of it continues in this process. */
   leave(): void {
     if (!isEnded(this.#live)) this.#end(OVER);
@@ -259,11 +219,22 @@ export class LiveRun implements CallingRun, AskingRun {
     return this.#incoming;
   }
 
-  #onTime(ids: readonly string[]): void {
-    const at = this.clock.now();
-    for (const command of ids) this.#in.add({ kind: 'timerFired', at, command });
-    const { kind } = this.#live;
-    if (kind === 'waiting' || kind === 'gathering') this.#work(0);
+  /** Takes the events with which commands end. */
+  #receive(events: readonly Event[], source: EventSource): void {
+    if (isEnded(this.#live)) return;
+    for (const event of events) this.#in.add(event);
+    if (source === 'model') this.#workAtOnce();
+    else if (source === 'timer') {
+      const { kind } = this.#live;
+      if (kind === 'waiting' || kind === 'gathering') this.#work(0);
+    } else if (this.#live.kind === 'waiting') {
+      // Calls that return one right after the other are taken together: a transition has its price.
+      this.#become(GATHERING);
+      // `queueMicrotask` would make an async resource for each.
+      void SETTLED.then(() => {
+        if (this.#live.kind === 'gathering') this.#work(0);
+      });
+    }
   }
 
   /** Takes an event from outside, without a yield. */
@@ -335,10 +306,9 @@ export class LiveRun implements CallingRun, AskingRun {
   #rest(): void {
     this.#open.armTimer();
     if (this.#open.isHostBusy) return;
-    if (this.#values?.isEmpty !== false) this.#writer?.release();
-    this.#open.trim();
+    if (!this.#execution.asksModel) this.#writer.release();
+    this.#execution.trim();
     this.#incoming = undefined;
-    if (this.#calls?.isEmpty === true) this.#calls = undefined;
   }
 
   #callWatchers(): void {
@@ -359,15 +329,8 @@ export class LiveRun implements CallingRun, AskingRun {
     } else {
       const delivery = incoming?.takeDelivery();
       if (delivery !== undefined) this.#openDelivery(delivery);
-      else this.#makeCall();
+      else this.#execution.makeCall();
     }
-  }
-
-  #makeCall(): void {
-    const call = this.#open.nextCall();
-    if (call === undefined) return;
-    this.#calls ??= new CallsInFlight(this.#host.calls, this, this.#context, this.clock);
-    this.#calls.make(call, this.#mask.isEmpty ? undefined : this.maskOf(call));
   }
 
   #openDelivery(delivery: Delivery): void {
@@ -394,21 +357,24 @@ export class LiveRun implements CallingRun, AskingRun {
     const events = isWhole ? input : input.slice(0, consumed);
     const hostRows = this.#rowsOf({ events, facts: transition.facts, state, isFirst: start !== undefined });
     const writing: Writing = { kind: 'writing', start, transition, events, delivery, response, hostRows };
-    const writer = this.#writer;
+    const { journal } = this.#writer;
     const item = delivery?.item;
     // Rows are made when they are read.
-    const changes = writer === undefined ? [] : transition.changes;
-    if (writer === undefined || (changes.length === 0 && item === undefined && hostRows.length === 0)) {
+    const changes = journal.isVolatile ? NO_CHANGES : transition.changes;
+    const hasEntry = changes.length > 0 || item !== undefined || hostRows.length > 0;
+    const written = hasEntry
+      ? this.#writer.write({
+          ...{ events, changes },
+          ...(hostRows.length === 0 ? {} : { hostRows }),
+          ...(item === undefined ? {} : { consumed: [{ id: item, response }] }),
+          ...(!isLocal(journal) && this.#waitsAfter(writing) ? RELEASED : {}),
+        })
+      : undefined;
+    if (written === undefined) {
       this.#accept(writing);
       return;
     }
     this.#become(writing);
-    const written = writer.write({
-      ...{ events, changes },
-      ...(hostRows.length === 0 ? {} : { hostRows }),
-      ...(item === undefined ? {} : { consumed: [{ id: item, response }] }),
-      ...(writer.isShared && this.#waitsAfter(writing) ? RELEASED : {}),
-    });
     written.then(
       (reloaded) => this.#onWritten(writing, reloaded),
       (fault) => {
@@ -420,26 +386,18 @@ export class LiveRun implements CallingRun, AskingRun {
   /** What a transition shows beside the state is written with it, so that a restart loses none of it. */
   #rowsOf(transition: RecordedTransition): readonly HostRow[] {
     const { facts, state, isFirst } = transition;
+    const { telemetry } = this.#execution;
     for (const fact of facts) this.#mask.observe(fact, state);
     const learned = this.#mask.takeRows();
     const recorded = this.#record?.rowsOf(transition) ?? [];
-    const carrier = isFirst && this.telemetry !== undefined ? carrierRows(this.telemetry.carrier) : [];
+    const carrier = isFirst && telemetry !== undefined ? carrierRows(telemetry.carrier) : [];
     return carrier.length + learned.length === 0 ? recorded : [...carrier, ...learned, ...recorded];
   }
 
   /** Whether the run is over, or only waits, once a transition has taken effect: then any process may continue it. */
-  #waitsAfter({ transition: { state, commands, more }, events }: Writing): boolean {
-    if (more || (this.#incoming?.size ?? 0) > 0 || this.#values?.isEmpty === false) return false;
-    if (state.run.status !== 'running') return true;
-    const settled = new Set<string>();
-    for (const event of events) {
-      if ('command' in event && commandOf(state, event.command) === undefined) settled.add(event.command);
-    }
-    for (const command of commands) {
-      if (command.kind === 'cancelTimer') settled.add(command.timer);
-      if (command.kind === 'cancelCall') settled.add(command.call);
-    }
-    return this.#open.waitsAfter(commands, settled);
+  #waitsAfter({ transition, events }: Writing): boolean {
+    if (transition.more || (this.#incoming?.size ?? 0) > 0) return false;
+    return transition.state.run.status !== 'running' || this.#execution.waitsAfter(transition, events);
   }
 
   #onWritten(writing: Writing, reloaded: Reloaded | undefined): void {
@@ -453,19 +411,9 @@ export class LiveRun implements CallingRun, AskingRun {
   /** A transition is safe. */
   #accept(writing: Writing): void {
     const { transition, events } = writing;
-    const { commands } = transition;
-    const state = this.#state;
-    this.#open.decided(events);
-    for (const command of commands) this.#open.take(command);
-    for (const event of events) {
-      if ('command' in event && commandOf(state, event.command) === undefined)
-        this.#open.settle(event.command);
-    }
-    this.#values?.trim((id) => this.#open.has(id));
-    this.#supply(commands);
-    this.#supply(refusedIn(events, state));
+    this.#execution.accept(transition, events, this.#state, this.#incoming);
     this.#report(writing);
-    for (const command of commands) if (command.kind === 'cancelCall') this.#calls?.abort(command.call);
+    this.#execution.abortCancelled(transition.commands);
     this.#readInbox();
   }
 
@@ -485,15 +433,7 @@ export class LiveRun implements CallingRun, AskingRun {
     }
     this.#state = state;
     if (wasWritten) this.#open.decided(events);
-    this.#open.clear();
-    // Calls that are in flight or have returned are not made again.
-    const { answered } = this.#in;
-    for (const command of commandsOf(state)) {
-      if (this.#calls?.has(command.id) === true || answered.has(command.id)) this.#open.expect(command);
-      else this.#open.take(command);
-    }
-    this.#supply(this.#open.asks.values());
-    this.#calls?.abortAll((id) => this.#open.has(id));
+    this.#execution.adopt(state, this.#in);
     if (wasWritten) this.#report(writing);
     this.#readInbox();
   }
@@ -503,24 +443,15 @@ export class LiveRun implements CallingRun, AskingRun {
     if (delivery?.item !== undefined) this.#reader?.forget(delivery.item);
     delivery?.done(response);
     const state = this.#state;
-    if (this.telemetry !== undefined) for (const fact of facts) this.telemetry.observe(fact, state);
+    const { telemetry } = this.#execution;
+    if (telemetry !== undefined) for (const fact of facts) telemetry.observe(fact, state);
     if (facts.length > 0) this.#emit({ kind: 'facts', facts, state });
-  }
-
-  /** Asks for values of models. */
-  #supply(commands: Iterable<Command>): void {
-    for (const command of commands) {
-      if (command.kind !== 'requestAction' || command.action.mode !== 'model') continue;
-      if (this.#incoming?.answered.has(command.id) === true) continue;
-      this.#values ??= new ValuesInFlight(this, this.#host.values);
-      this.#values.ask(command);
-    }
   }
 
   /** From the start of the run on, there is an inbox in its journal. */
   #readInbox(): void {
-    const { journal } = this.#host;
-    if (!this.#readsInbox || journal === undefined || this.#reader !== undefined) return;
+    const { journal } = this.#writer;
+    if (!this.#readsInbox || journal.isVolatile || this.#reader !== undefined) return;
     this.#reader = new InboxReader(
       journal,
       this.#state.run.id,
@@ -529,13 +460,18 @@ export class LiveRun implements CallingRun, AskingRun {
     );
   }
 
+  /** Whether another process may have written to the run. */
+  get #isShared(): boolean {
+    return this.hasStarted && !isLocal(this.#writer.journal);
+  }
+
   #fail(fault: unknown): void {
     const live = this.#live;
     if (isEnded(live)) return;
     const { delivery, events = NO_EVENTS } = live.kind === 'writing' ? live : {};
     const { deliveries = [], events: queued = NO_EVENTS } = this.#incoming ?? {};
     const remaining = [...(delivery === undefined ? [] : [delivery]), ...deliveries];
-    if (live.kind === 'writing' && fault instanceof JournalConflictError && this.hasStarted) {
+    if (live.kind === 'writing' && fault instanceof JournalConflictError && this.#isShared) {
       const cancellations = [...events, ...queued].filter((event) => event.kind === 'cancelled');
       const watchers = this.#watchers ?? [];
       this.#watchers = undefined;
@@ -552,11 +488,8 @@ export class LiveRun implements CallingRun, AskingRun {
   /** No part of the run outlives it. */
   #end(state: LiveState): void {
     this.#become(state);
-    this.#open.stopTimer();
     this.#reader?.stop();
-    this.#calls?.abortAll();
-    this.#values?.trim();
-    this.telemetry?.end();
+    this.#execution.stop();
   }
 }
 
@@ -571,14 +504,8 @@ const OVER = { kind: 'over' } as const;
 const IDLE = { kind: 'idle' } as const;
 
 const NO_EVENTS: readonly Event[] = [];
+const NO_CHANGES: Advance['changes'] = [];
 
 const RELEASED = { releases: true } as const;
 
 const SETTLED = Promise.resolve();
-
-/** The actions that still wait for a value, of which a try did not fit. */
-function refusedIn(events: readonly Event[], state: RunState): readonly Command[] {
-  return events.flatMap((event) =>
-    event.kind === 'valueRefused' ? (commandOf(state, event.command) ?? []) : [],
-  );
-}

@@ -9,7 +9,7 @@ import { thrownText } from '../../tools/exceptions.js';
 import type { CallPort } from '../../tools/port.js';
 import type { Telemetry } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
-import type { HostRow, InboxItem, Journal, JournalConflictError, LoadedRun } from '../store/journal.js';
+import type { HostRow, InboxItem, JournalConflictError, LoadedRun, RunJournal } from '../store/journal.js';
 import type { SharedContext } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import type { Delivery } from './inbox.js';
@@ -30,8 +30,8 @@ export interface RunHost {
    * Default: it is made again.
    */
   readonly holdsUnsafeCalls?: boolean;
-  /** Where the transitions are written. Default: nowhere. */
-  readonly journal?: Journal;
+  /** Where the transitions are written. Default: nowhere; the run ends with this process. */
+  readonly journal?: RunJournal;
   /** Reports the runs. Default: nothing does. */
   readonly telemetry?: Telemetry;
 }

@@ -3,7 +3,8 @@ import { type Json, unreachable } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
-import { JournalConflictError } from '../store/journal.js';
+import { type Journal, JournalConflictError } from '../store/journal.js';
+import { withLeases } from '../store/local-journal.js';
 import { LiveRun } from './live-run.js';
 import type { Ask } from './open-commands.js';
 import { observeFacts, type RunHost, type RunStart } from './run-host.js';
@@ -17,7 +18,9 @@ export interface Cancellation {
 }
 
 /** A run to execute in this process, from start to end. */
-export interface InProcessRun extends RunStart, RunHost {
+export interface InProcessRun extends RunStart, Omit<RunHost, 'journal'> {
+  /** Where the transitions are written until the run is over. Default: nowhere. */
+  readonly journal?: Journal;
   /** Gets each fact in order, with the run after it. What it throws does not change the run. */
   readonly observe?: (fact: Fact, state: RunState) => void;
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
@@ -49,15 +52,14 @@ export interface RunOutcome {
  * it, no timer and no listener of the run is left, and calls that never came back are aborted.
  */
 export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
-  const { signal, observe, onObserverError, leavesValues = false } = options;
+  const { journal, signal, observe, onObserverError, leavesValues = false } = options;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => run.cancel(thrownText(signal?.reason));
     const leave = (settle: () => void, isHeld = true): void => {
       signal?.removeEventListener('abort', onAbort);
-      const { journal, runId } = options;
       if (journal === undefined || !isHeld) settle();
       else
-        journal.forget(runId).then(settle, (error) => {
+        journal.forget(options.runId).then(settle, (error) => {
           warn(error);
           settle();
         });
@@ -74,7 +76,9 @@ export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
       run.leave();
       leave(() => resolve({ status: 'running', state: run.state }));
     };
-    const run = new LiveRun(options, options, (event) => {
+    const { journal: _, ...rest } = options;
+    const host = journal === undefined ? rest : { ...rest, journal: withLeases(journal) };
+    const run = new LiveRun(options, host, (event) => {
       switch (event.kind) {
         case 'facts':
           if (observe !== undefined) observeFacts(event, observe, onObserverError);

@@ -181,14 +181,48 @@ export interface Journal {
   readonly index?: RunIndex;
 }
 
-/** A journal that several processes use: none of them has to keep a run that it does not move on. */
-export interface SharedJournal extends Journal {
+/** The same methods, which may also answer at once. */
+type AtOnce<T> = {
+  readonly [Name in keyof T]: T[Name] extends (...args: infer Args) => Promise<infer Value>
+    ? (...args: Args) => Value | Promise<Value>
+    : T[Name];
+};
+
+/**
+ * A journal as runs use it: with leases and an index. See `local-journal.ts` for those in memory, which journals of one
+ * process get.
+ */
+export interface RunJournal extends Omit<Journal, 'append' | 'leases' | 'index'> {
+  /** Returns nothing where the entry is safe at once. */
+  append(entry: JournalEntry): void | Promise<void>;
   readonly leases: Leases;
-  readonly index: RunIndex;
+  readonly index: AtOnce<RunIndex> & {
+    /** A run is over for this process, at a time in ms since the epoch. An index on disk reads it from the entries. */
+    ended?(run: string, at: number): void;
+  };
+  /**
+   * It ends with the process, and keeps neither rows nor items: what is sent to a run goes to it directly, and a run that
+   * is not in memory is lost.
+   */
+  readonly isVolatile?: true;
 }
 
-export function isShared(journal: Journal): journal is SharedJournal {
+/** Whether a user's journal has what several processes need. */
+export function hasLeases(
+  journal: Journal,
+): journal is Journal & Required<Pick<Journal, 'leases' | 'index'>> {
   return journal.leases !== undefined && journal.index !== undefined;
+}
+
+/** Whether this process alone uses a journal. No other one goes on with its runs, and none is given back. */
+export function isLocal({ leases }: RunJournal): boolean {
+  return leases.intervalMs === Number.POSITIVE_INFINITY;
+}
+
+/** By what a run is found, from the rows of its first entry. */
+export function listingIn(hostRows: readonly HostRow[] | undefined): RunListing | undefined {
+  const start = hostRows?.find(({ table, key }) => table === 'run' && key === 'start');
+  return start?.row as unknown as RunListing | undefined;
 }
 
 /** Finds runs by their {@link RunListing}. */
@@ -302,7 +336,7 @@ const SEND_TRIES = 3;
  *
  * @throws JournalFailedError where it could not be sent.
  */
-export async function sendSafely(journal: Journal, item: InboxItem): Promise<void> {
+export async function sendSafely(journal: Pick<Journal, 'send'>, item: InboxItem): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await journal.send(item);
@@ -315,14 +349,20 @@ export async function sendSafely(journal: Journal, item: InboxItem): Promise<voi
 }
 
 /** Sends an item and waits for its response, from whichever process holds the run. Rejects when `signal` is aborted. */
-export async function request(journal: Journal, item: InboxItem, signal?: AbortSignal): Promise<Json> {
+export async function request(
+  journal: ResponsiveJournal,
+  item: InboxItem,
+  signal?: AbortSignal,
+): Promise<Json> {
   await sendSafely(journal, item);
   return responseTo(journal, item, signal);
 }
 
+type ResponsiveJournal = Pick<Journal, 'send' | 'response' | 'watch'>;
+
 /** Waits for the response to an item that was sent. */
 function responseTo(
-  journal: Journal,
+  journal: ResponsiveJournal,
   { run, id }: Pick<InboxItem, 'run' | 'id'>,
   signal?: AbortSignal,
 ): Promise<Json> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../graph/json.js';
-import type { Envelope } from '../../runs/envelope.js';
+import type { Envelope } from '../../runs/run/envelope.js';
 import { longResult } from './long-results.js';
 
 const outlineOf = (result: Json, limit: number) => {

@@ -4,14 +4,14 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { MASKED } from '../../../graph/printable-text.js';
 import { howToAnswer } from '../../runs/actions/answers.js';
-import type { Envelope, EnvelopeAction, EnvelopeError } from '../../runs/envelope.js';
+import type { Envelope, EnvelopeAction, EnvelopeError } from '../../runs/run/envelope.js';
 import type { NotUndone, RemainingEffects } from '../../runs/run/side-effects.js';
 import type { RunWarning } from '../../runs/run-store.js';
-import { workflowToolTexts } from '../../runs/run-texts.js';
 import { constructTexts } from '../../trace/texts.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
 import { shown } from './long-results.js';
 import type { OutputShape } from './served-workflows.js';
+import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
 const RUN_META = 'stepwright/run';

@@ -3,7 +3,7 @@ import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js'
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { call, chain, done, graph, lit, step } from '../../engine/graph.fixture.js';
-import type { Envelope } from '../../runs/envelope.js';
+import type { Envelope } from '../../runs/run/envelope.js';
 import { toolResult } from './results.js';
 import { ENVELOPE_SCHEMA } from './run-tools.js';
 import { inputSchemaOf, outputShapeOf } from './served-workflows.js';

@@ -2,13 +2,12 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { defined } from '../../../graph/defined.js';
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import type { Envelope } from '../../runs/envelope.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
-import { rolesOf } from '../../runs/run-owner.js';
+import type { Envelope } from '../../runs/run/envelope.js';
+import { rolesOf } from '../../runs/run/owner.js';
 import type { RunQuery, RunStore, RunSummary, Submission, ToAnswer, Waiter } from '../../runs/run-store.js';
-import { workflowToolTexts } from '../../runs/run-texts.js';
 import { JournalFailedError } from '../../runs/store/journal.js';
-import { StoreError } from '../../runs/store/sqlite/store-error.js';
+import { StoreError } from '../../runs/store/store-error.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import { checkArguments } from '../../tools/check-input.js';
@@ -22,6 +21,7 @@ import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
 import { type RunTool, runTools } from './run-tools.js';
 import type { OfferedWorkflow, ServedWorkflow } from './served-workflows.js';
+import { workflowToolTexts } from './workflow-tool-texts.js';
 
 export interface WorkflowCallsOptions {
   readonly workflows: ReadonlyMap<string, ServedWorkflow>;

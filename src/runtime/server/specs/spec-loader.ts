@@ -63,7 +63,7 @@ export async function loadFiles(
   if (files.length === 0) return { ok: true, workflows: [], domains: [], warnings: '' };
   const outside = await outsideOf(files, root);
   if (outside.length > 0) return { ok: false, report: formatDiagnostics(outside, () => undefined) };
-  const { loadWorkflowFiles } = await import('../../../formats/load-workflow-files.js');
+  const { loadWorkflowFiles } = await import('../../../formats/spec-files.js');
   const graphs = [...base.graphs, ...others.map(({ graph }) => graph)];
   const registered = environmentOf(base.registry.tools, base.registry, graphs);
   const { readSource, ...read } = await loadWorkflowFiles(files, { root, registered });

@@ -1,8 +1,9 @@
 import type { ToolContext } from '../../../decorators/context.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
+import { oneLine } from '../../../graph/printable-text.js';
+import { thrownText } from '../../tools/exceptions.js';
 import { filledIn, type RestService } from '../../upstream/config.js';
 import { UpstreamError } from '../../upstream/port.js';
-import { factoryTexts } from './texts.js';
 
 /** A request of a service. */
 export interface RestRequest {
@@ -50,27 +51,30 @@ export class RestCall<Input extends object, Output> {
    */
   async execute(input: Input, { signal, idempotencyKey }: ToolContext): Promise<Output> {
     const { method = 'GET', path } = this.#request;
-    const given = new Map(Object.entries(input as Readonly<Record<string, Json>>));
+    const args = new Map(Object.entries(input as Readonly<Record<string, Json>>));
     const missing = new Set<string>();
     const fill = (text: string): string => filledIn(text, process.env, missing);
     const base = fill(this.#service.baseUrl).replace(/\/$/, '');
     const headers = new Headers({ accept: 'application/json' });
     for (const [name, value] of Object.entries(this.#service.headers ?? {})) headers.set(name, fill(value));
-    if (missing.size > 0)
-      throw new UpstreamError('E_UPSTREAM_CONFIG', factoryTexts.missingVariables([...missing]));
-    const url = new URL(base + pathOf(path, given));
+    if (missing.size > 0) throw new UpstreamError('E_UPSTREAM_CONFIG', missingText([...missing]));
+    const url = new URL(base + pathOf(path, args));
     const hasBody = !WITHOUT_BODY.includes(method);
     if (hasBody) headers.set('content-type', 'application/json');
     else
-      for (const [name, value] of given)
+      for (const [name, value] of args)
         for (const text of textsOf(value)) url.searchParams.append(name, text);
     if (idempotencyKey !== undefined && method !== 'GET') headers.set('idempotency-key', idempotencyKey);
-    const body = hasBody ? JSON.stringify(Object.fromEntries(given)) : null;
+    const body = hasBody ? JSON.stringify(Object.fromEntries(args)) : null;
     const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' }).catch(
       (error: unknown) => {
         if (signal.aborted) throw signal.reason;
         const outcome = method === 'GET' ? {} : { outcomeUnknown: true as const };
-        throw new UpstreamError('E_REST', factoryTexts.noResponse(method, url.origin, error), outcome);
+        throw new UpstreamError(
+          'E_REST',
+          `${method} got no response from ${url.origin}: ${thrownText(error)}`,
+          outcome,
+        );
       },
     );
     if (!response.ok) throw await refusal(response, method, url.pathname);
@@ -79,17 +83,20 @@ export class RestCall<Input extends object, Output> {
 }
 
 /** The path with its inputs, which are removed from those that are left. */
-function pathOf(path: string, given: Map<string, Json>): string {
+function pathOf(path: string, args: Map<string, Json>): string {
   const names = new Set<string>();
   const filled = path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
-    const text = String(given.get(name) ?? '');
+    const text = String(args.get(name) ?? '');
     // An empty segment, or one that climbs, would be another address.
     if (text === '' || text === '.' || text === '..')
-      throw new UpstreamError('E_REST', factoryTexts.badSegment(name, text));
+      throw new UpstreamError(
+        'E_REST',
+        `Input '${name}' is part of the path, and cannot be ${JSON.stringify(text)}`,
+      );
     names.add(name);
     return encodeURIComponent(text);
   });
-  for (const name of names) given.delete(name);
+  for (const name of names) args.delete(name);
   return filled;
 }
 
@@ -109,5 +116,14 @@ async function refusal(response: Response, method: string, path: string): Promis
   const text = await response.text().catch(() => '');
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   const about = Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: seconds * 1_000 } : {};
-  return new UpstreamError('E_REST', factoryTexts.status(method, path, response.status, text), about);
+  return new UpstreamError(
+    'E_REST',
+    `${method} ${path} was answered with ${response.status}${text === '' ? '' : `: ${oneLine(text)}`}`,
+    about,
+  );
+}
+
+function missingText(names: readonly string[]): string {
+  const [variables, are] = names.length === 1 ? ['variable', 'is'] : ['variables', 'are'];
+  return `The environment ${variables} ${names.join(', ')} of the service ${are} not set`;
 }

@@ -1,4 +1,4 @@
-import { OLDEST_SQLITE, StoreError } from './store-error.js';
+import { OLDEST_SQLITE, StoreError } from '../store-error.js';
 
 /** What SQLite stores here. */
 export type SqliteValue = string | number | null | Uint8Array;

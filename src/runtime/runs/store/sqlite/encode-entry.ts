@@ -2,9 +2,8 @@ import { defined } from '../../../../graph/defined.js';
 import type { Graph } from '../../../../graph/model.js';
 import type { Row } from '../../../engine/contract.js';
 import type { RunStatus } from '../../../engine/events.js';
-import { dueTimeOf, owedKind } from '../../../engine/row-command.js';
-import type { Tables } from '../../../engine/rows.js';
-import type { HostRow, JournalEntry, RunListing } from '../journal.js';
+import { dueTimeOf, owedKind, type Tables } from '../../../engine/rows.js';
+import { type HostRow, type JournalEntry, listingIn, type RunListing } from '../journal.js';
 import { keyColumn, type LargeText, type TextColumn, TextWriter } from './texts.js';
 
 /** An entry as it is written: later changes of its objects do not reach it. */
@@ -86,8 +85,7 @@ function beginningOf(
   { graphHash, workflow, startedAt }: Tables['start'],
   hostRows: readonly HostRow[],
 ): NonNullable<EncodedEntry['begins']> {
-  const listed = hostRows.find(({ table, key }) => table === 'run' && key === 'start');
-  const listing = (listed?.row ?? {}) as Partial<RunListing>;
+  const listing = listingIn(hostRows) ?? {};
   return { graphHash, graph: JSON.stringify(graph), workflow, startedAt, listing };
 }
 

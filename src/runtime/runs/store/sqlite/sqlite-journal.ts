@@ -12,12 +12,13 @@ import {
   type JournalEntry,
   type LoadedRun,
   type OpenRun,
-  type SharedJournal,
+  type RunJournal,
   UnknownRunError,
 } from '../journal.js';
+import type { Head } from '../reader.js';
+import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry, type NewStatus } from './encode-entry.js';
-import { StoreError } from './store-error.js';
 import {
   OpenFiles,
   openStoreFile,
@@ -29,7 +30,7 @@ import {
 } from './store-file.js';
 import { StoreIndex } from './store-index.js';
 import { type LeaseOptions, StoreLeases } from './store-leases.js';
-import { type Head, StoreTables } from './store-tables.js';
+import { StoreTables } from './store-tables.js';
 import { keyColumn, keyIn, type LargeText, type TextColumn } from './texts.js';
 
 export interface SqliteJournalOptions extends StoreFileOptions, LeaseOptions {
@@ -58,7 +59,7 @@ interface Written {
  *
  * Its methods reject with a {@link StoreError} once it is closed, and while another program keeps the file locked.
  */
-export class SqliteJournal implements SharedJournal {
+export class SqliteJournal implements RunJournal {
   readonly path: string;
   readonly leases: StoreLeases;
   readonly index: StoreIndex;

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { StoreError } from '../store-error.js';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
-import { StoreError } from './store-error.js';
 
 /** How the file of a store is opened. */
 export interface StoreFileOptions {

@@ -1,0 +1,62 @@
+import { defined } from '../../graph/defined.js';
+import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { Domain } from '../../graph/domain.js';
+import type { JsonObject, JsonSchema } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import type { LocatedMap } from '../text/located.js';
+import type { XmlMapping } from '../text/read-xml.js';
+import type { Reports } from '../text/reading.js';
+
+/** A language of spec files: how workflows are written in the values of YAML, JSON and perhaps XML. */
+export interface Dialect {
+  readonly id: string;
+  /** Whether a document is written in this dialect: its top-level keys decide. */
+  recognise(document: LocatedMap): boolean;
+  /** Lowers a document to graphs, and reports faults of its form. The checker finds faults of meaning in the graphs. */
+  lower(document: LocatedMap, reports: Reports): LoweredDocument | undefined;
+  /** The JSON Schema of documents for editors. Its `required` keys are those that {@link recognise} looks for. */
+  editorSchema(vocabulary: SpecVocabulary): JsonObject & { readonly required: readonly string[] };
+  /** The repair of a fault that the checker found, as it is written in this dialect. */
+  hint?(diagnostic: Diagnostic): string | undefined;
+  /** The form of the dialect in XML. */
+  readonly xml?: XmlMapping;
+}
+
+/** The workflows of a document. */
+export interface LoweredDocument {
+  readonly domain: Domain;
+  /** In the order of writing. Faulty parts are left out. */
+  readonly graphs: readonly Graph[];
+}
+
+/** What spec files may use. */
+export interface SpecVocabulary {
+  readonly tools: readonly DescribedTool[];
+  readonly workflows: readonly Graph[];
+}
+
+/** A tool that spec files may call. */
+export interface DescribedTool {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  /** The tool of an upstream server that it calls. */
+  readonly upstream?: { readonly server: string; readonly tool: string } | undefined;
+}
+
+/** The schema of the arguments of a workflow. One with a default may be left out. */
+export function describedInputs({ inputs }: Pick<Graph, 'inputs'>): JsonSchema {
+  const properties = inputs.map(
+    ({ name, title, schema, description, default: fallback }): [string, JsonSchema] => [
+      name,
+      { ...schema, ...defined({ title }), description, ...defined({ default: fallback }) },
+    ],
+  );
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: inputs.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,68 @@
+import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { JsonObject, JsonSchema } from '../../graph/json.js';
+import type { Located } from '../text/located.js';
+import type { Reports } from '../text/reading.js';
+import type { Dialect, LoweredDocument, SpecVocabulary } from './dialect.js';
+import { expectMap } from './fields.js';
+import { foreignFormatOf } from './foreign.js';
+import { orchestrator } from './orchestrator/orchestrator.js';
+
+/** The dialects of spec files. */
+const DIALECTS: readonly Dialect[] = [
+  // The last one reports the faults of a document that none recognises.
+  orchestrator,
+];
+
+const DEFAULT: Dialect = orchestrator;
+
+/** How documents in XML are read. */
+export const XML_MAPPINGS = DIALECTS.flatMap(({ xml }) => xml ?? []);
+
+/** The workflows of a document, with the id of its dialect. */
+export interface SpecDocument extends LoweredDocument {
+  readonly dialect: string;
+}
+
+/** Lowers a document of any dialect to graphs. */
+export function lowerDocument(root: Located, reports: Reports): SpecDocument | undefined {
+  const document = expectMap(reports, root, 'a spec file');
+  if (document === undefined) return undefined;
+  const recognised = DIALECTS.find((dialect) => dialect.recognise(document));
+  const foreign = recognised === undefined ? foreignFormatOf(document) : undefined;
+  if (foreign !== undefined) {
+    reports.report('SW5008', document.entries[0]?.key ?? document, { format: foreign });
+    return undefined;
+  }
+  const dialect = recognised ?? DEFAULT;
+  const lowered = dialect.lower(document, reports);
+  return lowered && { ...lowered, dialect: dialect.id };
+}
+
+/** A diagnostic of the checker with the repair of a dialect. */
+export function withHintOf(id: string, diagnostic: Diagnostic): Diagnostic {
+  const hint = DIALECTS.find((dialect) => dialect.id === id)?.hint?.(diagnostic);
+  return hint === undefined ? diagnostic : { ...diagnostic, hint };
+}
+
+/**
+ * The JSON Schema (draft 7, which all editors know) of spec files in YAML and JSON: it completes and describes keys,
+ * tools with their arguments, and workflows. It accepts every file that has no error; what it does not know, codegen
+ * reports. The same vocabulary in any order gives the same schema.
+ */
+export function specSchema(vocabulary: SpecVocabulary): JsonObject {
+  const $schema = 'http://json-schema.org/draft-07/schema#';
+  if (DIALECTS.length === 1) return { $schema, ...DEFAULT.editorSchema(vocabulary) };
+  const schemas = DIALECTS.map((dialect) => ({ dialect, schema: dialect.editorSchema(vocabulary) }));
+  const definitions = schemas.map(({ dialect: { id }, schema }): [string, JsonObject] => {
+    const within = JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"#/definitions/${id}/`);
+    return [id, JSON.parse(within) as JsonObject];
+  });
+  const reference = ({ id }: Dialect): JsonSchema => ({ $ref: `#/definitions/${id}` });
+  const choice = schemas.slice(0, -1).reduceRight<JsonSchema>(
+    (others, { dialect, schema: { required } }) =>
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      ({ if: { required }, then: reference(dialect), else: others }),
+    reference(DEFAULT),
+  );
+  return { $schema, definitions: Object.fromEntries(definitions), ...choice };
+}

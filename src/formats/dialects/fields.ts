@@ -1,0 +1,136 @@
+import { nearestName } from '../../graph/names.js';
+import {
+  describeLocated,
+  type Located,
+  type LocatedEntry,
+  type LocatedList,
+  type LocatedMap,
+  type LocatedText,
+} from '../text/located.js';
+import type { Reports } from '../text/reading.js';
+
+/** Reads the keys of an object. Keys that it does not know, and values of other types, are reported. */
+export class Fields {
+  readonly map: LocatedMap;
+  /** What the object is, in messages: ``node `check` ``. */
+  readonly where: string;
+  readonly #reports: Reports;
+  readonly #byName: ReadonlyMap<string, LocatedEntry>;
+
+  constructor(reports: Reports, map: LocatedMap, where: string, keys: readonly string[]) {
+    this.#reports = reports;
+    this.map = map;
+    this.where = where;
+    this.#byName = new Map(map.entries.map((entry) => [entry.key.value, entry]));
+    for (const { key } of map.entries) {
+      const name = key.value;
+      if (keys.includes(name) || name.startsWith('x-')) continue;
+      reports.report('SW5005', key, {
+        key: name,
+        where,
+        candidates: keys,
+        suggestion: nearestName(name, keys),
+      });
+    }
+  }
+
+  has(name: string): boolean {
+    return this.#byName.has(name);
+  }
+
+  entry(name: string): LocatedEntry | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** The value of a key. */
+  value(name: string): Located | undefined {
+    return this.#byName.get(name)?.value;
+  }
+
+  text(name: string): LocatedText | undefined {
+    return this.#as(name, 'text', 'text');
+  }
+
+  object(name: string): LocatedMap | undefined {
+    return this.#as(name, 'map', 'an object');
+  }
+
+  list(name: string): LocatedList | undefined {
+    return this.#as(name, 'list', 'a list');
+  }
+
+  boolean(name: string): boolean | undefined {
+    return this.#as(name, 'boolean', '`true` or `false`')?.value;
+  }
+
+  /** A number; the checker knows its range. */
+  number(name: string): number | undefined {
+    return this.#as(name, 'number', 'a number')?.value;
+  }
+
+  /** A text that is one of a few. */
+  oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if ((choices as readonly string[]).includes(text.value)) return text.value as T;
+    const { value } = text;
+    const what = `\`${name}\` of ${this.where}`;
+    this.#reports.report('SW5021', text, {
+      what,
+      value,
+      candidates: choices,
+      suggestion: nearestName(value, choices),
+    });
+    return undefined;
+  }
+
+  /** Reports a key that the object needs and does not have. */
+  require(name: string): boolean {
+    if (this.has(name)) return true;
+    this.#reports.report('SW5007', this.#start(), { what: this.where, key: name });
+    return false;
+  }
+
+  /** Reports a value of another type. */
+  mismatch(name: string, value: Located, expected: string): void {
+    const what = name === '' ? this.where : `\`${name}\` of ${this.where}`;
+    this.#reports.report('SW5006', value, { what, expected, actual: describeLocated(value) });
+  }
+
+  #start() {
+    const { start, end, pointer } = this.map.entries[0]?.key ?? this.map;
+    return { start, end, pointer };
+  }
+
+  #as<K extends Located['kind']>(
+    name: string,
+    kind: K,
+    expected: string,
+  ): Extract<Located, { readonly kind: K }> | undefined {
+    const value = this.value(name);
+    if (value === undefined) return undefined;
+    if (value.kind === kind) return value as Extract<Located, { readonly kind: K }>;
+    this.mismatch(name, value, expected);
+    return undefined;
+  }
+}
+
+/** What must be an object. */
+export function expectMap(reports: Reports, value: Located, what: string): LocatedMap | undefined {
+  if (value.kind === 'map') return value;
+  reports.report('SW5006', value, { what, expected: 'an object', actual: describeLocated(value) });
+  return undefined;
+}
+
+/** A text or a list of texts, each once. */
+export function textsOf(reports: Reports, value: Located, what: string): LocatedText[] {
+  const items = value.kind === 'list' ? value.items : [value];
+  const texts: LocatedText[] = [];
+  for (const item of items) {
+    if (item.kind !== 'text') {
+      const found = describeLocated(item);
+      reports.report('SW5006', item, { what, expected: 'a name or a list of names', actual: found });
+    } else if (!texts.some((text) => text.value === item.value)) texts.push(item);
+  }
+  return texts;
+}

@@ -1,0 +1,215 @@
+import { defined } from '../../../graph/defined.js';
+import type { Domain } from '../../../graph/domain.js';
+import type { DictEntry, Expr, RefExpr } from '../../../graph/expression/tree.js';
+import { GRAPH_VERSION, type Graph } from '../../../graph/model.js';
+import { isValidName, nearestName } from '../../../graph/names.js';
+import { ReferenceLowering } from '../../references/lower-references.js';
+import type { Located, LocatedEntry, LocatedMap } from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
+import type { LoweredDocument } from '../dialect.js';
+import { expectMap, Fields, textsOf } from '../fields.js';
+import { type LoweredScope, lowerScope } from './lower-nodes.js';
+import { Namespace } from './namespace.js';
+import { hasResult } from './node-kinds.js';
+import { NodeReader, type NodeSpec, type ScopeSpec } from './node-specs.js';
+import { lowerParameters } from './parameters.js';
+import { WrittenRoutes } from './routes.js';
+
+/** `$schema` is for editors. */
+export const DOCUMENT_KEYS = ['$schema', 'domain', 'version', 'description', 'rules', 'docs', 'workflows'];
+export const WORKFLOW_KEYS = [
+  'title',
+  'description',
+  'params',
+  'graph',
+  'returns',
+  'expose',
+  'fail_fast',
+  'max_concurrency',
+];
+
+/** Lowers a document to graphs. */
+export function lowerDocument(map: LocatedMap, reports: Reports): LoweredDocument | undefined {
+  const fields = new Fields(reports, map, 'the file', DOCUMENT_KEYS);
+  if (!fields.require('workflows')) return undefined;
+  fields.text('$schema');
+  const domain = domainOf(reports, fields);
+  const version = versionOf(reports, fields);
+  const workflows = fields.object('workflows');
+  if (workflows?.entries.length === 0)
+    fields.mismatch('workflows', workflows, 'an object with one or more workflows');
+  const graphs = (workflows?.entries ?? []).flatMap(
+    (entry) => lowerWorkflow(reports, entry, { domain: domain.name, version }) ?? [],
+  );
+  return { domain, graphs };
+}
+
+function domainOf(reports: Reports, fields: Fields): Domain {
+  const rules = fields.value('rules');
+  const docs = fields.text('docs')?.value;
+  return {
+    name: fields.text('domain')?.value ?? 'default',
+    rules:
+      rules === undefined ? [] : textsOf(reports, rules, '`rules` of the file').map(({ value }) => value),
+    ...defined({ docs }),
+  };
+}
+
+function versionOf(reports: Reports, fields: Fields): string {
+  const version = fields.value('version');
+  if (version?.kind === 'number') {
+    reports.report('SW5009', version, { text: version.source });
+    return '0.0.0';
+  }
+  return fields.text('version')?.value ?? '0.0.0';
+}
+
+function lowerWorkflow(
+  reports: Reports,
+  { key, value }: LocatedEntry,
+  document: { readonly domain: string; readonly version: string },
+): Graph | undefined {
+  const name = key.value;
+  const map = expectMap(reports, value, `workflow \`${name}\``);
+  if (map === undefined) return undefined;
+  if (!isValidName('workflow', name)) {
+    const rule = 'letters, digits, `_` and `-`, a letter first, and at most 62 characters';
+    reports.report('SW5010', key, { kind: 'a workflow', name, rule });
+    return undefined;
+  }
+  const fields = new Fields(reports, map, `workflow \`${name}\``, WORKFLOW_KEYS);
+  fields.require('description');
+  if (!fields.require('graph')) return undefined;
+  const params = fields.object('params');
+  const inputs = params === undefined ? [] : lowerParameters(reports, params);
+  const graph = fields.object('graph');
+  if (graph === undefined) return undefined;
+  if (graph.entries.length === 0) fields.mismatch('graph', graph, 'an object with one or more nodes');
+  const parts = lowerGraph(reports, { name, fields, inputs, params, graph });
+  const title = fields.text('title')?.value;
+  const failFast = fields.boolean('fail_fast');
+  const maxConcurrency = fields.number('max_concurrency');
+  const expose = exposureOf(reports, fields);
+  return {
+    graphVersion: GRAPH_VERSION,
+    name,
+    ...defined({ title }),
+    description: fields.text('description')?.value ?? '',
+    ...document,
+    inputs,
+    instructions: [],
+    ...defined({ expose }),
+    ...parts,
+    ...defined({ failFast, maxConcurrency }),
+    source: reports.source.placeOf(key),
+  };
+}
+
+/** What clients get of a workflow, as the option `expose` of `@Workflow`. */
+export const EXPOSURES: readonly NonNullable<Graph['expose']>[number][] = ['prompt', 'tool', 'resource'];
+
+function exposureOf(reports: Reports, fields: Fields): Graph['expose'] {
+  const value = fields.value('expose');
+  if (value === undefined) return undefined;
+  const what = `\`expose\` of ${fields.where}`;
+  return textsOf(reports, value, what).flatMap((text) => {
+    const exposure = EXPOSURES.find((each) => each === text.value);
+    if (exposure !== undefined) return exposure;
+    const suggestion = nearestName(text.value, EXPOSURES);
+    reports.report('SW5021', text, { what, value: text.value, candidates: EXPOSURES, suggestion });
+    return [];
+  });
+}
+
+function lowerGraph(
+  reports: Reports,
+  parts: {
+    readonly name: string;
+    readonly fields: Fields;
+    readonly inputs: Graph['inputs'];
+    readonly params: LocatedMap | undefined;
+    readonly graph: LocatedMap;
+  },
+): Pick<Graph, 'nodes' | 'returns'> {
+  const reader = new NodeReader(reports);
+  const scope = reader.graph(parts.graph);
+  const routesOf = routesByScope();
+  const areExclusive = (one: NodeSpec, other: NodeSpec) => routesOf(one.scope).areExclusive(one, other);
+  const params = (parts.params?.entries ?? []).map(({ key }) => key);
+  const names = new Namespace(reports, parts.inputs, params, reader.nodes, areExclusive);
+  const lowered = lowerScope(scope, { reports, names, routesOf, nodes: reader.nodes });
+  const references = new ReferenceLowering(reports, names.scopeOf(scope));
+  const returns = lowerResult(reports, {
+    returns: parts.fields.value('returns'),
+    references,
+    scope,
+    lowered,
+    routes: routesOf(scope),
+    name: parts.name,
+    at: parts.fields.map.entries.find(({ key }) => key.value === 'graph')?.key ?? parts.fields.map,
+  });
+  const { nodes } = lowered;
+  return { nodes, ...defined({ returns }) };
+}
+
+function routesByScope(): (scope: ScopeSpec) => WrittenRoutes {
+  const byScope = new Map<ScopeSpec, WrittenRoutes>();
+  return (scope) => {
+    const routes = byScope.get(scope) ?? new WrittenRoutes(scope);
+    byScope.set(scope, routes);
+    return routes;
+  };
+}
+
+/** What a workflow returns. */
+interface WrittenResult {
+  /** Its value `returns`. */
+  readonly returns: Located | undefined;
+  readonly references: ReferenceLowering;
+  readonly scope: ScopeSpec;
+  readonly lowered: LoweredScope;
+  readonly routes: WrittenRoutes;
+  /** The workflow. */
+  readonly name: string;
+  readonly at: Located;
+}
+
+/**
+ * Makes the result of a workflow. Without `returns` it is made of the nodes that no other node uses: the result of the
+ * one that ran, an object of several, or null.
+ */
+function lowerResult(
+  reports: Reports,
+  { returns, references, scope, lowered, routes, name, at }: WrittenResult,
+): Expr | undefined {
+  if (returns !== undefined) return references.value(returns);
+  const sinks = sinksIn(scope, lowered);
+  const [first, ...others] = sinks;
+  if (first === undefined) return undefined;
+  if (others.length === 0) {
+    const none: Expr = { kind: 'literal', value: null };
+    return { kind: 'call', fn: 'coalesce', args: [resultOf(first), none] };
+  }
+  const areAlternatives = others.every((each) => routes.areExclusive(first, each));
+  if (!areAlternatives) reports.report('SW5032', at, { workflow: name, sinks: sinks.map(({ id }) => id) });
+  const entries = sinks.map(
+    (node): DictEntry => ({ key: node.output?.value ?? node.id, value: resultOf(node) }),
+  );
+  return { kind: 'call', fn: 'soleEntry', args: [{ kind: 'dict', entries }] };
+}
+
+function resultOf({ id }: NodeSpec): RefExpr {
+  return { kind: 'ref', root: 'steps', path: [id], find: 'optional' };
+}
+
+/** The nodes with a result that no other node waits for. */
+function sinksIn(scope: ScopeSpec, { inWritingOrder, dependencies }: LoweredScope): NodeSpec[] {
+  const used = new Set(inWritingOrder.flatMap(({ after }) => after));
+  for (const [index, edges] of dependencies.data.entries()) {
+    // What undoes a node does not use its result.
+    if (inWritingOrder[index]?.kind === 'compensate') continue;
+    for (const { source } of edges) used.add(inWritingOrder[source]?.id ?? '');
+  }
+  const lowered = new Set(inWritingOrder.map(({ id }) => id));
+  return scope.nodes.filter(({ id, kind }) => hasResult(kind) && lowered.has(id) && !used.has(id));
+}

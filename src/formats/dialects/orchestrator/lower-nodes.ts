@@ -1,0 +1,282 @@
+import { defined } from '../../../graph/defined.js';
+import type { Expr } from '../../../graph/expression/tree.js';
+import type { Compensation, JoinRule, Node, NodeBase, Scope } from '../../../graph/kinds/node.js';
+import { DEFAULT_LOOP_MAX } from '../../../graph/limits.js';
+import { failureCodeFault } from '../../../graph/names.js';
+import { lowerCondition } from '../../references/condition.js';
+import { ReferenceLowering } from '../../references/lower-references.js';
+import type { Located, LocatedMap } from '../../text/located.js';
+import { expectMap, Fields } from '../fields.js';
+import { lowerBranch } from './branches.js';
+import { checkLiteral, checkName, unknownNode } from './names.js';
+import { indexNameOf, itemNameOf } from './namespace.js';
+import { argumentsOf, type LoweringContext, literalName, type NodeContext } from './node-context.js';
+import { HANDLERS, hasResult } from './node-kinds.js';
+import type { ScopeSpec } from './node-specs.js';
+import { durationOf, errorAsData, lowerOnError } from './on-error.js';
+import { type Dependencies, dependenciesOf, implicitEdges, inOrder } from './order.js';
+import { lowerExpected } from './parameters.js';
+
+export const JOINS: readonly JoinRule[] = [
+  'all_success',
+  'none_failed',
+  'none_failed_min_one_success',
+  'one_success',
+  'all_done',
+];
+
+/** The nodes of a list. */
+export interface LoweredScope {
+  /** In an order that the checker accepts. */
+  readonly nodes: readonly Node[];
+  /** In the order of writing, with how they depend on each other. */
+  readonly inWritingOrder: readonly Node[];
+  readonly dependencies: Dependencies;
+}
+
+/** Lowers a list of nodes, those in them included. */
+export function lowerScope(scope: ScopeSpec, context: LoweringContext): LoweredScope {
+  const siblings = scope.nodes.map(({ id }) => id);
+  const references = new ReferenceLowering(context.reports, context.names.scopeOf(scope));
+  const inWritingOrder = scope.nodes.flatMap(
+    (spec) => lowerNode({ ...context, spec, references, siblings }) ?? [],
+  );
+  const dependencies = dependenciesOf(inWritingOrder);
+  for (const { reference, reader } of implicitEdges(dependencies)) {
+    const { at, path } = reference.ref;
+    if (at !== undefined)
+      context.reports.reportAt('SW5030', at, { node: reader.id, source: String(path[0]) });
+  }
+  return { nodes: inOrder(inWritingOrder, dependencies), inWritingOrder, dependencies };
+}
+
+function lowerNode(context: NodeContext): Node | undefined {
+  const { spec, reports } = context;
+  const { fields } = spec;
+  const base = baseOf(context);
+  switch (spec.kind) {
+    case 'call': {
+      const tool = literalName(context, 'call');
+      const compensate = fields.object('compensate');
+      const undo =
+        compensate &&
+        lowerCompensation(context, compensate, `\`compensate\` of ${fields.where}`, ['call', 'args']);
+      if (tool === undefined) return undefined;
+      const input = argumentsOf(context, fields);
+      const handled = {
+        ...errorAsData(context, lowerOnError(context)),
+        ...defined({ compensate: undo }),
+      };
+      return { ...base, kind: 'call', tool: tool.value, input, ...handled };
+    }
+    case 'workflow': {
+      const workflow = literalName(context, 'workflow');
+      if (workflow === undefined) return undefined;
+      const name = workflow.value.slice(workflow.value.lastIndexOf('/') + 1);
+      const input = argumentsOf(context, fields);
+      return { ...base, kind: 'workflow', workflow: name, input, ...lowerOnError(context) };
+    }
+    case 'branch':
+      return lowerBranch(context, base);
+    case 'parallel':
+      return lowerParallel(context, base);
+    case 'foreach':
+      return lowerForeach(context, base);
+    case 'yield': {
+      if (fields.has('message') && fields.has('yield')) {
+        const problem = 'has `message` and `yield`, which are one thing: remove one of them';
+        reports.report('SW5011', spec.at, { node: spec.id, problem });
+      }
+      const message = fields.text('message') ?? fields.text('yield');
+      if (message === undefined) fields.require('message');
+      const expects = fields.object('expects');
+      if (expects === undefined) fields.require('expects');
+      if (message === undefined || expects === undefined) return undefined;
+      const schema = lowerExpected(reports, expects);
+      return {
+        ...base,
+        kind: 'ask',
+        mode: 'yield',
+        message: context.references.text(message),
+        expects: schema,
+      };
+    }
+    case 'compensate': {
+      const steps = fields.list('steps');
+      if (steps === undefined || steps.items.length === 0) {
+        if (steps === undefined) fields.require('steps');
+        else fields.mismatch('steps', steps, 'a list of one or more calls');
+        return undefined;
+      }
+      const undone = steps.items.flatMap((item, index) => {
+        const what = `step ${index + 1} of ${fields.where}`;
+        const map = expectMap(reports, item, what);
+        return (map && lowerCompensation(context, map, what, ['call', 'args', 'ignore_error'])) ?? [];
+      });
+      return { ...base, kind: 'compensate', steps: undone };
+    }
+    case 'error': {
+      const message = fields.text('message');
+      if (message === undefined) fields.require('message');
+      if (message === undefined) return undefined;
+      const code =
+        fields.text('code')?.value ?? (failureCodeFault(spec.id) === undefined ? spec.id : undefined);
+      const coded = defined({ code });
+      return { ...base, kind: 'error', message: context.references.text(message), ...coded };
+    }
+    default:
+      return spec.kind satisfies never;
+  }
+}
+
+type Base = Omit<NodeBase, 'output' | 'onError'>;
+
+function baseOf(context: NodeContext): Base {
+  const { spec, reports } = context;
+  const { fields, id, at, kind } = spec;
+  const title = fields.text('title')?.value;
+  const timeout = HANDLERS.has(kind) || kind === 'branch' ? undefined : fields.value('timeout');
+  const timeoutMs =
+    timeout === undefined ? undefined : durationOf(reports, timeout, `\`timeout\` of ${fields.where}`);
+  const when = conditionOf(context);
+  return {
+    id,
+    ...defined({ title }),
+    after: afterOf(context),
+    join: fields.oneOf('join', JOINS) ?? 'none_failed_min_one_success',
+    ...defined({ when, timeoutMs }),
+    executor: 'server',
+    source: reports.source.placeOf(at),
+  };
+}
+
+function conditionOf(context: NodeContext): Expr | undefined {
+  const { spec, reports, references } = context;
+  const { fields } = spec;
+  if (fields.has('when') && fields.has('condition')) {
+    const problem = 'has `when` and `condition`, which are one thing: remove one of them';
+    reports.report('SW5011', spec.at, { node: spec.id, problem });
+  }
+  const text = fields.text('when') ?? fields.text('condition');
+  return text === undefined ? undefined : lowerCondition(text, references, reports);
+}
+
+function afterOf(context: NodeContext): readonly string[] {
+  const { spec, reports, siblings, nodes } = context;
+  const { scope, id } = spec;
+  if (spec.dependsOn.length === 0) return sequenceBefore(context);
+  return spec.dependsOn.flatMap((name) => {
+    if (!checkLiteral(reports, name, 'depends_on')) return [];
+    const target = scope.byId.get(name.value);
+    if (target !== undefined && !HANDLERS.has(target.kind)) return [name.value];
+    const elsewhere = nodes.find((node) => node.id === name.value)?.scope.container;
+    const why =
+      target !== undefined
+        ? `a node of type \`${target.kind}\`, which runs only when it is selected`
+        : elsewhere === undefined
+          ? undefined
+          : `which is in \`${elsewhere.id}\`: name \`${elsewhere.id}\``;
+    const candidates = why === undefined ? siblings.filter((each) => each !== id) : [];
+    unknownNode(reports, name, { key: 'depends_on', node: id, candidates }, why);
+    return [];
+  });
+}
+
+/** In a sequence a node waits for the one before it, and behind nodes that are selected for each of these. */
+function sequenceBefore({ spec, routesOf }: NodeContext): readonly string[] {
+  const { scope, index } = spec;
+  const routes = routesOf(scope);
+  if (!scope.isSequence || HANDLERS.has(spec.kind) || routes.isRouted(spec)) return [];
+  const before: string[] = [];
+  for (let at = index - 1; at >= 0; at -= 1) {
+    const node = scope.nodes[at];
+    if (node === undefined || HANDLERS.has(node.kind)) continue;
+    before.push(node.id);
+    if (!routes.isRouted(node)) break;
+  }
+  return before.reverse();
+}
+
+function lowerCompensation(
+  context: NodeContext,
+  map: LocatedMap,
+  what: string,
+  keys: readonly string[],
+): Compensation | undefined {
+  const fields = new Fields(context.reports, map, what, keys);
+  const tool = fields.text('call');
+  if (tool === undefined) fields.require('call');
+  const input = argumentsOf(context, fields);
+  const ignoreError = keys.includes('ignore_error') ? fields.boolean('ignore_error') : undefined;
+  if (tool === undefined || !checkLiteral(context.reports, tool, 'call')) return undefined;
+  return { tool: tool.value, input, ...(ignoreError === true ? { ignoreError } : {}) };
+}
+
+function lowerParallel(context: NodeContext, base: Base): Node {
+  const { spec, reports, siblings } = context;
+  const { fields } = spec;
+  const branches = spec.bodies.map((body) => ({ id: body.arm ?? '', body: lowerBody(body, context) }));
+  const concurrency = fields.number('concurrency');
+  const limit = defined({ concurrency });
+  const node = { ...base, kind: 'parallel', branches, ...limit } as const;
+  const policy = fields.text('on_partial_failure');
+  const undoing = spec.scope.nodes.find(({ id, kind }) => id === policy?.value && kind === 'compensate');
+  if (undoing !== undefined) return { ...node, onPartialFailure: 'rollback', compensateNode: undoing.id };
+  switch (policy?.value) {
+    case undefined:
+    case 'abort':
+      return { ...node, onPartialFailure: 'abort' };
+    case 'continue':
+      return { ...node, onPartialFailure: 'continue' };
+    case 'rollback_all':
+      return { ...node, onPartialFailure: 'rollback' };
+    default: {
+      const handlers = siblings.filter((_, index) => spec.scope.nodes[index]?.kind === 'compensate');
+      const choices = ['abort', 'continue', 'rollback_all', ...handlers];
+      const why = 'which is neither `abort`, `continue` or `rollback_all` nor a node of type `compensate`';
+      if (policy !== undefined)
+        unknownNode(reports, policy, { key: 'on_partial_failure', node: spec.id, candidates: choices }, why);
+      return { ...node, onPartialFailure: 'abort' };
+    }
+  }
+}
+
+function lowerForeach(context: NodeContext, base: Base): Node | undefined {
+  const { spec, reports, references, names } = context;
+  const { fields } = spec;
+  const as = fields.text('as');
+  if (as !== undefined) checkName(reports, as, 'an item');
+  const items = fields.value('items');
+  if (items === undefined) fields.require('items');
+  const [body] = spec.bodies;
+  if (items === undefined || body === undefined) return undefined;
+  const lowered = lowerBody(body, context);
+  const item = itemNameOf(spec);
+  const index = indexNameOf(item);
+  return {
+    ...base,
+    kind: 'foreach',
+    items: itemsOf(references, items, fields),
+    as: item,
+    ...(names.usesIndex(index) ? { indexAs: index } : {}),
+    body: lowered,
+    concurrency: fields.number('concurrency') ?? 1,
+    max: fields.number('max_iterations') ?? DEFAULT_LOOP_MAX,
+    onItemError: fields.oneOf('on_item_error', ['fail', 'continue']) ?? 'fail',
+    ...lowerOnError(context),
+  };
+}
+
+function itemsOf(references: ReferenceLowering, items: Located, fields: Fields): Expr {
+  if (items.kind !== 'list' && items.kind !== 'text')
+    fields.mismatch('items', items, 'a reference to a list, or a list');
+  return references.value(items);
+}
+
+/** A body has the result of its last node. */
+function lowerBody(body: ScopeSpec, context: LoweringContext): Scope {
+  const last = body.nodes.at(-1);
+  const { nodes } = lowerScope(body, context);
+  if (last === undefined || !hasResult(last.kind)) return { nodes };
+  return { nodes, value: { kind: 'ref', root: 'steps', path: [last.id] } };
+}

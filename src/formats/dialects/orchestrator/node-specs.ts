@@ -1,0 +1,227 @@
+import {
+  describeLocated,
+  entryOf,
+  type Located,
+  type LocatedMap,
+  type LocatedText,
+} from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
+import { expectMap, Fields, textsOf } from '../fields.js';
+import { checkName } from './names.js';
+import { HANDLERS, keysOf, kindOfNode, misplacedKeys, type SpecKind } from './node-kinds.js';
+
+/** A node as it is written. */
+export interface NodeSpec {
+  /** Its id in the graph. */
+  readonly id: string;
+  /** Where it is named; the start of its object for a node without a name. */
+  readonly at: LocatedText;
+  readonly kind: SpecKind;
+  readonly fields: Fields;
+  readonly scope: ScopeSpec;
+  /** Where it is in its scope. */
+  readonly index: number;
+  readonly output?: LocatedText;
+  /** What it waits for, as it is written. */
+  readonly dependsOn: readonly LocatedText[];
+  /** The bodies of a parallel node or a loop. */
+  readonly bodies: readonly ScopeSpec[];
+}
+
+/** A list of nodes: the graph, a branch of a parallel node, or the body of a loop. */
+export interface ScopeSpec {
+  readonly nodes: NodeSpec[];
+  /** By id; the first of duplicates. */
+  readonly byId: Map<string, NodeSpec>;
+  readonly container?: NodeSpec;
+  /** The branch that it is. */
+  readonly arm?: string;
+  /** Whether each node waits for the one before it. */
+  readonly isSequence: boolean;
+}
+
+/** What names a node: its key in an object, or its `id` in a list or a loop. */
+type Naming = 'key' | 'id';
+
+/** Ids that are keywords where nodes are named. */
+const KEYWORDS: readonly string[] = ['continue', 'abort'];
+
+/** Reads the nodes of a graph with those in them. Faulty nodes are reported, and left out. */
+export class NodeReader {
+  readonly #reports: Reports;
+  /** All nodes in the order of writing, a container before its content. */
+  readonly nodes: NodeSpec[] = [];
+
+  constructor(reports: Reports) {
+    this.#reports = reports;
+  }
+
+  graph(map: LocatedMap): ScopeSpec {
+    const scope: ScopeSpec = { nodes: [], byId: new Map(), isSequence: false };
+    for (const { key, value } of map.entries) {
+      if (!this.#checkId(key)) continue;
+      this.#node(key.value, key, value, scope, 'key');
+    }
+    return scope;
+  }
+
+  #checkId(id: LocatedText): boolean {
+    if (!checkName(this.#reports, id, 'a node')) return false;
+    if (!KEYWORDS.includes(id.value)) return true;
+    const rule = `another one: \`${id.value}\` is a value of \`on_partial_failure\``;
+    this.#reports.report('SW5010', id, { kind: 'a node', name: id.value, rule });
+    return false;
+  }
+
+  #node(id: string, at: LocatedText, value: Located, scope: ScopeSpec, naming: Naming): void {
+    const map = expectMap(this.#reports, value, `node \`${id}\``);
+    if (map === undefined) return;
+    const keys = map.entries.map(({ key }) => key.value);
+    const type = map.entries.find(({ key }) => key.value === 'type')?.value;
+    if (type !== undefined && type.kind !== 'text') {
+      const found = describeLocated(type);
+      this.#reports.report('SW5006', type, {
+        what: `\`type\` of node \`${id}\``,
+        expected: 'text',
+        actual: found,
+      });
+      return;
+    }
+    const kind = kindOfNode(this.#reports, { id, at, keys }, type);
+    if (kind === undefined) return;
+    if (id === 'rollback_all' && kind !== 'compensate') {
+      const rule = 'another one: `rollback_all` may only be a node of `type: compensate`';
+      this.#reports.report('SW5010', at, { kind: 'a node', name: id, rule });
+      return;
+    }
+    if (naming === 'key') this.#refuseId(map, 'node', id);
+    this.#add(id, at, kind, map, scope);
+  }
+
+  #refuseId(map: LocatedMap, what: 'node' | 'branch', name: string): void {
+    const id = entryOf(map, 'id')?.key;
+    const instead = `remove it: the ${what} is already named \`${name}\``;
+    if (id !== undefined)
+      this.#reports.report('SW5018', id, { key: 'id', kind: `${what} \`${name}\``, instead });
+  }
+
+  #add(id: string, at: LocatedText, kind: SpecKind, map: LocatedMap, scope: ScopeSpec): void {
+    const misplaced = misplacedKeys(kind);
+    const fields = new Fields(this.#reports, map, `node \`${id}\``, keysOf(kind));
+    for (const { key } of map.entries) {
+      const instead = misplaced.get(key.value);
+      if (instead !== undefined)
+        this.#reports.report('SW5018', key, { key: key.value, kind: `a node of type \`${kind}\``, instead });
+    }
+    const output = misplaced.has('output') ? undefined : fields.text('output');
+    const named = output !== undefined && checkName(this.#reports, output, 'a result') ? { output } : {};
+    const bodies: ScopeSpec[] = [];
+    const index = scope.nodes.length;
+    const dependsOn = this.#dependsOn(fields, kind);
+    const spec: NodeSpec = { id, at, kind, fields, scope, index, ...named, dependsOn, bodies };
+    scope.nodes.push(spec);
+    if (!scope.byId.has(id)) scope.byId.set(id, spec);
+    this.nodes.push(spec);
+    if (kind === 'parallel') bodies.push(...this.#branches(spec));
+    if (kind === 'foreach') bodies.push(...this.#loopBody(spec));
+  }
+
+  #dependsOn(fields: Fields, kind: SpecKind): readonly LocatedText[] {
+    const value = HANDLERS.has(kind) ? undefined : fields.value('depends_on');
+    return value === undefined ? [] : textsOf(this.#reports, value, `\`depends_on\` of ${fields.where}`);
+  }
+
+  #branches(container: NodeSpec): ScopeSpec[] {
+    const { fields } = container;
+    const branches = fields.value('branches');
+    if (branches === undefined) {
+      fields.require('branches');
+      return [];
+    }
+    if (branches.kind === 'map')
+      return branches.entries.flatMap(({ key, value }) => this.#branch(key, value, container, 'key') ?? []);
+    if (branches.kind !== 'list') {
+      fields.mismatch('branches', branches, 'an object of branches, or a list of them with ids');
+      return [];
+    }
+    return branches.items.flatMap((item) => {
+      const map = expectMap(this.#reports, item, `a branch of node \`${container.id}\``);
+      const id = map === undefined ? undefined : this.#idIn(map, `a branch of node \`${container.id}\``);
+      return (map && id && this.#branch(id, map, container, 'id')) ?? [];
+    });
+  }
+
+  #idIn(map: LocatedMap, what: string): LocatedText | undefined {
+    const id = map.entries.find(({ key }) => key.value === 'id')?.value;
+    if (id?.kind === 'text') return id;
+    if (id === undefined) this.#reports.report('SW5007', map, { what, key: 'id' });
+    else
+      this.#reports.report('SW5006', id, {
+        what: `\`id\` of ${what}`,
+        expected: 'text',
+        actual: describeLocated(id),
+      });
+    return undefined;
+  }
+
+  #branch(name: LocatedText, value: Located, container: NodeSpec, naming: Naming): ScopeSpec | undefined {
+    if (!this.#checkId(name)) return undefined;
+    const map = expectMap(this.#reports, value, `branch \`${name.value}\``);
+    if (map === undefined) return undefined;
+    const steps = map.entries.find(({ key }) => key.value === 'steps');
+    const isSequence = steps !== undefined && !map.entries.some(({ key }) => key.value === 'type');
+    const scope: ScopeSpec = { nodes: [], byId: new Map(), container, arm: name.value, isSequence };
+    if (!isSequence) {
+      this.#node(name.value, name, map, scope, naming);
+      return scope;
+    }
+    if (naming === 'key') this.#refuseId(map, 'branch', name.value);
+    const fields = new Fields(this.#reports, map, `branch \`${name.value}\``, ['id', 'steps']);
+    this.#sequence(fields, name.value, name.value, scope);
+    return scope;
+  }
+
+  #loopBody(container: NodeSpec): ScopeSpec[] {
+    const { fields, id } = container;
+    const step = fields.value('step');
+    const scope: ScopeSpec = { nodes: [], byId: new Map(), container, isSequence: true };
+    if (step !== undefined && fields.has('steps')) {
+      const problem = 'has `step` and `steps`: write the nodes of an item in one of them';
+      this.#reports.report('SW5011', container.at, { node: id, problem });
+    } else if (step?.kind === 'map') this.#step(step, `\`step\` of ${fields.where}`, `${id}.item`, scope);
+    else if (step !== undefined) fields.mismatch('step', step, 'a node, such as `{ call: …, args: … }`');
+    else if (fields.has('steps')) this.#sequence(fields, id, `${id}.item`, scope);
+    else fields.require('step');
+    return [scope];
+  }
+
+  /** A list of nodes, one after the other; those without an `id` are numbered, and the last one is the `result`. */
+  #sequence(fields: Fields, prefix: string, result: string, scope: ScopeSpec): void {
+    const steps = fields.list('steps');
+    if (steps === undefined) return;
+    if (steps.items.length === 0) fields.mismatch('steps', steps, 'a list of one or more nodes');
+    for (const [index, item] of steps.items.entries()) {
+      const map = expectMap(this.#reports, item, `step ${index + 1} of ${fields.where}`);
+      if (map === undefined) continue;
+      const isLast = index === steps.items.length - 1;
+      const id = isLast ? result : `${prefix}.${index + 1}`;
+      this.#step(map, `step ${index + 1} of ${fields.where}`, id, scope);
+    }
+  }
+
+  /** A node that may name itself. */
+  #step(map: LocatedMap, what: string, defaultId: string, scope: ScopeSpec): void {
+    if (entryOf(map, 'id') === undefined) {
+      this.#node(defaultId, startOf(map), map, scope, 'id');
+      return;
+    }
+    const id = this.#idIn(map, what);
+    if (id !== undefined && this.#checkId(id)) this.#node(id.value, id, map, scope, 'id');
+  }
+}
+
+/** The start of a node without a name. */
+function startOf(map: LocatedMap): LocatedText {
+  const { start, end, pointer } = map.entries[0]?.key ?? map;
+  return { kind: 'text', value: '', start, end, pointer, offsetAt: () => start };
+}

@@ -1,0 +1,107 @@
+import { defined } from '../../../graph/defined.js';
+import type { Node, OnError, Retry } from '../../../graph/kinds/node.js';
+import { retryFromAttempts } from '../../../graph/limits.js';
+import { describeLocated, type Located } from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
+import { Fields } from '../fields.js';
+import { checkLiteral, unknownNode } from './names.js';
+import type { NodeContext } from './node-context.js';
+
+export const ON_ERROR_KEYS = ['retry', 'delay', 'backoff', 'jitter', 'fallback'] as const;
+
+export const BACKOFFS: readonly Retry['backoff'][] = ['constant', 'linear', 'exponential'];
+
+/** What `on_error` says: more attempts, and the node that takes over. `retry` counts attempts after the first one. */
+export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onError'> {
+  const { spec, reports } = context;
+  const map = spec.fields.object('on_error');
+  if (map === undefined) return {};
+  const where = `\`on_error\` of node \`${spec.id}\``;
+  const fields = new Fields(reports, map, where, ON_ERROR_KEYS);
+  const extra = fields.number('retry');
+  const delay = fields.value('delay');
+  const delayMs = delay === undefined ? undefined : durationOf(reports, delay, `\`delay\` of ${where}`);
+  const backoff = fields.oneOf('backoff', BACKOFFS);
+  const jitter = fields.number('jitter');
+  const fallback = fallbackOf(context, fields);
+  if (extra !== undefined && (!Number.isInteger(extra) || extra < 0)) {
+    const value = fields.value('retry');
+    if (value !== undefined) reportRange(context, value, extra);
+    return fallback;
+  }
+  if (extra === undefined || extra === 0) return fallback;
+  const retry = retryFromAttempts({
+    attempts: extra + 1,
+    ...defined({ delayMs, backoff, jitter }),
+  });
+  return { retry, ...fallback };
+}
+
+/** What `error_as_data` says: a call that has failed for good succeeds with its failure as the result. */
+export function errorAsData(
+  { spec, reports }: NodeContext,
+  handled: Pick<Node, 'retry' | 'onError'>,
+): Pick<Node, 'retry' | 'onError'> {
+  if (spec.fields.boolean('error_as_data') !== true) return handled;
+  if (handled.onError !== undefined) {
+    const problem =
+      'has `error_as_data` and `fallback`, which both say what becomes of a failure: remove one of them';
+    reports.report('SW5011', spec.fields.entry('error_as_data')?.key ?? spec.at, { node: spec.id, problem });
+    return handled;
+  }
+  const entries = ['code', 'message', 'attempts'].map((key) => ({
+    key,
+    value: { kind: 'ref', root: 'error', path: [key] } as const,
+  }));
+  const value = { kind: 'dict', entries: [{ key: 'error', value: { kind: 'dict', entries } }] } as const;
+  return { ...handled, onError: { value } };
+}
+
+function reportRange(
+  { reports, spec }: NodeContext,
+  at: { start: number; end: number },
+  value: number,
+): void {
+  reports.report('SW5006', at, {
+    what: `\`retry\` of node \`${spec.id}\``,
+    expected: 'a whole number of further attempts',
+    actual: String(value),
+  });
+}
+
+function fallbackOf(context: NodeContext, fields: Fields): { readonly onError?: OnError } {
+  const { spec, reports, siblings } = context;
+  const fallback = fields.text('fallback');
+  if (fallback === undefined || !checkLiteral(reports, fallback, 'fallback')) return {};
+  const targets = siblings.filter((id) => id !== spec.id);
+  if (targets.includes(fallback.value)) return { onError: { fallbackNode: fallback.value } };
+  unknownNode(reports, fallback, { key: 'fallback', node: spec.id, candidates: targets });
+  return {};
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const SHORT = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)$/;
+const ISO = /^PT(?=[0-9])(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:\.[0-9]+)?)S)?$/;
+
+/** A regular expression of the texts that are times. */
+export const DURATION_PATTERN = `${SHORT.source}|${ISO.source}`;
+
+/** A time in milliseconds: a number of them, or a text such as `30s` or `PT30S`. */
+export function durationOf(reports: Reports, value: Located, what: string): number | undefined {
+  if (value.kind === 'number') return value.value as number;
+  const duration = value.kind === 'text' ? parseDuration(value.value) : undefined;
+  if (duration !== undefined) return duration;
+  const expected = 'milliseconds, or a time such as `30s`';
+  const said = value.kind === 'text' ? `\`${value.value}\`` : describeLocated(value);
+  reports.report('SW5006', value, { what, expected, actual: said });
+  return undefined;
+}
+
+function parseDuration(text: string): number | undefined {
+  const [, amount, unit] = SHORT.exec(text) ?? [];
+  if (amount !== undefined && unit !== undefined) return Number(amount) * (UNITS[unit] ?? 1);
+  const parts = ISO.exec(text);
+  if (parts === null) return undefined;
+  const [hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map((part) => Number(part ?? 0));
+  return ((hours * 60 + minutes) * 60 + seconds) * 1_000;
+}

@@ -1,0 +1,53 @@
+import type { DiagnosticCode } from '../../../graph/diagnostics/diagnostic.js';
+import { didYouMean } from '../../../graph/names.js';
+import { entryOf } from '../../text/located.js';
+import type { Dialect } from '../dialect.js';
+import { lowerDocument } from './document.js';
+import { documentSchema } from './editor-schema/document-schema.js';
+import { documentOfXml } from './xml-document.js';
+
+/** Workflows as graphs of nodes with references: `workflows` with `graph`, in YAML, JSON and XML. */
+export const orchestrator: Dialect = {
+  id: 'orchestrator',
+  recognise: (document) => entryOf(document, 'workflows')?.value.kind === 'map',
+  lower: lowerDocument,
+  editorSchema: documentSchema,
+  hint: ({ code, params = {} }) => HINTS[code]?.(params),
+  xml: documentOfXml,
+};
+
+/** Repairs of faults that the checker finds, as they are written in spec files. */
+const HINTS: { readonly [C in DiagnosticCode]?: (params: Readonly<Record<string, unknown>>) => string } = {
+  SW3004: ({ isOutcome }) =>
+    isOutcome === true
+      ? 'read how a node settled that this one can wait for'
+      : 'remove one of the references, or of the `depends_on`, that lead back',
+  SW3020: ({ name, cause, step }) => SETTLED_HINTS[String(cause)]?.(String(name), String(step)) ?? '',
+  SW3011: ({ name }) => `use \`$${String(name)}\`, or remove the parameter`,
+  SW4001: ({ suggestion }) =>
+    suggestion === undefined ? 'name a tool of the registry' : `did you mean \`${String(suggestion)}\`?`,
+  SW4005: ({ of, suggestion }) =>
+    of === 'the outcome of'
+      ? (didYouMean(suggestion as string | undefined) ??
+        'it has `status` and `error`, with `code`, `message`, `attempts` and `node`')
+      : 'name a part that the tool returns, or add it to the output schema of the tool',
+  SW4009: () => 'give one of them another id',
+  SW4020: () => 'add a node without `depends_on` that no `goto`, `fallback` or `on_partial_failure` names',
+  SW4022: () => 'add a `default` to the branch',
+  SW4024: ({ step }) =>
+    `write \`?\` behind the reference if it may be missing, or let \`${String(step)}\` depend on a node that runs on every path`,
+  SW4028: () =>
+    'add a node of `type: compensate` and name it in `on_partial_failure`, or add `compensate` to a call',
+  SW4037: ({ tool }) =>
+    `add \`compensate\` to the call; if \`${String(tool)}\` changes nothing, let the tool say so`,
+};
+
+/** What lets a node read how another one settled, by what is in the way. */
+const SETTLED_HINTS: Readonly<Record<string, (name: string, step: string) => string>> = {
+  failure: (name) =>
+    `add \`error_as_data: true\` or a \`fallback\` to \`${name}\`, or \`fail_fast: false\` to the workflow`,
+  result: (name) => `add \`error_as_data: true\` or a \`fallback\` to \`${name}\``,
+  join: (name, step) =>
+    `add \`join: all_done\` to \`${step}\`, or leave \`${name}\` out of its \`depends_on\`: the reference waits for it`,
+  step: () => 'compare with another status, or remove the condition',
+};

@@ -1,0 +1,61 @@
+import type { Clock } from '../run/clock.js';
+import type { RecordedTransition, Recorder } from '../run/run-host.js';
+import { type RunRows, runRow, runRowsIn } from '../run-store.js';
+import type { ForkOrigin } from '../store/host-rows.js';
+import type { HostRow } from '../store/journal.js';
+import { ActionHistory } from './action-history.js';
+
+/** What a store keeps of a run beside its state: its actions, how it was cancelled, and when it was over. */
+export class RunRecord implements Recorder {
+  readonly actions = new ActionHistory();
+  readonly #clock: Clock;
+  /** The row of the first transition. Missing for a run that was loaded. */
+  readonly #start: RunRows['start'];
+  #undoes: boolean | undefined;
+  #endAt: number | undefined;
+  #fork: ForkOrigin | undefined;
+
+  constructor(clock: Clock, start?: RunRows['start']) {
+    this.#clock = clock;
+    this.#start = start;
+  }
+
+  /** Whether the run was cancelled with `compensate`; the first cancellation counts. */
+  get undoes(): boolean {
+    return this.#undoes === true;
+  }
+
+  /** When the run was over, in ms since the epoch. */
+  get endAt(): number | undefined {
+    return this.#endAt;
+  }
+
+  get forkedFrom(): ForkOrigin | undefined {
+    return this.#fork;
+  }
+
+  rowsOf({ events, facts, state, isFirst }: RecordedTransition): readonly HostRow[] {
+    const at = this.#clock.now();
+    this.actions.note(events, facts, state, at);
+    const rows = this.actions.takeRows();
+    if (isFirst && this.#start !== undefined) rows.push(runRow('start', this.#start));
+    for (const event of events) {
+      if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
+      this.#undoes = event.compensate === true;
+      rows.push(runRow('undoes', this.#undoes));
+    }
+    if (facts.at(-1)?.kind === 'finished') {
+      this.#endAt = at;
+      rows.push(runRow('endAt', at));
+    }
+    return rows;
+  }
+
+  reload(rows: readonly HostRow[]): void {
+    this.actions.reload(rows);
+    const { undoes, endAt, fork } = runRowsIn(rows);
+    this.#undoes = undoes;
+    this.#endAt = endAt;
+    this.#fork = fork;
+  }
+}

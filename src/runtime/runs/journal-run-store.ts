@@ -1,0 +1,525 @@
+import type { Owner } from '../../decorators/context.js';
+import { defined } from '../../graph/defined.js';
+import type { Graph } from '../../graph/model.js';
+import { clip } from '../../graph/printable-text.js';
+import { planOf } from '../../plan/compile.js';
+import type { Failure } from '../engine/contract.js';
+import { thrownText } from '../tools/exceptions.js';
+import { runRef } from '../tools/port.js';
+import type { Clock } from './run/clock.js';
+import { accessKey, rolesOf } from './run/owner.js';
+import { ANONYMOUS, excess, quotaOf, type Usage, unknownRun } from './run-limits.js';
+import {
+  type Cancellation,
+  DEFAULT_LIMITS,
+  type NewRun,
+  type RunAnswer,
+  type RunGroup,
+  type RunLimits,
+  type RunQuery,
+  type RunStore,
+  type RunSummary,
+  runRowsIn,
+  type Submission,
+  type SubmitAnswer,
+  type ToAnswer,
+  type Waiter,
+} from './run-store.js';
+import { isLocal, type RunJournal } from './store/journal.js';
+import type { LocalRuns } from './store/local-journal.js';
+import { StoreError } from './store/store-error.js';
+import type { StoredRun, StoreParts } from './stored-run.js';
+
+/** What a run store is made of. */
+export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'journal' | 'clock'> {
+  /** Default: the process's own clock. */
+  readonly clock?: Clock;
+  /** Makes the id of a run, which must be unique and impossible to guess. */
+  readonly newRunId: () => string;
+  readonly limits?: Partial<RunLimits>;
+  /** Why a run may not start for an owner. Default: every run may. */
+  readonly refusal?: (graph: Graph, owner: Owner) => Failure | undefined;
+}
+
+/** Where a store gets its journal from. */
+export interface JournalSource {
+  /** Whether it may have runs of earlier processes: then a server opens it when it starts. */
+  readonly hasRuns: boolean;
+  open(store: LocalRuns): Promise<OpenedJournal>;
+}
+
+export interface OpenedJournal {
+  readonly journal: RunJournal;
+  close?(): Promise<void>;
+}
+
+/** A run whose next time comes later than that is loaded again when it does, in ms. */
+const KEPT_MS = 60_000;
+
+/** So many runs are looked up at once for a list. */
+const LISTED = 50;
+
+/**
+ * The runs of a journal. It is opened, and the engine is loaded, with the first run; or when the server starts, if there
+ * may be runs of earlier processes. This process keeps the runs that it moves on, or that a request is about, and all of
+ * a journal that it uses alone: a shared journal has the others, however many they are.
+ */
+export class JournalRunStore implements RunStore {
+  readonly #source: JournalSource;
+  readonly #options: RunStoreOptions;
+  readonly #limits: RunLimits;
+  #opening: Promise<Opened> | undefined;
+  #opened: Opened | undefined;
+  #resuming: Promise<void> | undefined;
+  #isReady = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  readonly #runs = new Map<string, StoredRun>();
+  readonly #loads = new Map<string, Promise<StoredRun | undefined>>();
+  /** How many requests use a run right now. */
+  readonly #users = new Map<string, number>();
+  /** Runs that are not in the journal yet. */
+  readonly #beginning = new Set<StoredRun>();
+  /** By their hashes: runs of one definition have one plan. */
+  readonly #graphs = new Map<string, Graph>();
+  /** Runs that this version cannot read, or whose part of the file is damaged, by their ids. Each was logged. */
+  readonly #unreadable = new Map<string, unknown>();
+
+  constructor(source: JournalSource, options: RunStoreOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+  }
+
+  async open(): Promise<void> {
+    if (this.#source.hasRuns) await this.#open();
+  }
+
+  /** The graphs of the open runs, each once. One that this version cannot read is left out. */
+  async openGraphs(): Promise<readonly Graph[]> {
+    if (!this.#source.hasRuns) return [];
+    const { journal } = await this.#open();
+    const hashes = new Set((await journal.openRuns()).map(({ graphHash }) => graphHash));
+    const graphs = await Promise.all([...hashes].map((hash) => journal.graph(hash).catch(() => undefined)));
+    return graphs.filter((graph) => graph !== undefined);
+  }
+
+  async resumeAll(): Promise<void> {
+    if (this.#source.hasRuns) await this.#ready();
+  }
+
+  async start(run: NewRun, waiter: Waiter): Promise<RunAnswer> {
+    if (!this.#isReady) await this.#ready();
+    this.#expire();
+    const { owner, graph } = run;
+    const group = groupOf(owner, quotaOf(owner, waiter.request.remoteAddress));
+    const reading = this.#usage(group);
+    const usage = reading instanceof Promise ? await reading : reading;
+    // The check and the start happen in one turn, so that concurrent starts count each other.
+    const failure = this.#options.refusal?.(graph, owner) ?? excess(usage(), this.#limits);
+    if (failure !== undefined) return { ok: false, failure };
+    const id = this.#options.newRunId();
+    if (this.#runs.has(id)) throw new Error(`newRunId returned the id of run ${runRef(id)} twice`);
+    const { request } = waiter;
+    const { Run, parts } = this.#store;
+    const stored = new Run({ ...run, id, request }, group, parts);
+    this.#runs.set(id, stored);
+    this.#beginning.add(stored);
+    this.#graphs.set(planOf(graph).hash, graph);
+    try {
+      return { ok: true, envelope: await stored.begin(waiter) };
+    } catch (fault) {
+      // It is not in the journal, or another run of this id is.
+      this.#runs.delete(id);
+      throw fault;
+    }
+  }
+
+  async get(caller: Owner, id: string): Promise<RunAnswer> {
+    const answer = await this.#reached(caller, id, async (run): Promise<RunAnswer> => {
+      run.touch();
+      return { ok: true, envelope: await run.safeEnvelope };
+    });
+    return answer ?? unknownRun(id);
+  }
+
+  async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
+    const answer =
+      (await this.#reached(caller, id, (run) => run.submit(caller, submission, waiter))) ??
+      (await this.#submitNamed(caller, id, submission));
+    return answer ?? unknownRun(id);
+  }
+
+  /** An answer of a caller that a question names and that is not the owner. */
+  async #submitNamed(caller: Owner, id: string, submission: Submission): Promise<SubmitAnswer | undefined> {
+    if (rolesOf(caller).length === 0) return undefined;
+    const named = (await this.#journal.index.byAlias(id)) ?? id;
+    return this.#using(named, async (run): Promise<SubmitAnswer | undefined> => {
+      if (run.isOf(caller) || !run.questions.names(caller, submission)) return undefined;
+      const answer = await run.submitNamed(caller, submission);
+      if (!answer.ok) return answer;
+      const { warnings } = answer;
+      return { ok: true, accepted: true, ...defined({ warnings }) };
+    });
+  }
+
+  async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
+    const answer = await this.#reached(caller, id, (run) => run.cancel(caller, how, waiter));
+    return answer ?? unknownRun(id);
+  }
+
+  async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
+    if (!this.#isReady) await this.#ready();
+    if (rolesOf(caller).length === 0) return [];
+    const questions: ToAnswer[] = [];
+    for (const id of await this.#journal.index.openWithAlias()) {
+      await this.#using(id, async (run) => {
+        if (!run.isOf(caller)) questions.push(...(await run.questions.toAnswer(caller)));
+      });
+    }
+    return questions;
+  }
+
+  async list(
+    caller: Owner,
+    { before, status, limit = Number.POSITIVE_INFINITY }: RunQuery = {},
+  ): Promise<readonly RunSummary[]> {
+    if (!this.#isReady) await this.#ready();
+    this.#expire();
+    if (caller.kind === 'anonymous') return [];
+    const isOpen = status === undefined ? {} : { isOpen: status === 'running' || status === 'waiting' };
+    const summaries: RunSummary[] = [];
+    for (let last = before; summaries.length < limit; ) {
+      const query = { ...defined({ before: last }), ...isOpen, limit: LISTED };
+      const ids = await this.#journal.index.listed(quotaOf(caller), query);
+      for (const id of ids) {
+        const summary = await this.#using(id, (run) => run.summary);
+        if (summary === undefined || (status !== undefined && summary.status !== status)) continue;
+        summaries.push(summary);
+        if (summaries.length === limit) break;
+      }
+      if (ids.length < LISTED) break;
+      last = ids.at(-1);
+    }
+    return summaries;
+  }
+
+  async atRest(): Promise<void> {
+    if (this.#opening === undefined) return;
+    if (!this.#isReady) await this.#ready();
+    await Promise.all(this.#openRuns.map((run) => run.atRest()));
+  }
+
+  endAll(reason: string): number {
+    if (this.#isReady) return this.#endOpen(reason);
+    // Runs that wait for the store begin before. Their requests report why it could not be opened.
+    this.#resuming?.then(
+      () => this.#endOpen(reason),
+      () => {},
+    );
+    return 0;
+  }
+
+  /** Cancels the runs of a journal that ends with the process, or that no other one uses. Leaves others to them. */
+  #endOpen(reason: string): number {
+    const open = this.#openRuns;
+    if (isLocal(this.#journal)) {
+      for (const run of open) run.abort(reason);
+      return open.length;
+    }
+    for (const run of open) if (run.isActing) run.leave();
+    return 0;
+  }
+
+  async close(): Promise<void> {
+    if (this.#opening === undefined) return;
+    const { journal, close } = await this.#opening;
+    if (!isLocal(journal)) this.#endOpen('');
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await close?.();
+  }
+
+  get #openRuns(): readonly StoredRun[] {
+    return [...this.#runs.values()].filter(({ endedAt }) => endedAt === undefined);
+  }
+
+  // What follows opens the journal, and looks after its runs.
+
+  get #store(): Opened {
+    if (this.#opened === undefined) throw new Error('the store is not open');
+    return this.#opened;
+  }
+
+  get #clock(): Clock {
+    return this.#store.parts.clock;
+  }
+
+  get #journal(): RunJournal {
+    return this.#store.journal;
+  }
+
+  #open(): Promise<Opened> {
+    this.#opening ??= this.#load().catch((error) => {
+      // A later start tries again.
+      this.#opening = undefined;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #load(): Promise<Opened> {
+    const [{ StoredRun }, { idleRunsOf }, { processClock }, { journal, close }] = await Promise.all([
+      import('./stored-run.js'),
+      import('./idle-runs.js'),
+      import('./run/clock.js'),
+      this.#source.open({
+        questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
+        expired: (run) => this.#forget(run),
+      }),
+    ]);
+    const { clock = processClock } = this.#options;
+    const idle = idleRunsOf(clock, this.#limits);
+    const onEnd = ({ id, endedAt = 0 }: StoredRun): void => {
+      journal.index.ended?.(id, endedAt);
+      this.#expire();
+    };
+    this.#opened = {
+      ...{ Run: StoredRun, journal, parts: { ...this.#options, clock, journal, idle, onEnd } },
+      ...defined({ close }),
+    };
+    return this.#opened;
+  }
+
+  /** Resolves when the store is open and the runs of earlier processes are resumed. */
+  #ready(): Promise<void> {
+    this.#resuming ??= this.#resume().catch((error) => {
+      this.#resuming = undefined;
+      throw error;
+    });
+    return this.#resuming;
+  }
+
+  async #resume(): Promise<void> {
+    const { journal } = await this.#open();
+    if (this.#source.hasRuns) {
+      if (this.#expiresIdle) {
+        for (const { run } of await journal.openRuns()) await this.#using(run, async () => {});
+      }
+      await this.lookAfter();
+      this.#lookLater(journal.leases.intervalMs);
+    }
+    this.#isReady = true;
+  }
+
+  /** Shows other processes that this one lives, and takes over the runs of those that are gone. */
+  #lookLater(delayMs: number): void {
+    if (this.#isClosed || delayMs === Number.POSITIVE_INFINITY) return;
+    const { intervalMs } = this.#journal.leases;
+    const look = async (): Promise<void> => {
+      let next = intervalMs;
+      try {
+        await this.lookAfter();
+        const due = (await this.#journal.index.nextDue()) ?? Number.POSITIVE_INFINITY;
+        next = due - this.#clock.now();
+      } catch (error) {
+        this.#logNotLookedAfter(error);
+      }
+      this.#lookLater(Math.max(1, Math.min(next, intervalMs)));
+    };
+    this.#timer = setTimeout(() => void look(), delayMs).unref();
+  }
+
+  /**
+   * Resumes the runs that no process moves on although they could: those of processes that are gone, and those whose time
+   * has come. Removes finished runs that do not stay, and releases runs with which this process has nothing to do.
+   */
+  async lookAfter(): Promise<void> {
+    const { leases, index } = this.#journal;
+    for (const id of await leases.orphans(this.#clock.now(), (run) => this.#isMoved(run))) {
+      if (this.#unreadable.has(id)) continue;
+      // A fault of one run does not keep the others from a process. It is tried again with the next look.
+      await this.#using(id, (run) => run.takeUp().catch((fault: unknown) => run.logFault(fault))).catch(
+        (fault: unknown) => this.#logNotLookedAfter(fault),
+      );
+    }
+    await index.expire(this.#retention);
+    if (!isLocal(this.#journal)) this.#letGo();
+  }
+
+  #logNotLookedAfter(fault: unknown): void {
+    this.#options.log(
+      `The runs of other servers on the store could not be looked after, which is tried again: ${thrownText(fault)}`,
+      { event: 'store.not_looked_after' },
+    );
+  }
+
+  get #retention() {
+    const { finishedRunMs, maxFinishedRuns } = this.#limits;
+    return { endedBefore: this.#clock.now() - finishedRunMs, keep: maxFinishedRuns };
+  }
+
+  /** Removes finished runs of a journal that has no other process to look after it. */
+  #expire(): void {
+    if (isLocal(this.#journal)) void this.#journal.index.expire(this.#retention);
+  }
+
+  #forget(id: string): void {
+    this.#runs.delete(id);
+    this.#journal.forget(id).catch((error) => {
+      const ref = runRef(id);
+      this.#options.log(
+        `the journal could not forget run ${ref}, which is over: ${clip(thrownText(error))}`,
+        {
+          event: 'run.not_forgotten',
+          run: ref,
+        },
+      );
+    });
+  }
+
+  /** Whether this process goes on with a run. */
+  #isMoved(id: string): boolean {
+    const run = this.#runs.get(id);
+    return run?.isActing === true && !run.isAbandoned;
+  }
+
+  get #expiresIdle(): boolean {
+    return this.#limits.idleMs < Number.POSITIVE_INFINITY;
+  }
+
+  /** Lets go of the runs that can be loaded again. Where runs expire, the open ones are kept: idle ones are not in the journal. */
+  #letGo(): void {
+    const until = this.#clock.now() + KEPT_MS;
+    for (const [id, run] of this.#runs) {
+      if (this.#users.has(id) || !run.isUnused(until) || (this.#expiresIdle && run.live !== undefined))
+        continue;
+      run.leave();
+      this.#runs.delete(id);
+    }
+  }
+
+  // What follows finds runs.
+
+  /** How much of the store is used, as of the moment when it is asked. */
+  #usage(group: RunGroup): (() => Usage) | Promise<() => Usage> {
+    const { index } = this.#journal;
+    // The journal is read at once, so that each run is counted in one of the two places.
+    const before = this.#beginningNow();
+    const open = index.open(group.quota);
+    const anonymous = group.owner.kind === 'anonymous' ? index.openOf(ANONYMOUS) : undefined;
+    const counted = (
+      { runs, questions }: Awaited<typeof open>,
+      ofAnonymous: Awaited<typeof anonymous>,
+    ): (() => Usage) => {
+      return () => {
+        const beginning = [...new Set([...before, ...this.#beginningNow()])].map((run) => run.group);
+        const others = beginning.filter(({ owner }) => owner.kind === 'anonymous').length;
+        return {
+          open: runs + beginning.filter(({ quota }) => quota === group.quota).length,
+          pending: questions,
+          anonymous: ofAnonymous === undefined ? undefined : ofAnonymous + others,
+        };
+      };
+    };
+    return open instanceof Promise || anonymous instanceof Promise
+      ? Promise.all([open, anonymous]).then((counts) => counted(...counts))
+      : counted(open, anonymous);
+  }
+
+  #beginningNow(): readonly StoredRun[] {
+    for (const run of this.#beginning) if (run.live?.hasStarted !== false) this.#beginning.delete(run);
+    return [...this.#beginning];
+  }
+
+  /** Does the same work for a run that does not exist as for one that the caller may not reach. */
+  async #reached<T>(caller: Owner, id: string, work: (run: StoredRun) => Promise<T>): Promise<T | undefined> {
+    if (!this.#isReady) await this.#ready();
+    this.#expire();
+    const access = await this.#journal.index.accessTo(id);
+    return access === accessKey(caller) ? this.#using(id, work) : undefined;
+  }
+
+  /** Works with a run as the journal has it. Resolves with nothing where there is none, or none that can be read. */
+  async #using<T>(id: string, work: (run: StoredRun) => Promise<T>): Promise<T | undefined> {
+    this.#users.set(id, (this.#users.get(id) ?? 0) + 1);
+    try {
+      const run = await this.#find(id);
+      return run === undefined ? undefined : await work(run);
+    } finally {
+      const users = (this.#users.get(id) ?? 1) - 1;
+      if (users === 0) this.#users.delete(id);
+      else this.#users.set(id, users);
+    }
+  }
+
+  async #find(id: string): Promise<StoredRun | undefined> {
+    const known = this.#runs.get(id);
+    if (known?.isAbandoned === true) this.#runs.delete(id);
+    else if (known !== undefined) {
+      if (await known.refresh()) return known;
+      this.#runs.delete(id);
+      return undefined;
+    }
+    if (this.#unreadable.has(id)) return this.#refuseUnreadable(id);
+    const load = this.#loads.get(id) ?? this.#tryLoad(id);
+    this.#loads.set(id, load);
+    try {
+      return await load;
+    } finally {
+      this.#loads.delete(id);
+    }
+  }
+
+  async #tryLoad(id: string): Promise<StoredRun | undefined> {
+    try {
+      return await this.#loadRun(id);
+    } catch (error) {
+      // The file could not be read now; it may be the next time.
+      if (error instanceof StoreError && error.problem !== 'damaged') throw error;
+      this.#unreadable.set(id, error);
+      const ref = runRef(id);
+      this.#options.log(
+        `Run ${ref} does not go on in this process, and stays in the store as it is: ${thrownText(error)}`,
+        {
+          event: 'run.not_resumed',
+          run: ref,
+        },
+      );
+      return this.#refuseUnreadable(id);
+    }
+  }
+
+  /** A damaged run is there: it must not be taken for one that does not exist. */
+  #refuseUnreadable(id: string): undefined {
+    const why = this.#unreadable.get(id);
+    if (why instanceof StoreError) throw why;
+    return undefined;
+  }
+
+  async #loadRun(id: string): Promise<StoredRun | undefined> {
+    const loaded = await this.#journal.load(id);
+    if (loaded === undefined) return undefined;
+    const { graphHash } = loaded;
+    const graph = this.#graphs.get(graphHash) ?? (await this.#journal.graph(graphHash));
+    const { start } = runRowsIn(loaded.hostRows);
+    if (graph === undefined || start === undefined) return undefined;
+    this.#graphs.set(graphHash, graph);
+    const { owner, quota, auth } = start;
+    const { Run, parts } = this.#store;
+    const run = new Run({ graph, loaded, owner, auth }, groupOf(owner, quota), parts);
+    this.#runs.set(id, run);
+    run.resume();
+    return run;
+  }
+}
+
+function groupOf(owner: Owner, quota: string): RunGroup {
+  return { quota, access: accessKey(owner), owner };
+}
+
+interface Opened extends OpenedJournal {
+  /** Loaded with the engine. */
+  readonly Run: typeof StoredRun;
+  readonly parts: StoreParts;
+}

@@ -1,0 +1,164 @@
+import { defined } from '../../graph/defined.js';
+import type { Graph } from '../../graph/model.js';
+import type { LiveRun } from './run/live-run.js';
+import { isLocal, isSameHead, type LoadedRun, type RunHead, type RunJournal } from './store/journal.js';
+
+/** A run of this process whose lease is kept. */
+interface LeasedRun {
+  readonly id: string;
+  /** Missing when it is over. */
+  readonly live: LiveRun | undefined;
+}
+
+/** What happens to a run in its journal. */
+export type LeaseEvent =
+  /** The run is to be shown as it was loaded, and continues here if this process holds it. */
+  | {
+      readonly kind: 'loaded';
+      readonly loaded: LoadedRun;
+      /** Missing where it is the graph that the run has already. */
+      readonly graph: Graph | undefined;
+    }
+  /** The run is shown as this process last knew it: no load is in flight. */
+  | { readonly kind: 'current' };
+
+/**
+ * Keeps a run in step with the other processes of its journal. One process acts: it goes on with the run, and expects its
+ * entries to be the next ones. The others follow, and show the run as it was last written.
+ */
+export class RunLease {
+  readonly #run: LeasedRun;
+  readonly #journal: RunJournal;
+  readonly #emit: (event: LeaseEvent) => void;
+  #isActing: boolean;
+  /** What is shown, where this process does not act. */
+  #head: RunHead = { seq: 0, epoch: 0 };
+  /** One change comes after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+  #changes = 0;
+  #waiting: (() => void)[] = [];
+  #unfollow: (() => void) | undefined;
+
+  /** @param loaded missing for a run that this process begins. */
+  constructor(
+    run: LeasedRun,
+    journal: RunJournal,
+    loaded: RunHead | undefined,
+    emit: (event: LeaseEvent) => void,
+  ) {
+    this.#run = run;
+    this.#journal = journal;
+    this.#emit = emit;
+    this.#isActing = loaded === undefined;
+    if (loaded !== undefined) this.#head = headOf(loaded);
+  }
+
+  get isActing(): boolean {
+    return this.#isActing;
+  }
+
+  /** Whether the run is shown as this process last knew it: nothing is being loaded. */
+  get isCurrent(): boolean {
+    return this.#changes === 0;
+  }
+
+  whenCurrent(look: () => void): void {
+    if (this.isCurrent) look();
+    else this.#waiting.push(look);
+  }
+
+  /** Loads the run where another process has written to it. Resolves with whether the journal has it. */
+  async refresh(): Promise<boolean> {
+    return isLocal(this.#journal) || this.#change(() => this.#refresh());
+  }
+
+  /** Goes on with the run in this process. Resolves with whether it does: another one may hold the run. */
+  act(): Promise<boolean> {
+    return this.#change(async () => {
+      if (this.#isActing) return true;
+      const claimed = await this.#journal.leases.claim(this.#run.id);
+      if (claimed === undefined) await this.#refresh();
+      else await this.#adopt(claimed);
+      return claimed !== undefined;
+    });
+  }
+
+  /** An item was sent to the run: this process takes it, unless another one holds the run. */
+  async takeSent(): Promise<void> {
+    // A process that acts may have lost the run in the meantime.
+    if (this.#isActing) await this.refresh();
+    if (!this.#isActing) await this.act();
+  }
+
+  /** Another process has written to the run. Resolves when it is shown as it was written. */
+  async lose(): Promise<void> {
+    this.#isActing = false;
+    await this.#change(() => this.#refresh(true));
+  }
+
+  /** Looks for what other processes write. @param isAwaited whether a request or an item waits for the run. */
+  follow(isAwaited: boolean): void {
+    const { live, id } = this.#run;
+    if (this.#isActing || live === undefined || !isAwaited) {
+      this.#unfollow?.();
+      this.#unfollow = undefined;
+    } else {
+      // Where that fails, the next change tells.
+      this.#unfollow ??= this.#journal.leases.follow(
+        id,
+        this.#head,
+        () => void this.refresh().catch(() => undefined),
+      );
+    }
+  }
+
+  async #refresh(isLost = false): Promise<boolean> {
+    const { id } = this.#run;
+    const head = await this.#journal.leases.head(id);
+    if (head === undefined) return false;
+    const isShown = (): boolean => {
+      const { live } = this.#run;
+      if (live === undefined) return true;
+      return this.#isActing ? !live.isSafe || live.seq >= head.seq : !isLost && isSameHead(this.#head, head);
+    };
+    if (isShown()) return true;
+    const loaded = await this.#journal.load(id);
+    if (loaded === undefined) return false;
+    if (!isShown()) await this.#adopt(loaded);
+    return true;
+  }
+
+  async #adopt(loaded: LoadedRun): Promise<void> {
+    const { graphHash } = loaded;
+    // An operator may have moved it to another graph.
+    const isSame = graphHash === this.#run.live?.state.run.graphHash;
+    const graph = isSame ? undefined : await this.#journal.graph(graphHash);
+    this.#isActing = loaded.holder === 'this';
+    this.#head = headOf(loaded);
+    this.#emit({ kind: 'loaded', loaded, graph });
+  }
+
+  async #change<T>(work: () => Promise<T>): Promise<T> {
+    this.#changes += 1;
+    const before = this.#last;
+    const change = before.then(work);
+    this.#last = change.catch(() => undefined);
+    try {
+      return await change;
+    } finally {
+      this.#changes -= 1;
+      if (this.isCurrent) this.#onCurrent();
+    }
+  }
+
+  #onCurrent(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const look of waiting) look();
+    this.#emit({ kind: 'current' });
+  }
+}
+
+function headOf({ seq, epoch, holder }: RunHead): RunHead {
+  return { seq, epoch, ...defined({ holder }) };
+}

@@ -1,0 +1,54 @@
+import { clip } from '../../graph/printable-text.js';
+import { planOf } from '../../plan/compile.js';
+import { secretsOf } from '../../plan/secrets.js';
+import { JournalRunStore, type RunStoreOptions } from './journal-run-store.js';
+import { FILE_LIMITS } from './run-store.js';
+import { hasLeases, type Journal } from './store/journal.js';
+import { openJournal, VolatileJournal } from './store/local-journal.js';
+
+/** Runs in memory: they end with the process. */
+export function memoryStore(options: RunStoreOptions): JournalRunStore {
+  return new JournalRunStore(
+    { hasRuns: false, open: async (store) => ({ journal: new VolatileJournal(store) }) },
+    options,
+  );
+}
+
+/** Runs of a user's journal, who closes it. One with leases is used by several processes. */
+export function journalStore(journal: Journal, options: RunStoreOptions): JournalRunStore {
+  const limits = hasLeases(journal) ? { ...FILE_LIMITS, ...options.limits } : (options.limits ?? {});
+  return new JournalRunStore(
+    { hasRuns: true, open: async (store) => ({ journal: await openJournal(journal, store) }) },
+    { ...options, limits },
+  );
+}
+
+/**
+ * Runs in a file: a later process resumes those that are open. SQLite is loaded when it is opened, which throws a
+ * `StoreError` for a file that cannot be a store. A workflow with secrets is refused: the file is not encrypted.
+ */
+export function fileStore(path: string, options: RunStoreOptions): JournalRunStore {
+  const limits = { ...FILE_LIMITS, ...options.limits };
+  return new JournalRunStore(
+    {
+      hasRuns: true,
+      async open() {
+        const { SqliteJournal } = await import('./store/sqlite/sqlite-journal.js');
+        const journal = await SqliteJournal.open(path, { leaseMs: limits.leaseMs });
+        return { journal, close: () => journal.close() };
+      },
+    },
+    {
+      ...options,
+      limits,
+      holdsUnsafeCalls: true,
+      refusal: (graph, owner) =>
+        secretsOf(planOf(graph), options.secretInputs).any
+          ? {
+              code: 'E_STORE_SECRETS',
+              message: `The run was not started: workflow '${clip(graph.name)}' takes or passes on secrets, and the store keeps values unencrypted. Serve it with the store 'memory'.`,
+            }
+          : options.refusal?.(graph, owner),
+    },
+  );
+}

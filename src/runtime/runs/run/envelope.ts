@@ -1,0 +1,354 @@
+import type { Answerer } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import type { Node } from '../../../graph/kinds/node.js';
+import type { Graph } from '../../../graph/model.js';
+import type { AskMode, Failure, RunState } from '../../engine/contract.js';
+import type { OwedCommand } from '../../engine/events.js';
+import { timerId } from '../../engine/identity.js';
+import {
+  commandsOf,
+  nodeRecord,
+  outputOf,
+  type Remains,
+  refusedValues,
+  remainsOf,
+  undoneCallsOf,
+} from '../../engine/read.js';
+import { maskedFailure } from '../../secrets/mask.js';
+import type { RunMask } from '../../secrets/run-mask.js';
+import { jsonSize } from '../../tools/to-json.js';
+import type { ForkOrigin } from '../store/host-rows.js';
+import type { LiveStatus } from './run-host.js';
+import {
+  PARTIAL_LIMIT_BYTES,
+  type RemainingEffects,
+  remainingEffectsOf,
+  remainsForCaller,
+  shownUndone,
+  type UndoneCalls,
+} from './side-effects.js';
+
+/** The state of a run as its caller gets it, the same from every tool and prompt. Plain JSON. */
+export interface Envelope extends Partial<StepsInProgress> {
+  readonly workflow_id: string;
+  readonly definition: Definition;
+  /** Of a run that was forked from another one. */
+  readonly forked_from?: ForkOrigin;
+  /** `running`: it goes on by itself. `waiting`: nothing goes on without an answer, or before its time. */
+  readonly status: EnvelopeStatus;
+  /** It was cancelled, and what it did is being undone. Of a running run. */
+  readonly cancelling?: true;
+  /** Calls that may have been made before the server stopped, and may not be repeated: the run does not go on past them. */
+  readonly paused_steps?: readonly PausedStep[];
+  /** Tools that the workflow may call and the server no longer has. Of a run that is not over. */
+  readonly missing_tools?: readonly string[];
+  /** What is open now, oldest first: also while the run goes on elsewhere. */
+  readonly actions: readonly EnvelopeAction[];
+  /** The one open action, where there is exactly one. */
+  readonly action?: EnvelopeAction;
+  /** Of a completed run. Missing for a value that is absent. */
+  readonly result?: Json;
+  /** In answers: the result is too long for one. Its address, for `resources/read`, and its length as text. */
+  readonly result_omitted?: { readonly uri: string; readonly length: number };
+  /** Of a completed run that leaves something to be looked after. */
+  readonly remains?: RemainingEffects;
+  /** Of a failed or cancelled run. */
+  readonly error?: EnvelopeError;
+}
+
+/** What a run is at now: steps by the keys of their nodes. */
+interface StepsInProgress {
+  /** Steps with a call, a read or an evaluation in flight. */
+  readonly running_steps: readonly string[];
+  readonly waiting_steps: readonly WaitingStep[];
+}
+
+interface WaitingStep {
+  readonly step_id: string;
+  /** An answer, a time, or the delay before the next attempt. */
+  readonly for: 'answer' | 'time' | 'retry';
+  /** When a time or a delay is over, RFC 3339. */
+  readonly until?: string;
+}
+
+/** A call whose outcome is unknown, of a tool with `retrySafety: 'none'`. */
+export interface PausedStep {
+  readonly step_id: string;
+  readonly tool: string;
+}
+
+export type EnvelopeStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+
+/** The workflow as it was when the run began. */
+export interface Definition {
+  readonly name: string;
+  readonly version?: string;
+  readonly hash: string;
+}
+
+/** What somebody outside is asked for, or a time the run waits for. */
+export interface EnvelopeAction {
+  readonly action_id: string;
+  readonly workflow_id: string;
+  readonly step_id: string;
+  readonly type: 'prompt' | 'wait';
+  readonly parameters:
+    | { readonly message: string; readonly type: AskMode; readonly options?: readonly string[] }
+    /** `duration` in seconds. */
+    | { readonly duration: number; readonly message: string };
+  /** What a fitting answer looks like. Missing for a `wait`, which is not answered. */
+  readonly schema?: JsonSchema;
+  /** Who may answer, exclusively. Missing: the owner of the run. */
+  readonly answer_by?: readonly Answerer[];
+  /** The problems of each value of a model that did not fit, the first try first. Missing: none was refused. */
+  readonly refused_values?: readonly { readonly problems: readonly string[] }[];
+  /** When a `wait` is over, RFC 3339. */
+  readonly resume_at?: string;
+  readonly timeout_seconds?: number;
+  /** RFC 3339. */
+  readonly created_at: string;
+  /** RFC 3339. Missing where the action stays open for as long as it takes. */
+  readonly expires_at?: string;
+}
+
+/** What an envelope is computed from: the rows of a run, and what a process knows of its calls. */
+export interface RunView {
+  readonly state: RunState;
+  readonly mask: RunMask;
+  /** What is kept of it beside its state. */
+  readonly record: RecordView;
+  /** Whether the run continues by itself. */
+  readonly liveStatus: LiveStatus;
+  readonly paused: readonly PausedStep[];
+  /** Default: none. */
+  readonly missingTools?: readonly string[];
+  /** Whether only steps of workflows may call a tool. Default: none is private. */
+  readonly isPrivate?: (tool: string) => boolean;
+}
+
+interface RecordView {
+  readonly forkedFrom: ForkOrigin | undefined;
+  /** Every action that the run has opened. `at` is when, in ms since the epoch. */
+  readonly actions: { get(action: string): { readonly at: number } | undefined };
+}
+
+/** Makes the envelope of a run. */
+export function envelopeOf(view: RunView): Envelope {
+  const { state, liveStatus, mask, paused, missingTools = [], record } = view;
+  const { id, graphHash, status, result, cancelling } = state.run;
+  const head = {
+    ...{ workflow_id: id, definition: definitionOf(state.plan.graph, graphHash) },
+    ...defined({ forked_from: record.forkedFrom }),
+  };
+  switch (status) {
+    case 'running':
+    case 'paused': {
+      const actions = openActions(view);
+      const [action] = actions;
+      const isOne = actions.length === 1 && action !== undefined;
+      return {
+        ...head,
+        status: liveStatus === 'busy' ? 'running' : 'waiting',
+        ...(cancelling === undefined ? {} : { cancelling: true }),
+        // Of a run that waits, the actions are all there is.
+        ...(liveStatus === 'busy' ? stepsInProgress(state) : {}),
+        ...(paused.length === 0 ? {} : { paused_steps: paused }),
+        ...(missingTools.length === 0 ? {} : { missing_tools: missingTools }),
+        actions,
+        ...(isOne ? { action } : {}),
+      };
+    }
+    case 'succeeded': {
+      const remains = remainingEffectsOf({ mask, remains: remainsIn(view) });
+      return {
+        ...head,
+        status: 'completed',
+        actions: [],
+        ...(result === undefined ? {} : { result: mask.result(result, state.run.endedBy) }),
+        ...(Object.keys(remains).length === 0 ? {} : { remains }),
+      };
+    }
+    case 'failed':
+    case 'cancelled':
+      return { ...head, status, actions: [], error: errorOf({ state, mask, remains: remainsIn(view) }) };
+    default:
+      return status satisfies never;
+  }
+}
+
+/** What a run that is over left behind, for its caller. */
+function remainsIn({ state, isPrivate = () => false }: RunView): Remains {
+  return remainsForCaller(remainsOf(state.plan, state), isPrivate);
+}
+
+export function definitionOf({ name, version }: Graph, hash: string): Definition {
+  return { name, ...defined({ version }), hash };
+}
+
+function openActions({ state, record, mask }: RunView): EnvelopeAction[] {
+  const actions: EnvelopeAction[] = [];
+  for (const command of commandsOf(state)) {
+    const opened = record.actions.get(command.id)?.at ?? state.run.startedAt;
+    const head = { action_id: command.id, workflow_id: state.run.id, created_at: time(opened) };
+    if (command.kind === 'requestAction') {
+      const { message, mode, options, schema, answerBy } = mask.action(command.node, command.action);
+      actions.push({
+        ...head,
+        step_id: command.node,
+        type: 'prompt',
+        parameters: {
+          message,
+          type: mode,
+          ...defined({ options }),
+        },
+        schema,
+        ...defined({ answer_by: answerBy }),
+        ...refusals(refusedValues(state, command.id), mask),
+        ...expiry(command.dueAt, opened),
+      });
+    } else if (command.kind === 'startTimer' && isWait(command)) {
+      const duration = Math.max(0, command.dueAt - opened) / 1_000;
+      actions.push({
+        ...head,
+        step_id: command.node,
+        type: 'wait',
+        parameters: { duration, message: `Goes on by itself at ${time(command.dueAt)}.` },
+        resume_at: time(command.dueAt),
+        ...(command.purpose === 'wait' ? {} : expiry(command.dueAt, opened)),
+      });
+    }
+  }
+  return actions;
+}
+
+function refusals(
+  refused: readonly (readonly string[])[],
+  mask: RunMask,
+): Pick<EnvelopeAction, 'refused_values'> {
+  if (refused.length === 0) return {};
+  return {
+    refused_values: refused.map((problems) => ({ problems: problems.map((problem) => mask.text(problem)) })),
+  };
+}
+
+/** Names the steps of a run that run and that wait. */
+function stepsInProgress(state: RunState): StepsInProgress {
+  const running = new Set<string>();
+  const waiting: WaitingStep[] = [];
+  for (const command of commandsOf(state)) {
+    switch (command.kind) {
+      case 'callTool':
+        running.add(command.undoes ?? command.node);
+        break;
+      case 'readResource':
+      case 'evaluate':
+        running.add(command.node);
+        break;
+      case 'requestAction':
+        waiting.push({ step_id: command.node, for: 'answer' });
+        break;
+      case 'startTimer': {
+        const until = new Date(command.dueAt).toISOString();
+        if (command.purpose === 'wait') waiting.push({ step_id: command.node, for: 'time', until });
+        if (command.purpose === 'backoff') waiting.push({ step_id: command.node, for: 'retry', until });
+        break;
+      }
+      default:
+        command satisfies never;
+    }
+  }
+  return { running_steps: [...running], waiting_steps: waiting };
+}
+
+/** Whether a timer belongs to a step that waits for a time: the others bound a container, or a delay. */
+function isWait({ purpose, id }: Extract<OwedCommand, { kind: 'startTimer' }>): boolean {
+  return purpose !== 'backoff' && !id.endsWith(timerId(''));
+}
+
+function expiry(dueAt: number | undefined, openedAt: number) {
+  if (dueAt === undefined) return {};
+  return { timeout_seconds: Math.max(0, dueAt - openedAt) / 1_000, expires_at: time(dueAt) };
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** Why a run failed or was cancelled, and what it leaves behind. */
+export interface EnvelopeError extends RemainingEffects, UndoneCalls {
+  readonly code: string;
+  readonly message: string;
+  /** The step at the top of the workflow that it comes from. */
+  readonly node?: string;
+  /** A call of the run may have taken effect although nothing came back: check before repeating it. */
+  readonly outcome_unknown?: true;
+  readonly details?: Json;
+  /** Values of the steps at the top that had succeeded and were not undone, by step. Secrets are masked. */
+  readonly partial: JsonObject;
+  /** Succeeded steps whose values are too large to be shown. */
+  readonly partial_omitted?: readonly string[];
+  /** Steps at the top that had succeeded, and of which all or a part was undone. */
+  readonly undone?: readonly string[];
+}
+
+/** A run that has ended. */
+interface EndedRun {
+  readonly state: RunState;
+  readonly mask: RunMask;
+  readonly remains: Remains;
+}
+
+function errorOf(run: EndedRun): EnvelopeError {
+  const { state, mask, remains } = run;
+  const { failure = NO_FAILURE, failedNode } = state.run;
+  const { code, message, outcomeUnknown, details } = maskedFailure(failure, mask);
+  const isUnknown =
+    outcomeUnknown === true ||
+    remains.unknown.length > 0 ||
+    remains.notUndone.some((call) => call.outcomeUnknown);
+  return {
+    code,
+    message,
+    ...defined({ node: failedNode }),
+    ...(isUnknown ? { outcome_unknown: true } : {}),
+    ...defined({ details }),
+    ...partialOf(run),
+    ...shownUndone(undoneCallsOf(state), mask),
+    ...remainingEffectsOf(run),
+  };
+}
+
+/** A run that did not succeed says why; this is never shown. */
+const NO_FAILURE: Failure = { code: 'E_INTERNAL', message: 'The run ended without saying why.' };
+
+type PartialOutputs = Pick<EnvelopeError, 'partial' | 'partial_omitted' | 'undone'>;
+
+function partialOf({ state, mask, remains }: EndedRun): PartialOutputs {
+  const partial: [string, Json][] = [];
+  const omitted: string[] = [];
+  const undone: string[] = [];
+  for (const node of state.plan.graph.nodes) {
+    const { id } = node;
+    if (nodeRecord(state, id)?.status !== 'succeeded') continue;
+    const value = outputOf(state, id);
+    if (remains.steps.includes(id)) undone.push(id);
+    else if (value === undefined) continue;
+    else if (jsonSize(value, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) omitted.push(id);
+    else {
+      const shown = valueRead(node, mask.outputOf(id, value));
+      if (shown !== undefined) partial.push([id, shown]);
+    }
+  }
+  return {
+    partial: Object.fromEntries(partial),
+    ...(omitted.length === 0 ? {} : { partial_omitted: omitted }),
+    ...(undone.length === 0 ? {} : { undone }),
+  };
+}
+
+/** The value of a step as its workflow reads it: that of a `set` with one field is what was written to the field. */
+function valueRead(node: Node, output: Json): Json | undefined {
+  if (node.kind !== 'set' || node.updates.length !== 1 || !isJsonObject(output)) return output;
+  return Object.values(output)[0];
+}

@@ -1,0 +1,137 @@
+import type { Owner, Principal } from '../../../decorators/context.js';
+import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { defined } from '../../../graph/defined.js';
+import { ownProperty } from '../../../graph/json.js';
+import { clip } from '../../../graph/printable-text.js';
+
+/** What makes two callers one owner. */
+export interface OwnerRule {
+  /**
+   * `subject`: a user has the same runs in every client. `client+subject`: each client of a user has runs of its own.
+   * Default: `subject`.
+   */
+  readonly owner?: 'subject' | 'client+subject';
+  /** The claim of `auth.extra` that names the user. Default: `sub`. */
+  readonly subjectClaim?: string;
+}
+
+/** A caller as the transport knows it. `AuthInfo` of `@modelcontextprotocol/sdk` fits `auth`. */
+export interface Caller {
+  /** Missing without authentication. */
+  readonly auth?:
+    | {
+        readonly clientId: string;
+        readonly subject?: unknown;
+        readonly extra?: Readonly<Record<string, unknown>> | undefined;
+      }
+    | undefined;
+  /** The caller is the user who started this process: it speaks over stdio. */
+  readonly local?: boolean;
+}
+
+/** An authenticated caller whose claims do not say who it is. Nothing is done for it. */
+export class UnidentifiedCallerError extends Error {
+  override readonly name = 'UnidentifiedCallerError';
+}
+
+/**
+ * Says whose the runs are that a caller starts. This is the one rule: the server applies it to every request, and a
+ * program that keeps sessions applies it to bind each of them to its caller.
+ *
+ * An authenticated caller is the pair of issuer (`extra.iss`, where known) and subject; without a subject, of issuer and
+ * client id. The subject is a text or a number, and `1` is not `'1'`.
+ *
+ * @throws UnidentifiedCallerError for a claim that is present and not of its type: callers that cannot be distinguished
+ *   must not share runs.
+ */
+export function ownerOf({ auth, local }: Caller, rule: OwnerRule = {}): Owner {
+  if (auth === undefined) return local === true ? { kind: 'local' } : { kind: 'anonymous' };
+  const { owner = 'subject', subjectClaim } = rule;
+  const claims = auth.extra ?? {};
+  const issuer = textClaim('iss', ownProperty(claims, 'iss'));
+  const subject = subjectOf(auth.subject, claims, subjectClaim);
+  const head: Principal = { kind: 'principal', ...defined({ issuer }) };
+  if (subject !== undefined && owner === 'subject') return { ...head, subject };
+  const clientId = textClaim('clientId', auth.clientId);
+  if (clientId === undefined) throw new UnidentifiedCallerError(claimMissing('clientId'));
+  return { ...head, ...defined({ subject }), clientId };
+}
+
+/** A text that is equal for the same owner only, whatever roles it has. */
+export function ownerKey(owner: Owner): string {
+  const { roles: _, ...identity } = { roles: undefined, ...owner };
+  return canonicalJson(identity);
+}
+
+/**
+ * What callers that are not the owner know a run by: the id cannot be had from it. A run without authentication is
+ * reached by its id.
+ */
+export function answerId(run: string): string {
+  return sha256Hex(`answer ${run}`).slice(0, 32);
+}
+
+/** Whether the caller is the owner, in any of its clients. */
+export function isSameUser(caller: Owner, owner: Owner): boolean {
+  if (accessKey(caller) === accessKey(owner)) return true;
+  if (caller.kind !== 'principal' || owner.kind !== 'principal') return false;
+  const { issuer, subject } = owner;
+  return subject !== undefined && caller.subject === subject && caller.issuer === issuer;
+}
+
+/** The roles of a caller. */
+export function rolesOf(caller: Owner): readonly string[] {
+  return caller.kind === 'anonymous' ? [] : (caller.roles ?? []);
+}
+
+/**
+ * A text that is equal for owners who reach each other's runs by their ids: without authentication the id is all there
+ * is, with it the id is not enough.
+ */
+export function accessKey(owner: Owner): string {
+  return owner.kind === 'principal' ? ownerKey(owner) : 'unauthenticated';
+}
+
+function subjectOf(
+  given: unknown,
+  claims: Readonly<Record<string, unknown>>,
+  claim: string | undefined,
+): string | number | undefined {
+  const standard = ownProperty(claims, 'sub');
+  if (claim === undefined) return checkedSubject('sub', standard === undefined ? given : standard);
+  const subject = checkedSubject(claim, ownProperty(claims, claim));
+  // A token of a user: its client alone does not say which.
+  if (subject === undefined && standard !== undefined) {
+    throw new UnidentifiedCallerError(claimMissing(claim));
+  }
+  return subject;
+}
+
+function checkedSubject(claim: string, value: unknown): string | number | undefined {
+  return typeof value === 'number' && isExact(value) ? value : textClaim(claim, value);
+}
+
+function textClaim(claim: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' && value !== '') return value;
+  throw new UnidentifiedCallerError(
+    `The caller cannot be identified: \`${clip(claim)}\` is ${describeClaim(value)}, and must be ${claim === 'iss' || claim === 'clientId' ? 'a text' : 'a text or a number'}. Nothing was done.`,
+  );
+}
+
+/** Beyond it two subjects may have become one number when the token was read. */
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+}
+
+function describeClaim(value: unknown): string {
+  if (value === '') return 'an empty text';
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number' && !isExact(value)) return 'a number that is not kept exactly';
+  return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+}
+
+function claimMissing(claim: string): string {
+  return `The caller cannot be identified: \`${clip(claim)}\` is missing. Nothing was done.`;
+}

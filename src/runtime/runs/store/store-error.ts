@@ -1,0 +1,69 @@
+import { defined } from '../../../graph/defined.js';
+/** Why a store cannot be used. */
+export type StoreProblem =
+  | 'no_driver'
+  | 'old_sqlite'
+  | 'folder'
+  | 'no_folder'
+  | 'missing'
+  | 'exists'
+  | 'no_access'
+  | 'not_a_database'
+  | 'damaged'
+  | 'foreign'
+  | 'full'
+  | 'io'
+  | 'replaced'
+  | 'newer'
+  | 'busy'
+  | 'closed';
+
+/** The oldest SQLite without the fault in its write-ahead log that damages a file which several processes use. */
+export const OLDEST_SQLITE = '3.51.3';
+
+/** Each text names the file, and says what to do. */
+const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => string>> = {
+  no_driver: (path, detail) =>
+    `the store '${path}' needs SQLite ${OLDEST_SQLITE} or later, and this Node.js has none (${detail}): install it with 'npm install @photostructure/sqlite'`,
+  old_sqlite: (path, detail) =>
+    `the store '${path}' needs SQLite ${OLDEST_SQLITE} or later, and the driver brings ${detail}: use a later driver, since earlier versions can damage a file that several processes use`,
+  folder: (path) => `the store '${path}' is a folder: give the path of a file, such as '${path}/runs.db'`,
+  no_folder: (path) =>
+    `'${path}' cannot be created, since its folder does not exist: create the folder first`,
+  missing: (path) =>
+    `there is no file '${path}': give the path of a store that a server has used, or of a backup to restore`,
+  exists: (path) =>
+    `there is a file '${path}' already: no file is overwritten, so give the path of one that does not exist`,
+  no_access: (path, detail) =>
+    `the store '${path}' cannot be opened (${detail}): give this user read and write permission for the file and its folder`,
+  not_a_database: (path) =>
+    `'${path}' is not a SQLite database: give the path of a store, or of a file that does not exist yet`,
+  damaged: (path, detail) =>
+    `the store '${path}' is damaged (${detail}): restore the file from a backup, or give another path`,
+  foreign: (path) =>
+    `'${path}' is a database of another program: give the path of a store, or of a file that does not exist yet`,
+  full: (path, detail) =>
+    `the store '${path}' cannot grow (${detail}): free space on its disk, or finish and remove runs`,
+  io: (path, detail) =>
+    `the store '${path}' cannot be read or written (${detail}): see whether its disk fails, or whether the file or its '-wal' was removed, and restore it from a backup if so`,
+  replaced: (path, detail) =>
+    `'${detail}' was removed or replaced while the store '${path}' was open: nothing is written any more, so end the servers that use it and start them again`,
+  newer: (path, detail) =>
+    `the store '${path}' was written by a later version of stepwright (${detail}): update stepwright, or give another path`,
+  busy: (path, detail) =>
+    `the store '${path}' was locked by another process for ${detail}: end the program that keeps it locked`,
+  closed: (path) => `the store '${path}' is closed`,
+};
+
+/** Thrown for a store that cannot be opened or used. `problem` says why, the message what to do. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly problem: StoreProblem;
+  readonly path: string;
+
+  constructor(problem: StoreProblem, path: string, detail = '', cause?: unknown) {
+    super(TEXTS[problem](path, detail), defined({ cause }));
+    this.problem = problem;
+    this.path = path;
+  }
+}
