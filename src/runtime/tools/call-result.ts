@@ -1,5 +1,4 @@
-import { isWrapped } from '../../graph/bound-schema.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { isJsonObject, isWrapped, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import { isWithin, jsonSize, toJson } from './to-json.js';
 import { message, toolTexts } from './tool-texts.js';

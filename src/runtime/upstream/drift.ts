@@ -1,7 +1,6 @@
-import { boundSchema } from '../../graph/bound-schema.js';
 import { canonicalJson } from '../../graph/canonical.js';
 import { defined } from '../../graph/defined.js';
-import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
+import { boundSchema, isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { inputMisfit, type Misfit, readMisfit } from './compatibility.js';
