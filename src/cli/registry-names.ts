@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** Whether a registry has this path or short name: that of `generated/greeting.registry.ts` is `greeting`. */
+/** Whether a registry has this path or short name: that of `examples/greeting/generated/greeting.registry.ts` is `greeting`. */
 export function isNamed(file: string, name: string): boolean {
   return file === posix.normalize(name) || shortName(file) === name;
 }
