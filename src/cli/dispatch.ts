@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { nearestName } from '../graph/names.js';
-import { type Command, type Output, texts } from './command-line.js';
+import { type Command, type Output, orKnown, texts } from './command-line.js';
 import { missingCompilers } from './compilers.js';
 
 /** The commands, loaded when they run: `--help` does not wait for the compiler. */
@@ -96,7 +96,7 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 function unknownCommand(name: string): string {
   const known = Object.keys(commands);
   const synonym = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined;
-  return texts.unknownCommand(name, synonym ?? nearestName(name, known), known);
+  return `stepwright: there is no command \`${name}\`${orKnown(synonym ?? nearestName(name, known), known)}; \`stepwright --help\` lists all`;
 }
 
 /** For `--codegen` the suggestion is the command `codegen`. */
@@ -109,7 +109,9 @@ function unknownOption(option: string): string {
 /** Writes the message of an internal error with a request to report it, and its stack if `STEPWRIGHT_DEBUG` is set. */
 export function reportInternal(error: unknown, { err }: Output): void {
   const reason = error instanceof Error ? error.message : String(error);
-  err(`${texts.internalError(reason.split('\n', 1)[0] ?? '')}\n`);
+  err(
+    `${`stepwright: internal error: ${reason.split('\n', 1)[0] ?? ''}\nThis is a fault of stepwright: please report it with the command and its sources. STEPWRIGHT_DEBUG=1 shows where it happened.`}\n`,
+  );
   if (process.env.STEPWRIGHT_DEBUG) err(`${inspect(error)}\n`);
 }
 

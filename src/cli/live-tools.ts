@@ -65,9 +65,18 @@ interface NamedServer {
 
 function given({ command, url }: LiveServer, output: Output): NamedServer | number {
   if (url !== undefined)
-    return URL.canParse(url) ? { name: UNNAMED, server: { url } } : misused(texts.badUrl(url), output);
+    return URL.canParse(url)
+      ? { name: UNNAMED, server: { url } }
+      : misused(
+          `stepwright: \`--url\` takes an address such as \`http://127.0.0.1:3000/mcp\`, not \`${url}\``,
+          output,
+        );
   const [program, ...args] = wordsOf(command ?? '') ?? [];
-  if (program === undefined) return misused(texts.badCommand(command ?? ''), output);
+  if (program === undefined)
+    return misused(
+      `stepwright: \`--command\` takes a program and its arguments, such as \`node server.js\`, with every quote closed, not \`${command ?? ''}\``,
+      output,
+    );
   return { name: UNNAMED, server: { command: program, args } };
 }
 

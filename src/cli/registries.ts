@@ -9,9 +9,16 @@ import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { UntypedFactories } from '../runtime/tools/factories.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
-import { type Command, misused, type Output, parseOptions, texts } from './command-line.js';
+import {
+  type Command,
+  isNamed,
+  misused,
+  type Output,
+  parseOptions,
+  shortName,
+  texts,
+} from './command-line.js';
 import { missingCompilers } from './compilers.js';
-import { isNamed, shortName } from './registry-names.js';
 
 /** The options of every command that loads registries. */
 export const REGISTRY_OPTIONS = {
@@ -106,7 +113,8 @@ class ModuleFault extends Error {}
 async function faultOf(error: unknown): Promise<string | undefined> {
   if (error instanceof ModuleFault) return error.message;
   const { FactoriesError, RegistrationError, StaleRegistryError } = await import('../runtime/index.js');
-  if (error instanceof FactoriesError) return `stepwright: ${error.message}\n${texts.missingFactories}`;
+  if (error instanceof FactoriesError)
+    return `stepwright: ${error.message}\n${'Options for classes whose constructor takes parameters come from a module: `export default { tools: { … } }`. Name it with `--options FILE`, or as `server` in stepwright.config.json.'}`;
   const isOfProject =
     error instanceof StaleRegistryError || error instanceof RegistrationError || error instanceof RangeError;
   return isOfProject ? `stepwright: ${error.message}` : undefined;
@@ -187,9 +195,12 @@ async function findModules(
 async function load({ registries, options }: Modules): Promise<OpenRegistries> {
   const opened: OpenRegistry[] = [];
   for (const { file, path: from } of registries) {
-    if (!existsSync(from)) throw new ModuleFault(texts.noModule(file, texts.noRegistryFile));
+    if (!existsSync(from))
+      throw new ModuleFault(
+        texts.noModule(file, 'there is no such file; `stepwright codegen` writes the registries'),
+      );
     const { registry } = await loadModule(file, from);
-    if (!isRegistry(registry)) throw new ModuleFault(texts.noModule(file, texts.noRegistryExport));
+    if (!isRegistry(registry)) throw new ModuleFault(texts.noModule(file, 'it exports no `registry`'));
     opened.push({ file, registry });
   }
   const given = options === undefined ? {} : await loadOptions(options);
@@ -199,7 +210,9 @@ async function load({ registries, options }: Modules): Promise<OpenRegistries> {
 async function loadOptions({ file, path: from }: ModulePath): Promise<OpenRegistries['options']> {
   const { default: given } = await loadModule(file, from);
   if (typeof given === 'object' && given !== null) return given;
-  throw new ModuleFault(texts.noModule(file, texts.noOptionsExport));
+  throw new ModuleFault(
+    texts.noModule(file, 'its default export is not an object: write `export default { tools: { … } }`'),
+  );
 }
 
 function isRegistry(value: unknown): value is Registry {

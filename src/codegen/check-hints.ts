@@ -1,6 +1,6 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { SourceLocation } from '../graph/source-location.js';
-import { contradictedHints } from '../infer/check-hints.js';
+import { contradictedHints } from '../infer/derived-hints.js';
 import { readHints } from '../infer/hints.js';
 import { CATEGORIES } from '../infer/lifecycle.js';
 import type { PlanningHints } from '../infer/tool.js';
@@ -25,7 +25,7 @@ export function checkHints(
     }
     if (fault.kind === 'unknown-tool') return [];
     const { tool, places: configured } = byName.get(fault.tool) ?? {};
-    const params = { tool: fault.tool, category: fault.category, known: CATEGORIES };
+    const params = { tool: fault.tool, category: fault.category, candidates: CATEGORIES };
     return [diagnostic('SW4042', configured?.category ?? tool?.hints?.categoryPlace ?? tool?.place, params)];
   });
   const graphs = workflows.flatMap(({ graph, isWhole }) => (isWhole ? [graph] : []));

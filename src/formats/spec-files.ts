@@ -177,7 +177,7 @@ type Tools = CheckEnvironment['tools'];
  * A graph whose tools have their registered names, also where they are written as `server/tool` or `server.tool`. One
  * that is written with registered names comes back as it is.
  */
-export function withRegisteredTools(graph: Graph, tools: Tools): Graph {
+function withRegisteredTools(graph: Graph, tools: Tools): Graph {
   if (nodesOf(graph).every((node) => hasRegisteredNames(node, tools))) return graph;
   return { ...graph, ...inScope(graph, tools) };
 }

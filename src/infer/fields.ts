@@ -9,8 +9,9 @@ import {
   viewOf,
 } from '../check/schema-view.js';
 import { isJsonObject } from '../graph/json.js';
+import { isVerb } from './lifecycle.js';
 import type { ToolDescription } from './tool.js';
-import { stemsOf, wordsOf } from './words.js';
+import { isGeneric, singular, stemsOf, wordsOf } from './words.js';
 
 /** A parameter of a tool, or a field of its result. */
 export interface Field {
@@ -127,4 +128,57 @@ function descriptionOf({ shapes }: SchemaView, name: string): string {
     return isJsonObject(part) && typeof part.description === 'string' ? [part.description] : [];
   });
   return parts.join(' ');
+}
+
+type Types = ReadonlySet<JsonType> | undefined;
+
+/**
+ * Whether a value may be given for a parameter: `same` by their types, or an item of a list, or as the only item;
+ * `text` if it has to be written as text first; `no` if neither.
+ */
+export function fitOf(given: Types, taken: Types): 'same' | 'text' | 'no' {
+  if (given === undefined || taken === undefined) return 'same';
+  const numbers = (types: ReadonlySet<JsonType>) => types.has('integer') || types.has('number');
+  if ([...given].some((type) => type !== 'null' && taken.has(type))) return 'same';
+  if (numbers(given) && numbers(taken)) return 'same';
+  return taken.has('string') && !given.has('boolean') ? 'text' : 'no';
+}
+
+/** A tool with what inference asks of it, read once. */
+export interface ToolFacts {
+  readonly tool: ToolDescription;
+  readonly parameters: readonly Parameter[];
+  /** The fields of the result, without those that only repeat the input. */
+  readonly results: readonly Field[];
+  /** Whether a schema, a hint or the description says what the tool returns. */
+  readonly hasResults: boolean;
+  /** What the tool is about: the nouns of its name. */
+  readonly subjects: ReadonlySet<string>;
+}
+
+export function factsOf(tool: ToolDescription): ToolFacts {
+  const parameters = parametersOf(tool);
+  const nouns = wordsOf(tool.name)
+    .filter((word) => !isVerb(word))
+    .map(singular);
+  const subjects = new Set(nouns.filter((noun) => !isGeneric([noun])));
+  const fields = resultsOf(tool);
+  const given = new Set(parameters.map((parameter) => identityOf(parameter, subjects)));
+  const results = fields.filter((field) => !given.has(identityOf(field, subjects)));
+  return { tool, parameters, results, hasResults: fields.length > 0, subjects };
+}
+
+/** The name of a field in full: `id` of a tool about bookings is a `booking id`. */
+function identityOf({ stems, around }: Field, subjects: ReadonlySet<string>): string {
+  const isBare = isGeneric(stems) && around.length === 0;
+  const owner = isBare && subjects.size === 1 ? [...subjects] : [];
+  return [...owner, ...stems].join(' ');
+}
+
+/** `flight` and `id` of `flight_id`: a generic name with its owner. */
+export function ownedPart({ stems }: Field): { readonly owner: string; readonly part: string } | undefined {
+  const part = stems.at(-1);
+  const owner = stems.at(-2);
+  if (part === undefined || owner === undefined) return undefined;
+  return isGeneric([part]) && !isGeneric([owner]) ? { owner, part } : undefined;
 }

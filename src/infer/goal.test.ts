@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { describeTool } from './describe-tool.js';
 import { FLIGHTS, toolOf } from './flights.fixture.js';
 import { planFor, type WorkflowChoice } from './goal.js';
+import { describeTool } from './tool.js';
 
 const BOOK: WorkflowChoice = {
   name: 'book_flight',

@@ -1,14 +1,12 @@
 import { defined } from '../graph/defined.js';
 import type { Input } from '../graph/model.js';
 import { compareText } from '../graph/names.js';
-import { describeTool } from './describe-tool.js';
 import { type Edge, ENOUGH, type Evidence } from './evidence.js';
 import { parametersOf } from './fields.js';
 import { inferOrder } from './infer.js';
 import { isUndoing } from './lifecycle.js';
-import { KnownOrder, linksOf } from './needs.js';
-import { comparison, orderOf } from './sequences.js';
-import type { ToolDescription } from './tool.js';
+import { comparison, KnownOrder, linksOf, orderOf } from './sequences.js';
+import { describeTool, type ToolDescription } from './tool.js';
 import { rootOf, rootsOf, wordsOf } from './words.js';
 
 /** A workflow that a planner may choose. */
@@ -169,4 +167,36 @@ function callOf(tool: ToolDescription, needs: readonly Edge[]): PlannedCall {
 
 function parameterOf(name: string, description: string | undefined, required: boolean): PlannedParameter {
   return { name, ...(description === undefined || description === '' ? {} : { description }), required };
+}
+
+/** Tools of a server that look after runs and plans, and do nothing of their own. */
+const MANAGING: ReadonlySet<string> = new Set([
+  'submit_result',
+  'get_workflow_status',
+  'cancel_workflow',
+  'list_workflows',
+  '_plan',
+]);
+
+/** What the names of workflows' tools begin with. */
+const PREFIX = 'w_';
+
+/**
+ * Tells the tools of workflows (`w_…`) in a list of a server from the others. They have an order inside, and none among
+ * the tools that they call. Tools that look after runs are left out.
+ */
+export function separateWorkflows(list: readonly ToolDescription[]): {
+  readonly tools: readonly ToolDescription[];
+  readonly workflows: readonly WorkflowChoice[];
+} {
+  const isWorkflow = ({ name }: ToolDescription) => name.startsWith(PREFIX);
+  const workflows = list.filter(isWorkflow).map((tool) => ({
+    name: tool.name.slice(PREFIX.length),
+    tool: tool.name,
+    description: tool.description ?? '',
+    inputs: parametersOf(tool)
+      .filter(({ path, name }) => path === name)
+      .map(({ name, description, isRequired }) => ({ name, description, required: isRequired })),
+  }));
+  return { tools: list.filter((tool) => !isWorkflow(tool) && !MANAGING.has(tool.name)), workflows };
 }

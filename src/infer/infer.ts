@@ -1,14 +1,12 @@
 import { compareText } from '../graph/names.js';
-import { CONFIDENCE, type Edge, ENOUGH, type Evidence } from './evidence.js';
-import { factsOf, type ToolFacts } from './facts.js';
-import { fieldEdges } from './field-evidence.js';
+import { CONFIDENCE, type Edge, ENOUGH, type Evidence, isFinal, orderingPhrases } from './evidence.js';
+import { fieldEdges, sourceEdges } from './field-evidence.js';
+import { factsOf, type ToolFacts } from './fields.js';
 import { type Choice, type HintFault, readHints } from './hints.js';
 import { rankOf } from './lifecycle.js';
 import { operandEdges } from './operands.js';
 import { type Arc, cyclesIn } from './order.js';
-import { isFinal, orderingPhrases } from './phrases.js';
 import { sequencesOf } from './sequences.js';
-import { sourceEdges } from './sources.js';
 import type { ToolDescription } from './tool.js';
 
 /** What a list of tools says about the order of calls. */

@@ -1,8 +1,6 @@
 import { CONFIDENCE } from './evidence.js';
-import type { ToolFacts } from './facts.js';
 import type { FieldEdge } from './field-evidence.js';
-import type { Field, Parameter } from './fields.js';
-import { fitOf } from './fit.js';
+import { type Field, fitOf, type Parameter, type ToolFacts } from './fields.js';
 import { isContent, isGeneric, isOutcome, rootOf, rootsOf, singular } from './words.js';
 
 /** A required parameter for the value that a tool works on, such as the text to translate. */

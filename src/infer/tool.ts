@@ -1,4 +1,5 @@
-import type { Json, JsonSchema } from '../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../graph/json.js';
+import { clipText, singleLine } from '../graph/printable-text.js';
 
 /** What a planning model gets beside the schemas of a tool. Tools are given by their names. */
 export interface PlanningHints {
@@ -22,4 +23,96 @@ export interface ToolDescription {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly hints?: PlanningHints;
+}
+
+/** Key of a tool's hints in its `_meta`. */
+export const HINTS_META = 'stepwright/hints';
+
+/**
+ * Reads a list of tools: an array, `{ tools: […] }` as a result of `tools/list`, or such a result in a response.
+ * `undefined` if an item is not a tool.
+ */
+export function toolsFrom(given: Json): ToolDescription[] | undefined {
+  const list = listIn(given);
+  const tools = list?.map(toolFrom);
+  return tools?.every((tool) => tool !== undefined) === true ? tools : undefined;
+}
+
+function listIn(given: Json | undefined): readonly Json[] | undefined {
+  if (Array.isArray(given)) return given;
+  if (!isJsonObject(given)) return undefined;
+  return Array.isArray(given.tools)
+    ? given.tools
+    : isJsonObject(given.result)
+      ? listIn(given.result)
+      : undefined;
+}
+
+function toolFrom(given: Json): ToolDescription | undefined {
+  if (!isJsonObject(given) || typeof given.name !== 'string' || given.name === '') return undefined;
+  const { name, description, inputSchema, outputSchema, hints, _meta: meta } = given;
+  const own = isJsonObject(hints) ? hints : isJsonObject(meta) ? meta[HINTS_META] : undefined;
+  return {
+    name,
+    ...(typeof description === 'string' ? { description } : {}),
+    inputSchema: isJsonObject(inputSchema) ? inputSchema : { type: 'object' },
+    ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
+    ...(isJsonObject(own) ? { hints: hintsFrom(own) } : {}),
+  };
+}
+
+/** Reads hints. What is not of the expected type is left out. */
+export function hintsFrom({ category, next, requires, outputs, hint, examples }: JsonObject): PlanningHints {
+  const texts = (list: Json | undefined) =>
+    Array.isArray(list) ? list.filter((each): each is string => typeof each === 'string') : undefined;
+  const all = {
+    category: typeof category === 'string' ? category : undefined,
+    next: texts(next),
+    requires: texts(requires),
+    outputs: texts(outputs),
+    hint: typeof hint === 'string' ? hint : undefined,
+    examples: Array.isArray(examples) ? examples : undefined,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+/** The longest box, in UTF-16 code units. */
+const BOX_LIMIT = 600;
+
+/** The longest line of a box that is shortened. */
+const LINE_LIMIT = 120;
+
+/** A box at the end of a description, as {@link describeTool} writes it. */
+const BOX = /\n(?: {2}├─ [^\n]*\n)* {2}└─ [^\n]*$/;
+
+/**
+ * A description with the tool's hints in a box below it. A box that it has already is replaced. Lines of a box that is
+ * too long are shortened, then left out from the end.
+ */
+export function describeTool(description: string, hints: PlanningHints | undefined): string {
+  const bare = description.replace(BOX, '');
+  const lines = hints === undefined ? [] : linesOf(hints);
+  const short = boxOf(lines).length > BOX_LIMIT ? lines.map((line) => clipText(line, LINE_LIMIT)) : lines;
+  while (boxOf(short).length > BOX_LIMIT) short.pop();
+  return short.length === 0 ? bare : `${bare}\n${boxOf(short)}`;
+}
+
+function linesOf({ category, requires, outputs, next, hint, examples }: PlanningHints): string[] {
+  const line = (title: string, texts: readonly string[] = []): string[] =>
+    texts.length === 0 ? [] : [`${title}: ${singleLine(texts.join(', '))}`];
+  return [
+    ...line('Category', category === undefined ? [] : [category]),
+    ...line('Requires', requires),
+    ...line('Outputs', outputs),
+    ...line('Next', next),
+    ...line('Hint', hint === undefined ? [] : [hint]),
+    ...line(
+      'Examples',
+      examples?.map((example) => (typeof example === 'string' ? example : JSON.stringify(example))),
+    ),
+  ];
+}
+
+function boxOf(lines: readonly string[]): string {
+  return lines.map((line, index) => `  ${index === lines.length - 1 ? '└─' : '├─'} ${line}`).join('\n');
 }

@@ -5,7 +5,7 @@ export type { Json, JsonObject, JsonSchema } from '../graph/json.js';
 export type { Graph } from '../graph/model.js';
 export type { PlanningHints } from '../infer/tool.js';
 export type { Change, Event as RunEvent, Failure, RunState } from './engine/contract.js';
-export { dueTimeOf } from './engine/row-command.js';
+export { dueTimeOf } from './engine/rows.js';
 export { type AttachableServer, AttachError, attach } from './protocol/sdk1/attach.js';
 export { connect, fetchHandler, serve, serveHttp } from './protocol/sdk1/serve.js';
 export { type UpstreamOptions, upstreamServers } from './protocol/sdk1/upstream.js';

@@ -102,8 +102,8 @@ export function doublesOf<Tools extends Readonly<Record<string, UpstreamClass<ne
 export function upstreamDoubles(...doubles: readonly UpstreamDouble[]): UpstreamPort {
   return {
     async call({ server, tool }, input) {
-      const found = doubleOf(doubles, { server, tool });
-      if (found !== undefined) return found.answer(input);
+      const double = doubleOf(doubles, { server, tool });
+      if (double !== undefined) return double.answer(input);
       throw new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.noDouble(server, tool));
     },
     close: async () => {},

@@ -124,6 +124,8 @@ export class SimulatedProcess {
         limits: { ...FILE_LIMITS, maxOpenRuns: 1_000, maxPendingActions: 1_000 },
       },
     );
+    // The engine is loaded before the scheduler begins.
+    await this.store.open();
   }
 
   #call(

@@ -35,6 +35,71 @@ function compile(changed: ReadonlyMap<string, string>): string {
   }
 }
 
+const TOOL = `import { Tool } from 'stepwright';
+
+@Tool({ name: 'hello', description: 'Says hello' })
+export class Hello {
+  execute(): { said: string } {
+    return { said: 'hello' };
+  }
+}
+`;
+
+/** Uses the copy of the product on files in the dialect that was added. */
+const PROGRAM = `import { writeFileSync } from 'node:fs';
+import { dispatch } from './src/cli/dispatch.js';
+
+const code: Record<string, number> = {};
+const printed: Record<string, unknown> = {};
+const run = async (name: string, ...args: readonly string[]): Promise<void> => {
+  const texts: string[] = [];
+  const print = (text: string) => void texts.push(text);
+  code[name] = await dispatch(args, { out: print, err: print, color: false });
+  printed[name] = texts.join('');
+};
+await run('codegen', 'codegen');
+await run('validate', 'validate', 'project/again.yaml');
+await run('fault', 'validate', 'project/faulty.yaml');
+await run('run', 'run', 'project/again.yaml');
+const { createServer } = await import('./src/runtime/index.js');
+const { registry } = await import('./generated/registry.js');
+const server = createServer(registry, { specs: { files: ['project/again.yaml'] } });
+await server.start();
+printed.served = server.listTools().tools.map(({ name }) => name).filter((name) => name.startsWith('w_'));
+await server.stop();
+writeFileSync('used.json', JSON.stringify({ code, printed }));
+process.exit();
+`;
+
+interface Used {
+  readonly code: Readonly<Record<string, number>>;
+  readonly printed: Readonly<Record<string, unknown>>;
+}
+
+/** Runs codegen and commands of the copy, and serves a file, in a process of its own. */
+function useDialect(): Used {
+  const registry = { include: ['project/*.ts'], out: 'generated/registry.ts', specs: ['project/twice.yaml'] };
+  const files = {
+    'package.json': readFileSync(`${ROOT}package.json`, 'utf8'),
+    'scripts/register.mjs': readFileSync(`${ROOT}scripts/register.mjs`, 'utf8'),
+    'project/tool.ts': TOOL,
+    'project/twice.yaml': 'list: twice\ncalls: [hello]\n',
+    'project/again.yaml': 'list: again\ncalls: [hello]\n',
+    'project/faulty.yaml': 'list: faulty\ncalls: [helo]\n',
+    'stepwright.config.json': JSON.stringify({ registries: [registry] }),
+    'use.ts': PROGRAM,
+  };
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  const args = ['--conditions=@stepwright/source', '--import', './scripts/register.mjs', 'use.ts'];
+  execFileSync(process.execPath, args, { cwd: folder, stdio: 'pipe' });
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  const { code, printed } = read('used.json') as Used;
+  return { code, printed: { ...printed, schema: read('generated/registry.specs.schema.json') } };
+}
+
 /** The compiler over the product with other texts in place of some files: it looks only at the files it is asked for. */
 class Overlay {
   #texts: ReadonlyMap<string, string> = new Map();
@@ -98,6 +163,18 @@ describe('what is added to the product', () => {
   // Seconds alone, far longer beside other work.
   test('compiles', { timeout: 120_000 }, () => {
     expect(compile(edited(ADDITIONS.flatMap(({ parts }) => parts)))).toBe('');
+  });
+
+  test('takes the dialect of a spec file everywhere', { timeout: 240_000 }, () => {
+    const { printed, code } = useDialect();
+    expect(code).toEqual({ codegen: 0, validate: 0, fault: 1, run: 0 });
+    expect(printed.fault).toContain('faulty.yaml:2:9 - error SW4001');
+    expect(printed.run).toContain('"said": "hello"');
+    expect(printed.served).toEqual(['w_again', 'w_twice']);
+    expect(printed.schema).toMatchObject({
+      definitions: { list: { definitions: { tool: { enum: ['hello'] } } } },
+      if: { required: ['list', 'calls'] },
+    });
   });
 
   const overlay = new Overlay();

@@ -250,7 +250,77 @@ const stepOption: Addition = {
   ],
 };
 
-export const ADDITIONS: readonly Addition[] = [kind, expressionFunction, fact, stepOption];
+const DIALECTS = 'src/formats/dialects/dialects.ts';
+
+/** Spec files with a list of tools, each of which is called after the one before. */
+const dialect: Addition = {
+  what: 'a dialect of spec files',
+  atMost: 2,
+  parts: [
+    {
+      file: 'src/formats/dialects/list/list.ts',
+      edit: `import { GRAPH_VERSION, type Node } from '../../../graph/model.js';
+import { entryOf } from '../../text/located.js';
+import type { Dialect } from '../dialect.js';
+import { Fields, textsOf } from '../fields.js';
+
+export const list: Dialect = {
+  id: 'list',
+  recognise: (document) => entryOf(document, 'calls') !== undefined,
+  lower(document, reports) {
+    const fields = new Fields(reports, document, 'the list', ['list', 'calls']);
+    const [name, calls] = [fields.text('list'), fields.list('calls')];
+    fields.require('list');
+    if (name === undefined || calls === undefined) return undefined;
+    const nodes = textsOf(reports, calls, 'a call').map((tool, index): Node => ({
+      id: \`call_\${index + 1}\`,
+      kind: 'call',
+      tool: tool.value,
+      input: { kind: 'dict', entries: [] },
+      after: index === 0 ? [] : [\`call_\${index}\`],
+      join: 'all_success',
+      executor: 'server',
+      source: reports.source.placeOf(tool),
+    }));
+    const graph = {
+      graphVersion: GRAPH_VERSION,
+      ...{ name: name.value, description: 'Calls tools in turn', inputs: [], instructions: [], nodes },
+      returns: { kind: 'ref', root: 'steps', path: [\`call_\${nodes.length}\`] },
+      source: reports.source.placeOf(name),
+    } as const;
+    return { domain: { name: 'lists', rules: [] }, graphs: [graph] };
+  },
+  editorSchema: ({ tools }) => ({
+    type: 'object',
+    properties: { list: { type: 'string' }, calls: { type: 'array', items: { $ref: '#/definitions/tool' } } },
+    required: ['list', 'calls'],
+    definitions: { tool: { enum: tools.map(({ name }) => name) } },
+  }),
+};
+`,
+      missing: { file: DIALECTS, message: /'\.\/list\/list\.js'/ },
+      pieces: [
+        { text: "  id: 'list',", message: /'id' is missing/ },
+        {
+          text: "recognise: (document) => entryOf(document, 'calls') !== undefined,",
+          message: /'recognise' is missing/,
+        },
+      ],
+    },
+    {
+      file: DIALECTS,
+      edit: [
+        {
+          before: "import { orchestrator } from './orchestrator/orchestrator.js';",
+          text: "import { list } from './list/list.js';",
+        },
+        { before: '  // The last one reports the faults', text: '  list,' },
+      ],
+    },
+  ],
+};
+
+export const ADDITIONS: readonly Addition[] = [kind, expressionFunction, fact, stepOption, dialect];
 
 /** A part without a piece of its text: a whole line where it is the name of a property. */
 export function without(part: Part, piece: string): Part {

@@ -5,7 +5,7 @@ import { readSourceIn } from '../../codegen/diagnostics.js';
 import type { RunName } from '../../codegen/run-record.js';
 import type { WatchedRun } from '../../codegen/watch.js';
 import { defined } from '../../graph/defined.js';
-import { misused, type Output, parseOptions, texts } from '../command-line.js';
+import { COMMON_OPTIONS, changedFiles, misused, type Output, parseOptions, texts } from '../command-line.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -23,15 +23,44 @@ export async function codegenCommand(args: readonly string[], output: Output): P
   const parsed = parseOptions('stepwright codegen', args, table);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
   const { check = false, watch = false, ...options } = parsed.values;
-  if (check && watch) return misused(texts.checkOrWatch, output);
-  return run({ ...options, check, watch, helpText: texts.codegenHelp }, output);
+  if (check && watch)
+    return misused('stepwright: `stepwright codegen` takes `--check` or `--watch`, not both', output);
+  return run(
+    {
+      ...options,
+      check,
+      watch,
+      helpText: `Usage: stepwright codegen [options]
+
+Reads the project's workflows, checks them, and writes its registries. With any error nothing is written.
+
+Options:
+  --check          write nothing; fail when a registry is stale or missing
+  --watch          go on, and do it again whenever something changes that a registry depends on
+${COMMON_OPTIONS}`,
+    },
+    output,
+  );
 }
 
 /** `stepwright check`: the same, but writes nothing. */
 export async function checkCommand(args: readonly string[], output: Output): Promise<number> {
   const parsed = parseOptions('stepwright check', args, OPTIONS);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
-  return run({ ...parsed.values, check: true, helpText: texts.checkHelp }, output);
+  return run(
+    {
+      ...parsed.values,
+      check: true,
+      helpText: `Usage: stepwright check [options]
+
+Reads the project's workflows and checks them. Fails with any error, and when a registry is stale or missing.
+No registry is written.
+
+Options:
+${COMMON_OPTIONS}`,
+    },
+    output,
+  );
 }
 
 interface RunOptions {
@@ -75,7 +104,9 @@ async function watch(options: CodegenOptions, format: Format, output: Output): P
       if (result.diagnostics.length > 0) await printDiagnostics(result, format, output);
       printStacks(result, output);
     }
-    note(`${texts.watched(changes, outcomeOf(result, error), milliseconds)}\n`);
+    note(
+      `${`${changedFiles(changes)}: ${outcomeOf(result, error)} (${(milliseconds / 1000).toFixed(2)} s)`}\n`,
+    );
   };
   return new Promise((resolve) => {
     const watcher = watchCodegen({
@@ -83,7 +114,7 @@ async function watch(options: CodegenOptions, format: Format, output: Output): P
       onRun: (run) => {
         printed = printed.then(() => print(run));
       },
-      onError: ({ message }) => output.err(`${texts.unwatchable(message)}\n`),
+      onError: ({ message }) => output.err(`${`stepwright: cannot watch the files: ${message}`}\n`),
     });
     const stop = (): void => void watcher.close().then(() => printed.then(() => resolve(0)));
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
@@ -92,9 +123,9 @@ async function watch(options: CodegenOptions, format: Format, output: Output): P
 
 /** In a few words. */
 function outcomeOf(result: CodegenResult | undefined, error: Error | undefined): string {
-  if (result === undefined) return texts.codegenFailed(error?.message.split('\n', 1)[0] ?? '');
+  if (result === undefined) return `stepwright failed: ${error?.message.split('\n', 1)[0] ?? ''}`;
   const errors = result.diagnostics.filter(({ severity }) => severity === 'error').length;
-  if (errors > 0) return texts.errorCount(errors);
+  if (errors > 0) return `${errors} ${errors === 1 ? 'error' : 'errors'}`;
   return [...result.written.map(texts.written), ...result.current.map(texts.current)].join(', ');
 }
 

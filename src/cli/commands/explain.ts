@@ -3,7 +3,7 @@ import { packageFile } from '../../formats/own-files.js';
 import { diagnosticTable } from '../../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../../graph/names.js';
 import { type RunTimeCode, runTimeCodes, runTimeCodeText } from '../../graph/run-time-codes.js';
-import { misused, type Output, parseOptions, texts } from '../command-line.js';
+import { misused, type Output, orKnown, parseOptions } from '../command-line.js';
 
 /** `stepwright explain CODE`: prints the page about a diagnostic, or what a run-time code means. */
 export async function explainCommand(given: readonly string[], output: Output): Promise<number> {
@@ -11,11 +11,19 @@ export async function explainCommand(given: readonly string[], output: Output): 
   if (parsed.kind === 'fault') return misused(parsed.text, output);
   const { values, args } = parsed;
   if (values.help) {
-    output.out(texts.explainHelp);
+    output.out(`Usage: stepwright explain CODE
+
+Shows what a diagnostic means, an example, and its repair: \`stepwright explain SW3001\`.
+Of a code that a run gives it shows the meaning, the cause and the repair: \`stepwright explain E_TIMEOUT\`.
+
+Options:
+  --help           show this
+`);
     return 0;
   }
   const [written] = args;
-  if (written === undefined) return misused(texts.missingCode, output);
+  if (written === undefined)
+    return misused('stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`', output);
   // `sw3001` and `3001` name the same code.
   const code = written.toUpperCase().replace(/^(?=\d+$)/, 'SW');
   if (Object.hasOwn(runTimeCodes, code)) {
@@ -24,7 +32,10 @@ export async function explainCommand(given: readonly string[], output: Output): 
   }
   if (!Object.hasOwn(diagnosticTable, code)) {
     const known = [...Object.keys(diagnosticTable), ...Object.keys(runTimeCodes)];
-    return misused(texts.unknownCode(written, nearestName(code, known)), output);
+    return misused(
+      `stepwright: there is no code \`${written}\`${orKnown(nearestName(code, known))}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
+      output,
+    );
   }
   output.out(await readFile(packageFile(`docs/diagnostics/${code}.md`), 'utf8'));
   return 0;

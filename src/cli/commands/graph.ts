@@ -9,8 +9,7 @@ import { type ChartTool, chartOf } from '../../print/chart/chart.js';
 import type { PageChart } from '../../print/chart/page.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
-import { misused, type Output, parseOptions, texts } from '../command-line.js';
-import { isNamed, shortName } from '../registry-names.js';
+import { isNamed, misused, type Output, parseOptions, shortName, texts } from '../command-line.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -29,19 +28,46 @@ export async function graphCommand(given: readonly string[], output: Output): Pr
   if (parsed.kind === 'fault') return misused(parsed.text, output);
   const { root = '.', config, registry, format = 'text', help, 'no-cache': noCache = false } = parsed.values;
   if (help) {
-    output.out(texts.graphHelp);
+    output.out(`Usage: stepwright graph WORKFLOW [options]
+       stepwright graph --format html [options]
+       stepwright graph --run RUN --store sqlite:PATH --format svg|html
+
+Shows a workflow of the project, as it is in its sources: \`stepwright graph add-task --format mermaid\`. A page (html)
+without a workflow has all of them. A run of a store is shown on the workflow that it was started on.
+
+Options:
+  --format FORMAT  text, an outline; mermaid, a chart; svg, an image; or html, a page with a search and the details of
+                   each step (default: text)
+  --run RUN        show the states, attempts and times of a run
+  --store STORE    of --run: where the run is kept, sqlite:PATH
+  --registry FILE  the registry it belongs to, where several have one of this name: the file, or its name up to a dot
+  --root DIR       the project's folder (default: the working directory)
+  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+  --no-cache       read everything again, and keep nothing of it in node_modules/.cache
+  --help           show this
+`);
     return 0;
   }
   const [name] = parsed.args;
   const { run, store } = parsed.values;
   if (run !== undefined) {
-    if (format !== 'svg' && format !== 'html') return misused(texts.runFormat(format), output);
-    if (name !== undefined) return misused(texts.runOfWorkflow(name), output);
+    if (format !== 'svg' && format !== 'html')
+      return misused(
+        `stepwright: \`--run\` is for \`--format svg\` and \`--format html\`, not \`${format}\``,
+        output,
+      );
+    if (name !== undefined)
+      return misused(`stepwright: \`--run\` shows the workflow of the run: leave out \`${name}\``, output);
     const { graphRun } = await import('./graph-run.js');
     return graphRun({ run, store, format, hash }, output);
   }
-  if (store !== undefined) return misused(texts.storeWithoutRun, output);
-  if (name !== undefined && formatOf(name) !== undefined) return misused(texts.graphOfFile(name), output);
+  if (store !== undefined)
+    return misused('stepwright: `--store` is for `stepwright graph --run RUN`', output);
+  if (name !== undefined && formatOf(name) !== undefined)
+    return misused(
+      `stepwright: \`stepwright graph\` takes the name of a workflow, not a file: let codegen read \`${name}\` by \`specs\` in the configuration`,
+      output,
+    );
   if (name === undefined && format !== 'html')
     return misused(texts.missingWorkflow('stepwright graph'), output);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
@@ -111,7 +137,8 @@ function find(
     const known = registries.flatMap((each) => [each, shortName(each)]);
     return { fault: texts.unknownRegistry(registry, known) };
   }
-  if (name === undefined) return among.length === 0 ? { fault: texts.noWorkflows } : { workflows: among };
+  if (name === undefined)
+    return among.length === 0 ? { fault: 'stepwright: the project has no workflow' } : { workflows: among };
   const named = among.filter(({ graph }) => graph.name === name);
   const [first, ...others] = named;
   if (first === undefined) {

@@ -3,15 +3,13 @@ import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { inlineText } from '../../graph/printable-text.js';
 import { draftSpec } from '../../infer/draft-spec.js';
-import { planFor, type WorkflowChoice } from '../../infer/goal.js';
+import { planFor, separateWorkflows, type WorkflowChoice } from '../../infer/goal.js';
 import { inferOrder } from '../../infer/infer.js';
 import { inferenceMermaid, inferenceText, planText } from '../../infer/print-inference.js';
-import { hintsFrom, toolsFrom } from '../../infer/read-tools.js';
-import type { ToolDescription } from '../../infer/tool.js';
-import { separateWorkflows } from '../../infer/workflow-tools.js';
+import { hintsFrom, type ToolDescription, toolsFrom } from '../../infer/tool.js';
 import { toolNames } from '../../runtime/server/composite/served-workflows.js';
 import { clientToolNames, type Registry } from '../../runtime/tools/registry.js';
-import { misused, type Output, texts } from '../command-line.js';
+import { and, misused, type Output, texts } from '../command-line.js';
 import { type LiveServer, liveTools, type ProjectChoice } from '../live-tools.js';
 import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
 
@@ -30,32 +28,56 @@ const MOST_BYTES = 67_108_864;
 type Format = (typeof OPTIONS.format.oneOf)[number];
 
 /** `stepwright infer [FILE]`: infers the order of tools, of a file, of a live server or of the registries. */
-export const inferCommand = registryCommand('infer', texts.inferHelp, OPTIONS, 1, async (parsed, output) => {
-  const { format = 'text', goal, upstream, command, url } = parsed.values;
-  if (goal !== undefined && format !== 'text' && format !== 'json') return misused(texts.goalFormat, output);
-  const [file] = parsed.args;
-  const lists = Object.entries({ '--upstream': upstream, '--command': command, '--url': url })
-    .filter(([, value]) => value !== undefined)
-    .map(([option]) => `\`${option}\``);
-  const given = [...(file === undefined ? [] : [`\`${file}\``]), ...lists];
-  if (given.length > 1) return misused(texts.twoToolLists(given), output);
-  const print = (tools: readonly ToolDescription[], workflows: readonly WorkflowChoice[]) => {
-    output.out(shown(tools, workflows, format, goal));
-    return 0;
-  };
-  if (given.length === 0) {
-    return withRegistries('infer', parsed.values, output, async ({ registries }) =>
-      print(
-        registries.flatMap(({ registry }) => toolsOf(registry)),
-        registries.flatMap(({ registry }) => workflowsOf(registry)),
-      ),
-    );
-  }
-  const list = file === undefined ? await serverTools(parsed.values, output) : await readTools(file, output);
-  if (typeof list === 'number') return list;
-  const { tools, workflows } = separateWorkflows(list);
-  return print(tools, workflows);
-});
+export const inferCommand = registryCommand(
+  'infer',
+  `Usage: stepwright infer [FILE] [options]
+
+Infers which tools come before which: from hints, schemas and descriptions. Nothing is called. FILE is a JSON file with
+a list of tools, such as a result of \`tools/list\`. A server that an option names is asked for its list. Without both
+the tools of the project's registries are read.
+
+Options:
+  --upstream NAME  an upstream server of the configuration
+  --command LINE   the command of a server over stdio: \`--command "node server.js"\`
+  --url URL        the address of a server over HTTP
+  --format FORMAT  text, mermaid, json, or spec, a draft of a spec file (default: text)
+  --goal TEXT      what to reach: the workflows that fit, else the calls that may lead to it (text or json)
+${REGISTRY_OPTIONS}`,
+  OPTIONS,
+  1,
+  async (parsed, output) => {
+    const { format = 'text', goal, upstream, command, url } = parsed.values;
+    if (goal !== undefined && format !== 'text' && format !== 'json')
+      return misused('stepwright: `--goal` takes `--format text` or `--format json`', output);
+    const [file] = parsed.args;
+    const lists = Object.entries({ '--upstream': upstream, '--command': command, '--url': url })
+      .filter(([, value]) => value !== undefined)
+      .map(([option]) => `\`${option}\``);
+    const given = [...(file === undefined ? [] : [`\`${file}\``]), ...lists];
+    if (given.length > 1)
+      return misused(
+        `stepwright: \`stepwright infer\` reads one list of tools, and was given ${and(given)}`,
+        output,
+      );
+    const print = (tools: readonly ToolDescription[], workflows: readonly WorkflowChoice[]) => {
+      output.out(shown(tools, workflows, format, goal));
+      return 0;
+    };
+    if (given.length === 0) {
+      return withRegistries('infer', parsed.values, output, async ({ registries }) =>
+        print(
+          registries.flatMap(({ registry }) => toolsOf(registry)),
+          registries.flatMap(({ registry }) => workflowsOf(registry)),
+        ),
+      );
+    }
+    const list =
+      file === undefined ? await serverTools(parsed.values, output) : await readTools(file, output);
+    if (typeof list === 'number') return list;
+    const { tools, workflows } = separateWorkflows(list);
+    return print(tools, workflows);
+  },
+);
 
 /** Returns an exit code if the server does not answer. */
 async function serverTools(
@@ -72,10 +94,13 @@ async function readTools(file: string, output: Output): Promise<readonly ToolDes
     const parsed = parsedJson(read.text);
     const tools = 'fault' in parsed ? undefined : toolsFrom(parsed.json);
     if (tools !== undefined) return tools;
-    const why = 'fault' in parsed ? parsed.fault : texts.notToolList;
+    const why =
+      'fault' in parsed
+        ? parsed.fault
+        : 'it is not a list of tools, such as `{ "tools": [{ "name": "…", "inputSchema": { … } }] }`';
     output.err(`${texts.noToolList(file, why)}\n`);
   } else {
-    const why = 'reason' in read ? read.reason : texts.longToolList(MOST_BYTES);
+    const why = 'reason' in read ? read.reason : `it has more than ${MOST_BYTES} bytes`;
     output.err(`${texts.noToolList(file, why)}\n`);
   }
   return 1;

@@ -10,12 +10,10 @@ import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.j
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import type { Graph } from '../../graph/model.js';
 import { upstreamServers } from '../../runtime/protocol/sdk1/upstream.js';
-import type { UpstreamConfig } from '../../runtime/upstream/config.js';
-import { secretMask } from '../../runtime/upstream/config.js';
+import { secretMask, type UpstreamConfig } from '../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort } from '../../runtime/upstream/port.js';
 import { misused, type Output, parseOptions, texts } from '../command-line.js';
-import { checkCassette } from './pull/check-cassette.js';
-import { plannedCalls } from './pull/planned-calls.js';
+import { checkCassette, plannedCalls } from './pull/check-cassette.js';
 import { recordServer } from './pull/record.js';
 
 const OPTIONS = {
@@ -38,12 +36,29 @@ export async function pullCommand(args: readonly string[], output: Output): Prom
   const { help, root = '.', config, check = false, record = false, cassette = [] } = parsed.values;
   const { 'allow-writes': allowsWrites = false } = parsed.values;
   if (help) {
-    output.out(texts.pullHelp);
+    output.out(`Usage: stepwright pull [NAME] [options]
+
+Connects to the upstream server NAME of the configuration, records its tools as a snapshot, and writes a tool class for
+each of them beside it, and doubles for tests. Without a name it does so for all servers.
+
+Options:
+  --record         also make the calls that the configuration has as \`record\`, and write the answers to a cassette
+  --allow-writes   of --record: call tools, too, that do not say that they only read
+  --check          write nothing; fail where a server lacks what a workflow needs, or does not fit a cassette, and list
+                   its other changes
+  --cassette FILE  of --check: a cassette of \`stepwright run --record\` to check; may be repeated
+  --root DIR       the project's folder (default: the working directory)
+  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+  --help           show this
+`);
     return 0;
   }
-  if (record && check) return misused(texts.recordWithCheck, output);
-  if (allowsWrites && !record) return misused(texts.writesWithoutRecord, output);
-  if (cassette.length > 0 && !check) return misused(texts.cassetteWithoutCheck, output);
+  if (record && check)
+    return misused('stepwright: `stepwright pull` takes `--record` or `--check`, not both', output);
+  if (allowsWrites && !record)
+    return misused('stepwright: `--allow-writes` is for `stepwright pull --record`', output);
+  if (cassette.length > 0 && !check)
+    return misused('stepwright: `--cassette` is for `stepwright pull --check`', output);
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const project = realpathSync(root);
   const print = (diagnostics: readonly Diagnostic[]): void =>
@@ -83,7 +98,9 @@ function misuseOf(names: readonly string[], servers: UpstreamConfig, record: boo
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) return texts.unknownServer(unknown, known);
   const isPlanned = names.some((name) => servers[name]?.record !== undefined);
-  return record && !isPlanned ? texts.nothingPlanned(names) : undefined;
+  return record && !isPlanned
+    ? `stepwright: \`--record\` makes the calls that the configuration has as \`record\` of a server, and there are none of ${names.map((name) => `\`${name}\``).join(', ')}: add \`"record": { "TOOL": [{ … }] }\``
+    : undefined;
 }
 
 function withLimits(servers: UpstreamConfig): UpstreamConfig {
@@ -130,7 +147,7 @@ async function compare(
 ): Promise<boolean> {
   const { root, name, server, listing } = request;
   const { diagnostics: ofSteps, changes } = checkServer({ ...request, graphs });
-  for (const change of changes) output.out(`${texts.pullChange(name, change)}\n`);
+  for (const change of changes) output.out(`${`${name}: ${change}; no workflow depends on it`}\n`);
   const snapshot = recordedSnapshot(root, name, server);
   const toolLists = [listing.tools, ...(snapshot === undefined ? [] : [snapshot.tools])];
   const { cassette: own } = upstreamFiles(name, server);
@@ -140,7 +157,7 @@ async function compare(
     diagnostics.push(...(await checkCassette({ root, file: own, name, toolLists, planned })));
   for (const file of cassettes) diagnostics.push(...(await checkCassette({ root, file, name, toolLists })));
   if (diagnostics.length > 0) print(diagnostics);
-  else if (changes.length === 0) output.out(`${texts.pullUnchanged(name)}\n`);
+  else if (changes.length === 0) output.out(`${`${name} is as recorded`}\n`);
   return diagnostics.length === 0;
 }
 
@@ -167,7 +184,7 @@ function show(
   { written, current, notes, diagnostics }: PullResult,
   { output, print }: Pull,
 ): boolean {
-  for (const note of notes) output.err(`${texts.pullNote(name, note)}\n`);
+  for (const note of notes) output.err(`${`${name}: ${note}`}\n`);
   if (diagnostics.length > 0) print(diagnostics);
   for (const file of written) output.out(`${texts.written(file)}\n`);
   for (const file of current) output.out(`${texts.current(file)}\n`);

@@ -7,11 +7,13 @@ import { hashGraph } from '../../graph/canonical.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import { ownProperty } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import type { SourceLocation } from '../../graph/source-location.js';
 import type { Registry } from '../../runtime/index.js';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
 import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
 import { secretMask } from '../../runtime/upstream/config.js';
-import { misused, type Output, texts } from '../command-line.js';
+import { and, misused, type Output, texts } from '../command-line.js';
 import {
   environmentOf,
   type OpenRegistries,
@@ -19,7 +21,6 @@ import {
   registryCommand,
   withRegistries,
 } from '../registries.js';
-import { diagnosticsOfChosen } from './chosen-diagnostics.js';
 import { dryRunCommand } from './dry-run.js';
 
 const OPTIONS = {
@@ -34,54 +35,82 @@ const OPTIONS = {
 } as const;
 
 /** `stepwright run WORKFLOW|FILE`: runs a workflow of a registry or of a file in this process. */
-export const runCommand = registryCommand('run', texts.runHelp, OPTIONS, 1, async (parsed, output) => {
-  const { values, args } = parsed;
-  const [name] = args;
-  if (name === undefined) return misused(texts.missingWorkflow('stepwright run'), output);
-  const read = readPairs(values.arg ?? []);
-  if ('fault' in read) return misused(read.fault, output);
-  const { record, dry = false, stubs, root = '.' } = values;
-  if (stubs !== undefined && !dry) return misused(texts.stubsWithoutDry, output);
-  if (record !== undefined && dry) return misused(texts.recordWithDry, output);
-  const json = values.json === true || values.format === 'json';
-  return withRegistries('run', { ...values, callsNothing: dry }, output, async (open) => {
-    const found = await find(open, name, values, output);
-    if (typeof found === 'number') return found;
-    if ('fault' in found) return misused(found.fault, output);
-    // Stdout has the result alone.
-    globalThis.console = new Console(process.stderr);
-    if (dry) {
-      const { given } = read;
-      return dryRunCommand({ ...found, given, stubs, root, json }, output);
-    }
-    const stop = new AbortController();
-    process.once('SIGINT', () => stop.abort(new Error('interrupted')));
-    const { upstream } = open.options;
-    if (record !== undefined && upstream === undefined) return misused(texts.nothingToRecord, output);
-    const recording =
-      record === undefined || upstream === undefined
-        ? undefined
-        : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}, process.env));
-    const outcome = await runLocally({
-      registry: found.registry,
-      options: recording === undefined ? open.options : { ...open.options, upstream: recording },
-      workflow: found.workflow,
-      workflows: found.workflows,
-      given: read.given,
-      signal: stop.signal,
-      progress: (_done, _total, message) => {
-        if (message !== undefined) output.err(`${message}\n`);
-      },
+export const runCommand = registryCommand(
+  'run',
+  `Usage: stepwright run WORKFLOW|FILE [options]
+
+Runs a workflow of a registry, or of a file of YAML, JSON or XML with the tools of a registry, in this process:
+\`stepwright run greet-all --arg name=Ada\`, \`stepwright run flights.yaml --arg origin=NYC\`. Its steps are shown on
+stderr, its result on stdout. The exit code is 1 for a run that does not succeed. A question fails the run. A value of
+\`ask.model\` comes from \`model\` of the server's options; without it the run ends there, and the calls that remain are
+shown on stderr.
+
+Options:
+  --arg NAME=TEXT  an argument, as a prompt takes it; may be repeated
+  --dry            call no tool: show the path on results made up from output schemas, and every call's input
+  --stubs FILE     of --dry: results and errors in YAML or JSON, by the id of a step or the name of a tool
+  --record FILE    write the calls of upstream servers and their results to a cassette, for tests
+  --workflow NAME  the workflow of the file, where it has several
+  --json           print one JSON object: { status, result?, failure?, … }, or the path of --dry
+  --format FORMAT  text, or json, which is --json (default: text)
+${REGISTRY_OPTIONS}`,
+  OPTIONS,
+  1,
+  async (parsed, output) => {
+    const { values, args } = parsed;
+    const [name] = args;
+    if (name === undefined) return misused(texts.missingWorkflow('stepwright run'), output);
+    const read = readPairs(values.arg ?? []);
+    if ('fault' in read) return misused(read.fault, output);
+    const { record, dry = false, stubs, root = '.' } = values;
+    if (stubs !== undefined && !dry)
+      return misused('stepwright: `--stubs` is for `stepwright run --dry`, which calls no tool', output);
+    if (record !== undefined && dry)
+      return misused('stepwright: `--record` records calls, and `--dry` makes none', output);
+    const json = values.json === true || values.format === 'json';
+    return withRegistries('run', { ...values, callsNothing: dry }, output, async (open) => {
+      const found = await find(open, name, values, output);
+      if (typeof found === 'number') return found;
+      if ('fault' in found) return misused(found.fault, output);
+      // Stdout has the result alone.
+      globalThis.console = new Console(process.stderr);
+      if (dry) {
+        const { given } = read;
+        return dryRunCommand({ ...found, given, stubs, root, json }, output);
+      }
+      const stop = new AbortController();
+      process.once('SIGINT', () => stop.abort(new Error('interrupted')));
+      const { upstream } = open.options;
+      if (record !== undefined && upstream === undefined)
+        return misused(
+          'stepwright: `--record` records calls of upstream servers, and the project has none',
+          output,
+        );
+      const recording =
+        record === undefined || upstream === undefined
+          ? undefined
+          : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}, process.env));
+      const outcome = await runLocally({
+        registry: found.registry,
+        options: recording === undefined ? open.options : { ...open.options, upstream: recording },
+        workflow: found.workflow,
+        workflows: found.workflows,
+        given: read.given,
+        signal: stop.signal,
+        progress: (_done, _total, message) => {
+          if (message !== undefined) output.err(`${message}\n`);
+        },
+      });
+      if (record !== undefined && recording !== undefined) {
+        const file = path.resolve(root, record);
+        await mkdir(path.dirname(file), { recursive: true });
+        await writeFile(file, cassetteText(recording.cassette));
+        output.err(`${texts.written(record)}\n`);
+      }
+      return report(outcome, json, output);
     });
-    if (record !== undefined && recording !== undefined) {
-      const file = path.resolve(root, record);
-      await mkdir(path.dirname(file), { recursive: true });
-      await writeFile(file, cassetteText(recording.cassette));
-      output.err(`${texts.written(record)}\n`);
-    }
-    return report(outcome, json, output);
-  });
-});
+  },
+);
 
 type Given = { readonly given: Readonly<Record<string, string>> } | { readonly fault: string };
 
@@ -90,8 +119,11 @@ function readPairs(pairs: readonly string[]): Given {
   for (const pair of pairs) {
     const at = pair.indexOf('=');
     const name = pair.slice(0, at);
-    if (at < 1) return { fault: texts.unreadableArgument(pair) };
-    if (given.has(name)) return { fault: texts.repeatedArgument(name) };
+    if (at < 1)
+      return {
+        fault: `stepwright: \`--arg ${pair}\` has no ${pair.startsWith('=') ? 'name before the ' : ''}\`=\`: write \`--arg name=value\``,
+      };
+    if (given.has(name)) return { fault: `stepwright: argument \`${name}\` is given twice` };
     given.set(name, pair.slice(at + 1));
   }
   return { given: Object.fromEntries(given) };
@@ -112,7 +144,11 @@ function find(
   output: Output,
 ): Promise<Found | { readonly fault: string } | number> {
   if (formatOf(name) !== undefined) return findInFile(open, { file: name, root, workflow }, output);
-  if (workflow !== undefined) return Promise.resolve({ fault: texts.needlessWorkflow });
+  if (workflow !== undefined)
+    return Promise.resolve({
+      fault:
+        'stepwright: `--workflow` is for the workflows of a file: `stepwright run flights.yaml --workflow book`',
+    });
   return Promise.resolve(findRegistered(open, name));
 }
 
@@ -154,7 +190,10 @@ async function findInFile(
     print(diagnostics);
     return 1;
   }
-  if (workflow === undefined && names.length > 1) return { fault: texts.chooseWorkflow(file, names) };
+  if (workflow === undefined && names.length > 1)
+    return {
+      fault: `stepwright: \`${file}\` has the workflows ${and(names.map((name) => `\`${name}\``))}; choose one with \`--workflow\``,
+    };
   const chosen = graphs.find(({ name }) => name === (workflow ?? first));
   if (chosen === undefined) return { fault: texts.unknownWorkflow(workflow ?? first, names) };
   print(diagnosticsOfChosen(diagnostics, graphs, chosen));
@@ -184,4 +223,31 @@ function report(outcome: LocalOutcome, json: boolean, output: Output): number {
     for (const { code, message } of outcome.warnings ?? []) output.err(`${code}: ${message}\n`);
   }
   return outcome.status === 'succeeded' ? 0 : 1;
+}
+
+/**
+ * The diagnostics that concern a run of one workflow of a file: those of the workflow and of what it runs, and those that
+ * are about no workflow.
+ *
+ * @param graphs the workflows of the file in the order of writing; the chosen one is bundled with what it runs.
+ */
+export function diagnosticsOfChosen(
+  diagnostics: readonly Diagnostic[],
+  graphs: readonly Graph[],
+  chosen: Graph,
+): readonly Diagnostic[] {
+  const concerned = new Set([chosen, ...(chosen.tasks ?? [])].map(({ name }) => name));
+  return diagnostics.filter(({ place }) => {
+    // Workflows follow each other in a file: one ends where the next begins.
+    const around = place && graphs.findLast(({ source }) => source !== undefined && begins(source, place));
+    return around === undefined || concerned.has(around.name);
+  });
+}
+
+/** Whether a place is not before another one of the same file. */
+function begins(start: SourceLocation, place: SourceLocation): boolean {
+  if (start.file !== place.file) return false;
+  const [line, column] = place.span;
+  const [startLine, startColumn] = start.span;
+  return startLine < line || (startLine === line && startColumn <= column);
 }

@@ -20,15 +20,33 @@ const MOST_FILES = 1_000;
 /** `stepwright serve`: serves a registry until its client hangs up or the process receives a signal to stop. */
 export const serveCommand = registryCommand(
   'serve',
-  texts.serveHelp,
+  `Usage: stepwright serve [FILE…] [options]
+
+Serves a registry over stdio, or over HTTP at http://127.0.0.1:PORT/mcp. FILE is a spec file (YAML, JSON or XML), or a
+glob of such files in quotes. Files are read again when they change.
+
+Options:
+  --stdio          over stdio (default)
+  --http           over HTTP
+  --port N         where to listen over HTTP (default: 3000)
+  --store STORE    where runs are kept: memory (default), or sqlite:PATH
+  --no-workflows   tools without workflows
+${REGISTRY_OPTIONS}`,
   OPTIONS,
   MOST_FILES,
   async (parsed, output) => {
     const { stdio, http = false, port, store, 'no-workflows': off = false, ...choice } = parsed.values;
-    if (stdio && http) return misused(texts.twoTransports, output);
-    if (port !== undefined && !http) return misused(texts.portOverStdio, output);
-    if (port !== undefined && !isPort(port)) return misused(texts.badPort(port), output);
-    if (store !== undefined && !isStore(store)) return misused(texts.badStore(store), output);
+    if (stdio && http)
+      return misused('stepwright: `stepwright serve` takes `--stdio` or `--http`, not both', output);
+    if (port !== undefined && !http)
+      return misused('stepwright: `--port` is for `stepwright serve --http`', output);
+    if (port !== undefined && !isPort(port))
+      return misused(`stepwright: \`--port\` takes a whole number from 0 to 65535, not \`${port}\``, output);
+    if (store !== undefined && !isStore(store))
+      return misused(
+        `stepwright: --store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${store}'`,
+        output,
+      );
     return withRegistries('serve', choice, output, async ({ registries, options: given }) => {
       const [{ registry }, ...others] = registries;
       if (others.length > 0) return misused(texts.chooseRegistry(registries.map(({ file }) => file)), output);

@@ -2,7 +2,7 @@ import type { RetryOptions, WorkflowOptions } from '../../decorators/workflow.js
 import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Retry } from '../../graph/kinds/node.js';
-import { retryOfWritten } from '../../graph/limits.js';
+import { retryFromAttempts } from '../../graph/limits.js';
 import type { AskNode, ErrorStrategy } from '../../graph/model.js';
 import { InvalidMappingError, InvalidOptionError, reasons, type WorkflowError } from './errors.js';
 import type { Transform } from './expressions.js';
@@ -141,7 +141,7 @@ export function strategyOf(
  * @returns `undefined` if `backoff` is invalid.
  */
 export function retryOf(options: RetryOptions, report: (reason: string) => void): Retry | undefined {
-  const retry = retryOfWritten(options);
+  const retry = retryFromAttempts(options);
   if (BACKOFFS.has(retry.backoff)) return retry;
   report(reasons.option('backoff', retry.backoff, [...BACKOFFS].join(' or ')));
   return undefined;

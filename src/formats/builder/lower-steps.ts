@@ -18,10 +18,9 @@ import {
 } from './definition.js';
 import { Functions } from './environment.js';
 import { DuplicateNameError, InvalidOptionError, reasons } from './errors.js';
-import { type NamedFunction, type Transform, transformed } from './expressions.js';
+import { type NamedFunction, schemaReasons, type Transform, transformed } from './expressions.js';
 import { mappingError, nodeValue, ValueLowering } from './lower-values.js';
 import { bindingError } from './names.js';
-import { schemaReasons } from './schemas.js';
 import { isDataSource } from './sources.js';
 import { resolveResource, resolveTool, signatureOf } from './tools-and-resources.js';
 

@@ -91,7 +91,7 @@ export class ValueLowering {
 
   #text(text: string, origin: StepOrigin, place: SourceLocation, style: TextExpr['style']): TextExpr {
     const { report, scope } = this.#context;
-    const find = ({ root, written }: Placeholder): Expr | undefined => {
+    const find = ({ root, text: written }: Placeholder): Expr | undefined => {
       const name = root ?? written;
       if (scope.isBound(name)) return scope.valueOf(name);
       if (scope.args.includes(name)) return { kind: 'ref', root: 'inputs', path: [name] };

@@ -7,8 +7,8 @@ import { lineOf, NodeList, Origins, Scope } from './context.js';
 import { type ArgumentDefinition, strategyOf, type WorkflowDefinition } from './definition.js';
 import type { FunctionEntry, Registered } from './environment.js';
 import { InvalidOptionError, MissingFieldError, type WorkflowError } from './errors.js';
+import { defaultReasons, schemaReasons } from './expressions.js';
 import { StepLowering } from './lower-steps.js';
-import { defaultReasons, schemaReasons } from './schemas.js';
 import { resolveResource } from './tools-and-resources.js';
 
 /** An error, and the number of the part that it is in. */

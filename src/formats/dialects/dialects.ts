@@ -8,9 +8,11 @@ import { foreignFormatOf } from './foreign.js';
 import { orchestrator } from './orchestrator/orchestrator.js';
 
 /** The dialects of spec files. */
-const DIALECTS: readonly Dialect[] = [orchestrator];
+const DIALECTS: readonly Dialect[] = [
+  // The last one reports the faults of a document that none recognises.
+  orchestrator,
+];
 
-/** The dialect of a document that none recognises. */
 const DEFAULT: Dialect = orchestrator;
 
 /** How documents in XML are read. */
@@ -56,10 +58,11 @@ export function specSchema(vocabulary: SpecVocabulary): JsonObject {
     return [id, JSON.parse(within) as JsonObject];
   });
   const reference = ({ id }: Dialect): JsonSchema => ({ $ref: `#/definitions/${id}` });
-  const choice = schemas.reduceRight<JsonSchema>((others, { dialect, schema: { required } }) => {
-    if (dialect === DEFAULT) return others;
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    return { if: { required }, then: reference(dialect), else: others };
-  }, reference(DEFAULT));
+  const choice = schemas.slice(0, -1).reduceRight<JsonSchema>(
+    (others, { dialect, schema: { required } }) =>
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      ({ if: { required }, then: reference(dialect), else: others }),
+    reference(DEFAULT),
+  );
   return { $schema, definitions: Object.fromEntries(definitions), ...choice };
 }

@@ -276,7 +276,7 @@ export function makeAjv(options: Options): Ajv2020 {
 
 let re2: typeof RE2JS | undefined;
 
-export function loadRe2(): typeof RE2JS {
+function loadRe2(): typeof RE2JS {
   re2 ??= load<{ readonly RE2JS: typeof RE2JS }>('re2js').RE2JS;
   return re2;
 }

@@ -117,7 +117,7 @@ export class ReferenceLowering {
       this.#reports.report('SW5021', this.#range(located, { start, end: start + filter.length }), {
         what: 'a filter',
         value: filter,
-        known,
+        candidates: known,
         suggestion: nearestName(filter, known),
       });
       return shown;

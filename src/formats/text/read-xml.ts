@@ -181,7 +181,7 @@ function named(value: string, start: number): LocatedText {
  * Bounds an XML text in one pass: nesting, elements and attributes. Document types, with their entities, and processing
  * instructions are refused.
  */
-export function scanXml(text: string, limits: TextLimits): Refusal | undefined {
+function scanXml(text: string, limits: TextLimits): Refusal | undefined {
   let depth = 0;
   let elements = 0;
   for (let index = text.indexOf('<'); index !== -1; index = text.indexOf('<', index)) {

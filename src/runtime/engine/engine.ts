@@ -7,7 +7,7 @@ import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
 import type { Event, Fact, Failure, OwedCommand, StartIds } from './events.js';
 import { failures } from './failures.js';
-import { ownReadFailed, ownResourceRead } from './nodes/own-resources.js';
+import { ownReadFailed, ownResourceRead } from './nodes/begin.js';
 import { fits } from './nodes/wait.js';
 import { nodeRecord } from './read.js';
 import type { NodeRecord } from './records.js';

@@ -3,8 +3,7 @@ import type { Json } from '../../graph/json.js';
 import { body, foreach } from './constructs.fixture.js';
 import { call, chain, done, graph, input, Run, step } from './graph.fixture.js';
 import { withLargeValues, withoutLargeValues } from './large-values.js';
-import { dueTimeOf } from './row-command.js';
-import type { Change, Row } from './rows.js';
+import { type Change, dueTimeOf, type Row } from './rows.js';
 import { foldRows, restore, snapshot } from './snapshot.js';
 import { rowsText, textOf } from './tables.fixture.js';
 

@@ -10,9 +10,8 @@ import type { PlannedNode } from '../../plan/plan.js';
 import { failWithoutFallback } from './attempt.js';
 import type { CompensationReport, Event, Failure, NodeFailure, NodeStatus, SkipReason } from './events.js';
 import { failures } from './failures.js';
-import { beginNode } from './nodes/begin.js';
+import { beginNode, readsNext } from './nodes/begin.js';
 import { completeItem } from './nodes/control-flow.js';
-import { readsNext } from './nodes/own-resources.js';
 import { completeBranch, completeCompensate, completeRollback } from './nodes/parallel.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { Completion, RemainingWork, ScopeRef } from './rows.js';
@@ -233,7 +232,7 @@ function saveRemainingWork(transition: Transition): void {
   );
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
   if (state.run.status === 'running' && (ready.size > 0 || completions.length > 0 || isReady)) {
-    transition.changeRun().remainingWork = { at, budget: budget.left, ready: ready.keys(), completions };
+    transition.changeRun().remainingWork = { at, budget: budget.remaining, ready: ready.keys(), completions };
   }
 }
 

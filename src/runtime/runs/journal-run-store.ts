@@ -1,11 +1,12 @@
 import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
 import type { Graph } from '../../graph/model.js';
+import { clip } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import { runRef } from '../tools/port.js';
-import { idleRunsOf } from './idle-runs.js';
+import type { Clock } from './run/clock.js';
 import { accessKey, rolesOf } from './run/owner.js';
 import { ANONYMOUS, excess, quotaOf, type Usage, unknownRun } from './run-limits.js';
 import {
@@ -24,14 +25,15 @@ import {
   type ToAnswer,
   type Waiter,
 } from './run-store.js';
-import { runTexts } from './run-texts.js';
 import { isLocal, type RunJournal } from './store/journal.js';
 import type { LocalRuns } from './store/local-journal.js';
 import { StoreError } from './store/store-error.js';
 import type { StoredRun, StoreParts } from './stored-run.js';
 
 /** What a run store is made of. */
-export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'journal'> {
+export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'journal' | 'clock'> {
+  /** Default: the process's own clock. */
+  readonly clock?: Clock;
   /** Makes the id of a run, which must be unique and impossible to guess. */
   readonly newRunId: () => string;
   readonly limits?: Partial<RunLimits>;
@@ -117,7 +119,7 @@ export class JournalRunStore implements RunStore {
     const failure = this.#options.refusal?.(graph, owner) ?? excess(usage(), this.#limits);
     if (failure !== undefined) return { ok: false, failure };
     const id = this.#options.newRunId();
-    if (this.#runs.has(id)) throw new Error(runTexts.sameId(runRef(id)));
+    if (this.#runs.has(id)) throw new Error(`newRunId returned the id of run ${runRef(id)} twice`);
     const { request } = waiter;
     const { Run, parts } = this.#store;
     const stored = new Run({ ...run, id, request }, group, parts);
@@ -249,6 +251,10 @@ export class JournalRunStore implements RunStore {
     return this.#opened;
   }
 
+  get #clock(): Clock {
+    return this.#store.parts.clock;
+  }
+
   get #journal(): RunJournal {
     return this.#store.journal;
   }
@@ -263,20 +269,23 @@ export class JournalRunStore implements RunStore {
   }
 
   async #load(): Promise<Opened> {
-    const [{ StoredRun }, { journal, close }] = await Promise.all([
+    const [{ StoredRun }, { idleRunsOf }, { processClock }, { journal, close }] = await Promise.all([
       import('./stored-run.js'),
+      import('./idle-runs.js'),
+      import('./run/clock.js'),
       this.#source.open({
         questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
         expired: (run) => this.#forget(run),
       }),
     ]);
-    const idle = idleRunsOf(this.#options.clock, this.#limits);
+    const { clock = processClock } = this.#options;
+    const idle = idleRunsOf(clock, this.#limits);
     const onEnd = ({ id, endedAt = 0 }: StoredRun): void => {
       journal.index.ended?.(id, endedAt);
       this.#expire();
     };
     this.#opened = {
-      ...{ Run: StoredRun, journal, parts: { ...this.#options, journal, idle, onEnd } },
+      ...{ Run: StoredRun, journal, parts: { ...this.#options, clock, journal, idle, onEnd } },
       ...defined({ close }),
     };
     return this.#opened;
@@ -312,7 +321,7 @@ export class JournalRunStore implements RunStore {
       try {
         await this.lookAfter();
         const due = (await this.#journal.index.nextDue()) ?? Number.POSITIVE_INFINITY;
-        next = due - this.#options.clock.now();
+        next = due - this.#clock.now();
       } catch (error) {
         this.#logNotLookedAfter(error);
       }
@@ -326,9 +335,8 @@ export class JournalRunStore implements RunStore {
    * has come. Removes finished runs that do not stay, and releases runs with which this process has nothing to do.
    */
   async lookAfter(): Promise<void> {
-    const { clock } = this.#options;
     const { leases, index } = this.#journal;
-    for (const id of await leases.orphans(clock.now(), (run) => this.#isMoved(run))) {
+    for (const id of await leases.orphans(this.#clock.now(), (run) => this.#isMoved(run))) {
       if (this.#unreadable.has(id)) continue;
       // A fault of one run does not keep the others from a process. It is tried again with the next look.
       await this.#using(id, (run) => run.takeUp().catch((fault: unknown) => run.logFault(fault))).catch(
@@ -340,12 +348,15 @@ export class JournalRunStore implements RunStore {
   }
 
   #logNotLookedAfter(fault: unknown): void {
-    this.#options.log(runTexts.notLookedAfter(thrownText(fault)), { event: 'store.not_looked_after' });
+    this.#options.log(
+      `The runs of other servers on the store could not be looked after, which is tried again: ${thrownText(fault)}`,
+      { event: 'store.not_looked_after' },
+    );
   }
 
   get #retention() {
     const { finishedRunMs, maxFinishedRuns } = this.#limits;
-    return { endedBefore: this.#options.clock.now() - finishedRunMs, keep: maxFinishedRuns };
+    return { endedBefore: this.#clock.now() - finishedRunMs, keep: maxFinishedRuns };
   }
 
   /** Removes finished runs of a journal that has no other process to look after it. */
@@ -357,10 +368,13 @@ export class JournalRunStore implements RunStore {
     this.#runs.delete(id);
     this.#journal.forget(id).catch((error) => {
       const ref = runRef(id);
-      this.#options.log(runTexts.notForgotten(ref, thrownText(error)), {
-        event: 'run.not_forgotten',
-        run: ref,
-      });
+      this.#options.log(
+        `the journal could not forget run ${ref}, which is over: ${clip(thrownText(error))}`,
+        {
+          event: 'run.not_forgotten',
+          run: ref,
+        },
+      );
     });
   }
 
@@ -376,7 +390,7 @@ export class JournalRunStore implements RunStore {
 
   /** Lets go of the runs that can be loaded again. Where runs expire, the open ones are kept: idle ones are not in the journal. */
   #letGo(): void {
-    const until = this.#options.clock.now() + KEPT_MS;
+    const until = this.#clock.now() + KEPT_MS;
     for (const [id, run] of this.#runs) {
       if (this.#users.has(id) || !run.isUnused(until) || (this.#expiresIdle && run.live !== undefined))
         continue;
@@ -465,10 +479,13 @@ export class JournalRunStore implements RunStore {
       if (error instanceof StoreError && error.problem !== 'damaged') throw error;
       this.#unreadable.set(id, error);
       const ref = runRef(id);
-      this.#options.log(runTexts.notResumedLog(ref, thrownText(error)), {
-        event: 'run.not_resumed',
-        run: ref,
-      });
+      this.#options.log(
+        `Run ${ref} does not go on in this process, and stays in the store as it is: ${thrownText(error)}`,
+        {
+          event: 'run.not_resumed',
+          run: ref,
+        },
+      );
       return this.#refuseUnreadable(id);
     }
   }

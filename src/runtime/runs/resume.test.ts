@@ -224,7 +224,11 @@ async function play(scenario: Scenario) {
   journal.now = () => store.clock.now();
   const { of, given } = scenario;
   const start = scenario.input ?? {};
-  const mask = new RunMask(of, { input: start, secretInputs, ...(given === undefined ? {} : { given }) });
+  const mask = new RunMask(of, {
+    input: start,
+    secretInputs,
+    ...(given === undefined ? {} : { argumentTexts: given }),
+  });
   const request = store.waiter();
   await store.store.start({ owner: ada, graph: of, input: start, mask }, request);
   const rests = [];
@@ -273,7 +277,7 @@ describe.each(Object.entries(scenarios))('%s: a run whose journal fails', (_name
   async function tracedWith(journal: MemoryJournal) {
     const { of, input: start = {}, given = [] } = scenario;
     const store = storeOf(scenario, journal);
-    const mask = new RunMask(of, { input: start, given, secretInputs });
+    const mask = new RunMask(of, { input: start, argumentTexts: given, secretInputs });
     const trace = createTrace({ graph: of, mask, describeTool: () => undefined, given, instructions: [] });
     const reports: unknown[] = [];
     const progress = createProgress(of, (...report) => reports.push(report));

@@ -6,23 +6,14 @@ import type { Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
 import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
 import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
+import { answerTexts } from './actions/answer-texts.js';
 import { type Decision, refusal } from './actions/answers.js';
-import { commandIn, type DecidedRun, DecisionDelivery, type Operator } from './actions/operator-commands.js';
+import { commandIn, DecisionDelivery, type Operator } from './actions/operator-commands.js';
 import type { Envelope } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
-import { runTexts } from './run-texts.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
-import { type AwaitedRun, WaitingRequest } from './waiting-requests.js';
-
-/** A run as requests to it see it. */
-export interface RequestedRun extends InboxRun, DecidedRun {
-  readonly id: string;
-  /** Something was sent to its inbox in the journal, which other processes may have to take. */
-  sent(): void;
-  /** It was cancelled so that what it did is undone. */
-  readonly isUndone: boolean;
-}
+import { type RequestedRun, WaitingRequest } from './waiting-requests.js';
 
 /** A caller whose item is in the journal's inbox and not taken from there yet. */
 interface WaitingSender extends Sender {
@@ -84,13 +75,13 @@ export class RunInbox {
     // What becomes of it outside must not reach the run.
     const json = toJson(given);
     if (!json.ok) {
-      const message = runTexts.shape([runTexts.notJson(json.problem)], '');
+      const message = answerTexts.shape([`it is not JSON, but holds ${json.problem}`], '');
       return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_SHAPE', message } });
     }
     const content = json.value as JsonObject;
     if (!isWithin(content, RESULT_LIMIT_BYTES)) {
       const size = jsonSize(content, RESULT_LIMIT_BYTES);
-      const message = runTexts.answerTooLarge(size, RESULT_LIMIT_BYTES);
+      const message = `What was sent has at least ${size} bytes of JSON, and a run keeps at most ${RESULT_LIMIT_BYTES}: send a part of it, or a link to it. Nothing was done.`;
       const details = { size, limit: RESULT_LIMIT_BYTES };
       return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message, details } });
     }
@@ -201,9 +192,12 @@ function operatorDelivery(
     case 'answer':
       return new AnswerDelivery(run, () => run.questions.decideAsOperator(command), { item: id, by });
     case 'cancel':
-      return new CancelDelivery(run, { reason: runTexts.cancelledByOperator, ...command }, { item: id, by });
+      return new CancelDelivery(run, { reason: 'an operator cancelled it', ...command }, { item: id, by });
     case undefined:
-      return new RefusedDelivery(id, { code: 'E_UNSUPPORTED', message: runTexts.unknownOperatorCommand });
+      return new RefusedDelivery(id, {
+        code: 'E_UNSUPPORTED',
+        message: 'This server does not know this command of an operator. Nothing was done.',
+      });
     default:
       return unreachable(command);
   }
@@ -217,7 +211,12 @@ function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAns
   }
   // Once more for a run that was cancelled so changes nothing.
   const isLate = content.compensate === true && !run.isUndone;
-  const warnings = [{ code: 'W_NOT_USED', message: runTexts.nothingUndone } as const];
+  const warnings = [
+    {
+      code: 'W_NOT_USED',
+      message: 'The run had ended before it was cancelled: nothing was undone.',
+    } as const,
+  ];
   return { ok: true, envelope: run.envelope, ...(isLate ? { warnings } : {}) };
 }
 
@@ -251,13 +250,6 @@ export interface Sender {
   readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;
 }
 
-/** A run as what is sent to it sees it. */
-export interface InboxRun extends AwaitedRun {
-  cancelling(how: Cancellation): Extract<Event, { kind: 'cancelled' }>;
-  /** The owner of the run. */
-  readonly principal: Owner;
-}
-
 /** The response to the sender of an answer, as the journal has it. */
 interface StoredResponse {
   readonly ok: boolean;
@@ -274,7 +266,7 @@ interface Sent {
 /** An answer on its way into a run. */
 export class AnswerDelivery implements SentDelivery {
   declare readonly item?: string;
-  readonly #run: InboxRun;
+  readonly #run: RequestedRun;
   readonly #sender: Sender | undefined;
   readonly #by: Owner | Operator | undefined;
   readonly #decide: () => Decision;
@@ -290,7 +282,7 @@ export class AnswerDelivery implements SentDelivery {
    * @param answered the response to a sender of the same answer, if there is one already.
    */
   constructor(
-    run: InboxRun,
+    run: RequestedRun,
     decide: () => Decision,
     { item, sender, by, answered }: Sent & { by?: Owner | Operator; answered?: Promise<Envelope> },
   ) {
@@ -379,7 +371,11 @@ export class AnswerDelivery implements SentDelivery {
   failed(): void {
     this.#leave();
     if (!this.#isLeft) lost(this.#run, this.#sender);
-    else this.#sender?.resolve({ ok: false, failure: { code: 'E_JOURNAL', message: runTexts.answerLost } });
+    else
+      this.#sender?.resolve({
+        ok: false,
+        failure: { code: 'E_JOURNAL', message: 'The answer could not be written down: it was not accepted.' },
+      });
   }
 
   /** A response that came by way of the journal may come before the entry with it is known to be safe. */
@@ -396,7 +392,7 @@ export class AnswerDelivery implements SentDelivery {
 /** A cancellation on its way into a run. */
 class CancelDelivery implements SentDelivery {
   declare readonly item?: string;
-  readonly #run: InboxRun;
+  readonly #run: RequestedRun;
   readonly #how: Cancellation;
   readonly #by: Owner | Operator;
   readonly #sender: Sender | undefined;
@@ -404,7 +400,7 @@ class CancelDelivery implements SentDelivery {
   /** Its sender has the response, and waits for the run. */
   #isAnswered = false;
 
-  constructor(run: InboxRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner | Operator }) {
+  constructor(run: RequestedRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner | Operator }) {
     this.#run = run;
     this.#how = how;
     this.#by = by;
@@ -415,8 +411,13 @@ class CancelDelivery implements SentDelivery {
   open(): Event {
     if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
-    const id = defined({ id: this.item });
-    return { ...this.#run.cancelling(this.#how), ...id, by: { ...this.#by } };
+    const { reason = 'the caller cancelled it', compensate = false } = this.#how;
+    return {
+      ...{ kind: 'cancelled', at: this.#run.clock.now(), reason },
+      ...(compensate ? { compensate } : {}),
+      ...defined({ id: this.item }),
+      by: { ...this.#by },
+    };
   }
 
   respond(): Json {
@@ -470,6 +471,6 @@ class RefusedDelivery implements SentDelivery {
 }
 
 /** Answers after the run has noted its failure. */
-function lost(run: AwaitedRun, sender: Sender | undefined): void {
+function lost(run: RequestedRun, sender: Sender | undefined): void {
   sender?.resolve(Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: run.envelope })));
 }

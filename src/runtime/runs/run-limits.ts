@@ -1,8 +1,8 @@
 import type { Owner } from '../../decorators/context.js';
+import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { ownerKey } from './run/owner.js';
 import type { RunAnswer, RunLimits } from './run-store.js';
-import { runTexts } from './run-texts.js';
 
 /** With what the quota of an anonymous owner begins; that of others begins with a brace. */
 export const ANONYMOUS = 'anonymous ';
@@ -27,11 +27,19 @@ export function excess(
   { open, pending, anonymous = 0 }: Usage,
   { maxOpenRuns, maxPendingActions, maxAnonymousRuns }: RunLimits,
 ): Failure | undefined {
-  if (open >= maxOpenRuns) return exhausted(runTexts.tooManyRuns(open, maxOpenRuns));
-  if (anonymous >= maxAnonymousRuns) return exhausted(runTexts.tooManyAnonymousRuns(maxAnonymousRuns));
+  if (open >= maxOpenRuns)
+    return exhausted(
+      `${open} runs are open, and no more than ${maxOpenRuns} may be: finish or cancel one first.`,
+    );
+  if (anonymous >= maxAnonymousRuns)
+    return exhausted(
+      `${maxAnonymousRuns} runs without authentication are open, which is the limit of this server: finish or cancel one first, or authenticate.`,
+    );
   return pending < maxPendingActions
     ? undefined
-    : exhausted(runTexts.tooManyActions(pending, maxPendingActions));
+    : exhausted(
+        `${pending} actions are open, and a run may begin only below ${maxPendingActions}: answer or cancel some first.`,
+      );
 }
 
 function exhausted(message: string): Failure {
@@ -40,5 +48,11 @@ function exhausted(message: string): Failure {
 
 /** The answer about a run that does not exist, or not for the caller. */
 export function unknownRun(id: string): RunAnswer {
-  return { ok: false, failure: { code: 'WORKFLOW_NOT_FOUND', message: runTexts.unknownRun(id) } };
+  return {
+    ok: false,
+    failure: {
+      code: 'WORKFLOW_NOT_FOUND',
+      message: `Run '${clip(id)}' not found: it does not exist, was forgotten, or belongs to another caller. Check the id, and call as the caller that started it.`,
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import { defined } from '../../graph/defined.js';
 import type { Log, LogRecord } from '../tools/log.js';
-import { runTexts } from './run-texts.js';
 
 /** A run, as the log names it. */
 interface LoggedRun {
@@ -20,7 +19,7 @@ export interface LoggedEnd {
 
 /** Logs that a run goes on in this process. */
 export function logStart(log: Log, { ref, workflow }: LoggedRun, isResumed = false): void {
-  log(runTexts.startedLog(workflow, ref, isResumed), {
+  log(`run ${ref} of workflow \`${workflow}\` ${isResumed ? 'goes on after a restart' : 'started'}`, {
     event: isResumed ? 'run.resumed' : 'run.started',
     level: 'debug',
     run: ref,
@@ -35,13 +34,16 @@ export function logEnd(
   { status, code, node, durationMs }: LoggedEnd,
 ): void {
   const duration = Math.round(durationMs);
-  log(runTexts.endedLog(workflow, ref, status, code, duration), {
-    event: 'run.ended',
-    level: 'debug',
-    run: ref,
-    workflow,
-    status,
-    ...defined({ code, node }),
-    durationMs: duration,
-  });
+  log(
+    `run ${ref} of workflow \`${workflow}\` ${status}${code === undefined ? '' : ` with ${code}`} after ${duration} ms`,
+    {
+      event: 'run.ended',
+      level: 'debug',
+      run: ref,
+      workflow,
+      status,
+      ...defined({ code, node }),
+      durationMs: duration,
+    },
+  );
 }

@@ -1,8 +1,8 @@
+import { clip } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import { secretsOf } from '../../plan/secrets.js';
 import { JournalRunStore, type RunStoreOptions } from './journal-run-store.js';
 import { FILE_LIMITS } from './run-store.js';
-import { runTexts } from './run-texts.js';
 import { hasLeases, type Journal } from './store/journal.js';
 import { openJournal, VolatileJournal } from './store/local-journal.js';
 
@@ -44,7 +44,10 @@ export function fileStore(path: string, options: RunStoreOptions): JournalRunSto
       holdsUnsafeCalls: true,
       refusal: (graph, owner) =>
         secretsOf(planOf(graph), options.secretInputs).any
-          ? { code: 'E_STORE_SECRETS', message: runTexts.storeSecrets(graph.name) }
+          ? {
+              code: 'E_STORE_SECRETS',
+              message: `The run was not started: workflow '${clip(graph.name)}' takes or passes on secrets, and the store keeps values unencrypted. Serve it with the store 'memory'.`,
+            }
           : options.refusal?.(graph, owner),
     },
   );

@@ -1,19 +1,19 @@
 import type { AuthInfo, Owner } from '../../decorators/context.js';
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import { type Json, unreachable } from '../../graph/json.js';
+import { defined } from '../../graph/defined.js';
+import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import { planOf } from '../../plan/compile.js';
+import { clip } from '../../graph/printable-text.js';
 import type { Fact, Failure } from '../engine/contract.js';
-import type { Event } from '../engine/events.js';
-import { remainsOf } from '../engine/read.js';
 import { RunMask } from '../secrets/run-mask.js';
 import { maskedThrown, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import { type Peer, runRef } from '../tools/port.js';
 import type { ActionHistory } from './actions/action-history.js';
-import type { AnsweredRun, Decision } from './actions/answers.js';
+import type { Decision } from './actions/answers.js';
 import type { PendingAction } from './actions/elicitation.js';
 import { RunQuestions } from './actions/run-questions.js';
+import { RunRecord } from './actions/run-record.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
 import { definitionOf, type Envelope, envelopeOf } from './run/envelope.js';
@@ -21,17 +21,16 @@ import { LiveRun } from './run/live-run.js';
 import { accessKey, answerId } from './run/owner.js';
 import {
   type CancelOptions,
+  type LostRun,
   observeFacts,
   type RunEvent,
   type RunHost,
   type RunResumption,
   type RunStart,
 } from './run/run-host.js';
-import { remainsForCaller } from './run/side-effects.js';
-import { AnswerDelivery, type RequestedRun, RunInbox, submissionOf } from './run-inbox.js';
+import { AnswerDelivery, RunInbox, submissionOf } from './run-inbox.js';
+import { type LeaseEvent, RunLease } from './run-lease.js';
 import { logEnd, logStart } from './run-log.js';
-import { RunRecord } from './run-record.js';
-import { actOn, RunShare, type SharedRun } from './run-share.js';
 import {
   type BegunRun,
   type Cancellation,
@@ -46,7 +45,6 @@ import {
   summaryOf,
   type Waiter,
 } from './run-store.js';
-import { runTexts } from './run-texts.js';
 import {
   isLocal,
   JournalConflictError,
@@ -54,7 +52,7 @@ import {
   type LoadedRun,
   type RunJournal,
 } from './store/journal.js';
-import { WaitingRequest, WaitingRequests } from './waiting-requests.js';
+import { type RequestedRun, WaitingRequest, WaitingRequests } from './waiting-requests.js';
 
 /** What the runs of a store share. */
 export interface StoreParts extends RunHost {
@@ -90,7 +88,7 @@ interface Ended {
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it nothing can come in between, so that of two answers one is consumed.
  */
-export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, SharedRun {
+export class StoredRun implements RequestedRun, SharedContext {
   readonly id: string;
   readonly group: RunGroup;
   /** With the roles it had when it started the run. */
@@ -113,7 +111,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   #ended: Ended | undefined;
   /** It had ended before this process knew it, or in another one. */
   #wasOver = false;
-  readonly #share: RunShare;
+  readonly #lease: RunLease;
   /** A journal of several processes failed, and keeps it as it was last written: it is loaded from there again. */
   isAbandoned = false;
 
@@ -125,7 +123,9 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     this.principal = run.owner;
     this.#parts = parts;
     this.graph = graph;
-    this.#share = new RunShare(this, parts.journal, 'loaded' in run ? run.loaded : undefined);
+    this.#lease = new RunLease(this, parts.journal, 'loaded' in run ? run.loaded : undefined, (event) =>
+      this.#onLease(event),
+    );
     if ('loaded' in run) {
       this.id = run.loaded.run;
       this.#auth = run.auth;
@@ -239,17 +239,17 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
 
   /** Whether this process goes on with it, and another one does not. */
   get isActing(): boolean {
-    return this.#share.isActing;
+    return this.#lease.isActing;
   }
 
   /** Shows it as the journal has it. Resolves with whether the journal has it. */
   refresh(): Promise<boolean> {
-    return this.#share.refresh();
+    return this.#lease.refresh();
   }
 
   /** Goes on with it here, unless another process does. */
   async takeUp(): Promise<void> {
-    if (await this.refresh()) await this.#share.act();
+    if (await this.refresh()) await this.#lease.act();
   }
 
   get isAwaited(): boolean {
@@ -258,17 +258,27 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
 
   /** Whether this process has nothing to do for it before a time: then it can be loaded again when it is asked for. */
   isUnused(until: number): boolean {
-    if (!this.#share.isCurrent || this.isAwaited) return false;
+    if (!this.#lease.isCurrent || this.isAwaited) return false;
     const live = this.#live;
     if (live === undefined || !this.isActing) return true;
     return live.isSafe && live.liveStatus !== 'busy' && live.nextTime >= until;
   }
 
-  get graphHash(): string {
-    return planOf(this.graph).hash;
+  #onLease(event: LeaseEvent): void {
+    switch (event.kind) {
+      case 'loaded':
+        this.#adopt(event.loaded, event.graph);
+        break;
+      case 'current':
+        this.#lease.follow(this.isAwaited);
+        this.#requests?.settle();
+        break;
+      default:
+        unreachable(event);
+    }
   }
 
-  adopt(loaded: LoadedRun, graph = this.graph): void {
+  #adopt(loaded: LoadedRun, graph = this.graph): void {
     if (this.#live === undefined) return;
     this.#live.leave();
     this.graph = graph;
@@ -290,12 +300,39 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     return this.mask;
   }
 
-  settle(): void {
-    this.#requests?.settle();
+  sent(): void {
+    this.#lease.takeSent().catch((fault) => this.logFault(fault));
   }
 
-  sent(): void {
-    this.#share.sent();
+  /** Applies what a lost run has not applied, here or in the process that holds it. */
+  async #takeAgain({ deliveries, cancellations }: LostRun): Promise<void> {
+    await this.#lease.lose();
+    if (deliveries.length + cancellations.length === 0 && !this.isAwaited) return;
+    const isActing = await this.#lease.act();
+    // Items of the inbox are read from there again.
+    for (const delivery of deliveries.filter(({ item }) => item === undefined)) {
+      if (isActing && this.#live !== undefined) this.#live.deliver(delivery);
+      else delivery.failed(undefined);
+    }
+    for (const { reason, compensate, code, by } of cancellations) {
+      this.#cancelHere(reason, {
+        ...defined({ compensate, code }),
+        ...(by === undefined ? {} : { by: by as JsonObject }),
+      });
+    }
+  }
+
+  /** Does something to the run in this process, or else where another one holds it. */
+  #actOn(work: (live: LiveRun) => void, elsewhere: () => void): void {
+    const act = (): void => {
+      if (this.#live !== undefined) work(this.#live);
+    };
+    if (this.isActing) act();
+    else
+      this.#lease.act().then(
+        (isActing) => (isActing ? act() : elsewhere()),
+        (fault) => this.logFault(fault),
+      );
   }
 
   // What follows is for callers.
@@ -305,7 +342,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     return this.#sent.answer(caller, submission, waiter);
   }
 
-  /** Gives the run up. Once more for a run that was cancelled so changes nothing. */
+  /** Cancels the run. Cancelling a cancelled run has no effect. */
   cancel(caller: Owner, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
     return this.#sent.cancel(caller, how, waiter);
   }
@@ -329,31 +366,23 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     return accessKey(caller) === this.group.access;
   }
 
-  cancelling({
-    reason = runTexts.cancelledByCaller,
-    compensate = false,
-  }: Cancellation): Extract<Event, { kind: 'cancelled' }> {
-    const at = this.clock.now();
-    return { kind: 'cancelled', at, reason, ...(compensate ? { compensate } : {}) };
-  }
-
   // What follows is for requests that wait for the run.
 
   abort(reason: string, how: { readonly compensate?: boolean; readonly code?: string } = {}): void {
-    this.cancelHere(reason, { ...how, by: SYSTEM });
+    this.#cancelHere(reason, { ...how, by: SYSTEM });
   }
 
-  cancelHere(reason: string, how: CancelOptions): void {
+  #cancelHere(reason: string, how: CancelOptions): void {
     const sendOn = (): void => {
       if (how.code === undefined)
         this.#sent.cancel(this.principal, { reason }).catch((fault) => this.logFault(fault));
     };
-    actOn(this, this.#share, (live) => live.cancel(reason, how), sendOn);
+    this.#actOn((live) => live.cancel(reason, how), sendOn);
   }
 
   /** A request has asked for the run: it is not idle. */
   touch(): void {
-    this.#share.follow();
+    this.#lease.follow(this.isAwaited);
     const hasRequest = this.#waiting?.hasRequest === true;
     if (hasRequest || this.#live?.liveStatus !== 'asking') this.#parts.idle.delete(this);
     else this.#parts.idle.add(this);
@@ -362,7 +391,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
 
   /** It was idle for too long. @param ms for how long. */
   expire(ms: number): void {
-    this.abort(runTexts.idle(ms), { code: 'E_IDLE' });
+    this.abort(`no caller answered it or asked for it for ${ms} ms`, { code: 'E_IDLE' });
   }
 
   /** The process ends: a later one goes on with the run. Requests that wait are answered. */
@@ -385,7 +414,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
   }
 
   whenSafe(look: () => void): void {
-    if (!this.#share.isCurrent) this.#share.whenCurrent(() => this.whenSafe(look));
+    if (!this.#lease.isCurrent) this.#lease.whenCurrent(() => this.whenSafe(look));
     else if (this.#live === undefined) look();
     else this.#live.whenSafe(look);
   }
@@ -400,7 +429,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
       const submission = { actionId: pending.id, ...submissionOf(given) };
       this.#sent.answer(this.principal, submission).catch((fault) => this.logFault(fault));
     };
-    actOn(this, this.#share, (live) => live.deliver(new AnswerDelivery(this, decide, { answered })), sendOn);
+    this.#actOn((live) => live.deliver(new AnswerDelivery(this, decide, { answered })), sendOn);
   }
 
   #observe(event: RunEvent): void {
@@ -418,8 +447,7 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
         if (this.#requests?.misses(event.items) === true) this.sent();
         break;
       case 'lost':
-        if (isLocal(this.#parts.journal)) this.#fail(event.fault);
-        else this.#share.lose(event);
+        this.#takeAgain(event).catch((fault) => this.logFault(fault));
         for (const look of event.watchers) this.whenSafe(look);
         break;
       case 'failed':
@@ -457,7 +485,9 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
       this.#abandon(live, fault);
       return;
     }
-    const text = isJournal ? runTexts.journalFailed(thrownText(fault)) : runTexts.broke(thrownText(fault));
+    const text = isJournal
+      ? `The run's journal failed, and this server does not go on with the run: ${clip(thrownText(fault))}`
+      : `The run failed inside the server: ${clip(thrownText(fault))}`;
     const message = this.mask.text(text);
     const ended: Envelope = {
       workflow_id: this.id,
@@ -511,25 +541,26 @@ export class StoredRun implements RequestedRun, AnsweredRun, SharedContext, Shar
     this.#requests?.ended();
   }
 
-  #envelopeOf(live: LiveRun): Envelope {
-    const { state, liveStatus } = live;
-    const openedAt = (action: string): number => this.actions.get(action)?.at ?? state.run.startedAt;
-    const { isPrivate = () => false, missingTools } = this.#parts;
-    const remains = () => remainsForCaller(remainsOf(planOf(this.graph), state), isPrivate);
-    const paused = live.heldCalls.map(({ node, tool }) => ({ step_id: node, tool }));
+  #envelopeOf({ state, liveStatus, heldCalls }: LiveRun): Envelope {
+    const { isPrivate, missingTools } = this.#parts;
     return envelopeOf({
-      ...{ graph: this.graph, state, liveStatus, paused, openedAt, remains, mask: this.mask },
-      ...{ missingTools: missingTools?.(this.graph) ?? [], forkedFrom: this.#record.forkedFrom },
+      ...{ state, liveStatus, mask: this.mask, record: this.#record },
+      paused: heldCalls.map(({ node, tool }) => ({ step_id: node, tool })),
+      missingTools: missingTools?.(this.graph) ?? [],
+      ...defined({ isPrivate }),
     });
   }
 
   logFault(fault: unknown): void {
     const { name } = this.graph;
-    this.#parts.log(runTexts.brokeLog(name, this.#ref, maskedThrown(fault, this.mask)), {
-      event: 'run.fault',
-      run: this.#ref,
-      workflow: name,
-    });
+    this.#parts.log(
+      `run ${this.#ref} of workflow \`${name}\` failed inside the server: ${maskedThrown(fault, this.mask)}`,
+      {
+        event: 'run.fault',
+        run: this.#ref,
+        workflow: name,
+      },
+    );
   }
 
   get #logged() {

@@ -2,28 +2,30 @@ import { unreachable } from '../../graph/json.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import type { Peer } from '../tools/port.js';
+import type { AnsweredRun } from './actions/answers.js';
 import { Elicitation, type PendingAction } from './actions/elicitation.js';
 import type { RunQuestions } from './actions/run-questions.js';
 import { ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
-import type { Clock } from './run/clock.js';
 import type { Envelope } from './run/envelope.js';
 import type { LiveRun } from './run/live-run.js';
 import type { Cancellation } from './run/run-in-process.js';
 import type { Submission, Waiter } from './run-store.js';
-import { runTexts } from './run-texts.js';
 
-/** A run as a request sees it that waits for it. */
-export interface AwaitedRun {
-  readonly clock: Clock;
-  /** Missing when the run is over. */
-  readonly live: LiveRun | undefined;
+/** A run as requests see it: those that wait for it, and what is sent to it. */
+export interface RequestedRun extends AnsweredRun {
   readonly envelope: Envelope;
   readonly waiting: WaitingRequests;
-  abort(reason: string): void;
-  /** Calls back when nothing of the run has still to be written. */
-  whenSafe(look: () => void): void;
   readonly questions: RunQuestions;
+  /** Whether it was cancelled so that what it did is undone. */
+  readonly isUndone: boolean;
+  /** Of the latest request that waited for the run. */
+  requestId: string;
+  /** A request has arrived or ended. */
+  touch(): void;
+  abort(reason: string): void;
+  /** An item was sent to its inbox in the journal, which other processes may have to take. */
+  sent(): void;
   /** Hands in the answer of a user who was asked for it. */
   take(
     pending: PendingAction,
@@ -41,7 +43,7 @@ export interface AwaitedRun {
 export class WaitingRequest {
   /** How the run is when the request is answered. */
   readonly envelope: Promise<Envelope>;
-  readonly #run: AwaitedRun;
+  readonly #run: RequestedRun;
   readonly #waiter: Waiter;
   readonly #endsAt: number;
   /** The run outlasts its end in this one place: a waiter gets the final state. */
@@ -53,7 +55,7 @@ export class WaitingRequest {
   #isOpen = false;
   #isOver = false;
 
-  constructor(run: AwaitedRun, waiter: Waiter) {
+  constructor(run: RequestedRun, waiter: Waiter) {
     const { request, answerMs } = waiter;
     this.#run = run;
     this.#waiter = waiter;
@@ -149,7 +151,7 @@ function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
 }
 
 function reasonOf({ reason }: Cancellation): string {
-  return reason === undefined ? runTexts.requestCancelled : thrownText(reason);
+  return reason === undefined ? 'the request was cancelled' : thrownText(reason);
 }
 
 /** A callback for each time a run has got as far as it gets for now. */
@@ -159,22 +161,14 @@ interface Watcher {
   readonly watcher: () => void;
 }
 
-/** What waiting requests need of their run. */
-interface WatchedRun {
-  /** Of the latest request that waited for the run. */
-  requestId: string;
-  /** A request has come or left. */
-  touch(): void;
-}
-
 /** The requests that wait for a run, and other watchers of its changes. */
 export class WaitingRequests {
-  readonly #run: WatchedRun;
+  readonly #run: Pick<RequestedRun, 'requestId' | 'touch'>;
   #watching: readonly Watcher[] = [];
   /** Questions that are before a user. */
   #claimed: Set<string> | undefined;
 
-  constructor(run: WatchedRun) {
+  constructor(run: Pick<RequestedRun, 'requestId' | 'touch'>) {
     this.#run = run;
   }
 

@@ -119,14 +119,14 @@ function asItIs(input: JsonObject): JsonObject {
 
 /** The texts and numbers in a value that are too short to be searched for, as texts. */
 export function shortSecretsIn(value: Json): string[] {
-  const found: string[] = [];
+  const texts: string[] = [];
   const open: Json[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next === 'object' && next !== null)
       for (const member of Object.values(next)) open.push(member);
-    else if (typeof next !== 'boolean' && next !== null && isShort(String(next))) found.push(String(next));
+    else if (typeof next !== 'boolean' && next !== null && isShort(String(next))) texts.push(String(next));
   }
-  return found;
+  return texts;
 }
 
 function isShort(text: string): boolean {

@@ -194,10 +194,10 @@ export class DerivedSecrets {
 
   /** What a workflow is given for its secret inputs, wherever that came from. */
   #handedTo(node: NodeInstance, state: RunState): Json[] {
-    const given = node.planned.node.kind === 'workflow' ? inputOf(state, node.key) : undefined;
-    if (given === undefined) return [];
+    const input = node.planned.node.kind === 'workflow' ? inputOf(state, node.key) : undefined;
+    if (input === undefined) return [];
     const inside = this.#instances.part(node, 0);
-    return Object.entries(given).flatMap(([name, value]) =>
+    return Object.entries(input).flatMap(([name, value]) =>
       this.#flow.isInput(name, inside) ? [...leavesOf(value)] : [],
     );
   }

@@ -23,7 +23,7 @@ describe('RunMask', () => {
   test('no secret is left in a value or a text that carries it', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9a-f\n"\\]{12,20}$/), fc.string(), (secret, other) => {
-        const secrets = new RunMask(flow, { given: [['token', secret]] });
+        const secrets = new RunMask(flow, { argumentTexts: [['token', secret]] });
         const shown = jsonText(secrets.json({ [secret]: [secret, `${other}${secret}`, { deep: secret }] }));
         expect(shown).not.toContain(jsonText(secret).slice(1, -1));
         expect(secrets.text(oneLine(`failed for ${secret}!`))).not.toContain(oneLine(secret));
@@ -32,17 +32,17 @@ describe('RunMask', () => {
   });
 
   test('a short secret is masked alone, not inside other words', () => {
-    const secrets = new RunMask(flow, { given: [['token', 'a']] });
+    const secrets = new RunMask(flow, { argumentTexts: [['token', 'a']] });
     expect(secrets.json({ a: 'a', b: 'banana' })).toEqual({ '••••': '••••', b: 'banana' });
   });
 
   test('a number is masked as its text is', () => {
-    const secrets = new RunMask(flow, { given: [['token', '4711']] });
+    const secrets = new RunMask(flow, { argumentTexts: [['token', '4711']] });
     expect(secrets.json([4711, 4712])).toEqual(['••••', 4712]);
   });
 
   test('a default counts as a secret, other inputs do not', () => {
-    const secrets = new RunMask(flow, { given: [['user', 'ada-lovelace']] });
+    const secrets = new RunMask(flow, { argumentTexts: [['user', 'ada-lovelace']] });
     expect(secrets.text('ada-lovelace has default-key')).toBe('ada-lovelace has ••••');
   });
 
@@ -73,7 +73,10 @@ describe('RunMask', () => {
 
   test('what a secret input holds is masked leaf by leaf, in JSON as well', () => {
     const value = { user: 'ada-lovelace', key: 'a"b"c', on: true, no: 4711 };
-    const secrets = new RunMask(flow, { given: [['token', JSON.stringify(value)]], input: { token: value } });
+    const secrets = new RunMask(flow, {
+      argumentTexts: [['token', JSON.stringify(value)]],
+      input: { token: value },
+    });
     expect(secrets.text('ada-lovelace 4711 true a"b"c {"k":"a\\"b\\"c"}')).toBe(
       '•••• •••• true •••• {"k":"••••"}',
     );
@@ -95,7 +98,10 @@ describe('RunMask', () => {
     const secretsOf = (token: Expr, given: [string, string][] = []) => {
       const node: CallNode = { ...tools, tool: 'deploy', input: dict(token) };
       const inputsOf = (tool: string) => (tool === 'deploy' ? ['token'] : []);
-      const secrets = new RunMask(graph([node], { inputs: [of('user')] }), { given, secretInputs: inputsOf });
+      const secrets = new RunMask(graph([node], { inputs: [of('user')] }), {
+        argumentTexts: given,
+        secretInputs: inputsOf,
+      });
       return { secrets, node };
     };
 

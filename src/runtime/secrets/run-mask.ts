@@ -29,7 +29,7 @@ export interface RunSecrets {
   /** The arguments as values. */
   readonly input?: JsonObject;
   /** The arguments as the caller wrote them, where they were texts. */
-  readonly given?: readonly (readonly [name: string, text: string])[];
+  readonly argumentTexts?: readonly (readonly [name: string, text: string])[];
   /** The names of a tool's secret inputs. Default: none. */
   readonly secretInputs?: (tool: string) => readonly string[];
   /** What the run had learned before a restart: see {@link RunMask.takeRows}. */
@@ -60,7 +60,10 @@ export class RunMask implements Masking {
   #isActive: boolean;
   #learned: LearnedSecrets | undefined;
 
-  constructor(graph: Graph, { input = {}, given = [], secretInputs = none, rows = [] }: RunSecrets = {}) {
+  constructor(
+    graph: Graph,
+    { input = {}, argumentTexts = [], secretInputs = none, rows = [] }: RunSecrets = {},
+  ) {
     const plan = planOf(graph);
     this.#graph = plan.graph;
     this.#secretInputs = secretInputs;
@@ -71,10 +74,10 @@ export class RunMask implements Masking {
     this.#restore(rows);
     const names = graph.inputs.map(({ name }) => name).filter((name) => this.hasName(name));
     for (const value of [
-      ...given.filter(([name]) => this.hasName(name)).map(([, text]) => text),
+      ...argumentTexts.filter(([name]) => this.hasName(name)).map(([, text]) => text),
       ...valuesOf(input, names),
       ...declared.inputs.flatMap((secret) => (secret.default === undefined ? [] : [secret.default])),
-      ...[...declared.given].flatMap((expr) =>
+      ...[...declared.arguments].flatMap((expr) =>
         expr.kind === 'literal' && expr.value !== undefined ? [expr.value] : [],
       ),
     ])
@@ -136,7 +139,7 @@ export class RunMask implements Masking {
    * from one. A list, an object and a text may hold other things beside it, and are masked part by part.
    */
   isSecret(expr: Expr, at?: ScopeInstance): boolean {
-    if (this.#declared.given.has(expr)) return true;
+    if (this.#declared.arguments.has(expr)) return true;
     if (expr.kind === 'list' || expr.kind === 'dict' || expr.kind === 'text') return false;
     return this.#isDerived(expr, at);
   }
@@ -237,7 +240,7 @@ export class RunMask implements Masking {
   }
 
   /** What a call has given back, by the id of its command. */
-  given(value: Json, command: string): Json {
+  callResult(value: Json, command: string): Json {
     return this.#hiding?.commands.has(command)
       ? hidden(value, (key) => this.#key(key))
       : this.#mask.json(value);
@@ -389,11 +392,11 @@ function argumentPath(expr: Expr, { workflow: { node } }: ScopeInstance): RefExp
   const path = inputPath(expr);
   if (path === undefined || node === undefined) return path;
   const model = node.planned.node;
-  let given: Expr | undefined = model.kind === 'workflow' ? model.input : undefined;
+  let input: Expr | undefined = model.kind === 'workflow' ? model.input : undefined;
   let rest = path;
-  for (; given?.kind === 'dict' && rest.length > 0; rest = rest.slice(1))
-    given = entryOf(given, String(rest[0]));
-  const around = given && argumentPath(given, node.scope);
+  for (; input?.kind === 'dict' && rest.length > 0; rest = rest.slice(1))
+    input = entryOf(input, String(rest[0]));
+  const around = input && argumentPath(input, node.scope);
   return around && [...around, ...rest];
 }
 

@@ -7,10 +7,10 @@ import type { Failure } from '../engine/contract.js';
 import { readAnswer } from '../runs/actions/answers.js';
 import { DryRunSteps, type DryStep } from '../runs/operate/dry-run-steps.js';
 import { StubPort, StubQueue, type StubResults, sampleAnswer, stubNames } from '../runs/operate/stub-port.js';
+import { SkippingClock } from '../runs/run/clock.js';
 import { LiveRun } from '../runs/run/live-run.js';
 import type { Ask } from '../runs/run/open-commands.js';
 import { observeFacts } from '../runs/run/run-host.js';
-import { SkippingClock } from '../runs/run/skipping-clock.js';
 import { maskedFailure } from '../secrets/mask.js';
 import { RunMask } from '../secrets/run-mask.js';
 import { encodedLog } from '../tools/log.js';
@@ -71,7 +71,7 @@ export async function dryRun({
   if (!read.ok) return { kind: 'refused', problems: read.problems };
   const { input } = read;
   const secretInputs = (tool: string) => ownProperty(registry.tools, tool)?.secret ?? [];
-  const mask = new RunMask(graph, { input, given: Object.entries(given), secretInputs });
+  const mask = new RunMask(graph, { input, argumentTexts: Object.entries(given), secretInputs });
   return new StubbedPath({ graph, input, mask, schemas }, { registry, secretInputs, results }).outcome;
 }
 

@@ -7,6 +7,7 @@ import { planOf } from '../../plan/compile.js';
 import type { Failure } from '../engine/contract.js';
 import { remainsOf } from '../engine/read.js';
 import { valuePort } from '../runs/actions/model-values.js';
+import type { ReportProgress } from '../runs/request.js';
 import { runInProcess } from '../runs/run/run-in-process.js';
 import { type RemainingEffects, remainingEffectsOf } from '../runs/run/side-effects.js';
 import type { RunWarning } from '../runs/run-store.js';
@@ -16,7 +17,6 @@ import type { Registry } from '../tools/registry.js';
 import { createToolset } from '../tools/toolset.js';
 import type { HandOffCall, PromptTrace } from '../trace/messages.js';
 import { createProgress } from '../trace/progress.js';
-import type { ReportProgress } from '../trace/report-progress.js';
 import { createTrace } from '../trace/trace.js';
 import { type ArgumentProblem, readArguments } from './catalogue/arguments.js';
 import { warningsOf } from './composite/results.js';
@@ -89,7 +89,7 @@ export async function runLocally({
   if (!read.ok) return { status: 'refused', problems: read.problems };
   const { input } = read;
   const { secretInputs, toolSafety } = toolset;
-  const mask = new RunMask(graph, { input, given: Object.entries(given), secretInputs });
+  const mask = new RunMask(graph, { input, argumentTexts: Object.entries(given), secretInputs });
   const progress = createProgress(graph, report);
   const trace = createTrace({
     graph,

@@ -2,7 +2,6 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { defined } from '../../graph/defined.js';
 import { valuePort } from '../runs/actions/model-values.js';
 import type { RunStoreOptions } from '../runs/journal-run-store.js';
-import { processClock } from '../runs/run/clock.js';
 import type { RunStore } from '../runs/run-store.js';
 import { fileStore, journalStore, memoryStore } from '../runs/run-stores.js';
 import type { Toolset } from '../tools/toolset.js';
@@ -20,7 +19,6 @@ export function openRunStore(
   const options: RunStoreOptions = {
     calls: toolset,
     schemas,
-    clock: processClock,
     secretInputs,
     toolSafety,
     isPrivate,

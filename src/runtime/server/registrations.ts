@@ -4,8 +4,8 @@ import { WorkflowError } from '../../formats/builder/errors.js';
 import type { SchemaFault } from '../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../graph/model.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
-import { workflowToolTexts } from '../runs/run-texts.js';
 import type { FunctionEntry } from '../tools/registry.js';
+import { workflowToolTexts } from './composite/workflow-tool-texts.js';
 import { serverTexts } from './server-texts.js';
 
 /** A fault in what a server is made of, as a program can tell it apart: one class for each cause. */

@@ -94,10 +94,10 @@ function unknownArguments(input: Json, schema: JsonSchema): Problem[] {
   if (!isJsonObject(input) || !isJsonObject(properties)) return [];
   const unknown = Object.keys(input).filter((name) => !Object.hasOwn(properties, name));
   if (unknown.length === 0 || OPENING.some((keyword) => schema[keyword] !== undefined)) return [];
-  const known = Object.keys(properties);
+  const names = Object.keys(properties);
   return unknown.map((name) => ({
     pointer: '',
-    message: toolTexts.unknownArgument(name, '', nearestName(name, known)),
+    message: toolTexts.unknownArgument(name, '', nearestName(name, names)),
   }));
 }
 
@@ -139,15 +139,15 @@ export type CheckedArguments =
  */
 export async function checkArguments(
   tool: string,
-  given: JsonObject,
+  args: JsonObject,
   schema: JsonSchema,
   schemas: SchemaCompiler,
   secret: readonly string[] = [],
 ): Promise<CheckedArguments> {
-  const checked = await checkInput(given, { tool, jsonSchema: schema }, schemas);
+  const checked = await checkInput(args, { tool, jsonSchema: schema }, schemas);
   if (checked.ok) return { ok: true, input: checked.input as JsonObject };
   const { failure } = checked;
-  const repairs = pointersIn(failure).flatMap((pointer) => repairOf(given, pointer, schema, schemas, secret));
+  const repairs = pointersIn(failure).flatMap((pointer) => repairOf(args, pointer, schema, schemas, secret));
   if (repairs.length === 0) return { ok: false, failure };
   return {
     ok: false,
@@ -167,7 +167,7 @@ function pointersIn({ details }: Failure): string[] {
 
 /** The repair of a value that only has the wrong type. */
 function repairOf(
-  given: JsonObject,
+  args: JsonObject,
   pointer: string,
   schema: JsonSchema,
   schemas: SchemaCompiler,
@@ -177,10 +177,10 @@ function repairOf(
     .slice(1)
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const wrong = valueAt(given, path);
+  const wrong = valueAt(args, path);
   const right = wrong === undefined ? undefined : otherType(wrong);
   if (wrong === undefined || right === undefined) return [];
-  const repaired = replaced(given, path, right);
+  const repaired = replaced(args, path, right);
   const isRight = !schemas
     .check(schema, repaired)
     .some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`));
@@ -267,8 +267,8 @@ function schemaProblem(error: ValueFault, schema: JsonSchema): Problem {
     case 'additionalProperties':
     case 'unevaluatedProperties': {
       const name = String(params.additionalProperty ?? params.unevaluatedProperty);
-      const known = pointer === '' && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
-      return { pointer, message: toolTexts.unknownArgument(name, pointer, nearestName(name, known)) };
+      const names = pointer === '' && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
+      return { pointer, message: toolTexts.unknownArgument(name, pointer, nearestName(name, names)) };
     }
     case 'type':
       return { pointer, message: toolTexts.mustBe(pointer, typeWords(params.type)) };
@@ -303,9 +303,11 @@ function unionProblem(union: ValueFault, errors: readonly ValueFault[]): Problem
     if (arm.keyword === 'enum') return valueWords(arm.params.allowedValues);
     return undefined;
   });
-  const known = wanted.filter((words) => words !== undefined);
+  const alternatives = wanted.filter((words) => words !== undefined);
   const what =
-    known.length === arms.length && known.length > 0 ? [...new Set(known)].join(' or ') : undefined;
+    alternatives.length === arms.length && alternatives.length > 0
+      ? [...new Set(alternatives)].join(' or ')
+      : undefined;
   return {
     pointer,
     message: what === undefined ? toolTexts.noAlternative(pointer) : toolTexts.mustBe(pointer, what),
@@ -323,6 +325,6 @@ function valueWords(values: unknown): string {
 }
 
 function distinct(problems: readonly Problem[]): Problem[] {
-  const seen = new Set<string>();
-  return problems.filter(({ message }) => !seen.has(message) && seen.add(message));
+  const messages = new Set<string>();
+  return problems.filter(({ message }) => !messages.has(message) && messages.add(message));
 }

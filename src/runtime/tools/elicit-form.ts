@@ -23,11 +23,11 @@ interface DescribedSchema extends StandardSchemaV1 {
 export async function elicitForm(
   elicit: Elicit,
   text: string,
-  given: Form | StandardSchemaV1,
+  formOrSchema: Form | StandardSchemaV1,
   signal: AbortSignal,
 ): Promise<ElicitAnswer<unknown>> {
-  const standard = '~standard' in given ? (given as DescribedSchema) : undefined;
-  const form = checkedForm(standard === undefined ? given : describedForm(standard));
+  const standard = '~standard' in formOrSchema ? (formOrSchema as DescribedSchema) : undefined;
+  const form = checkedForm(standard === undefined ? formOrSchema : describedForm(standard));
   const answer = await elicit({ message: text, schema: form }, signal).catch((error: unknown) => {
     throw clientError('E_CLIENT', toolTexts.clientFailed('elicitation', error));
   });

@@ -44,11 +44,11 @@ const REPORTED = 10;
 
 /** What was thrown, for an operator: its stack, and those of its causes and of the errors it gathers. */
 export function thrownReport(thrown: unknown): string {
-  const seen = new Set<unknown>();
+  const reported = new Set<unknown>();
   const lines: string[] = [];
   const report = (error: unknown, label: string): void => {
-    if (error === undefined || seen.has(error) || seen.size === REPORTED) return;
-    seen.add(error);
+    if (error === undefined || reported.has(error) || reported.size === REPORTED) return;
+    reported.add(error);
     lines.push(`${label}${stackOf(error)}`);
     const errors = member(error, 'errors');
     if (Array.isArray(errors)) for (const each of errors) report(each, 'one of its errors: ');

@@ -100,18 +100,18 @@ export class FactoriesError extends Error {
 export function factoryProblems(registry: Registry, factories: UntypedFactories): string[] {
   const { tools = {}, resources = {}, promptClasses = {}, create, instances = 'process' } = factories;
   const { prompts = {} } = registry;
-  const isMade = create !== undefined;
+  const hasCreate = create !== undefined;
   const problems = [
-    ...classProblems({ kind: 'tool', method: 'execute', isMade }, registry.tools, tools),
-    ...classProblems({ kind: 'prompt', method: 'render', isMade }, prompts, promptClasses),
+    ...classProblems({ kind: 'tool', method: 'execute', hasCreate: hasCreate }, registry.tools, tools),
+    ...classProblems({ kind: 'prompt', method: 'render', hasCreate: hasCreate }, prompts, promptClasses),
     ...(INSTANCE_SCOPES.includes(instances) ? [] : [toolTexts.badScope(INSTANCE_SCOPES, instances)]),
-    ...(isMade && typeof create !== 'function' ? [toolTexts.badCreate(typeof create)] : []),
+    ...(hasCreate && typeof create !== 'function' ? [toolTexts.badCreate(typeof create)] : []),
   ];
   for (const [name, entry] of Object.entries(registry.resources)) {
     if (entry.text !== undefined || entry.file !== undefined || Object.hasOwn(resources, name)) continue;
     if (!hasMethod(entry.class.prototype, 'read'))
       problems.push(toolTexts.resourceWithoutContent(name, entry.class.name));
-    else if (entry.class.length > 0 && !isMade)
+    else if (entry.class.length > 0 && !hasCreate)
       problems.push(toolTexts.factoryMissing('resource', name, entry.class.name));
   }
   return [
@@ -127,17 +127,17 @@ interface ClassKind {
   /** What each class must have. */
   readonly method: string;
   /** Whether `create` makes the instances. */
-  readonly isMade: boolean;
+  readonly hasCreate: boolean;
 }
 
 function classProblems(
-  { kind, method, isMade }: ClassKind,
+  { kind, method, hasCreate }: ClassKind,
   entries: ClassEntries,
   factories: object,
 ): string[] {
   return Object.entries(entries).flatMap(([name, { class: cls }]) => {
     if (Object.hasOwn(factories, name)) return [];
-    if (cls.length > 0 && !isMade) return [toolTexts.factoryMissing(kind, name, cls.name)];
+    if (cls.length > 0 && !hasCreate) return [toolTexts.factoryMissing(kind, name, cls.name)];
     return hasMethod(cls.prototype, method) ? [] : [toolTexts.classWithout(kind, name, cls.name, method)];
   });
 }

@@ -63,7 +63,7 @@ export function hasMethod<N extends string>(
   );
 }
 
-export type Made<N extends string> =
+export type Creation<N extends string> =
   | { readonly ok: true; readonly instance: { readonly [P in N]: (...args: readonly unknown[]) => unknown } }
   /** `thrown` is what the factory or the constructor threw. */
   | { readonly ok: false; readonly failure: Failure; readonly thrown?: unknown };
@@ -75,7 +75,7 @@ const FACTORY_CODES = {
 } as const;
 
 /** The instances of one scope by name, and those that are being made. */
-type Kept<N extends string> = Map<string, Made<N> | Promise<Made<N>>>;
+type CreationMap<N extends string> = Map<string, Creation<N> | Promise<Creation<N>>>;
 
 /**
  * The instances of one kind of class, each made on first use in its scope: by its factory, by `create`, or by `new`. A
@@ -84,9 +84,9 @@ type Kept<N extends string> = Map<string, Made<N> | Promise<Made<N>>>;
 export class Instances<N extends string> {
   readonly #scope: InstanceScope;
   readonly #create: CreateInstance | undefined;
-  readonly #ofProcess: Kept<N> = new Map();
+  readonly #ofProcess: CreationMap<N> = new Map();
   /** By the connection or the request: they go with it. */
-  readonly #ofOthers = new WeakMap<object, Kept<N>>();
+  readonly #ofOthers = new WeakMap<object, CreationMap<N>>();
 
   constructor(
     readonly kind: keyof typeof FACTORY_CODES,
@@ -100,41 +100,41 @@ export class Instances<N extends string> {
   }
 
   /** The instance that a request uses. It is there at once, unless its factory returns a promise. */
-  get(name: string, cls: AnyClass, request: InstanceRequest): Made<N> | Promise<Made<N>> {
-    const kept = this.#keptFor(request);
+  get(name: string, cls: AnyClass, request: InstanceRequest): Creation<N> | Promise<Creation<N>> {
+    const creations = this.#creationsFor(request);
     const key = this.#scope === 'session' ? canonicalJson([name, { ...request.principal }]) : name;
-    const known = kept?.get(key);
-    if (known !== undefined) return known;
-    const made = this.#make(name, cls, request);
-    if (!(made instanceof Promise)) {
-      if (made.ok) kept?.set(key, made);
-      return made;
+    const existing = creations?.get(key);
+    if (existing !== undefined) return existing;
+    const creation = this.#make(name, cls, request);
+    if (!(creation instanceof Promise)) {
+      if (creation.ok) creations?.set(key, creation);
+      return creation;
     }
-    kept?.set(key, made);
-    return made.then((settled) => {
-      if (settled.ok) kept?.set(key, settled);
-      else kept?.delete(key);
+    creations?.set(key, creation);
+    return creation.then((settled) => {
+      if (settled.ok) creations?.set(key, settled);
+      else creations?.delete(key);
       return settled;
     });
   }
 
   /** Nothing where no request is open: then an instance is used once. */
-  #keptFor({ peer }: InstanceRequest): Kept<N> | undefined {
+  #creationsFor({ peer }: InstanceRequest): CreationMap<N> | undefined {
     if (this.#scope === 'process') return this.#ofProcess;
     const holder = this.#scope === 'session' ? (peer?.connection ?? peer) : peer;
     if (holder === undefined) return undefined;
-    const known = this.#ofOthers.get(holder);
-    if (known !== undefined) return known;
-    const kept: Kept<N> = new Map();
-    this.#ofOthers.set(holder, kept);
-    return kept;
+    const existing = this.#ofOthers.get(holder);
+    if (existing !== undefined) return existing;
+    const creations: CreationMap<N> = new Map();
+    this.#ofOthers.set(holder, creations);
+    return creations;
   }
 
-  #make(name: string, cls: AnyClass, request: InstanceRequest): Made<N> | Promise<Made<N>> {
+  #make(name: string, cls: AnyClass, request: InstanceRequest): Creation<N> | Promise<Creation<N>> {
     const factory = Object.hasOwn(this.factories, name) ? this.factories[name] : undefined;
     const create = this.#create;
     const isOwn = factory === undefined && create === undefined;
-    const failed = (error: unknown): Made<N> => {
+    const failed = (error: unknown): Creation<N> => {
       const text = isOwn ? toolTexts.constructorThrew : toolTexts.factoryThrew;
       const failure = {
         code: FACTORY_CODES[this.kind],
@@ -160,7 +160,7 @@ export class Instances<N extends string> {
     return this.#scope === 'process' ? { kind, name } : { kind, name, request: requestContextOf(request) };
   }
 
-  #checked(name: string, instance: unknown): Made<N> {
+  #checked(name: string, instance: unknown): Creation<N> {
     if (hasMethod(instance, this.method)) return { ok: true, instance };
     const text = message(toolTexts.factoryUseless(this.kind, name, this.method));
     return { ok: false, failure: { code: FACTORY_CODES[this.kind], message: text } };

@@ -57,12 +57,12 @@ function asOne(contents: readonly JsonObject[], uri: string): JsonObject {
   return { uri, mimeType: 'text/plain', text: texts.join('\n') };
 }
 
-function fitting(read: {
+function fitting(outcome: {
   readonly value: JsonObject;
   readonly contents?: readonly JsonObject[];
 }): ResourceOutcome {
-  const size = jsonSize([...(read.contents ?? [read.value])], RESULT_LIMIT_BYTES);
-  return size > RESULT_LIMIT_BYTES ? tooLarge(size) : { ok: true, ...read };
+  const size = jsonSize([...(outcome.contents ?? [outcome.value])], RESULT_LIMIT_BYTES);
+  return size > RESULT_LIMIT_BYTES ? tooLarge(size) : { ok: true, ...outcome };
 }
 
 /** One of several contents, as {@link contentOf}. Its address is its own where it has one. */

@@ -84,9 +84,11 @@ export class Resources {
       return {
         names,
         complete: async (variable, value, context) => {
-          const made = await this.#instances.get(name, entry.class, { ...context, peer });
-          if (!made.ok) throw new Error(made.failure.message);
-          return hasMethod(made.instance, 'complete') ? made.instance.complete(variable, value, context) : [];
+          const creation = await this.#instances.get(name, entry.class, { ...context, peer });
+          if (!creation.ok) throw new Error(creation.failure.message);
+          return hasMethod(creation.instance, 'complete')
+            ? creation.instance.complete(variable, value, context)
+            : [];
         },
       };
     }
@@ -110,9 +112,9 @@ export class Resources {
     const raw = variablesIn(uri, address);
     if (raw === undefined)
       return failed('E_RESOURCE_UNKNOWN', toolTexts.resourceElsewhere(name, entry.uri, uri));
-    const read = readVariables(raw, entry);
-    if (!read.ok) return read;
-    return this.#content(name, entry, uri, read.variables, context);
+    const variables = readVariables(raw, entry);
+    if (!variables.ok) return variables;
+    return this.#content(name, entry, uri, variables.variables, context);
   }
 
   async #content(
@@ -140,15 +142,15 @@ export class Resources {
         () => readPackageFile(this.#root, file, mimeType, context.signal),
         onThrown,
       );
-    const made = await this.#instances.get(name, entry.class, context);
-    if (!made.ok) {
-      if (made.thrown !== undefined) onThrown(made.thrown);
-      return { ok: false, failure: made.failure };
+    const creation = await this.#instances.get(name, entry.class, context);
+    if (!creation.ok) {
+      if (creation.thrown !== undefined) onThrown(creation.thrown);
+      return { ok: false, failure: creation.failure };
     }
     return readContent(
       entry,
       uri,
-      () => made.instance.read(variables, resourceContext(uri, context)),
+      () => creation.instance.read(variables, resourceContext(uri, context)),
       onThrown,
     );
   }

@@ -18,7 +18,7 @@ export type ToJson =
  * proxies and `toJSON` methods may.
  */
 export function toJson(value: unknown): ToJson {
-  const walk: Walk = { path: [], ancestors: [], left: SIZE_LIMIT };
+  const walk: Walk = { path: [], ancestors: [], remaining: SIZE_LIMIT };
   try {
     return { ok: true, value: convert(value, '', walk) ?? null };
   } catch (error) {
@@ -34,7 +34,7 @@ export function toJson(value: unknown): ToJson {
 interface Walk {
   readonly path: string[];
   readonly ancestors: object[];
-  left: number;
+  remaining: number;
 }
 
 class NotJson extends Error {
@@ -47,7 +47,7 @@ class NotJson extends Error {
 }
 
 function convert(value: unknown, key: string, walk: Walk): Json | undefined {
-  if (--walk.left < 0) throw tooLarge(walk);
+  if (--walk.remaining < 0) throw tooLarge(walk);
   switch (typeof value) {
     case 'string':
     case 'boolean':
@@ -69,11 +69,11 @@ function convert(value: unknown, key: string, walk: Walk): Json | undefined {
 }
 
 function convertObject(object: object, key: string, walk: Walk): Json | undefined {
-  const seen = walk.ancestors.indexOf(object);
-  if (seen !== -1)
+  const index = walk.ancestors.indexOf(object);
+  if (index !== -1)
     throw refuse(
       walk,
-      `a cycle: the same object as ${seen === 0 ? 'the result itself' : pointerOf(walk.path.slice(0, seen))}`,
+      `a cycle: the same object as ${index === 0 ? 'the result itself' : pointerOf(walk.path.slice(0, index))}`,
     );
   if (walk.ancestors.length >= DEPTH_LIMIT) throw refuse(walk, `nested more than ${DEPTH_LIMIT} levels deep`);
   walk.ancestors.push(object);
@@ -112,7 +112,7 @@ function isPlain(value: object): boolean {
 }
 
 function convertArray(array: readonly unknown[], walk: Walk): Json[] {
-  if (array.length > walk.left) throw tooLarge(walk);
+  if (array.length > walk.remaining) throw tooLarge(walk);
   const result: Json[] = [];
   for (let index = 0; index < array.length; index++) {
     walk.path.push(String(index));
@@ -269,7 +269,7 @@ function mostSize(value: Json, limit: number): number {
 }
 
 /** Where the limit is passed in any case, the number of characters will do. */
-function textSize(text: string, left: number): number {
+function textSize(text: string, limit: number): number {
   const least = text.length + 2;
-  return least > left ? least : Buffer.byteLength(JSON.stringify(text));
+  return least > limit ? least : Buffer.byteLength(JSON.stringify(text));
 }

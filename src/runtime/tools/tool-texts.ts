@@ -81,10 +81,10 @@ export const toolTexts = {
     `the factory of ${kind} ${quoted(name)} returned an object without ${method}()`,
   factoryMissing: (kind: string, name: string, className: string) =>
     `${kind} ${quoted(name)}: the constructor of ${className} takes parameters; give it a factory: '${name}': () => new ${className}(…)`,
-  badScope: (scopes: readonly string[], found: unknown) =>
-    `instances must be '${scopes.join("', '")}', not ${JSON.stringify(found)}`,
-  badCreate: (found: string) =>
-    `create must be a function that makes an instance of a class, and is a value of type ${found}`,
+  badScope: (scopes: readonly string[], value: unknown) =>
+    `instances must be '${scopes.join("', '")}', not ${JSON.stringify(value)}`,
+  badCreate: (type: string) =>
+    `create must be a function that makes an instance of a class, and is a value of type ${type}`,
   factoryUnknown: (kind: string, name: string, suggestion: string | undefined) =>
     `a factory is given for ${kind} ${quoted(name)}, which the registry does not have${inBrackets(suggestion)}`,
   classWithout: (kind: string, name: string, className: string, method: string) =>
@@ -147,8 +147,8 @@ export const toolTexts = {
 
   staleRegistry: (differences: readonly string[], configFile: string | undefined, runner: 'npx' | 'yarn') =>
     `the generated registry is stale:\n${differences.map((line) => `  - ${line}`).join('\n')}\nRun \`${runner} stepwright codegen${configFile === undefined ? '' : ` --config ${configFile}`}\`.`,
-  staleVersion: (found: number, wanted: number) =>
-    `it has registry version ${found}, this runtime reads version ${wanted}`,
+  staleVersion: (version: number, wanted: number) =>
+    `it has registry version ${version}, this runtime reads version ${wanted}`,
   staleChecksum: () =>
     'its checksum does not match its content: it was edited by hand, or written only in part',
   staleEntry: (kind: string, name: string, className: string, from: string | undefined) =>

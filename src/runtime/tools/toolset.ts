@@ -111,12 +111,12 @@ export function createToolset<R extends Registry>(
   registry: R,
   ...[options]: WithFactories<R, ToolsetSettings>
 ): Toolset {
-  const given = (options ?? {}) as UntypedFactories & ToolsetSettings;
-  const log = encodedLog(given.log);
-  const resources = new Resources(registry, given, log);
-  const problems = [...factoryProblems(registry, given), ...resources.problems];
+  const settings = (options ?? {}) as UntypedFactories & ToolsetSettings;
+  const log = encodedLog(settings.log);
+  const resources = new Resources(registry, settings, log);
+  const problems = [...factoryProblems(registry, settings), ...resources.problems];
   if (problems.length > 0) throw new FactoriesError(problems);
-  return new RegistryToolset(registry, resources, { ...given, log });
+  return new RegistryToolset(registry, resources, { ...settings, log });
 }
 
 class RegistryToolset implements Toolset {
@@ -201,11 +201,11 @@ class RegistryToolset implements Toolset {
     const toolContext = toolContextOf(
       context,
       maskOf,
-      upstream && ((given, call) => this.#callUpstream(upstream, given, call)),
+      upstream && ((upstreamInput, call) => this.#callUpstream(upstream, upstreamInput, call)),
     );
     // What needs no waiting for takes no turn of its own: there is one promise for each call.
-    const work: Work = (given, onThrown) => {
-      if (secret.length > 0) maskOf().giveMembers(given, secret);
+    const work: Work = (callInput, onThrown) => {
+      if (secret.length > 0) maskOf().giveMembers(callInput, secret);
       const report = (error: unknown): void => {
         onThrown?.(error);
         if (isAbort(error, context.signal)) return;
@@ -226,7 +226,7 @@ class RegistryToolset implements Toolset {
           return refused('E_CANCELLED', toolTexts.cancelled(name));
         return this.#call(name, entry, checked.input, { context, toolContext, maskOf }, report);
       };
-      const checking = this.#check(name, entry, given);
+      const checking = this.#check(name, entry, callInput);
       return checking instanceof Promise ? checking.then(call) : Promise.resolve(call(checking));
     };
     return this.middleware.isEmpty
@@ -300,16 +300,16 @@ class RegistryToolset implements Toolset {
     const { context, toolContext, maskOf } = open;
     const failed = (outcome: Omit<FailedCall, 'ok'>) => masked({ ok: false, ...outcome }, maskOf());
     const making = this.#tools.get(name, entry.class, context);
-    const made = making instanceof Promise ? await making : making;
-    if (!made.ok) {
-      if (made.thrown !== undefined) onThrown(made.thrown);
-      return failed({ attempted: false, failure: made.failure });
+    const creation = making instanceof Promise ? await making : making;
+    if (!creation.ok) {
+      if (creation.thrown !== undefined) onThrown(creation.thrown);
+      return failed({ attempted: false, failure: creation.failure });
     }
 
     let raw: unknown;
     this.#inCall.set(open, name);
     try {
-      raw = await made.instance.execute(input, toolContext);
+      raw = await creation.instance.execute(input, toolContext);
     } catch (error) {
       onThrown(error);
       const failure = thrownFailure(error, 'E_TOOL_ERROR');
@@ -387,14 +387,14 @@ function standardSchema(cls: AnyClass, side: 'input' | 'output'): StandardSchema
 
 /** The schemas in the decorators of tools, read once for each class. */
 class StandardSchemas {
-  readonly #known = new Map<AnyClass, Readonly<Record<'input' | 'output', StandardSchemaV1 | undefined>>>();
+  readonly #schemas = new Map<AnyClass, Readonly<Record<'input' | 'output', StandardSchemaV1 | undefined>>>();
 
   of(cls: AnyClass, side: 'input' | 'output'): StandardSchemaV1 | undefined {
-    const known = this.#known.get(cls);
+    const known = this.#schemas.get(cls);
     if (known !== undefined) return known[side];
-    const read = { input: standardSchema(cls, 'input'), output: standardSchema(cls, 'output') };
-    this.#known.set(cls, read);
-    return read[side];
+    const schemas = { input: standardSchema(cls, 'input'), output: standardSchema(cls, 'output') };
+    this.#schemas.set(cls, schemas);
+    return schemas[side];
   }
 }
 
@@ -402,8 +402,8 @@ function isOfMore(keyword: string): boolean {
   return keyword === 'additionalProperties' || keyword === 'unevaluatedProperties';
 }
 
-function outputInvalid(found: readonly string[]): Failure | undefined {
-  return found.length === 0 ? undefined : failure('E_OUTPUT_SCHEMA', toolTexts.outputInvalid(found));
+function outputInvalid(problems: readonly string[]): Failure | undefined {
+  return problems.length === 0 ? undefined : failure('E_OUTPUT_SCHEMA', toolTexts.outputInvalid(problems));
 }
 
 /** What the schema in the tool's decorator finds wrong with a result that fits its JSON Schema. */

@@ -1,14 +1,24 @@
+import type { Json } from '../../graph/json.js';
 import type { BranchNode } from '../../graph/model.js';
 import { jsonText, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
 import type { Failure, RunState } from '../engine/contract.js';
-import { inputOf } from '../engine/read.js';
+import { inputOf, itemsOf } from '../engine/read.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { UndoLog } from './leaf-logs.js';
-import { type BlockMeta, limited, type PromptMessage, sized, textBlock } from './messages.js';
+import { type BlockMeta, ITEMS_IN_FULL, limited, type PromptMessage, sized, textBlock } from './messages.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';
-import { constructTexts, printExpression, texts } from './texts.js';
+import {
+  amountOf,
+  constructTexts,
+  cutNote,
+  names,
+  printExpression,
+  shortJson,
+  stop,
+  texts,
+} from './texts.js';
 
 /** What a list of steps has to say: the top of the workflow, an arm, a branch, an item. In the order in which steps end. */
 export class PartLog {
@@ -152,7 +162,7 @@ export class BranchLog extends SingleLog {
   protected override tell(fact: StepFact): void {
     if (fact.kind !== 'branchTaken' || this.node.kind !== 'branch') return;
     if (soleBody(this.node) !== undefined) return;
-    const next = fact.goto === undefined ? '' : constructTexts.goesOnWith(fact.goto);
+    const next = fact.goto === undefined ? '' : ` It leads to '${fact.goto}'.`;
     this.say('assistant', 'branch', `${decision(this.node, fact.arm)}${next}`, {
       'stepwright/arm': fact.arm,
     });
@@ -173,12 +183,12 @@ function decision(node: BranchNode, taken: string): string {
   const chosen = node.cases[place];
   const head =
     chosen === undefined
-      ? constructTexts.takenElse(node.id, taken)
+      ? `Step '${node.id}' takes '${taken}', because no condition before it holds.`
       : constructTexts.taken(node.id, taken, printExpression(chosen.when));
   return [
     head,
     ...before.map(({ id, when }) => constructTexts.notTaken(id, printExpression(when))),
-    ...(after.length === 0 ? [] : [constructTexts.notLookedAt(after.map(({ id }) => id))]),
+    ...(after.length === 0 ? [] : [` Not checked: ${names(after.map(({ id }) => id))}.`]),
   ].join('');
 }
 
@@ -206,13 +216,13 @@ export class WorkflowLog extends SingleLog {
       const { text, size } = limited(jsonText(this.secrets.text(summary)));
       this.say('user', 'result', texts.summary(text, size), { 'stepwright/summary': true, ...sized(size) });
     } else if (value === undefined || value === null) {
-      this.say('user', 'result', constructTexts.workflowDone(node.id, node.workflow));
+      this.say('user', 'result', `Workflow '${node.workflow}' (step '${node.id}') is done.`);
     } else {
       const { text, size } = limited(jsonText(this.secrets.output(value, this.instance), 2));
       this.say(
         'user',
         'result',
-        constructTexts.workflowResult(node.id, node.workflow, text, size),
+        `Result of workflow '${node.workflow}' (step '${node.id}'):\n${text}${cutNote('result', size)}`,
         sized(size),
       );
     }
@@ -254,7 +264,8 @@ export class ParallelLog extends ContainerLog {
     const { id } = this.node;
     const inOrder = this.#branches().filter((arm) => failed.includes(arm));
     this.closeParts();
-    if (failed.length > 0) this.say('assistant', 'group', constructTexts.withoutFailed(id, inOrder));
+    if (failed.length > 0)
+      this.say('assistant', 'group', `Step '${id}' continues without ${names(inOrder)}, which failed.`);
   }
 
   protected override inside(): readonly PromptMessage[] {
@@ -264,7 +275,7 @@ export class ParallelLog extends ContainerLog {
     return [
       ...begun.flatMap((arm) => this.#told(arm)),
       ...(isOver && left.length > 0
-        ? [this.message('skip', constructTexts.branchNotBegun(left, this.node.id))]
+        ? [this.message('skip', `${names(left)} of '${this.node.id}' did not begin.`)]
         : []),
     ];
   }
@@ -296,7 +307,7 @@ export class ParallelLog extends ContainerLog {
     const outcome = this.#outcomes.get(arm);
     const about = { 'stepwright/branch': arm };
     const isDone = outcome?.status === 'succeeded' && said.length === 0;
-    const head = isDone ? constructTexts.branchDone(arm, id) : constructTexts.branch(arm, id);
+    const head = isDone ? `Branch '${arm}' of '${id}' is done.` : `Branch '${arm}' of '${id}':`;
     const isSilent = said.length === 0 && !isDone;
     return [
       ...(isSilent ? [] : [this.message('group', head, about)]),
@@ -308,15 +319,172 @@ export class ParallelLog extends ContainerLog {
   #ending(arm: string, outcome: Outcome | undefined, about: Partial<BlockMeta>): PromptMessage[] {
     const { id } = this.node;
     if (outcome?.status === 'cancelled') {
-      return [this.message('group', constructTexts.branchCancelled(arm, id), about)];
+      return [this.message('group', `Branch '${arm}' of '${id}' was cancelled.`, about)];
     }
     if (outcome?.status !== 'failed') return [];
     const { code, message } = outcome.failure;
-    const text = this.secrets.text(constructTexts.branchFailed(arm, id, message));
+    const text = this.secrets.text(`Branch '${arm}' of '${id}' failed: ${stop(oneLine(message))}`);
     return [this.message('error', text, { ...about, 'stepwright/code': code }, 'user')];
   }
 
   #branches(): string[] {
     return this.node.kind === 'parallel' ? this.node.branches.map(({ id }) => id) : [];
   }
+}
+
+/** How many further items are shown with the call that failed, where they fail and the loop goes on. */
+const FAILED_ITEMS = 10;
+
+interface ItemLog {
+  readonly log: PartLog;
+  readonly heading: string | undefined;
+  outcome?: Outcome;
+  /** Only the last call and its outcome are shown. */
+  isShort?: true;
+}
+
+/**
+ * A loop: the first items in full, in the order of the list, then how the others fared, then the whole result. An item
+ * that is not over, and the one that ended the loop, are shown in full at any index.
+ */
+export class ForeachLog extends ContainerLog {
+  readonly #items = new Map<number, ItemLog>();
+  readonly #values = new Map<number, Json>();
+  #count = 0;
+  #begun = 0;
+  #hasBegun = false;
+  #hidden = { succeeded: 0, failed: 0, cancelled: 0 };
+
+  override part({ part }: ScopeInstance): PartLog {
+    return this.#item(part, undefined).log;
+  }
+
+  protected override tell(fact: StepFact, state: RunState): void {
+    if (fact.kind === 'partStarted' && fact.index !== undefined) this.#begins(fact.index, fact.count, state);
+    if (fact.kind === 'partEnded' && fact.index !== undefined) this.#ends(fact.index, fact.outcome);
+  }
+
+  protected override succeeded({ summary }: FactOf<'nodeSucceeded'>): void {
+    const { id } = this.node;
+    if (this.#count === 0) {
+      this.say('assistant', 'group', `Step '${id}' has no items to go through.`);
+      return;
+    }
+    const count = this.#count;
+    const values = Array.from({ length: count }, (_, index) => this.#values.get(index) ?? null);
+    this.closeParts();
+    if (summary !== undefined) {
+      const { text, size } = limited(jsonText(this.secrets.text(summary)));
+      this.say('user', 'result', texts.summary(text, size), { 'stepwright/summary': true, ...sized(size) });
+      return;
+    }
+    if (this.node.kind === 'foreach' && this.node.body.value === undefined) {
+      this.say(
+        'assistant',
+        'group',
+        `Step '${id}' is done with ${count === 1 ? 'its item' : `all ${count} items`}.`,
+      );
+      return;
+    }
+    const { text, size } = limited(jsonText(this.secrets.output(values, this.instance), 2));
+    this.say(
+      'user',
+      'result',
+      `Result of '${id}' (${amountOf(count, 'item')}):\n${text}${cutNote('result', size)}`,
+      sized(size),
+    );
+  }
+
+  protected override inside(): readonly PromptMessage[] {
+    const inOrder = [...this.#items].sort(([one], [other]) => one - other);
+    const running = inOrder.some(([, { outcome }]) => outcome === undefined);
+    const left = this.#count - this.#begun;
+    const { succeeded, failed, cancelled } = this.#hidden;
+    return [
+      ...inOrder.flatMap(([index, item]) => this.#told(index, item)),
+      ...(succeeded + failed + cancelled === 0
+        ? []
+        : [this.message('group', constructTexts.otherItems(this.node.id, this.#hidden))]),
+      ...(left === 0 || running
+        ? []
+        : [this.message('skip', `${amountOf(left, 'item')} of '${this.node.id}' did not begin.`)]),
+    ];
+  }
+
+  protected override forgetParts(): void {
+    this.#items.clear();
+    this.#values.clear();
+    this.#hidden = { succeeded: 0, failed: 0, cancelled: 0 };
+    this.#count = 0;
+    this.#begun = 0;
+    this.#hasBegun = false;
+  }
+
+  #begins(index: number, count: number, state: RunState): void {
+    if (this.node.kind !== 'foreach') return;
+    this.#count = count;
+    this.#begun += 1;
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      this.say(
+        'assistant',
+        'group',
+        `Step '${this.node.id}' goes through ${amountOf(count, 'item')}${count > 1 && this.node.concurrency > 1 ? `, ${Math.min(this.node.concurrency, count)} at a time` : ''}.`,
+      );
+    }
+    const item = itemsOf(state, this.instance.key)?.[index];
+    const shown = item === undefined ? undefined : shortJson(this.secrets.item(item, this.instance, index));
+    this.#item(
+      index,
+      `Item ${index + 1} of ${count} of '${this.node.id}':${shown === undefined ? '' : ` ${shown}`}`,
+    );
+  }
+
+  #ends(index: number, outcome: Outcome): void {
+    const item = this.#item(index, undefined);
+    item.outcome = outcome;
+    if (outcome.status === 'succeeded') this.#values.set(index, outcome.value ?? null);
+    if (index < ITEMS_IN_FULL) return;
+    const isLast = this.node.kind === 'foreach' && this.node.onItemError === 'fail';
+    if (outcome.status === 'failed' && isLast) return;
+    const short = [...this.#items.values()].filter(({ isShort }) => isShort).length;
+    if (outcome.status === 'failed' && short < FAILED_ITEMS) {
+      item.isShort = true;
+      return;
+    }
+    this.#hidden[outcome.status] += 1;
+    this.#items.delete(index);
+  }
+
+  #item(index: number, heading: string | undefined): ItemLog {
+    const known = this.#items.get(index);
+    if (known !== undefined) return known;
+    const item = { log: new PartLog(), heading };
+    this.#items.set(index, item);
+    return item;
+  }
+
+  #told(index: number, { log, heading, outcome, isShort }: ItemLog): PromptMessage[] {
+    const about = { 'stepwright/item': index };
+    const said = isShort ? log.all.filter(isCall).slice(-1) : log.all;
+    const head = heading === undefined ? [] : [this.message('item', heading, about)];
+    return [...head, ...said, ...this.#ending(index, outcome, about)];
+  }
+
+  #ending(index: number, outcome: Outcome | undefined, about: Partial<BlockMeta>): PromptMessage[] {
+    const { id } = this.node;
+    const place = [index + 1, this.#count, id] as const;
+    if (outcome?.status === 'cancelled') {
+      return [this.message('item', constructTexts.itemCancelled(...place), about)];
+    }
+    if (outcome?.status !== 'failed') return [];
+    const { code, message } = outcome.failure;
+    const goesOn = this.node.kind === 'foreach' && this.node.onItemError === 'continue';
+    const text = this.secrets.text(constructTexts.itemFailed(...place, message, goesOn));
+    return [this.message('error', text, { ...about, 'stepwright/code': code }, 'user')];
+  }
+}
+
+function isCall({ content }: PromptMessage): boolean {
+  return content._meta?.['stepwright/part'] === 'call';
 }

@@ -1,15 +1,31 @@
 import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
+import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
 import { references } from '../../graph/expression/traversal.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema, type Value } from '../../graph/json.js';
+import type { Expr, RefExpr } from '../../graph/expression/tree.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  ownProperty,
+  type Value,
+} from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
 import type { AskNode, CallNode } from '../../graph/model.js';
-import { jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
+import { failureCodeOf } from '../../graph/names.js';
+import { jsonText, oneLine } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
+import { bindsName, initialOf } from '../../plan/visibility.js';
 import { soleBody } from '../../print/shapes.js';
+import type { Failure } from '../engine/contract.js';
 import { answerSchema } from '../engine/nodes/wait.js';
+import { fieldOf } from '../engine/read.js';
+import { isLost, LOST, type StoppedState, settledIn } from '../engine/rehearsal.js';
 import type { RunMask } from '../secrets/run-mask.js';
-import { type HandOffCall, RESULT_LIMIT } from './messages.js';
-import { nameOf } from './planned-run.js';
+import { type Ledger, type NodeRecord, nameOf } from './ledger.js';
+import { type HandOffCall, type PauseReason, RESULT_LIMIT } from './messages.js';
+import type { OpenNodes, PlannedRunContext } from './planned-run.js';
 import { names, oneOf, stop, texts } from './texts.js';
 
 /** How the call went that a hand-off asks for once more. */
@@ -30,41 +46,27 @@ const howItWent = (tried: Tried | undefined): string => {
     : ` It was tried and failed: ${why}`;
 };
 
-const whatRemains: Readonly<Record<Certainty, string>> = {
+export const whatRemains: Readonly<Record<Certainty, string>> = {
   all: 'Side effects remain that were to be undone.',
   some: 'Side effects remain that were to be undone, except for those that may have been undone, as their notes say.',
   none: 'Side effects may remain that were to be undone.',
 };
 
-const numbered = (lines: readonly string[]): string =>
+export const numbered = (lines: readonly string[]): string =>
   lines.map((line, index) => `${index + 1}. ${line}`).join('\n');
 
-const late = ' The call timed out or was cancelled, and took effect afterwards.';
+export const late = ' The call timed out or was cancelled, and took effect afterwards.';
 
 /** The texts of a hand-off about constructs, and about side effects that remain. */
 export const handOffTexts = {
   /** `step` is a name in quotes, and its place. */
   undone: (step: string | undefined, report: string) =>
     step === undefined ? report : `Step ${step}: ${report}`,
-  toCleanUp: (calls: readonly string[], certainty: Certainty) =>
-    `${whatRemains[certainty]} To clean up, make these tool calls:\n\n${numbered(calls)}`,
-  /** `steps` are lines of {@link handOffTexts.stuck}. */
-  cannotCleanUp: (steps: readonly string[]) =>
-    `Side effects of these steps remain, and the workflow has no call that undoes them. Tell the user:\n\n${numbered(steps)}`,
-  /** `step` is a name in quotes, and its place. */
-  stuck: (step: string, why: string | undefined, isLate: boolean) =>
-    `Step ${step}.${isLate ? late : ''}${why === undefined ? '' : ` ${stop(oneLine(why))}`}`,
   late,
-  doneBut: 'The workflow is done, but side effects or calls with an unknown outcome remain.',
-  /** `calls` are tools, each with its step in quotes and the place of that. */
-  unknownOutcomes: (calls: readonly { readonly tool: string; readonly step: string }[]) =>
-    `The outcome of these calls is unknown: they may have taken effect. Check that first, before you repeat them or go on:\n\n${numbered(calls.map(({ tool, step }) => `${tool} of step ${step}`))}`,
   undoes: (step: string, where: string, tried: Tried | undefined) =>
     `It undoes step '${step}'${where}.${howItWent(tried)}`,
   belongsTo: (step: string, where: string, tried: Tried | undefined) =>
     `It belongs to step '${step}'${where}.${howItWent(tried)}`,
-  ranAgain: ' The step has run again since: do not undo what it did then.',
-  fillIn: ` Fill in what is masked (${MASKED}) first.`,
   ask: (message: string, options: readonly string[], schema: JsonSchema, who?: string) =>
     `${who === undefined ? 'Ask the user' : `Somebody else answers, so start the workflow again instead of asking the user; only ${who} may answer`}: ${jsonText(message)}${options.length === 0 ? '' : ` Options: ${options.map((option) => jsonText(option)).join(', ')}.`} The answer is JSON that fits ${jsonText(schema)}`,
   supply: (message: string, schema: JsonSchema) =>
@@ -74,7 +76,6 @@ export const handOffTexts = {
     steps.length === 1
       ? `Step ${steps.join()} needs a value that you supply.`
       : `These steps need values that you supply: ${steps.join(', ')}.`,
-  inside: (where: string) => `It is made${where}.`,
   conditional: (condition: string | undefined) =>
     condition === undefined ? 'This step is conditional.' : `Only if \`${condition}\`.`,
   onlyIf: (condition: string | undefined, step: string, arm: string) =>
@@ -88,30 +89,11 @@ export const handOffTexts = {
   /** `condition` is an expression in print. */
   goesBack: (step: string, where: string, target: string, times: number, condition: string | undefined) =>
     `${condition === undefined ? `Step '${step}'${where} then goes` : `If \`${condition}\`, step '${step}'${where} goes`} back to '${target}', at most ${times} ${times === 1 ? 'time' : 'times'}: make the calls from there on again.`,
-  /** `steps` are names in quotes with their places: calls that succeeded, and repeat their effect. */
-  fromStart: (steps: readonly string[]) =>
-    `Only the workflow can make the calls that remain: it starts from the beginning${steps.length === 0 ? '.' : `, and makes these calls again: ${steps.join(', ')}.`}`,
-  /** For a workflow that is not a tool. */
-  promptAgain: (workflow: string, note: string) =>
-    `No tool call can continue this workflow. The user can run the prompt '${workflow}' again. ${note}`,
-  otherwise: (step: string, arm: string) =>
-    `Only if no condition before it holds: then step '${step}' takes '${arm}'.`,
-  /** `items` is JSON on one line, where they are known. */
-  eachItem: (loop: string, items: string | undefined) =>
-    items === undefined
-      ? `Once for each item of '${loop}', with that item filled in.`
-      : `Once for each item of '${loop}', with that item filled in: ${items}.`,
   /** Items counted from 1. */
   otherItems: (loop: string, from: number, to: number, items: string | undefined) => {
     const which = from === to ? `for item ${from}` : `once each for the items ${from} to ${to}`;
     return `Only ${which} of '${loop}', with that item filled in${items === undefined ? '' : `: ${items}`}.`;
   },
-  readFirst: (uris: readonly string[]) =>
-    `Read ${uris.length === 1 ? 'resource' : 'resources'} ${uris.map((uri) => oneLine(uri)).join(', ')} first.`,
-  waitFirst: (step: string, time: string | undefined) =>
-    time === undefined ? `Step '${step}' waits before this.` : `Before this, step '${step}' waits ${time}.`,
-  forMs: (ms: number) => `for ${ms} ms`,
-  until: (time: string) => `until ${time}`,
 } as const;
 
 /** The place of a step, from the inside out: ` in item 3 of 'line', in branch 'left' of 'both'`. Empty at the top. */
@@ -166,12 +148,12 @@ export function entryOf(node: NodeInstance, given: Value, secrets: RunMask): Han
 /** A call as the text of a hand-off lists it, with its note below. */
 export function callText(call: HandOffCall): string {
   const line = lineOf(call);
-  return call.note === undefined ? line : `${line}${texts.noteLine(call.note)}`;
+  return call.note === undefined ? line : `${line}${`\n   Note: ${call.note}`}`;
 }
 
 function lineOf(call: HandOffCall): string {
-  if ('tool' in call) return texts.callTool(call.tool, call.arguments);
-  if ('uri' in call) return texts.readResource(call.uri);
+  if ('tool' in call) return `Call ${call.tool} with ${jsonText(call.arguments)}`;
+  if ('uri' in call) return `Read resource ${oneLine(call.uri)}`;
   if (call.mode === 'model') return handOffTexts.supply(call.ask, call.schema);
   const who = isForOthers(call.answer_by) ? describeAnswerers(call.answer_by) : undefined;
   return handOffTexts.ask(call.ask, call.options ?? [], call.schema, who);
@@ -205,7 +187,200 @@ function shown(value: Json, node: CallNode, secrets: RunMask): JsonObject {
       if (jsonText(member).length <= RESULT_LIMIT) return [key, member];
       const entry = input.entries.find((candidate) => 'key' in candidate && candidate.key === key);
       const source = entry !== undefined && 'key' in entry ? references(entry.value) : [];
-      return [key, texts.computed(source.map(({ ref }) => ref.path.join('.')))];
+      return [key, `<value computed from ${source.map(({ ref }) => ref.path.join('.')).join(', ')}>`];
     }),
   );
+}
+
+/** What one expression may cost. See `Budget` for the unit. */
+const EXPRESSION_BUDGET = 1_000_000;
+
+/** A failed node and what is known about its failure. */
+export interface FailedStep {
+  readonly node: NodeInstance;
+  readonly record: NodeRecord;
+  readonly failure: Failure;
+  /** How often the tool or resource was reached. */
+  readonly attempts: number;
+  /** Repeating it does no harm: it changes nothing, or nothing more. */
+  readonly retryable: boolean;
+  /** The outcome of the call is unknown. */
+  readonly isUnknown: boolean;
+}
+
+/** Why a run stopped: the sentence of the hand-off, and its `pause_reason` for programs. */
+export interface Explanation {
+  readonly sentence: string;
+  readonly pause: PauseReason;
+  /** Key of the call with an unknown outcome that the sentence is about. */
+  readonly unknown?: string;
+}
+
+/** Whether a step that ends the workflow did so; it fails otherwise where its condition or message has no value. */
+export function hasFired(node: Node, failure: Failure): boolean {
+  return node.kind === 'error' && failure.code === failureCodeOf(node);
+}
+
+/**
+ * Explains the failure of one step.
+ * @param hasValue whether an expression has a value although the run has stopped.
+ * @param wasAborted its call was cancelled because another step failed.
+ */
+export function explainFailure(
+  failed: FailedStep,
+  ledger: Ledger,
+  hasValue: (expr: Expr, at: ScopeInstance) => boolean,
+  wasAborted = false,
+): Explanation {
+  const { node: instance, failure, attempts, retryable, isUnknown } = failed;
+  const { key } = instance;
+  const { node } = instance.planned;
+  const { id } = node;
+  const { code } = failure;
+  const where = whereIs(instance.scope);
+  const suggested = node.kind === 'call' ? { suggestedTool: node.tool } : {};
+  if (node.kind === 'call' && attempts === 0) {
+    const missingFields = missingFieldsOf(failure);
+    const lost = (expr: Expr): NodeInstance | undefined => lostStep(expr, instance, ledger);
+    const parameter =
+      unresolvable(node, (expr) => hasValue(expr, instance.scope)) ??
+      entriesFor(node, missingFields).find((entry) => lost(entry.value) !== undefined);
+    const producer = parameter === undefined ? undefined : lost(parameter.value);
+    if (producer !== undefined) {
+      const producingStep = producer.planned.node.id;
+      const output = producer.planned.node.output ?? producingStep;
+      return {
+        sentence: `Step '${id}'${where} depends on output '${output}' from step '${producingStep}', which did not complete.`,
+        pause: {
+          type: 'unresolvedDependency',
+          blockedStep: key,
+          missingOutput: output,
+          producingStep: producer.key,
+          ...suggested,
+          code,
+        },
+      };
+    }
+    if (code === 'E_INPUT_INVALID') {
+      const onlyMissing = missingFields.length > 0 && missingFields.length === problemCount(failure);
+      return {
+        sentence: onlyMissing
+          ? `Step '${id}'${where} has missing required fields: ${missingFields.join(', ')}.`
+          : texts.stepFailed(id, failure.message, 1, where),
+        pause: { type: 'schemaMismatch', blockedStep: key, missingFields, ...suggested, code },
+      };
+    }
+    if (parameter !== undefined) {
+      return {
+        sentence: `Could not resolve parameter '${parameter.key}' for step '${id}'${where}.`,
+        pause: {
+          type: 'unresolvableParams',
+          blockedStep: key,
+          missingParam: parameter.key,
+          ...suggested,
+          code,
+        },
+      };
+    }
+  }
+  if (hasFired(node, failure)) {
+    const sentence = `Step '${id}'${where} stopped the workflow: ${stop(oneLine(failure.message))}`;
+    return { sentence, pause: { type: 'stopped', failedStep: key, error: failure.message, code } };
+  }
+  const sentence = wasAborted
+    ? `Step '${id}'${where} was cancelled because of another failure.`
+    : texts.stepFailed(id, failure.message, attempts, where);
+  const warning = isUnknown && !retryable ? texts.outcomeUnknown : '';
+  return {
+    sentence: `${sentence}${retryable ? ' This step is retryable.' : ''}${warning}`,
+    pause: { type: 'toolError', failedStep: key, error: failure.message, retryable, ...suggested, code },
+    ...(isUnknown ? { unknown: key } : {}),
+  };
+}
+
+interface Entry {
+  readonly key: string;
+  readonly value: Expr;
+}
+
+function entriesOf(node: CallNode): Entry[] {
+  return node.input.entries.flatMap((entry) => ('key' in entry ? [entry] : []));
+}
+
+function entriesFor(node: CallNode, keys: readonly string[]): Entry[] {
+  return entriesOf(node).filter((entry) => keys.includes(entry.key));
+}
+
+/** The first parameter that has no value. */
+function unresolvable(node: CallNode, isKnown: (expr: Expr) => boolean): Entry | undefined {
+  return entriesOf(node).find((entry) => !isKnown(entry.value));
+}
+
+/** The first step an expression needs whose value does not exist. */
+function lostStep(expr: Expr, { scope }: NodeInstance, ledger: Ledger): NodeInstance | undefined {
+  for (const { ref, guarded } of references(expr)) {
+    if (ref.root !== 'steps' || guarded) continue;
+    const step = ledger.seenFrom(scope, String(ref.path[0]));
+    if (step !== undefined && ledger.record(step)?.status !== 'succeeded') return step;
+  }
+  return undefined;
+}
+
+/** Required arguments that were missing; the toolset lists them in the details of `E_INPUT_INVALID`. */
+function missingFieldsOf({ details }: Failure): string[] {
+  const missing = isJsonObject(details) ? details.missing : undefined;
+  return Array.isArray(missing) ? missing.map(String) : [];
+}
+
+function problemCount({ details }: Failure): number {
+  const problems = isJsonObject(details) ? details.problems : undefined;
+  return Array.isArray(problems) ? problems.length : 0;
+}
+
+/** Returns whether an expression has a value although the run has stopped. */
+export function knownValues(
+  { state, ledger }: Pick<PlannedRunContext, 'state' | 'ledger'>,
+  nodes: OpenNodes,
+): (expr: Expr, at: ScopeInstance) => boolean {
+  const read = (root: RefExpr['root'], name: string, at: ScopeInstance): Value => {
+    switch (root) {
+      case 'inputs': {
+        const { node } = at.workflow;
+        return ownProperty(node === undefined ? state.input : (ledger.record(node)?.given ?? {}), name);
+      }
+      case 'steps': {
+        const step = ledger.seenFrom(at, name);
+        const stoppedState: StoppedState =
+          step === undefined ? { kind: 'skipped' } : nodes.stoppedState(step.key);
+        if (stoppedState.kind === 'settled') return stoppedState.value;
+        return stoppedState.kind === 'skipped' || stoppedState.kind === 'handled' ? undefined : LOST;
+      }
+      case 'nodes': {
+        const step = ledger.seenFrom(at, name);
+        return step === undefined ? undefined : (settledIn(nodes, step.key) ?? LOST);
+      }
+      case 'item':
+      case 'index':
+        for (let scope = at; scope.container !== undefined; scope = scope.container.scope) {
+          const { container, part } = scope;
+          const { node } = container.planned;
+          if (!bindsName(node, root, name)) continue;
+          return root === 'index' ? part : (ledger.record(container)?.items?.[part] ?? LOST);
+        }
+        return undefined;
+      case 'state':
+        return (fieldOf(state, name) ?? { value: initialOf(at.workflow, name) }).value;
+      default:
+        return undefined;
+    }
+  };
+  return (expr, at) => {
+    try {
+      const lookup = (root: RefExpr['root'], name: string | number) => read(root, String(name), at);
+      return !isLost(evaluate(expr, { lookup }, new Budget(EXPRESSION_BUDGET)));
+    } catch (error) {
+      if (error instanceof ExpressionError) return false;
+      throw error;
+    }
+  };
 }

@@ -1,19 +1,30 @@
 import { defined } from '../../graph/defined.js';
-import { jsonText } from '../../graph/printable-text.js';
+import { jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { CompensationReport } from '../engine/events.js';
 import { commandsOf, type NotUndone, type Remains } from '../engine/read.js';
 import { type RemainingEffects, remainingEffectsOf } from '../runs/run/side-effects.js';
 import type { RunMask } from '../secrets/run-mask.js';
-import { bodyName, callText, handOffTexts, whereIs } from './hand-off-texts.js';
+import {
+  bodyName,
+  callText,
+  type Explanation,
+  explainFailure,
+  type FailedStep,
+  handOffTexts,
+  hasFired,
+  knownValues,
+  late,
+  numbered,
+  whatRemains,
+  whereIs,
+} from './hand-off-texts.js';
 import { undoReport } from './leaf-logs.js';
-import { type Ledger, type NodeRecord, recordsIn } from './ledger.js';
+import { type Ledger, type NodeRecord, recordsIn, stepStateOf } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
-import { type Explanation, explainFailure, type FailedStep, hasFired, knownValues } from './pause-reason.js';
 import { type HandOffContext, OpenNodes } from './planned-run.js';
-import { stepStateOf } from './step-status.js';
-import { texts } from './texts.js';
+import { stop, texts } from './texts.js';
 
 /** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */
 export interface HandOff extends RemainingEffects {
@@ -42,7 +53,9 @@ export function handOff(context: HandOffContext): HandOff {
   const { calls, leftOut, goBack } = isClosed ? stopped.fromStart() : open;
   const told = reasons.flatMap(({ unknown }) => unknown ?? []);
   const left = leftBehind(context, new Set(told));
-  const nothing = endedOnPurpose ? texts.noCallsAfterStop : texts.noCalls;
+  const nothing = endedOnPurpose
+    ? 'The workflow ended here on purpose, and no tool call continues it. Tell the user why.'
+    : 'No tool call can continue this workflow. Tell the user why it stopped, or start it again with corrected input.';
   const { secrets } = context;
   const why = [
     ...reasons.map((reason) => reason.sentence),
@@ -54,7 +67,14 @@ export function handOff(context: HandOffContext): HandOff {
   const parts = [
     why.join('\n'),
     ...left.texts,
-    calls.length > 0 ? texts.toContinue(calls.map(callText)) : goBack.length === 0 ? nothing : '',
+    calls.length > 0
+      ? `To continue the workflow, make these tool calls:\n\n${calls
+          .map(callText)
+          .map((call, index) => `${index + 1}. ${call}`)
+          .join('\n')}`
+      : goBack.length === 0
+        ? nothing
+        : '',
     [...(calls.length === 0 ? [] : leftOut), ...goBack].join('\n'),
   ];
   return {
@@ -101,8 +121,8 @@ class StoppedRun {
     const { failure } = state.run;
     const sentence =
       failure === undefined
-        ? texts.unfinished(graph.name)
-        : texts.workflowFailed(graph.name, failure.message);
+        ? `Workflow '${graph.name}' has not finished.`
+        : `Workflow '${graph.name}' failed: ${stop(oneLine(failure.message))}`;
     const [code, error] =
       failure === undefined ? ['E_UNFINISHED', sentence] : [failure.code, failure.message];
     return { sentence, pause: { type: 'toolError', failedStep: graph.name, error, retryable: false, code } };
@@ -186,8 +206,14 @@ class StoppedRun {
       if (model.kind !== 'call' || status !== 'succeeded') return [];
       return ['readOnly', 'idempotent'].includes(safety(model.tool)) ? [] : [nameAndPlace(node)];
     });
-    const note = handOffTexts.fromStart(repeated);
-    if (tool === undefined) return { ...NOTHING_OPEN, goBack: [handOffTexts.promptAgain(graph.name, note)] };
+    const note = `Only the workflow can make the calls that remain: it starts from the beginning${repeated.length === 0 ? '.' : `, and makes these calls again: ${repeated.join(', ')}.`}`;
+    if (tool === undefined)
+      return {
+        ...NOTHING_OPEN,
+        goBack: [
+          `No tool call can continue this workflow. The user can run the prompt '${graph.name}' again. ${note}`,
+        ],
+      };
     const given = graph.inputs.flatMap(({ name }) => {
       if (secrets.hasName(name)) return [[name, texts.promptArgument(name)] as const];
       return Object.hasOwn(state.input, name)
@@ -365,8 +391,16 @@ export function leftBehind(
   const named = unknown.map(({ step, tool }) => ({ tool, step: nameAndPlace(ledger.instances.find(step)) }));
   const paragraphs = [
     ...(calls.length === 0 ? [] : [cleanUpText(calls)]),
-    ...(stuck.length === 0 ? [] : [handOffTexts.cannotCleanUp(stuck)]),
-    ...(named.length === 0 ? [] : [handOffTexts.unknownOutcomes(named)]),
+    ...(stuck.length === 0
+      ? []
+      : [
+          `Side effects of these steps remain, and the workflow has no call that undoes them. Tell the user:\n\n${numbered(stuck)}`,
+        ]),
+    ...(named.length === 0
+      ? []
+      : [
+          `The outcome of these calls is unknown: they may have taken effect. Check that first, before you repeat them or go on:\n\n${numbered(named.map(({ tool, step }) => `${tool} of step ${step}`))}`,
+        ]),
   ];
   return {
     texts: paragraphs.map((text) => secrets.text(text)),
@@ -379,7 +413,7 @@ export function leftBehind(
 function cleanUpText(calls: readonly HandOffCall[]): string {
   const unknown = calls.filter(({ outcomeUnknown }) => outcomeUnknown === true).length;
   const certainty = unknown === 0 ? 'all' : unknown < calls.length ? 'some' : 'none';
-  return handOffTexts.toCleanUp(calls.map(callText), certainty);
+  return `${whatRemains[certainty]} To clean up, make these tool calls:\n\n${numbered(calls.map(callText))}`;
 }
 
 /** The call that undoes a side effect, where it is known. */
@@ -391,8 +425,8 @@ function cleanUpCall(each: NotUndone, ledger: Ledger, secrets: RunMask): HandOff
   const about = node.kind === 'compensate' ? handOffTexts.belongsTo : handOffTexts.undoes;
   const input = secrets.notUndone({ ...each, input: given }, texts.promptArgument);
   const tried = failure && { why: failure.message, outcomeUnknown: outcomeUnknown === true };
-  const fillIn = jsonText(input).includes(texts.masked) ? handOffTexts.fillIn : '';
-  const notes = `${isLate ? handOffTexts.late : ''}${ranAgain ? handOffTexts.ranAgain : ''}${fillIn}`;
+  const fillIn = jsonText(input).includes(texts.masked) ? ` Fill in what is masked (${MASKED}) first.` : '';
+  const notes = `${isLate ? handOffTexts.late : ''}${ranAgain ? ' The step has run again since: do not undo what it did then.' : ''}${fillIn}`;
   return {
     ...{ step: key, undoes: true, tool, arguments: input },
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
@@ -402,5 +436,5 @@ function cleanUpCall(each: NotUndone, ledger: Ledger, secrets: RunMask): HandOff
 }
 
 function stuckText({ step, isLate, failure }: NotUndone, ledger: Ledger): string {
-  return handOffTexts.stuck(nameAndPlace(ledger.instances.find(step)), failure?.message, isLate === true);
+  return `Step ${nameAndPlace(ledger.instances.find(step))}.${isLate === true ? late : ''}${failure?.message === undefined ? '' : ` ${stop(oneLine(failure?.message))}`}`;
 }

@@ -4,12 +4,11 @@ import type { NodeInstance } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../print/shapes.js';
 import type { RunMask } from '../secrets/run-mask.js';
-import { BranchLog, ParallelLog, WorkflowLog } from './container-log.js';
-import { ForeachLog } from './foreach-log.js';
+import { BranchLog, ForeachLog, ParallelLog, WorkflowLog } from './container-log.js';
 import { AskLog, CallLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './leaf-logs.js';
+import { isListed } from './ledger.js';
 import type { StepLog } from './step-log.js';
-import { isListed } from './step-status.js';
-import { planTexts, printExpression } from './texts.js';
+import { asked, listOf, names, planTexts, printExpression, timesAtMost } from './texts.js';
 
 /** Description of a tool by its name. */
 export type Describe = (tool: string) => string | undefined;
@@ -27,7 +26,7 @@ interface TracedKind<N extends Node> {
 
 const TRACED_KINDS: { readonly [K in NodeKind]: TracedKind<Extract<Node, { kind: K }>> } = {
   call: { log: CallLog, planLine: ({ tool }, describe) => planTexts.tool(tool, describe(tool)) },
-  resource: { log: CallLog, planLine: ({ id }) => planTexts.resource(id) },
+  resource: { log: CallLog, planLine: ({ id }) => `${id} - Fetch 1 resource` },
   compute: { log: SilentLog, planLine: (node) => titled(node) },
   branch: { log: BranchLog, planLine: (node) => titled(node, branchText(node)) },
   parallel: {
@@ -41,21 +40,25 @@ const TRACED_KINDS: { readonly [K in NodeKind]: TracedKind<Extract<Node, { kind:
       titled(
         node,
         node.items.kind === 'literal' && Array.isArray(node.items.value)
-          ? planTexts.foreachOf(node.items.value.length)
+          ? `For each of ${node.items.value.length} items`
           : planTexts.foreach(printExpression(node.items), node.max),
       ),
   },
-  workflow: { log: WorkflowLog, planLine: (node) => titled(node, planTexts.workflow(node.workflow)) },
-  ask: { log: AskLog, planLine: (node) => titled(node, planTexts.ask(node.mode)) },
-  wait: { log: WaitLog, planLine: (node) => titled(node, planTexts.wait()) },
+  workflow: { log: WorkflowLog, planLine: (node) => titled(node, `Run workflow '${node.workflow}'`) },
+  ask: { log: AskLog, planLine: (node) => titled(node, asked[node.mode]) },
+  wait: { log: WaitLog, planLine: (node) => titled(node, 'Wait') },
   set: {
     log: SetLog,
-    planLine: (node) => titled(node, planTexts.set(node.updates.map(({ field }) => field))),
+    planLine: (node) =>
+      titled(node, `Write ${listOf(node.updates.map(({ field }) => field))} into the state`),
   },
-  goto: { log: GotoLog, planLine: (node) => titled(node, planTexts.goto(node.target, node.max)) },
+  goto: {
+    log: GotoLog,
+    planLine: (node) => titled(node, `Go back to '${node.target}' if needed, ${timesAtMost(node.max)}`),
+  },
   compensate: {
     log: CompensateLog,
-    planLine: (node) => titled(node, planTexts.compensate(node.steps.map(({ tool }) => tool))),
+    planLine: (node) => titled(node, `Undo with ${listOf(node.steps.map(({ tool }) => tool))}`),
   },
   return: { log: SilentLog, planLine: (node) => titled(node) },
   error: { log: SilentLog, planLine: (node) => titled(node) },
@@ -74,8 +77,8 @@ function titled({ id, title }: Node, text?: string): string {
 }
 
 function branchText(node: BranchNode): string {
-  if (attemptOf(node) !== undefined) return planTexts.attempt();
-  if (soleBody(node) !== undefined) return planTexts.together();
+  if (attemptOf(node) !== undefined) return 'Try one thing, otherwise another';
+  if (soleBody(node) !== undefined) return 'Do this in order';
   const cases = node.cases.map((arm) =>
     planTexts.arm(arm.id, printExpression(arm.when), 'goto' in arm ? arm.goto : undefined),
   );
@@ -132,7 +135,7 @@ function membersOf({ node, parts }: PlannedNode): Member[] {
   if (attempt !== undefined && first !== undefined) {
     return first.nodes.flatMap((planned) => {
       const isTried = attempt.tried.includes(planned.node);
-      return opened(planned, isTried ? planTexts.tried : planTexts.otherwise);
+      return opened(planned, isTried ? 'try' : 'otherwise');
     });
   }
   if (node.kind === 'foreach' || soleBody(node) !== undefined)
@@ -171,10 +174,12 @@ function selectionOf(planned: PlannedNode): string[] {
   if (!planned.needsSelection || attemptAround(planned)?.otherwise[0] === planned.node) return [];
   const { failed, chosen } = routersOf(planned);
   const parts = [
-    ...(chosen.length === 0 ? [] : [planTexts.onlyIf.chosen(chosen)]),
-    ...(failed.length === 0 ? [] : [planTexts.onlyIf.failed(failed)]),
+    ...(chosen.length === 0
+      ? []
+      : [`only if ${names(chosen)} ${chosen.length === 1 ? 'leads' : 'lead'} here`]),
+    ...(failed.length === 0 ? [] : [`only if ${names(failed)} ${failed.length === 1 ? 'fails' : 'fail'}`]),
   ];
-  return [parts.length === 0 ? planTexts.onlyIf.never() : parts.join(', or ')];
+  return [parts.length === 0 ? 'only if another step leads here' : parts.join(', or ')];
 }
 
 function conditionOf({ when }: Node): string[] {
@@ -189,7 +194,7 @@ function fallbackOf(planned: PlannedNode): string[] {
   const { fallbackNode } = node.onError;
   const other = scope.nodes.find((each) => each.node.id === fallbackNode)?.node;
   if (other?.kind === 'error') return [planTexts.ifItFails.fails(printExpression(other.message))];
-  return other?.kind === 'return' ? [planTexts.ifItFails.ends()] : [];
+  return other?.kind === 'return' ? ['if it fails, the workflow ends'] : [];
 }
 
 function attemptAround({ scope }: PlannedNode): Attempt | undefined {

@@ -1,14 +1,14 @@
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import { jsonText } from '../../graph/printable-text.js';
+import { jsonText, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import type { CompensationReport } from '../engine/events.js';
 import type { RunMask } from '../secrets/run-mask.js';
+import { NOT_BEGUN } from './ledger.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import { type FactOf, ownBlob, type StepFact, StepLog } from './step-log.js';
-import { NOT_BEGUN } from './step-status.js';
-import { constructTexts, texts } from './texts.js';
+import { constructTexts, cutNote, ordinal, stop, texts } from './texts.js';
 
 /** What a call or a read has to say: the call, the attempts that failed, the result. */
 export class CallLog extends StepLog {
@@ -34,7 +34,7 @@ export class CallLog extends StepLog {
     if (summary === undefined) this.#result(returned.outcome.value);
     else this.#summary(summary);
     if (summaryFailure === undefined) return;
-    const text = texts.summaryFailed(this.node.id, summaryFailure.message);
+    const text = `The summary of step '${this.node.id}' is not available: ${stop(oneLine(summaryFailure.message))}`;
     this.say('assistant', 'note', this.secrets.text(text));
   }
 
@@ -74,12 +74,17 @@ export class CallLog extends StepLog {
     if (this.#isAnnounced || this.#issued === undefined) return;
     this.#isAnnounced = true;
     if (this.#issued.kind === 'resourceRequested') {
-      this.say('assistant', 'note', texts.fetching(this.node.id));
+      this.say('assistant', 'note', `I'll fetch the required resources for ${this.node.id}...`);
       return;
     }
     const { tool, input } = this.#issued;
     const { text, size } = limited(jsonText(this.#shownInput(input), 2));
-    this.say('assistant', 'call', texts.calling(tool, text, size), sized(size));
+    this.say(
+      'assistant',
+      'call',
+      `Calling tool '${tool}' with parameters:\n${text}${cutNote('text of the parameters', size)}`,
+      sized(size),
+    );
   }
 
   #shownInput(input: JsonObject): Json {
@@ -87,7 +92,7 @@ export class CallLog extends StepLog {
   }
 
   #result(value: Json): void {
-    const shown = this.secrets.given(value, this.#issued?.command ?? '');
+    const shown = this.secrets.callResult(value, this.#issued?.command ?? '');
     if (this.#issued?.kind !== 'resourceRequested') this.sayValue('user', 'result', shown, texts.result);
     else if (isJsonObject(shown) && isJsonObject(value)) {
       this.#resource(this.#uri(this.#issued.uri), { ...shown, ...ownBlob(value) });
@@ -96,7 +101,11 @@ export class CallLog extends StepLog {
 
   #resource(uri: string, content: JsonObject): void {
     if (this.node.embed === false) {
-      this.say('user', 'note', this.secrets.text(texts.notEmbedded(uri)));
+      this.say(
+        'user',
+        'note',
+        this.secrets.text(`Resource ${oneLine(uri)} was read; its text is not shown.`),
+      );
       return;
     }
     this.sayResource(uri, content);
@@ -111,7 +120,7 @@ export class CallLog extends StepLog {
     const { text, size } = limited(jsonText(this.secrets.text(summary, this.node.summary, this.at)));
     const told =
       this.#issued?.kind === 'resourceRequested'
-        ? texts.resourceSummary(this.#uri(this.#issued.uri), text, size)
+        ? `Resource content from ${oneLine(this.#uri(this.#issued.uri))} (summary):\n${text}${cutNote('summary', size)}`
         : texts.summary(text, size);
     this.say('user', 'result', told, { 'stepwright/summary': true, ...sized(size) });
   }
@@ -164,8 +173,8 @@ export class UndoLog {
   #begins({ failure }: FactOf<'compensating'>): void {
     const text =
       this.#by === undefined
-        ? constructTexts.undoingRun
-        : constructTexts.undoing(this.#by.planned.node.id, failure?.message);
+        ? 'The run was cancelled. What it did is undone, the last step first.'
+        : `Step '${this.#by.planned.node.id}' undoes what was done${failure?.message === undefined ? '.' : `, because of this failure: ${stop(oneLine(failure?.message))}`}`;
     this.#say('assistant', 'undo', this.#secrets.text(text));
   }
 
@@ -184,7 +193,7 @@ export class UndoLog {
 
   #returned({ outcome, command }: FactOf<'callReturned'>): void {
     if (outcome.ok) {
-      const { text, size } = limited(jsonText(this.#secrets.given(outcome.value, command), 2));
+      const { text, size } = limited(jsonText(this.#secrets.callResult(outcome.value, command), 2));
       this.#say('user', 'result', texts.result(text, size), sized(size));
       return;
     }
@@ -215,7 +224,7 @@ export class AskLog extends StepLog {
   protected override tell(fact: StepFact): void {
     if (fact.kind === 'waiting') this.#asks(fact);
     if (fact.kind === 'valueRefused') {
-      const text = constructTexts.valueRefused(fact.tries, fact.of, fact.problems);
+      const text = `The value does not fit (try ${fact.tries} of ${fact.of}): ${stop(oneLine(fact.problems.join('; ')))}`;
       this.say('user', 'note', this.secrets.text(text));
     }
     if (fact.kind !== 'answered') return;
@@ -230,14 +239,14 @@ export class AskLog extends StepLog {
   protected override failed(failure: Failure): boolean {
     const { id } = this.node;
     const told = this.#isOpen
-      ? constructTexts.notAnswered(id, failure.message)
+      ? `Step '${id}' got no answer: ${stop(oneLine(failure.message))}`
       : texts.stepFailed(id, failure.message);
     this.sayFailure(told, failure);
     return true;
   }
 
   protected override cancelled(): void {
-    if (this.#isOpen) this.say('assistant', 'note', constructTexts.withdrawn(this.node.id));
+    if (this.#isOpen) this.say('assistant', 'note', `Step '${this.node.id}' no longer waits for an answer.`);
   }
 
   #asks({ action }: FactOf<'waiting'>): void {
@@ -262,7 +271,7 @@ export class WaitLog extends StepLog {
   }
 
   protected override succeeded(): void {
-    if (this.#isOpen) this.say('user', 'wait', constructTexts.waited(this.node.id));
+    if (this.#isOpen) this.say('user', 'wait', `Step '${this.node.id}' has finished waiting.`);
   }
 
   protected override failed(failure: Failure): boolean {
@@ -271,7 +280,7 @@ export class WaitLog extends StepLog {
   }
 
   protected override cancelled(): void {
-    if (this.#isOpen) this.say('assistant', 'note', constructTexts.waitGivenUp(this.node.id));
+    if (this.#isOpen) this.say('assistant', 'note', `Step '${this.node.id}' no longer waits.`);
   }
 }
 
@@ -291,12 +300,15 @@ export class SetLog extends StepLog {
       return value === undefined ? [] : [[field, this.secrets.json(value, expr, this.at)] as const];
     });
     const cleared = [...this.#written].flatMap(([field, value]) => (value === undefined ? [field] : []));
-    const ending = cleared.length === 0 ? '' : constructTexts.cleared(cleared);
+    const ending =
+      cleared.length === 0
+        ? ''
+        : `\nWithout a value now: ${cleared.map((field) => `'${field}'`).join(', ')}.`;
     this.sayValue(
       'assistant',
       'state',
       Object.fromEntries(given),
-      (json, size) => `${constructTexts.wrote(node.id, json, size)}${ending}`,
+      (json, size) => `${`Step '${node.id}' writes the state:\n${json}${cutNote('state', size)}`}${ending}`,
     );
   }
 }
@@ -306,13 +318,21 @@ export class GotoLog extends StepLog {
   protected override tell(fact: StepFact): void {
     if (fact.kind !== 'jumped') return;
     const { target, visit, max } = fact;
-    this.say('assistant', 'goto', constructTexts.goingBack(target, visit, max));
+    this.say(
+      'assistant',
+      'goto',
+      `Going back to '${target}', ${ordinal(visit)} of at most ${max} ${max === 1 ? 'time' : 'times'}.`,
+    );
   }
 
   protected override succeeded(): void {
     if (this.node.kind !== 'goto') return;
     const { id, target, max } = this.node;
-    this.say('assistant', 'goto', constructTexts.noMoreJumps(id, target, max));
+    this.say(
+      'assistant',
+      'goto',
+      `Step '${id}' does not go back to '${target}' any more: it has done so ${max} ${max === 1 ? 'time' : 'times'}, the most it may.`,
+    );
   }
 
   protected override failed(failure: Failure): boolean {

@@ -279,3 +279,6 @@ export function limited(text: string): { readonly text: string; readonly size?: 
 export function sized(size: number | undefined): { 'stepwright/size'?: number } {
   return defined({ 'stepwright/size': size });
 }
+
+/** How many items of a loop are shown in full. */
+export const ITEMS_IN_FULL = 5;

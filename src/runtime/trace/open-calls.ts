@@ -19,18 +19,11 @@ import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import { givenTo } from '../engine/rehearsal.js';
-import { entryOf, handOffTexts, whereIs } from './hand-off-texts.js';
+import { entryOf, type FailedStep, handOffTexts, whereIs } from './hand-off-texts.js';
+import { isListed, NOT_BEGUN, nameOf } from './ledger.js';
 import type { HandOffCall } from './messages.js';
-import type { FailedStep } from './pause-reason.js';
-import {
-  type HandOffContext,
-  isRolledBack,
-  nameOf,
-  PlannedRun,
-  type PlannedRunObserver,
-} from './planned-run.js';
-import { isListed, NOT_BEGUN } from './step-status.js';
-import { printExpression, shortJson, texts } from './texts.js';
+import { type HandOffContext, isRolledBack, PlannedRun, type PlannedRunObserver } from './planned-run.js';
+import { names, oneOf, printExpression, shortJson, stop, texts } from './texts.js';
 
 /** What can still be done of a run that stopped, in words: see {@link OpenCalls}. */
 export type StillOpen = { readonly [K in 'calls' | 'leftOut' | 'goBack']: Readonly<OpenCalls[K]> };
@@ -83,7 +76,13 @@ class OpenCalls implements PlannedRunObserver {
       const time = model.durationMs ?? model.until;
       const value = time === undefined ? undefined : run.valueOf(time, node);
       const note = value?.ok ? timeText(value.value, model.durationMs !== undefined) : undefined;
-      this.#waits.push({ node, note: handOffTexts.waitFirst(model.id, note) });
+      this.#waits.push({
+        node,
+        note:
+          note === undefined
+            ? `Step '${model.id}' waits before this.`
+            : `Before this, step '${model.id}' waits ${note}.`,
+      });
     } else if (model.kind === 'goto' && (fact.kind === 'nodeSucceeded' || fact.kind === 'nodeFailed')) {
       this.#goesBack(node, model);
     } else if (fact.kind === 'nodeSkipped') {
@@ -131,7 +130,11 @@ class OpenCalls implements PlannedRunObserver {
   #readNote(): string[] {
     const uris = [...this.#unread];
     this.#unread.clear();
-    return uris.length === 0 ? [] : [handOffTexts.readFirst(uris)];
+    return uris.length === 0
+      ? []
+      : [
+          `Read ${uris.length === 1 ? 'resource' : 'resources'} ${uris.map((uri) => oneLine(uri)).join(', ')} first.`,
+        ];
   }
 
   #isLeft(node: NodeInstance): boolean {
@@ -150,7 +153,7 @@ class OpenCalls implements PlannedRunObserver {
     const where = whereIs(scope);
     return [
       ...(own === undefined ? [] : [own]),
-      ...(where === '' ? [] : [handOffTexts.inside(where)]),
+      ...(where === '' ? [] : [`It is made${where}.`]),
       ...this.#around(node),
       ...this.#conditionNote(node),
       ...this.#afterNote(node),
@@ -197,7 +200,9 @@ class OpenCalls implements PlannedRunObserver {
     if (!isUnknown(value)) return [];
     const promised = value.sources.filter((source) => this.#promised.has(source));
     return [
-      promised.length > 0 ? texts.conditional(promised) : handOffTexts.conditional(printExpression(when)),
+      promised.length > 0
+        ? `This step is conditional: whether to make this call depends on the result of ${names(promised)}.`
+        : handOffTexts.conditional(printExpression(when)),
     ];
   }
 
@@ -215,7 +220,7 @@ class OpenCalls implements PlannedRunObserver {
     return found.arms.filter(isThis).map((arm) => {
       const isLast = found.isComplete && arm === found.arms.at(-1);
       return isLast || !isCase(arm)
-        ? handOffTexts.otherwise(node.id, arm.id)
+        ? `Only if no condition before it holds: then step '${node.id}' takes '${arm.id}'.`
         : handOffTexts.onlyIf(printExpression(arm.when), node.id, arm.id);
     });
   }
@@ -225,7 +230,9 @@ class OpenCalls implements PlannedRunObserver {
     const items = this.#run.rehearsal.items.get(loop.key);
     const shown = items && shortJson(this.#context.secrets.json(items.slice(from), expr, loop.scope));
     return from === 0
-      ? handOffTexts.eachItem(id, shown)
+      ? shown === undefined
+        ? `Once for each item of '${id}', with that item filled in.`
+        : `Once for each item of '${id}', with that item filled in: ${shown}.`
       : handOffTexts.otherItems(id, from + 1, items?.length ?? from, shown);
   }
 
@@ -263,7 +270,9 @@ class OpenCalls implements PlannedRunObserver {
     const blockers = [...new Set(this.#blockers(node, new Set()))];
     return blockers.length === 0
       ? []
-      : [texts.afterFailed(blockers, node.planned.node.join === 'one_success')];
+      : [
+          `The workflow makes this call only after ${node.planned.node.join === 'one_success' ? oneOf(blockers) : names(blockers)} succeeded: decide whether it still makes sense.`,
+        ];
   }
 
   #blockers(node: NodeInstance, seen: Set<string>): string[] {
@@ -385,7 +394,7 @@ function isRepeated(
 
 function whyAgain({ failure, attempts }: FailedStep): string | undefined {
   const isRefused = attempts === 0 && failure.code === 'E_INPUT_INVALID';
-  return isRefused ? texts.correctFirst(failure.message) : undefined;
+  return isRefused ? `Correct the arguments first: ${stop(oneLine(failure.message))}` : undefined;
 }
 
 function guidanceNote(guidance: Expr | undefined, node: NodeInstance, run: PlannedRun): string[] {
@@ -397,18 +406,18 @@ function guidanceNote(guidance: Expr | undefined, node: NodeInstance, run: Plann
     const text = value.ok ? textOf(value.value) : undefined;
     return text === undefined || part.kind === 'literal' ? text : inlineText(text);
   });
-  return shown.includes(undefined) ? [] : [texts.guidanceNote(shown.join(''))];
+  return shown.includes(undefined) ? [] : [oneLine(shown.join(''))];
 }
 
 function timeText(value: Value, isDuration: boolean): string | undefined {
   if (value === undefined) return undefined;
   return isDuration && typeof value === 'number'
-    ? handOffTexts.forMs(value)
-    : handOffTexts.until(textOf(value) ?? String(value));
+    ? `for ${value} ms`
+    : `until ${textOf(value) ?? String(value)}`;
 }
 
 function textOf(value: Value): string | undefined {
-  if (isUnknown(value)) return value.isLost ? undefined : value.toJSON();
+  if (isUnknown(value)) return value.isUnavailable ? undefined : value.toJSON();
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema, type Value }
 import type { Graph } from '../../graph/model.js';
 import { valueExpressions } from '../../graph/nodes.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
-import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
+import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { rollsBack } from '../../plan/plan.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
 import { advance, start } from '../engine/engine.js';
@@ -17,9 +17,8 @@ import { answerSchema } from '../engine/nodes/wait.js';
 import { type Remains, scopeOf } from '../engine/read.js';
 import { LOST, Rehearsal, type StoppedState } from '../engine/rehearsal.js';
 import type { RunMask } from '../secrets/run-mask.js';
-import { ITEMS_IN_FULL } from './foreach-log.js';
-import type { Ledger, NodeRecord } from './ledger.js';
-import { stepStateOf } from './step-status.js';
+import { type Ledger, type NodeRecord, nameOf, stepStateOf } from './ledger.js';
+import { ITEMS_IN_FULL } from './messages.js';
 import { texts } from './texts.js';
 
 /** What the hand-off of a run is written from. */
@@ -204,11 +203,6 @@ function answerPromised({ properties, required, additionalProperties }: JsonSche
   const names = Object.keys(properties);
   if (!names.every((name) => required.includes(name))) return promised;
   return Object.fromEntries(names.map((name) => [name, promised.at(name)]));
-}
-
-/** A key without `[*]`, the index that means every item. */
-export function nameOf(key: string): string {
-  return key.replaceAll(`[${ANY_ITEM}]`, '');
 }
 
 /** Whether a node that failed has undone what was done inside. */

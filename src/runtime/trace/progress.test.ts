@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../graph/model.js';
 import { body, branch, foreach, parallel, runs, withTasks } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, Run, read, stop } from '../engine/graph.fixture.js';
+import { noProgress } from '../runs/request.js';
 import { createProgress, type ProgressObserver } from './progress.js';
-import { noProgress } from './report-progress.js';
 
 type Report = [progress: number, total: number, message: string | undefined];
 

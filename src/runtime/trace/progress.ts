@@ -5,8 +5,8 @@ import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import type { ContainerRow } from '../engine/rows.js';
-import { noProgress, type ReportProgress } from './report-progress.js';
-import { isListed } from './step-status.js';
+import { noProgress, type ReportProgress } from '../runs/request.js';
+import { isListed } from './ledger.js';
 
 export interface ProgressObserver {
   /**

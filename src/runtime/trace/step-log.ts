@@ -1,15 +1,15 @@
 import { defined } from '../../graph/defined.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import { bodyText, jsonText } from '../../graph/printable-text.js';
+import { bodyText, framedText, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import type { RunnableNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
+import { isListed } from './ledger.js';
 import { type BlockMeta, limited, type PromptMessage, sized, type Told, textBlock } from './messages.js';
-import { isListed } from './step-status.js';
-import { constructTexts, texts } from './texts.js';
+import { cutNote, stop, texts } from './texts.js';
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
@@ -135,7 +135,8 @@ export abstract class StepLog {
       return;
     }
     const body = limited(bodyText(this.secrets.text(text)));
-    const told: Told = (mask) => texts.resource(mask(uri), mask(body.text), body.size);
+    const told: Told = (mask) =>
+      `${framedText(`Resource content from ${oneLine(mask(uri))}`, mask(body.text))}${cutNote('resource', body.size)}`;
     this.say('user', 'result', told, sized(body.size));
   }
 
@@ -146,7 +147,7 @@ export abstract class StepLog {
       this.#unread = fact;
       return;
     }
-    const shown = this.secrets.given(outcome.value, command);
+    const shown = this.secrets.callResult(outcome.value, command);
     if (isJsonObject(shown))
       this.sayResource(this.secrets.text(uri), { ...shown, ...ownBlob(outcome.value) });
   }
@@ -170,12 +171,14 @@ export abstract class StepLog {
     const text =
       guidanceFailure === undefined
         ? this.secrets.text(guidance ?? '', this.node.guidance, this.at)
-        : this.secrets.text(texts.guidanceFailed(this.node.id, guidanceFailure.message));
+        : this.secrets.text(
+            `The guidance of step '${this.node.id}' is not available: ${stop(oneLine(guidanceFailure.message))}`,
+          );
     this.#guidance.push(this.#block('assistant', 'guidance', text));
   }
 
   #retrying({ attempt, attempts, delayMs, failure }: FactOf<'retrying'>): void {
-    const text = texts.retrying(attempt, attempts, failure.message, delayMs);
+    const text = `Attempt ${attempt} of ${attempts} failed: ${stop(oneLine(failure.message))} Retrying ${delayMs === 0 ? 'at once' : `in ${delayMs} ms`}.`;
     const meta = { 'stepwright/code': failure.code, 'stepwright/attempt': attempt };
     this.say('user', 'retry', this.secrets.text(text), meta);
   }
@@ -185,11 +188,16 @@ export abstract class StepLog {
     if (!this.#tellUnread() && !this.failed(failure))
       this.sayFailure(texts.stepFailed(id, failure.message), failure);
     if (fallbackNode !== undefined) {
-      this.say('assistant', 'fallback', constructTexts.takesOver(id, this.#shownAs(fallbackNode)));
+      this.say('assistant', 'fallback', `Step '${this.#shownAs(fallbackNode)}' takes over from '${id}'.`);
     } else if (value === undefined) {
-      this.say('user', 'fallback', texts.fallbackAbsent(id));
+      this.say('user', 'fallback', `Step '${id}' continues without a value: its fallback has none.`);
     } else {
-      this.sayValue('user', 'fallback', value, (json, size) => texts.fallback(id, json, size));
+      this.sayValue(
+        'user',
+        'fallback',
+        value,
+        (json, size) => `Step '${id}' continues with its fallback value:\n${json}${cutNote('value', size)}`,
+      );
     }
   }
 

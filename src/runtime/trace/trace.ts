@@ -14,10 +14,9 @@ import { jsonSize } from '../tools/to-json.js';
 import type { ToolDescription } from '../tools/toolset.js';
 import { ContainerLog, PartLog } from './container-log.js';
 import { handOff, leftBehind } from './hand-off.js';
-import { handOffTexts } from './hand-off-texts.js';
 import { planLines, routersOf, tracedKindOf } from './kinds.js';
 import { UndoLog } from './leaf-logs.js';
-import { Ledger } from './ledger.js';
+import { isListed, isSkipAnnounced, Ledger, stepsMeta } from './ledger.js';
 import {
   type BlockMeta,
   META_RESULT_LIMIT_BYTES,
@@ -28,7 +27,6 @@ import {
   textBlock,
 } from './messages.js';
 import type { StepFact } from './step-log.js';
-import { isListed, isSkipAnnounced, stepsMeta } from './step-status.js';
 import { printExpression, texts } from './texts.js';
 import { isHandedOver, type KeptRun, waitingEnd } from './waiting.js';
 
@@ -79,7 +77,9 @@ export function createTrace(options: TraceOptions): TraceObserver {
 
 /** The plan of a workflow in its conversations: the same for every run. */
 export function planText({ graph, describeTool }: Pick<TraceOptions, 'graph' | 'describeTool'>): string {
-  return texts.plan(planLines(planOf(graph), (tool) => describeTool(tool)?.description));
+  return `Here's my plan:\n${planLines(planOf(graph), (tool) => describeTool(tool)?.description)
+    .map(({ number, depth, text }) => `${'   '.repeat(depth)}${number}. ${text}\n`)
+    .join('')}`;
 }
 
 /** Parts of a conversation that hold what tools, resources and people gave. */
@@ -136,7 +136,10 @@ class ConversationTrace implements TraceObserver {
         secrets: this.#secrets,
         remains: this.#remains(state),
       });
-      const text = [handOffTexts.doneBut, ...left.texts].join('\n\n');
+      const text = [
+        'The workflow is done, but side effects or calls with an unknown outcome remain.',
+        ...left.texts,
+      ].join('\n\n');
       const end = textBlock('assistant', text, { 'stepwright/part': 'hand-off' });
       return {
         description,

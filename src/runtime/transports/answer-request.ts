@@ -52,7 +52,7 @@ const paramsOf = {
 } as const;
 
 /** The schemas of the methods that were called. */
-const made = new Map<Method, z.ZodType>();
+const schemas = new Map<Method, z.ZodType>();
 
 type Method = keyof typeof paramsOf;
 
@@ -69,10 +69,10 @@ export function isMethod(method: string): method is Method {
  * @throws {ProtocolFault} -32602 naming everything that is wrong with them.
  */
 function parseParams<M extends Method>(method: M, params: unknown): ParamsOf<M> {
-  let schema = made.get(method);
+  let schema = schemas.get(method);
   if (schema === undefined) {
     schema = paramsOf[method]();
-    made.set(method, schema);
+    schemas.set(method, schema);
   }
   const parsed = schema.safeParse(params ?? {});
   if (!parsed.success) {

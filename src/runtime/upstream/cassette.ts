@@ -97,11 +97,11 @@ export class CassetteUpstream implements UpstreamPort {
     const exact = ofTool.findIndex(({ text }) => text === wanted);
     const at =
       exact < 0 ? ofTool.findIndex(({ interaction }) => isRecorded(interaction.input, input)) : exact;
-    const found = at < 0 ? undefined : ofTool.splice(at, 1)[0]?.interaction;
-    if (found?.result !== undefined) return found.result;
-    if (found?.failure !== undefined) {
-      const { code, message } = found.failure;
-      throw new UpstreamError(code, message, found.failure);
+    const match = at < 0 ? undefined : ofTool.splice(at, 1)[0]?.interaction;
+    if (match?.result !== undefined) return match.result;
+    if (match?.failure !== undefined) {
+      const { code, message } = match.failure;
+      throw new UpstreamError(code, message, match.failure);
     }
     const text = upstreamTexts.notRecorded(reference.server, reference.tool, canonicalJson(input));
     throw new UpstreamError('E_UPSTREAM_REFUSED', text);
@@ -162,18 +162,18 @@ function keyOf({ server, tool }: UpstreamReference): string {
 }
 
 /** Whether a recorded input is this one. A masked part of it matches any text. */
-export function isRecorded(recorded: Json, given: Json): boolean {
-  if (recorded === given || recorded === MASKED) return true;
-  if (typeof recorded === 'string') return typeof given === 'string' && isMaskOf(recorded, given);
+export function isRecorded(recorded: Json, input: Json): boolean {
+  if (recorded === input || recorded === MASKED) return true;
+  if (typeof recorded === 'string') return typeof input === 'string' && isMaskOf(recorded, input);
   if (Array.isArray(recorded)) {
-    if (!Array.isArray(given) || given.length !== recorded.length) return false;
-    return recorded.every((item: Json, index) => isRecorded(item, given[index] ?? null));
+    if (!Array.isArray(input) || input.length !== recorded.length) return false;
+    return recorded.every((item: Json, index) => isRecorded(item, input[index] ?? null));
   }
-  if (!isJsonObject(recorded) || !isJsonObject(given)) return false;
+  if (!isJsonObject(recorded) || !isJsonObject(input)) return false;
   const keys = Object.keys(recorded);
   return (
-    keys.length === Object.keys(given).length &&
-    keys.every((key) => Object.hasOwn(given, key) && isRecorded(recorded[key] ?? null, given[key] ?? null))
+    keys.length === Object.keys(input).length &&
+    keys.every((key) => Object.hasOwn(input, key) && isRecorded(recorded[key] ?? null, input[key] ?? null))
   );
 }
 
@@ -184,9 +184,9 @@ function isMaskOf(masked: string, text: string): boolean {
   if (last === undefined || !text.startsWith(first)) return false;
   let at = first.length;
   for (const part of others) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
+    const index = text.indexOf(part, at);
+    if (index < 0) return false;
+    at = index + part.length;
   }
   return text.length - last.length >= at && text.endsWith(last);
 }

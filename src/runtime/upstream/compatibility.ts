@@ -12,7 +12,7 @@ import { describeTypes, schemaMismatch } from '../../check/type-compatibility.js
 import { canonicalJson } from '../../graph/canonical.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
-import type { OutputRead, Path } from './contract.js';
+import type { OutputUse, Path } from './contract.js';
 
 /** A value that no longer fits, and why, as the end of a sentence about it. */
 export interface Misfit {
@@ -25,7 +25,7 @@ const DEEPEST = 12;
 
 /** What a step can no longer read of a result; nothing where everything is as it was. */
 export function readMisfit(
-  { path, isWhole }: OutputRead,
+  { path, isWhole }: OutputUse,
   recorded: JsonSchema,
   live: JsonSchema,
 ): Misfit | undefined {
@@ -70,19 +70,19 @@ function passedMisfit(expr: Expr, was: SchemaView, is: SchemaView, path: Path): 
   const wrong = typesIn(is)?.has('object') === false ? typeMisfit(was, is, path) : undefined;
   if (wrong !== undefined) return wrong;
   const isOpen = expr.entries.some((entry) => !('key' in entry));
-  const given = new Set<string>();
+  const keys = new Set<string>();
   for (const entry of expr.entries) {
     if (!('key' in entry)) continue;
     const at = [...path, entry.key];
-    given.add(entry.key);
+    keys.add(entry.key);
     const [before, now] = [stepInto(was, entry.key), stepInto(is, entry.key)];
     if (before.kind === 'missing') continue;
     if (now.kind === 'missing') return { path: at, problem: 'is not accepted any more' };
     const inner = passedMisfit(entry.value, before.view, now.view, at);
     if (inner !== undefined) return inner;
   }
-  const known = requiredKeys(was);
-  const missing = requiredKeys(is).find((key) => !given.has(key) && !known.includes(key));
+  const requiredBefore = requiredKeys(was);
+  const missing = requiredKeys(is).find((key) => !keys.has(key) && !requiredBefore.includes(key));
   return missing === undefined || isOpen
     ? undefined
     : { path: [...path, missing], problem: 'is required now' };
@@ -93,31 +93,36 @@ function passedMisfit(expr: Expr, was: SchemaView, is: SchemaView, path: Path): 
  *
  * @param use `pass`: the other schema may refuse what it does not name; `read`: a reader ignores it.
  */
-function misfit(given: SchemaView, wanted: SchemaView, path: Path, use: 'pass' | 'read'): Misfit | undefined {
-  const wrong = typeMisfit(given, wanted, path) ?? valueMisfit(given, wanted, path);
+function misfit(
+  offered: SchemaView,
+  wanted: SchemaView,
+  path: Path,
+  use: 'pass' | 'read',
+): Misfit | undefined {
+  const wrong = typeMisfit(offered, wanted, path) ?? valueMisfit(offered, wanted, path);
   if (wrong !== undefined || path.length > DEEPEST) return wrong;
-  if (given.shapes === 'unknown' || wanted.shapes === 'unknown') return undefined;
-  const [items, wantedItems] = [itemsIn(given), itemsIn(wanted)];
+  if (offered.shapes === 'unknown' || wanted.shapes === 'unknown') return undefined;
+  const [items, wantedItems] = [itemsIn(offered), itemsIn(wanted)];
   if (items !== undefined && wantedItems !== undefined && typesIn(wanted)?.has('array') === true) {
     const inner = misfit(items, wantedItems, [...path, 0], use);
     if (inner !== undefined) return inner;
   }
-  const required = requiredKeys(given);
+  const required = requiredKeys(offered);
   for (const key of requiredKeys(wanted)) {
     if (!required.includes(key))
       return { path: [...path, key], problem: use === 'pass' ? 'is required now' : 'may be missing now' };
   }
-  const names = use === 'pass' ? propertyNames(given) : propertyNames(wanted);
+  const names = use === 'pass' ? propertyNames(offered) : propertyNames(wanted);
   return first(names, (key) => {
-    const [one, other] = [stepInto(given, key), stepInto(wanted, key)];
+    const [one, other] = [stepInto(offered, key), stepInto(wanted, key)];
     if (one.kind === 'missing') return undefined;
     if (other.kind === 'missing') return { path: [...path, key], problem: 'is not accepted any more' };
     return misfit(one.view, other.view, [...path, key], use);
   });
 }
 
-function typeMisfit(given: SchemaView, wanted: SchemaView, path: Path): Misfit | undefined {
-  const [types, allowed] = [typesIn(given), typesIn(wanted)];
+function typeMisfit(offered: SchemaView, wanted: SchemaView, path: Path): Misfit | undefined {
+  const [types, allowed] = [typesIn(offered), typesIn(wanted)];
   if (allowed === undefined || allowed.size === 0) return undefined;
   if (types === undefined)
     return { path, problem: `may be anything now, and is used as ${describeTypes(allowed)}` };
@@ -128,8 +133,8 @@ function typeMisfit(given: SchemaView, wanted: SchemaView, path: Path): Misfit |
 }
 
 /** A value that is not among the listed ones. */
-function valueMisfit(given: SchemaView, wanted: SchemaView, path: Path): Misfit | undefined {
-  const [values, allowed] = [listedIn(given), listedIn(wanted)];
+function valueMisfit(offered: SchemaView, wanted: SchemaView, path: Path): Misfit | undefined {
+  const [values, allowed] = [listedIn(offered), listedIn(wanted)];
   if (allowed === undefined) return undefined;
   if (values === undefined) return { path, problem: `has to be one of ${allowed.join(', ')}` };
   const other = values.find((value) => !allowed.includes(value));
@@ -150,8 +155,8 @@ function listedIn({ shapes }: SchemaView): readonly string[] | undefined {
 
 function first<T>(parts: Iterable<T>, misfitOf: (part: T) => Misfit | undefined): Misfit | undefined {
   for (const part of parts) {
-    const found = misfitOf(part);
-    if (found !== undefined) return found;
+    const first = misfitOf(part);
+    if (first !== undefined) return first;
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ import type { PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 export type Path = readonly (string | number)[];
 
 /** What a workflow reads of the result of a call. */
-export interface OutputRead {
+export interface OutputUse {
   readonly path: Path;
   /** False where only the fact is used that the value is a list or an object: what is in it is read by other paths. */
   readonly isWhole: boolean;
@@ -24,7 +24,7 @@ export interface ToolUse {
   /** The name of the tool in the registry. */
   readonly tool: string;
   readonly input: DictExpr;
-  readonly reads: readonly OutputRead[];
+  readonly reads: readonly OutputUse[];
   /** The location of the step, if the front end recorded it. */
   readonly source?: SourceLocation;
 }
@@ -44,7 +44,7 @@ export function usesOf(graph: Graph, isUsed: (tool: string) => boolean): readonl
 type Origin = readonly { readonly step: string; readonly path: Path }[];
 
 class Contract {
-  readonly #reads = new Map<string, OutputRead[]>();
+  readonly #reads = new Map<string, OutputUse[]>();
 
   constructor(readonly plan: WorkflowPlan) {}
 
@@ -73,7 +73,7 @@ class Contract {
         step: node.id,
         ...defined({ source }),
       };
-      const use = (tool: string, input: DictExpr, reads: readonly OutputRead[]): ToolUse[] =>
+      const use = (tool: string, input: DictExpr, reads: readonly OutputUse[]): ToolUse[] =>
         isUsed(tool) ? [{ ...common, tool, input, reads }] : [];
       return [
         ...(node.kind === 'call' ? use(node.tool, node.input, this.#reads.get(node.id) ?? []) : []),
@@ -127,9 +127,9 @@ class Contract {
 
   /** Where the value of a path comes from; nothing for another expression, or a path of something else. */
   #originOf(expr: Expr, scope: ScopePlan, locals: ReadonlyMap<string, Origin>): Origin | undefined {
-    const found = dataPath(expr);
-    if (found === undefined) return undefined;
-    const { ref, segments } = found;
+    const data = dataPath(expr);
+    if (data === undefined) return undefined;
+    const { ref, segments } = data;
     const path = segments.map(({ key }) => key);
     const name = String(ref.path[0]);
     switch (ref.root) {

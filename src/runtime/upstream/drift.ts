@@ -62,44 +62,44 @@ export function breaksOf(graph: Graph, recorded: RecordedTools, live: LiveTools)
     const tool = ownProperty(recorded, use.tool);
     if (tool?.upstream === undefined) return [];
     const { server, tool: name } = tool.upstream;
-    const found = breakOf(
+    const breaks = breakOf(
       use,
       tool,
       live.get(server)?.find((each) => each.name === name),
     );
     const { workflow, step, source } = use;
     const of = { workflow, step, server, tool: name, ...defined({ source }) };
-    return found.map((each) => ({ ...of, ...each }));
+    return breaks.map((each) => ({ ...of, ...each }));
   });
 }
 
-type Found = Misfit & Pick<Break, 'part'>;
+type PartBreak = Misfit & Pick<Break, 'part'>;
 
 function breakOf(
   { input, reads }: ToolUse,
   recorded: RecordedTool,
   live: UpstreamTool | undefined,
-): readonly Found[] {
+): readonly PartBreak[] {
   if (live === undefined) return [{ part: 'tool', path: [], problem: 'is not offered any more' }];
   const ofInput = inputMisfit(input, recorded.inputSchema, live.inputSchema);
-  const found: Found[] = ofInput === undefined ? [] : [{ part: 'input', ...ofInput }];
-  if (reads.length === 0) return found;
+  const breaks: PartBreak[] = ofInput === undefined ? [] : [{ part: 'input', ...ofInput }];
+  if (reads.length === 0) return breaks;
   const [was, is] = [recorded.outputSchema, live.outputSchema];
   if (was === undefined || is === undefined) {
-    if (was === is) return found;
+    if (was === is) return breaks;
     const problem =
       is === undefined ? 'has no schema any more' : 'has a schema now, and with it another form';
-    return [...found, { part: 'output', path: [], problem }];
+    return [...breaks, { part: 'output', path: [], problem }];
   }
-  const seen = new Set<string>();
-  for (const read of reads) {
-    const misfit = readMisfit(read, boundSchema(was), boundSchema(is));
+  const paths = new Set<string>();
+  for (const output of reads) {
+    const misfit = readMisfit(output, boundSchema(was), boundSchema(is));
     const key = canonicalJson([...(misfit?.path ?? [])]);
-    if (misfit === undefined || seen.has(key)) continue;
-    seen.add(key);
-    found.push({ part: 'output', ...misfit });
+    if (misfit === undefined || paths.has(key)) continue;
+    paths.add(key);
+    breaks.push({ part: 'output', ...misfit });
   }
-  return found;
+  return breaks;
 }
 
 /** All differences between the recorded tools of a server and those that it lists now. */
@@ -141,7 +141,7 @@ function schemaChanges(
   if (is === undefined) return [{ part, what: `has no schema of its ${part} any more` }];
   const [before, now] = [propertiesOf(was), propertiesOf(is)];
   const names = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
-  const found = names.flatMap((property): readonly ToolChange[] => {
+  const changes = names.flatMap((property): readonly ToolChange[] => {
     const path = `\`${property}\` of its ${part}`;
     if (!Object.hasOwn(before, property)) return [{ part, property, what: `has a new ${path}` }];
     if (!Object.hasOwn(now, property)) return [{ part, property, what: `has no ${path} any more` }];
@@ -149,7 +149,7 @@ function schemaChanges(
       same(before[property], now[property]) && isRequired(was, property) === isRequired(is, property);
     return isSame ? [] : [{ part, property, what: `has changed ${path}` }];
   });
-  return found.length > 0 ? found : [{ part, what: `has changed the schema of its ${part}` }];
+  return changes.length > 0 ? changes : [{ part, what: `has changed the schema of its ${part}` }];
 }
 
 /** Whether a break is about a change. */

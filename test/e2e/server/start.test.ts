@@ -92,8 +92,11 @@ describe('a server of the built package, up to its first list', () => {
     expect(sources.filter((source) => unwanted.test(source))).toEqual([]);
     // What runs workflows is loaded with the first run.
     const running =
-      /^src\/runtime\/(engine\/(?!row-command)|trace\/(?!report-progress)|runs\/(run\/|store\/sqlite\/(?!store-error)|[^/]*-store\.ts)|server\/prompt-run\.ts)/;
-    expect(sources.filter((source) => running.test(source))).toEqual(['src/runtime/runs/run-store.ts']);
+      /^src\/runtime\/(engine\/(?!rows)|trace\/|runs\/(run\/(?!owner)|store\/sqlite\/|stored-run|idle-runs|[^/]*-store\.ts)|server\/requests\/prompt-run\.ts)/;
+    expect(sources.filter((source) => running.test(source)).sort()).toEqual([
+      'src/runtime/runs/journal-run-store.ts',
+      'src/runtime/runs/run-store.ts',
+    ]);
   });
 
   test('loads no compiler of schemas and patterns', () => {

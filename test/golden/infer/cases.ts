@@ -1,7 +1,6 @@
 import { registry as travel } from '../../../examples/travel/generated/travel.registry.js';
 import { FLIGHTS } from '../../../src/infer/flights.fixture.js';
-import { toolsFrom } from '../../../src/infer/read-tools.js';
-import type { ToolDescription } from '../../../src/infer/tool.js';
+import { type ToolDescription, toolsFrom } from '../../../src/infer/tool.js';
 
 const hostile: readonly ToolDescription[] = [
   {

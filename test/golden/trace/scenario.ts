@@ -63,7 +63,7 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
   );
   const mask = new RunMask(graph, {
     input,
-    given: Object.entries(given),
+    argumentTexts: Object.entries(given),
     secretInputs: (name) => toolset.describeTool(name)?.secret ?? [],
   });
   const trace = createTrace({

@@ -24,7 +24,7 @@ const withSecret = (graph: Graph): Graph => ({
 
 function traceOf(graph: Graph): TraceObserver {
   const given = [['list', JSON.stringify(SECRETS)]] as const;
-  const mask = new RunMask(graph, { input: INPUT, given });
+  const mask = new RunMask(graph, { input: INPUT, argumentTexts: given });
   const trace = createTrace({
     graph,
     mask,

@@ -9,9 +9,8 @@ import type { JsonObject } from '../../../graph/json.js';
 import type { Registry, ToolEntry } from '../../../runtime/tools/registry.js';
 import { createToolset, type Toolset } from '../../../runtime/tools/toolset.js';
 import { type Interaction, isRecorded, parseCassette } from '../../../runtime/upstream/cassette.js';
+import type { UpstreamServer } from '../../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamTool } from '../../../runtime/upstream/port.js';
-import { texts } from '../../command-line.js';
-import type { PlannedCall } from './planned-calls.js';
 
 export interface CassetteCheck {
   /** Absolute path of the project. */
@@ -32,7 +31,7 @@ export interface CassetteCheck {
  */
 export async function checkCassette(check: CassetteCheck): Promise<readonly Diagnostic[]> {
   const { root, file, name, toolLists, planned } = check;
-  const again = planned === undefined ? texts.recordRunAgain : texts.recordAgain(name);
+  const again = planned === undefined ? 'stepwright run --record' : `stepwright pull ${name} --record`;
   let text: string;
   try {
     text = readFileSync(path.resolve(root, file), 'utf8');
@@ -88,14 +87,14 @@ function replaying(tools: readonly UpstreamTool[]): (call: Interaction) => Promi
   const offered = new Set(tools.map(({ name }) => name));
   return async (interaction) => {
     const { tool, input, failure } = interaction;
-    if (!offered.has(tool)) return { at: '/tool', problem: texts.goneTool(tool) };
+    if (!offered.has(tool)) return { at: '/tool', problem: `the server does not offer '${tool}' any more` };
     answering = interaction;
     const context = { signal: new AbortController().signal, requestId: 'check', progress: () => {} };
     const outcome = await toolset.callTool(tool, input, context);
     if (outcome.ok || outcome.failure.code === 'E_TOOL_ERROR') return undefined;
     const isInput = outcome.failure.code === 'E_INPUT_INVALID';
     if (!isInput && failure !== undefined) return undefined;
-    const problem = texts.misfitOfCall(tool, outcome.failure.message);
+    const problem = `a call of '${tool}': ${outcome.failure.message}`;
     return { at: isInput ? '/input' : '/result', problem };
   };
 }
@@ -138,10 +137,27 @@ function differences(
   const left = [...recorded];
   const missing = planned.flatMap(({ tool, input }) => {
     const at = left.findIndex((each) => each.tool === tool && isRecorded(each.input, input));
-    if (at < 0) return [report('', texts.missingCall(tool, canonicalJson(input)))];
+    if (at < 0) return [report('', `it has no call of '${tool}' with the input ${canonicalJson(input)}`)];
     left.splice(at, 1);
     return [];
   });
-  const needless = left.map(({ tool, index }) => report(`/interactions/${index}`, texts.needlessCall(tool)));
+  const needless = left.map(({ tool, index }) =>
+    report(`/interactions/${index}`, `a call of '${tool}' is not in the configuration`),
+  );
   return [...missing, ...needless];
+}
+
+/** A call that the configuration has recorded. */
+export interface PlannedCall {
+  readonly tool: string;
+  readonly input: JsonObject;
+  /** Its index among the calls of the tool. */
+  readonly index: number;
+}
+
+/** The calls of `record` of a server, in their order. */
+export function plannedCalls({ record = {} }: UpstreamServer): readonly PlannedCall[] {
+  return Object.entries(record).flatMap(([tool, inputs]) =>
+    inputs.map((input, index) => ({ tool, input: input as JsonObject, index })),
+  );
 }

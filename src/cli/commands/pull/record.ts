@@ -19,8 +19,7 @@ import {
 } from '../../../runtime/upstream/cassette.js';
 import { UpstreamError, type UpstreamPort, type UpstreamTool } from '../../../runtime/upstream/port.js';
 import { texts } from '../../command-line.js';
-import { checkCassette } from './check-cassette.js';
-import { type PlannedCall, plannedCalls } from './planned-calls.js';
+import { checkCassette, type PlannedCall, plannedCalls } from './check-cassette.js';
 
 export interface RecordRequest extends PullRequest {
   readonly upstream: UpstreamPort;
@@ -97,7 +96,11 @@ async function refusals(
       continue;
     }
     if (index === 0 && !allowsWrites && known.annotations?.readOnlyHint !== true)
-      refuse([], 'it has no `readOnlyHint`, so that it may change something', texts.allowWrites);
+      refuse(
+        [],
+        'it has no `readOnlyHint`, so that it may change something',
+        'add `--allow-writes` to call it all the same',
+      );
     for (const { pointer, message } of await inputProblems(known, input, schemas))
       refuse([index, ...segmentsOf(pointer)], message);
   }

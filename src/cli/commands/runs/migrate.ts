@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-import type { Mapping } from '../../../runtime/engine/migration/rename.js';
+import type { Mapping } from '../../../runtime/engine/migration/migrate-rows.js';
 import {
   judgeMove,
   type MoveOutcome,

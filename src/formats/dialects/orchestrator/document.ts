@@ -1,17 +1,18 @@
 import { defined } from '../../../graph/defined.js';
 import type { Domain } from '../../../graph/domain.js';
+import type { DictEntry, Expr, RefExpr } from '../../../graph/expression/tree.js';
 import { GRAPH_VERSION, type Graph } from '../../../graph/model.js';
 import { isValidName, nearestName } from '../../../graph/names.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
-import type { LocatedEntry, LocatedMap } from '../../text/located.js';
+import type { Located, LocatedEntry, LocatedMap } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import type { LoweredDocument } from '../dialect.js';
 import { expectMap, Fields, textsOf } from '../fields.js';
-import { lowerScope } from './lower-nodes.js';
+import { type LoweredScope, lowerScope } from './lower-nodes.js';
 import { Namespace } from './namespace.js';
+import { hasResult } from './node-kinds.js';
 import { NodeReader, type NodeSpec, type ScopeSpec } from './node-specs.js';
 import { lowerParameters } from './parameters.js';
-import { lowerResult } from './results.js';
 import { WrittenRoutes } from './routes.js';
 
 /** `$schema` is for editors. */
@@ -57,7 +58,7 @@ function domainOf(reports: Reports, fields: Fields): Domain {
 function versionOf(reports: Reports, fields: Fields): string {
   const version = fields.value('version');
   if (version?.kind === 'number') {
-    reports.report('SW5009', version, { written: version.written });
+    reports.report('SW5009', version, { text: version.written });
     return '0.0.0';
   }
   return fields.text('version')?.value ?? '0.0.0';
@@ -115,7 +116,7 @@ function exposureOf(reports: Reports, fields: Fields): Graph['expose'] {
     const known = EXPOSURES.find((each) => each === text.value);
     if (known !== undefined) return known;
     const suggestion = nearestName(text.value, EXPOSURES);
-    reports.report('SW5021', text, { what, value: text.value, known: EXPOSURES, suggestion });
+    reports.report('SW5021', text, { what, value: text.value, candidates: EXPOSURES, suggestion });
     return [];
   });
 }
@@ -158,4 +159,57 @@ function routesByScope(): (scope: ScopeSpec) => WrittenRoutes {
     known.set(scope, routes);
     return routes;
   };
+}
+
+/** What a workflow returns. */
+interface WrittenResult {
+  /** Its value `returns`. */
+  readonly returns: Located | undefined;
+  readonly references: ReferenceLowering;
+  readonly scope: ScopeSpec;
+  readonly lowered: LoweredScope;
+  readonly routes: WrittenRoutes;
+  /** The workflow. */
+  readonly name: string;
+  readonly at: Located;
+}
+
+/**
+ * Makes the result of a workflow. Without `returns` it is made of the nodes that no other node uses: the result of the
+ * one that ran, an object of several, or null.
+ */
+function lowerResult(
+  reports: Reports,
+  { returns, references, scope, lowered, routes, name, at }: WrittenResult,
+): Expr | undefined {
+  if (returns !== undefined) return references.value(returns);
+  const sinks = sinksIn(scope, lowered);
+  const [first, ...others] = sinks;
+  if (first === undefined) return undefined;
+  if (others.length === 0) {
+    const none: Expr = { kind: 'literal', value: null };
+    return { kind: 'call', fn: 'coalesce', args: [resultOf(first), none] };
+  }
+  const areAlternatives = others.every((each) => routes.areExclusive(first, each));
+  if (!areAlternatives) reports.report('SW5032', at, { workflow: name, sinks: sinks.map(({ id }) => id) });
+  const entries = sinks.map(
+    (node): DictEntry => ({ key: node.output?.value ?? node.id, value: resultOf(node) }),
+  );
+  return { kind: 'call', fn: 'soleEntry', args: [{ kind: 'dict', entries }] };
+}
+
+function resultOf({ id }: NodeSpec): RefExpr {
+  return { kind: 'ref', root: 'steps', path: [id], find: 'optional' };
+}
+
+/** The nodes with a result that no other node waits for. */
+function sinksIn(scope: ScopeSpec, { written, dependencies }: LoweredScope): NodeSpec[] {
+  const used = new Set(written.flatMap(({ after }) => after));
+  for (const [index, edges] of dependencies.data.entries()) {
+    // What undoes a node does not use its result.
+    if (written[index]?.kind === 'compensate') continue;
+    for (const { source } of edges) used.add(written[source]?.id ?? '');
+  }
+  const lowered = new Set(written.map(({ id }) => id));
+  return scope.nodes.filter(({ id, kind }) => hasResult(kind) && lowered.has(id) && !used.has(id));
 }

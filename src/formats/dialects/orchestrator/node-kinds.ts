@@ -105,7 +105,7 @@ export function kindOfNode(
   if (type !== undefined && known === undefined) {
     const suggestion = nearestName(type.value, SPEC_KINDS);
     const what = `\`type\` of node \`${id}\``;
-    reports.report('SW5021', type, { what, value: type.value, known: SPEC_KINDS, suggestion });
+    reports.report('SW5021', type, { what, value: type.value, candidates: SPEC_KINDS, suggestion });
     return undefined;
   }
   const others = marked.filter((kind) => kind !== known);

@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import type { Node, OnError, Retry } from '../../../graph/kinds/node.js';
-import { retryOfWritten } from '../../../graph/limits.js';
+import { retryFromAttempts } from '../../../graph/limits.js';
 import { describeLocated, type Located } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import { Fields } from '../fields.js';
@@ -30,7 +30,7 @@ export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onErro
     return fallback;
   }
   if (extra === undefined || extra === 0) return fallback;
-  const retry = retryOfWritten({
+  const retry = retryFromAttempts({
     attempts: extra + 1,
     ...defined({ delayMs, backoff, jitter }),
   });
@@ -65,7 +65,7 @@ function reportRange(
   reports.report('SW5006', at, {
     what: `\`retry\` of node \`${spec.id}\``,
     expected: 'a whole number of further attempts',
-    found: String(value),
+    actual: String(value),
   });
 }
 
@@ -93,7 +93,7 @@ export function durationOf(reports: Reports, value: Located, what: string): numb
   if (found !== undefined) return found;
   const expected = 'milliseconds, or a time such as `30s`';
   const said = value.kind === 'text' ? `\`${value.value}\`` : describeLocated(value);
-  reports.report('SW5006', value, { what, expected, found: said });
+  reports.report('SW5006', value, { what, expected, actual: said });
   return undefined;
 }
 

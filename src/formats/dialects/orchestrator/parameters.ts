@@ -82,7 +82,7 @@ function lowerParameter(reports: Reports, { key, value }: LocatedEntry): Input |
       reports.report('SW5006', given, {
         what: `\`default\` of ${where}`,
         expected: 'a value of its type',
-        found: `${JSON.stringify(fallback)} (${misfit.message ?? 'it does not fit'})`,
+        actual: `${JSON.stringify(fallback)} (${misfit.message ?? 'it does not fit'})`,
       });
   }
   const title = fields.text('title')?.value;
@@ -118,7 +118,7 @@ function schemaOf(reports: Reports, fields: Fields): JsonSchema {
   const [fault] = schemas.faults(schema);
   if (fault === undefined) return schema;
   const found = `\`${fault.pointer}\`: ${fault.problem}`;
-  reports.report('SW5006', fields.map, { what: fields.where, expected: 'a type', found });
+  reports.report('SW5006', fields.map, { what: fields.where, expected: 'a type', actual: found });
   return {};
 }
 
@@ -134,7 +134,12 @@ function typeOf(reports: Reports, type: LocatedText | undefined, where: string):
   if (found !== undefined) return found;
   const known = Object.keys(TYPES);
   const suggestion = nearestName(type.value, known);
-  reports.report('SW5021', type, { what: `\`type\` of ${where}`, value: type.value, known, suggestion });
+  reports.report('SW5021', type, {
+    what: `\`type\` of ${where}`,
+    value: type.value,
+    candidates: known,
+    suggestion,
+  });
   return {};
 }
 

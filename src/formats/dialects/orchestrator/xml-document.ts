@@ -1,8 +1,9 @@
-import type { Json } from '../../../graph/json.js';
 import { nearestName } from '../../../graph/names.js';
 import type { Located, LocatedEntry, LocatedMap, LocatedText } from '../../text/located.js';
+import { SourceText } from '../../text/located.js';
+import { readJson } from '../../text/read-json.js';
 import type { XmlAttribute, XmlElement, XmlMapping } from '../../text/read-xml.js';
-import { MapEntries, type Reports } from '../../text/reading.js';
+import { FILE_LIMITS, MapEntries, type Reports } from '../../text/reading.js';
 
 /** How the text of an attribute is read. */
 type AttributeType = 'text' | 'number' | 'boolean' | 'names';
@@ -152,7 +153,7 @@ class XmlDocument {
       this.#reports.report('SW5005', element, {
         key: `<${name}>`,
         where,
-        known: expected.map((each) => `<${each}>`),
+        candidates: expected.map((each) => `<${each}>`),
         suggestion: suggestion && `<${suggestion}>`,
       });
       return false;
@@ -167,7 +168,12 @@ class XmlDocument {
     const key = name.value;
     if (known.includes(key) || key.startsWith('x-')) return;
     const where = `\`<${element.name}>\``;
-    this.#reports.report('SW5005', name, { key, where, known, suggestion: nearestName(key, known) });
+    this.#reports.report('SW5005', name, {
+      key,
+      where,
+      candidates: known,
+      suggestion: nearestName(key, known),
+    });
   }
 
   #workflow(element: XmlElement): LocatedMap {
@@ -314,7 +320,7 @@ class XmlDocument {
     if (given.length > 1) {
       const expected = 'one of `value`, `json` and nested `<arg>`';
       const found = 'several of them';
-      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, found });
+      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, actual: found });
     }
     if (value !== undefined) return value;
     if (json !== undefined) return this.#json(json);
@@ -322,17 +328,15 @@ class XmlDocument {
   }
 
   #json(text: LocatedText): Located {
-    try {
-      return locatedJson(JSON.parse(text.value) as Json, text);
-    } catch (error) {
-      if (!(error instanceof SyntaxError) && !(error instanceof DeepJsonError)) throw error;
-      this.#reports.report('SW5006', text, {
-        what: '`json` of `<arg>`',
-        expected: `JSON of at most ${MAX_JSON_DEPTH} levels`,
-        found: `\`${text.value}\``,
-      });
-      return text;
-    }
+    const limits = { ...FILE_LIMITS, depth: MAX_JSON_DEPTH };
+    const { root } = readJson(new SourceText(this.#reports.source.file, text.value), limits);
+    if (root !== undefined) return relocated(root, text);
+    this.#reports.report('SW5006', text, {
+      what: '`json` of `<arg>`',
+      expected: `JSON of at most ${MAX_JSON_DEPTH} levels, with each key once`,
+      actual: `\`${text.value}\``,
+    });
+    return text;
   }
 
   #renamed(element: XmlElement, attribute: string, key: string): LocatedEntry[] {
@@ -451,30 +455,28 @@ function nothing({ start, end }: XmlElement): Located {
 /** How deep values of `json` may be nested. */
 const MAX_JSON_DEPTH = 32;
 
-class DeepJsonError extends Error {}
-
-/** A value of JSON at the place of the text that holds it. @throws DeepJsonError for one that is nested too deep. */
-function locatedJson(value: Json, text: LocatedText, depth = 0): Located {
-  if (depth > MAX_JSON_DEPTH) throw new DeepJsonError();
-  const { start, end, pointer } = text;
-  const at = { start, end, pointer };
-  if (value === null) return { kind: 'null', value, written: 'null', ...at };
-  if (Array.isArray(value))
-    return { kind: 'list', items: value.map((item: Json) => locatedJson(item, text, depth + 1)), ...at };
-  switch (typeof value) {
-    case 'string':
-      return { kind: 'text', value, offsetAt: () => start, ...at };
-    case 'number':
-      return { kind: 'number', value, written: String(value), ...at };
-    case 'boolean':
-      return { kind: 'boolean', value, written: String(value), ...at };
+/** A value of the text of an attribute, at its place in the file. */
+function relocated(value: Located, text: LocatedText): Located {
+  const { pointer } = text;
+  const at = { start: text.offsetAt(value.start), end: text.offsetAt(value.end), pointer };
+  switch (value.kind) {
+    case 'text':
+      return relocatedText(value, text);
+    case 'list':
+      return { ...value, ...at, items: value.items.map((item) => relocated(item, text)) };
+    case 'map': {
+      const entries = value.entries.map(({ key, value: part }) => ({
+        key: relocatedText(key, text),
+        value: relocated(part, text),
+      }));
+      return { ...value, ...at, entries };
+    }
     default:
-      return {
-        kind: 'map',
-        entries: Object.entries(value).map(([key, part]) =>
-          entry({ ...text, value: key }, locatedJson(part as Json, text, depth + 1)),
-        ),
-        ...at,
-      };
+      return { ...value, ...at };
   }
+}
+
+function relocatedText({ value, start, end, offsetAt }: LocatedText, text: LocatedText): LocatedText {
+  const at = { start: text.offsetAt(start), end: text.offsetAt(end), pointer: text.pointer };
+  return { kind: 'text', value, ...at, offsetAt: (index) => text.offsetAt(offsetAt(index)) };
 }

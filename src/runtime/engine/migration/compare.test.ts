@@ -6,8 +6,7 @@ import { ask, back, body, branch, field, foreach, parallel, set, undo, wait } fr
 import { again, call, chain, compute, done, graph, lit, Run, step, stop } from '../graph.fixture.js';
 import { snapshot } from '../snapshot.js';
 import { compare } from './compare.js';
-import { migrateRows } from './migrate-rows.js';
-import { mappingFaults, renamedRun } from './rename.js';
+import { mappingFaults, migrateRows, renamedRun } from './migrate-rows.js';
 
 const verdictOf = (run: Run, to: Graph) => compare(run.plan, planOf(to), run.state);
 const reasonsOf = (run: Run, to: Graph) => {

@@ -1,19 +1,28 @@
-import { canonicalJson } from '../../../graph/canonical.js';
+import { canonicalGraph, canonicalJson, canonicalNode } from '../../../graph/canonical.js';
 import type { Json } from '../../../graph/json.js';
 import { isFailFast } from '../../../graph/limits.js';
 import type { Graph } from '../../../graph/model.js';
-import { nodesOf } from '../../../graph/nodes.js';
+import { bodiesOf, nodesOf, withBodies } from '../../../graph/nodes.js';
 import { nodeKey, parseNodeKey } from '../../../plan/instances.js';
-import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../../../plan/plan.js';
+import {
+  type Plan,
+  type PlannedNode,
+  rollsBack,
+  type ScopePlan,
+  type WorkflowPlan,
+} from '../../../plan/plan.js';
 import { isUndoing } from '../fork.js';
 import { commandsOf } from '../read.js';
 import type { ContainerRecord, NodeRecord, ScopeRecord } from '../records.js';
 import type { RunState } from '../state.js';
-import { hasSameEdges, isSelectedAlike, NodeComparison } from './compare-nodes.js';
-import { migrateRows, startsIn } from './migrate-rows.js';
-import { type Mapping, mappingFaults, renamedRun } from './rename.js';
-import { lateStarts } from './trial.js';
-import type { MigrationReason, Obstacle, Verdict } from './verdict.js';
+import {
+  lateStarts,
+  type Mapping,
+  mappingFaults,
+  migrateRows,
+  renamedRun,
+  startsIn,
+} from './migrate-rows.js';
 
 /**
  * Compares the graph of a run with another one, by the run's state: whether the run can go on with the other graph as if it
@@ -126,7 +135,7 @@ function keepsState({ state: before = [] }: Graph, { state: after = [] }: Graph)
 /** Whether the other graph reads a failure of a node, or of one inside it, that this run has not kept. */
 function lacksError(node: NodeRecord, other: PlannedNode): boolean {
   const { planned, isSettled, status, container } = node;
-  if (isSettled && !planned.isErrorRead && other.isErrorRead) {
+  if (isSettled && !planned.readsError && other.readsError) {
     if (status === 'failed' || (status === 'succeeded' && planned.node.onError !== undefined)) return true;
   }
   // Only a workflow itself reads how its nodes settled.
@@ -271,4 +280,144 @@ class Walk {
 /** Whether a `goto` has jumped: it is pending again. */
 function isJumping({ details }: NodeRecord): boolean {
   return details.jumps > 0;
+}
+
+/** Why a run cannot move to another graph. */
+export type Obstacle =
+  /** The graph cannot run, or has another name. */
+  | 'graph'
+  /** The run is over. */
+  | 'over'
+  /** What the run did is being undone, or was to be. */
+  | 'undoing'
+  /** A call, a read or a function has not returned. */
+  | 'call_in_flight'
+  /** A call has an unknown outcome, or may still return although it was abandoned. */
+  | 'unknown_outcome'
+  /** A transition has not finished its work. */
+  | 'unfinished'
+  /** The inputs of the workflow were changed. */
+  | 'inputs'
+  /** A field of the state was changed or removed. */
+  | 'state'
+  /** An option of the whole workflow was changed. */
+  | 'option'
+  /** Questions are put to callers other than the owner of the run, and were not before. */
+  | 'answerers'
+  /** The graph has secrets, which the store would keep unencrypted. */
+  | 'secrets'
+  /** A node that has started was removed, or has another id. */
+  | 'removed'
+  /** A node that has started is in another scope. */
+  | 'moved'
+  /** A node that has started was changed, or something inside it that has run. */
+  | 'changed'
+  /** A node that has started waits for other nodes, or is selected by others. */
+  | 'edges'
+  /** A node that a `goto` started over, or of an earlier attempt, was changed. */
+  | 'ran_before'
+  /** A node is new where nothing starts any more. */
+  | 'scope_ended'
+  /** A new run would have started the node before others, and that could have changed them. */
+  | 'too_late';
+
+/** An obstacle at a node, by its key. */
+export interface MigrationReason {
+  /** Missing for the run as a whole. */
+  readonly node?: string;
+  readonly reason: Obstacle;
+}
+
+/** Whether a run can move to another graph. */
+export type Verdict =
+  /** `starts` are the keys of nodes that start at once. */
+  | { readonly kind: 'safe'; readonly starts: readonly string[] }
+  /** It could with these new ids of settled nodes, by the old ones. */
+  | { readonly kind: 'needsMapping'; readonly mapping: ReadonlyMap<string, string> }
+  | { readonly kind: 'stays'; readonly reasons: readonly MigrationReason[] };
+
+/** Compares the nodes of two plans. Keeps what it has found of each graph that they run. */
+export class NodeComparison {
+  readonly #from: Plan;
+  readonly #to: Plan;
+  readonly #tasks = new Map<string, boolean>();
+
+  constructor(from: Plan, to: Plan) {
+    this.#from = from;
+    this.#to = to;
+  }
+
+  /** Whether two nodes are the same but for what is inside their bodies. */
+  hasSameHeader(one: PlannedNode, other: PlannedNode): boolean {
+    return header(one) === header(other);
+  }
+
+  /** Whether two nodes and everything that they run are the same. */
+  isSame(one: PlannedNode, other: PlannedNode): boolean {
+    if (canonicalNode(one.node) !== canonicalNode(other.node)) return false;
+    return nodesOf({ nodes: [one.node] }).every(
+      (node) => node.kind !== 'workflow' || this.hasSameTask(node.workflow),
+    );
+  }
+
+  /** Whether a body and everything that it runs are the same. */
+  hasSameBody(one: PlannedNode, other: PlannedNode, part: number): boolean {
+    const [a, b] = [one, other].map(({ node }) => bodiesOf(node)[node.kind === 'foreach' ? 0 : part]);
+    if (a === undefined || b === undefined) return a === b;
+    const wrap = ({ scope }: typeof a): Graph =>
+      ({ nodes: scope.nodes, value: scope.value }) as unknown as Graph;
+    if (canonicalGraph(wrap(a)) !== canonicalGraph(wrap(b))) return false;
+    return nodesOf(a.scope).every((node) => node.kind !== 'workflow' || this.hasSameTask(node.workflow));
+  }
+
+  /** Whether a workflow that nodes run is the same, with all that it runs. */
+  hasSameTask(name: string): boolean {
+    const known = this.#tasks.get(name);
+    if (known !== undefined) return known;
+    // A workflow may run itself.
+    this.#tasks.set(name, true);
+    const [one, other] = [this.#from, this.#to].map(({ tasks }) => tasks.get(name)?.graph);
+    const isSame =
+      one !== undefined &&
+      other !== undefined &&
+      canonicalGraph(one) === canonicalGraph(other) &&
+      nodesOf(one).every((node) => node.kind !== 'workflow' || this.hasSameTask(node.workflow));
+    this.#tasks.set(name, isSame);
+    return isSame;
+  }
+}
+
+/** Whether two nodes wait for the same nodes, and are selected by the same. */
+export function hasSameEdges(one: PlannedNode, other: PlannedNode): boolean {
+  return (
+    isSelectedAlike(one, other) &&
+    (['after', 'sources', 'orders', 'joins', 'needs', 'slice'] as const).every((edge) =>
+      isSameList(one[edge], other[edge]),
+    ) &&
+    one.compensations.every(({ refersTo }, index) =>
+      isSameList(refersTo, other.compensations[index]?.refersTo ?? []),
+    ) &&
+    (!rollsBack(one.node) ||
+      (one.isRepeatable === other.isRepeatable && one.mayStartOver === other.mayStartOver))
+  );
+}
+
+/** Whether two nodes are selected by the same nodes. */
+export function isSelectedAlike(one: PlannedNode, other: PlannedNode): boolean {
+  return (
+    one.needsSelection === other.needsSelection &&
+    isSameList(one.selectors, other.selectors) &&
+    isSameList(one.routers, other.routers)
+  );
+}
+
+type Nodes = readonly (PlannedNode | undefined)[];
+
+function isSameList(one: Nodes, other: Nodes): boolean {
+  const ids = (nodes: Nodes): string => JSON.stringify(nodes.map((each) => each?.node.id ?? null).sort());
+  return one.length === other.length && ids(one) === ids(other);
+}
+
+function header({ node }: PlannedNode): string {
+  return canonicalNode(withBodies(node, () => ({ nodes: [] })));
 }

@@ -141,8 +141,8 @@ function ownPage(server: StepwrightServer, { method }: Listing, cursor: string |
 }
 
 function itemsIn(page: Result, { items }: Listing): readonly Readonly<Record<string, unknown>>[] {
-  const found = page[items];
-  return Array.isArray(found) ? found.filter(isJsonObject) : [];
+  const list = page[items];
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
 }
 
 /** The names that the server and the registry both have. */
@@ -259,6 +259,6 @@ function joined(own: Handler, theirs: Handler | undefined, items: string): Handl
 }
 
 function listIn(page: Result | undefined, items: string): readonly unknown[] {
-  const found = page?.[items];
-  return Array.isArray(found) ? found : [];
+  const list = page?.[items];
+  return Array.isArray(list) ? list : [];
 }

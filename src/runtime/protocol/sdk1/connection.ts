@@ -9,15 +9,13 @@ import type {
 import type { AuthInfo } from '../../../decorators/context.js';
 import { defined } from '../../../graph/defined.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
-import { ConnectionClosed, type RequestContext } from '../../runs/request.js';
-
+import { ConnectionClosed, noProgress, type RequestContext } from '../../runs/request.js';
 import { InFlight, RequestSignal } from '../../server/requests/limits.js';
 import type { StepwrightServer } from '../../server/stepwright-server.js';
 import { faultCodes, ProtocolFault } from '../../server/wire.js';
 import { thrownReport } from '../../tools/exceptions.js';
 import { encodedLog, type Log } from '../../tools/log.js';
 import type { ObservedRequest } from '../../tools/telemetry.js';
-import { noProgress } from '../../trace/report-progress.js';
 import { answerRequest, isMethod } from '../../transports/answer-request.js';
 import type { Connection, ConnectionSettings, ServerTransport } from '../../transports/protocol-adapter.js';
 import { ConnectedClient } from './peer.js';
@@ -135,8 +133,8 @@ export function requestHandler(
       );
     } finally {
       endTurn?.();
-      const sent = end();
-      if (sent !== undefined) await sent;
+      const flushed = end();
+      if (flushed !== undefined) await flushed;
       inFlight.end();
     }
   };
@@ -208,7 +206,7 @@ function progressOf(extra: Extra, log: OpenRequest['log']) {
   const progressToken = extra._meta?.progressToken;
   if (progressToken === undefined) return undefined;
   let open = true;
-  const sent: Promise<void>[] = [];
+  const sending: Promise<void>[] = [];
   const progress: RequestContext['progress'] = (progress, total, message) => {
     if (!open || !Number.isFinite(progress)) return;
     const params = {
@@ -217,7 +215,7 @@ function progressOf(extra: Extra, log: OpenRequest['log']) {
       ...(total === undefined || !Number.isFinite(total) ? {} : { total }),
       ...(message === undefined ? {} : { message: oneLine(String(message)) }),
     };
-    sent.push(
+    sending.push(
       extra
         .sendNotification({ method: 'notifications/progress', params })
         .catch((error: unknown) =>
@@ -227,8 +225,8 @@ function progressOf(extra: Extra, log: OpenRequest['log']) {
   };
   const end = async (): Promise<void> => {
     open = false;
-    if (sent.length === 0) return;
-    await Promise.all(sent);
+    if (sending.length === 0) return;
+    await Promise.all(sending);
     // Clients forget the token when the answer comes: progress that arrives in one chunk with it is lost to them.
     await turn();
   };

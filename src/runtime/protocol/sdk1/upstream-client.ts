@@ -14,7 +14,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
-import { HINTS_META } from '../../../infer/read-tools.js';
+import { HINTS_META } from '../../../infer/tool.js';
 import type { UpstreamServer } from '../../upstream/config.js';
 import {
   type UpstreamCall,
@@ -146,14 +146,14 @@ class ClientConnection implements UpstreamConnection {
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const params = defined({ cursor });
       const options = { signal, timeout: CONNECT_TIMEOUT_MS };
-      const found = await this.client
+      const listing = await this.client
         .request({ method: 'tools/list', params }, ListToolsResultSchema, options)
         .catch(async (error: unknown) => {
           if (signal.aborted) throw signal.reason;
           throw await this.#failure(error, 'tools/list');
         });
-      tools.push(...found.tools.map((tool) => plainTool(tool as unknown as Loose<UpstreamTool>)));
-      cursor = found.nextCursor;
+      tools.push(...listing.tools.map((tool) => plainTool(tool as unknown as Loose<UpstreamTool>)));
+      cursor = listing.nextCursor;
       if (cursor === undefined) break;
     }
     const { name = this.request.name, version = '' } = this.client.getServerVersion() ?? {};
@@ -173,8 +173,8 @@ class ClientConnection implements UpstreamConnection {
     }
     if (isUnsent(error) || error instanceof NoTokenError)
       return new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(name, why));
-    const lost = upstreamTexts.lost(name, tool, await this.endText());
-    return new UpstreamError('E_UPSTREAM_LOST', lost, { outcomeUnknown: true });
+    const text = upstreamTexts.lost(name, tool, await this.endText());
+    return new UpstreamError('E_UPSTREAM_LOST', text, { outcomeUnknown: true });
   }
 }
 

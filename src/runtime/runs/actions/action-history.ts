@@ -1,6 +1,7 @@
 import type { Answerer } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
@@ -8,8 +9,8 @@ import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/tables.js';
 import type { LiveRun } from '../run/live-run.js';
 import type { RunAnswer, RunWarning } from '../run-store.js';
-import { runTexts } from '../run-texts.js';
 import type { HostRow } from '../store/journal.js';
+import { answerTexts, listed } from './answer-texts.js';
 import type { PendingAction } from './elicitation.js';
 
 /** What became of an action that was opened once. Plain JSON. */
@@ -188,10 +189,18 @@ export class ActionHistory {
     const open = [...run.asks.values()].map(({ id }) => id);
     const details = { open_actions: open };
     if (known === undefined)
-      return refused('UNKNOWN_ACTION', runTexts.unknownAction(actionId, open), details);
+      return refused(
+        'UNKNOWN_ACTION',
+        `The run has no action '${clip(actionId)}'. Open are: ${listed(open)}. Nothing was consumed.`,
+        details,
+      );
     return known.hasExpired
-      ? refused('ACTION_EXPIRED', runTexts.expired(actionId, open), details)
-      : refused('ACTION_CANCELLED', runTexts.closed(actionId, open), details);
+      ? refused(
+          'ACTION_EXPIRED',
+          `Action '${clip(actionId)}' has expired: its time limit has passed. Open are: ${listed(open)}.`,
+          details,
+        )
+      : refused('ACTION_CANCELLED', answerTexts.closed(actionId, open), details);
   }
 
   #chooseOnly(run: Open, now: number): Choice {
@@ -199,7 +208,11 @@ export class ActionHistory {
     const [only, ...others] = pendingActions;
     if (others.length > 0) {
       const open = pendingActions.map(({ id }) => id);
-      return refused('AMBIGUOUS_ACTION', runTexts.ambiguous(open), { open_actions: open });
+      return refused(
+        'AMBIGUOUS_ACTION',
+        `${open.length} actions are open: say which one by action_id. Open are ${listed(open)}.`,
+        { open_actions: open },
+      );
     }
     if (only !== undefined) return { kind: 'pending', pending: only };
     for (const { id, mode, until } of this.#opened.values()) {
@@ -207,7 +220,9 @@ export class ActionHistory {
     }
     return refused(
       'NO_OPEN_ACTION',
-      run.isPaused === true ? runTexts.nothingOpenPaused : runTexts.nothingOpen,
+      run.isPaused === true
+        ? 'No action is open: the run is paused at a call whose outcome is not known, until an operator decides about it.'
+        : answerTexts.nothingOpen,
     );
   }
 }
@@ -220,7 +235,11 @@ export type Choice =
 
 function tooEarly(id: string, until = 0, now: number): Choice {
   const remaining = Math.max(0, until - now);
-  return refused('TOO_EARLY', runTexts.tooEarly(id, remaining), { action_id: id, remaining_ms: remaining });
+  return refused(
+    'TOO_EARLY',
+    `'${clip(id)}' waits for a time and is not answered: ${remaining} ms are left. Ask for the status then.`,
+    { action_id: id, remaining_ms: remaining },
+  );
 }
 
 function refused(code: RunTimeCode, message: string, details?: Failure['details']): Choice {

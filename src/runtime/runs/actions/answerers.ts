@@ -2,9 +2,9 @@ import type { Owner } from '../../../decorators/context.js';
 import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/nodes.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import { accessKey, isSameUser, rolesOf } from '../run/owner.js';
-import { runTexts } from '../run-texts.js';
 
 /** Who may answer a question, as its action has it. */
 type AnswerBy = readonly Answerer[] | undefined;
@@ -37,8 +37,8 @@ export function unanswerable(graph: Graph, owner: Owner, sources: RoleSources): 
     const who = describeAnswerers(answerBy);
     const message =
       owner.kind === 'anonymous' && sources.hasAuthentication
-        ? runTexts.anonymousOwner(step, who)
-        : runTexts.noRoles(step, who);
+        ? `The run was not started: only ${who} may answer its step '${clip(step)}', and a caller without a token cannot be distinguished from others. Send the request with a bearer token.`
+        : `The run was not started: only ${who} may answer its step '${clip(step)}', and no caller of this server has this role. Its operator gives roles with \`auth\` over HTTP, and with \`localRoles\` over stdio.`;
     return {
       code: 'E_NO_ROLES',
       message,

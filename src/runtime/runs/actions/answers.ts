@@ -4,7 +4,8 @@ import { describeAnswerers } from '../../../graph/answerers.js';
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
-import { oneLine } from '../../../graph/printable-text.js';
+import type { Graph } from '../../../graph/model.js';
+import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { AskMode, Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { maskedFailure } from '../../secrets/mask.js';
@@ -17,8 +18,8 @@ import type { Envelope } from '../run/envelope.js';
 import type { LiveRun } from '../run/live-run.js';
 import { ownerKey } from '../run/owner.js';
 import type { RunAnswer, RunWarning, Submission } from '../run-store.js';
-import { runTexts } from '../run-texts.js';
 import type { ActionHistory, ActionRecord, Open } from './action-history.js';
+import { answerTexts, listed } from './answer-texts.js';
 import { mayAnswer } from './answerers.js';
 import type { PendingAction } from './elicitation.js';
 
@@ -43,9 +44,9 @@ export function readAnswer(
   schemas: SchemaCompiler,
 ): ReadAnswer {
   if (error !== undefined)
-    return result === undefined ? readError(action, error) : refused(action, [runTexts.oneOfTwo]);
+    return result === undefined ? readError(action, error) : refused(action, [answerTexts.oneOfTwo]);
   if (result === undefined) {
-    return action.mode === 'info' ? value({ acknowledged: true }) : refused(action, [runTexts.oneOfTwo]);
+    return action.mode === 'info' ? value({ acknowledged: true }) : refused(action, [answerTexts.oneOfTwo]);
   }
   return readResult(action, result, schemas);
 }
@@ -88,13 +89,13 @@ function readResult(action: Action, result: Json, schemas: SchemaCompiler): Read
       problems = problemsOf(action, parsed, schemas);
     }
   } catch (fault) {
-    problems = [runTexts.brokenSchema(thrownText(fault))];
+    problems = [`what the step expects cannot be checked: ${clip(thrownText(fault))}`];
   }
   return refused(action, problems);
 }
 
 function problemsOf({ schema }: Action, candidate: Json, schemas: SchemaCompiler): string[] {
-  if (findProtoKey(candidate) !== undefined) return [runTexts.protoKey];
+  if (findProtoKey(candidate) !== undefined) return ['the key `__proto__` is not allowed'];
   return schemaProblems(schemas.check(schema, candidate), schema).map(({ message }) => message);
 }
 
@@ -121,7 +122,8 @@ const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 function readError(action: Action, error: Json): ReadAnswer {
   const read = failureIn(error);
-  if (read === undefined) return refused(action, [runTexts.errorShape]);
+  if (read === undefined)
+    return refused(action, ['`error` must be an object { code?, message } with a message in text']);
   const warnings = read.isText ? [stringified('error')] : [];
   return { ok: true, answer: { kind: 'failure', failure: read.failure }, warnings };
 }
@@ -150,7 +152,7 @@ function objectIn(text: string): Json | undefined {
 
 /** How a question is answered, in one sentence. */
 export function howToAnswer({ mode, options }: Pick<Action, 'mode' | 'options'>): string {
-  return mode === 'choice' ? runTexts.how.choice(options ?? []) : runTexts.how[mode];
+  return mode === 'choice' ? answerTexts.how.choice(options ?? []) : answerTexts.how[mode];
 }
 
 function value(answer: Json, warnings: readonly RunWarning[] = []): ReadAnswer {
@@ -158,11 +160,14 @@ function value(answer: Json, warnings: readonly RunWarning[] = []): ReadAnswer {
 }
 
 function stringified(member: 'result' | 'error'): RunWarning {
-  return { code: 'W_STRINGIFIED', message: runTexts.stringified(member) };
+  return {
+    code: 'W_STRINGIFIED',
+    message: `\`${member}\` came as text that holds JSON, and was read as such: send the JSON itself.`,
+  };
 }
 
 function refused(action: Action, problems: readonly string[]): ReadAnswer {
-  const message = runTexts.shape(problems.slice(0, 10), howToAnswer(action));
+  const message = answerTexts.shape(problems.slice(0, 10), howToAnswer(action));
   const details = { problems, schema: action.schema };
   return { ok: false, failure: { code: 'E_RESULT_SHAPE', message, details } };
 }
@@ -198,8 +203,13 @@ export interface AnsweredRun {
   readonly principal: Owner;
   /** Why it was cancelled, once it is over. */
   readonly error: Pick<Failure, 'message'> | undefined;
-  /** The envelope as soon as everything it tells is safe. */
+  readonly graph: Graph;
+  /** The envelope as soon as all that it shows is safe. */
   readonly safeEnvelope: Promise<Envelope>;
+  /** Calls back when the whole run is written. */
+  whenSafe(look: () => void): void;
+  /** Why a value cannot be what a call of a tool returned; nothing where it can. */
+  resultFailure(tool: string, value: Json): Failure | undefined;
 }
 
 /** Says what an answer of the owner comes to as the run is now. Nothing is consumed. */
@@ -212,11 +222,16 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
   const repeated = decideRepeated(run, open, submission, by);
   if (repeated !== undefined) return repeated;
   if (run.isCancelled) {
-    const message = runTexts.cancelled(run.id, run.error?.message ?? '');
+    const message = answerTexts.cancelled(run.id, run.error?.message ?? '');
     return rejected({ code: 'WORKFLOW_CANCELLED', message });
   }
   if (live === undefined || live.state.run.status !== 'running') {
-    const warnings = [{ code: 'W_NOT_USED', message: runTexts.notUsed(actionId) } as const];
+    const warnings = [
+      {
+        code: 'W_NOT_USED',
+        message: `The run had ended when this answer${actionId === undefined ? '' : ` to '${clip(actionId)}'`} arrived: it was not used.`,
+      } as const,
+    ];
     return told(
       run.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings })),
       warnings,
@@ -262,7 +277,7 @@ export function decideNamed(run: AnsweredRun, submission: Submission, by: Owner)
     return alreadySubmitted(actionId);
   const chosen = actions.choose(actionId, open, run.clock.now());
   if (chosen.kind === 'pending') return decideFor(run, chosen.pending, submission);
-  const closed = { code: 'ACTION_CANCELLED', message: runTexts.closed(actionId ?? '', []) };
+  const closed = { code: 'ACTION_CANCELLED', message: answerTexts.closed(actionId ?? '', []) };
   return rejected(chosen.kind === 'refused' ? chosen.failure : closed);
 }
 
@@ -280,13 +295,17 @@ function openFor({ live, principal }: AnsweredRun, by: Owner): Open {
 
 function notPermitted({ id, answerBy = [] }: Pick<ActionRecord, 'id' | 'answerBy'>): Decision {
   const details = { action_id: id, answer_by: answerBy.map((each) => ({ ...each })) };
-  const message = runTexts.notPermitted(id, describeAnswerers(answerBy));
+  const message = `Action '${clip(id)}' is not yours to answer: only ${describeAnswerers(answerBy)} may. Nothing was consumed, and the action is still open or was answered.`;
   return rejected({ code: 'NOT_PERMITTED', message, details });
 }
 
 function alreadySubmitted(action: string): Decision {
   const details = { action_id: action };
-  return rejected({ code: 'ALREADY_SUBMITTED', message: runTexts.alreadySubmitted(action), details });
+  return rejected({
+    code: 'ALREADY_SUBMITTED',
+    message: `Action '${clip(action)}' was answered before with another answer. The first answer counts.`,
+    details,
+  });
 }
 
 /** The same for an answer to this question. */
@@ -329,7 +348,7 @@ function decideRepeated(
     ? repeated
     : rejected({
         code: 'AMBIGUOUS_ACTION',
-        message: runTexts.repeatedOrNew(open),
+        message: `The same answer was accepted before, and may be meant for an action that is open now: say which one by action_id. Open are ${listed(open)}.`,
         details: { open_actions: open },
       });
 }
@@ -344,8 +363,8 @@ export function notTaken(pending: PendingAction, mask: RunMask): Failure {
   const { schema, ...shown } = shownAction(pending, mask);
   return {
     code: 'E_RESULT_SHAPE',
-    message: runTexts.shape([runTexts.notTaken], howToAnswer(shown)),
-    details: { problems: [runTexts.notTaken], schema },
+    message: answerTexts.shape([answerTexts.notTaken], howToAnswer(shown)),
+    details: { problems: [answerTexts.notTaken], schema },
   };
 }
 
@@ -353,7 +372,7 @@ export function notTaken(pending: PendingAction, mask: RunMask): Failure {
 function unfit({ mask }: Pick<AnsweredRun, 'mask'>, pending: PendingAction, failure: Failure): Failure {
   const shown = shownAction(pending, mask);
   if (shown.schema === pending.action.schema) return maskedFailure(failure, mask);
-  const message = runTexts.shape([], howToAnswer(shown));
+  const message = answerTexts.shape([], howToAnswer(shown));
   return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
 }
 

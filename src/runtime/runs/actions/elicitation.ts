@@ -12,7 +12,6 @@ import type { Action } from '../../engine/events.js';
 import type { Elicit, Elicited } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
 import type { Submission } from '../run-store.js';
-import { runTexts } from '../run-texts.js';
 
 /** An action that is open. */
 export interface PendingAction {
@@ -125,8 +124,8 @@ export class Elicitation {
     if (elicited.action !== 'accept') {
       const failure =
         elicited.action === 'decline'
-          ? { code: 'E_ASK_DECLINED', message: runTexts.declined }
-          : { code: 'E_ASK_CANCELLED', message: runTexts.dismissed };
+          ? { code: 'E_ASK_DECLINED', message: 'The user declined to answer.' }
+          : { code: 'E_ASK_CANCELLED', message: 'The user closed the question without an answer.' };
       this.#run.answer(pending, { failure });
       return;
     }

@@ -8,7 +8,6 @@ import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
 import type { SuppliedValue, ValuePort, ValueRequest } from '../run/values-in-flight.js';
-import { runTexts } from '../run-texts.js';
 
 /** What a step asks a model for. */
 export interface ModelRequest {
@@ -76,15 +75,19 @@ async function supplied(
     const checked = candidates.map((value) => ({ value, problems: problemsOf(value, schema, schemas) }));
     const fitting = checked.find(({ problems }) => problems.length === 0);
     if (fitting !== undefined) return { kind: 'value', value: fitting.value };
-    return { kind: 'unfit', problems: checked[0]?.problems ?? [runTexts.model.notJson] };
+    return { kind: 'unfit', problems: checked[0]?.problems ?? ['it is not JSON'] };
   } catch (fault) {
-    log(runTexts.model.failedLog(step, workflow, run, thrownText(fault)), {
+    const why = thrownText(fault);
+    log(`The model failed for step '${step}' of workflow '${workflow}' (run ${run}): ${why}`, {
       event: 'model.failed',
       run,
       workflow,
       node: step,
     });
-    return { kind: 'failure', failure: { code: 'E_MODEL_VALUE', message: runTexts.model.failed } };
+    return {
+      kind: 'failure',
+      failure: { code: 'E_MODEL_VALUE', message: 'The model could not be asked for the value.' },
+    };
   }
 }
 
@@ -96,7 +99,11 @@ async function sampledValues(
   sample: NonNullable<Peer['sample']>,
   { message, schema, signal, errors }: ValueRequest,
 ): Promise<readonly Json[]> {
-  const text = runTexts.model.sampling(message, jsonText(schema), errors);
+  const text = [
+    message,
+    `Answer with one JSON value, and nothing else. It fits this schema: ${jsonText(schema)}`,
+    ...(errors.length === 0 ? [] : [`The answer before did not fit: ${errors.join('; ')}`]),
+  ].join('\n\n');
   const content = { type: 'text', text };
   const request = { messages: [{ role: 'user', content }], maxTokens: MAX_TOKENS } as const;
   return candidatesIn(await sample(request, signal));

@@ -1,12 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
-import type { Clock } from '../run/clock.js';
 import type { Delivery } from '../run/inbox.js';
 import type { LiveRun } from '../run/live-run.js';
-import { runTexts } from '../run-texts.js';
 import type { InboxItem } from '../store/journal.js';
-import { refusal } from './answers.js';
+import { type AnsweredRun, refusal } from './answers.js';
 
 /** Who looks after a store: it has access to its file. */
 export interface Operator {
@@ -60,24 +59,16 @@ function isOutcome(given: Json | undefined): given is Json & Outcome {
   return given.kind === 'didNotHappen' || (given.kind === 'happened' && given.value !== undefined);
 }
 
-/** A run as a decision about one of its calls sees it. */
-export interface DecidedRun {
-  readonly live: LiveRun | undefined;
-  readonly clock: Clock;
-  /** Why a value cannot be what a call of a tool returned; nothing where it can. */
-  resultFailure(tool: string, value: Json): Failure | undefined;
-}
-
 /** A decision about a call, on its way into a run. */
 export class DecisionDelivery implements Delivery {
   readonly item: string;
-  readonly #run: DecidedRun;
+  readonly #run: AnsweredRun;
   readonly #command: Extract<OperatorCommand, { command: 'decide' | 'retry' }>;
   readonly #by: Operator;
   #failure: Failure | undefined;
 
   constructor(
-    run: DecidedRun,
+    run: AnsweredRun,
     item: string,
     command: Extract<OperatorCommand, { command: 'decide' | 'retry' }>,
     by: Operator,
@@ -119,5 +110,12 @@ export class DecisionDelivery implements Delivery {
 
 function notHeld(step: string, held: LiveRun['heldCalls']): Failure {
   const steps = held.map(({ node }) => node);
-  return { code: 'E_NOT_PAUSED', message: runTexts.notPaused(step, steps), details: { paused_steps: steps } };
+  return {
+    code: 'E_NOT_PAUSED',
+    message:
+      steps.length === 0
+        ? `No call of this run waits for a decision, also not that of step '${clip(step)}'. Nothing was done.`
+        : `The call of step '${clip(step)}' does not wait for a decision, but that of ${steps.map((each) => `'${clip(each)}'`).join(', ')} does. Nothing was done.`,
+    details: { paused_steps: steps },
+  };
 }

@@ -1,12 +1,11 @@
 import type { Owner } from '../../../decorators/context.js';
 import { type Json, unreachable } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { accessKey, answerId, ownerKey } from '../run/owner.js';
 import type { RunAnswer, Submission, ToAnswer } from '../run-store.js';
-import { runTexts } from '../run-texts.js';
+import { answerTexts } from './answer-texts.js';
 import { mayAnswer, restrictedQuestions } from './answerers.js';
 import {
   type AnsweredRun,
@@ -26,17 +25,11 @@ import type { Operator } from './operator-commands.js';
 /** An answer that a question takes. */
 type Fitting = Extract<Decision, { kind: 'fits' }>;
 
-/** What its questions need of a run. */
-interface AskingRun extends AnsweredRun {
-  readonly graph: Graph;
-  whenSafe(look: () => void): void;
-}
-
 /** The questions of a run: who sees and answers them, and what an answer comes to. */
 export class RunQuestions {
-  readonly #run: AskingRun;
+  readonly #run: AnsweredRun;
 
-  constructor(run: AskingRun) {
+  constructor(run: AnsweredRun) {
     this.#run = run;
   }
 
@@ -93,7 +86,7 @@ export class RunQuestions {
       case 'refused':
         return rejected(chosen.failure);
       case 'passed':
-        return rejected({ code: 'NO_OPEN_ACTION', message: runTexts.nothingOpen });
+        return rejected({ code: 'NO_OPEN_ACTION', message: answerTexts.nothingOpen });
       case 'pending':
         return decideFor(this.#run, chosen.pending, { result });
       default:

@@ -1,20 +1,18 @@
-import type { Json } from '../../../graph/json.js';
-import { isJsonObject } from '../../../graph/json.js';
+import { isJsonObject, type Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { planOf } from '../../../plan/compile.js';
 import { secretsOf } from '../../../plan/secrets.js';
 import type { Change } from '../../engine/contract.js';
-import { compare } from '../../engine/migration/compare.js';
-import { migrateRows } from '../../engine/migration/migrate-rows.js';
+import { compare, type Verdict } from '../../engine/migration/compare.js';
 import {
   type Mapping,
   type MappingFault,
   mappingFaults,
+  migrateRows,
   renamedKey,
   renamedRun,
-} from '../../engine/migration/rename.js';
-import type { Verdict } from '../../engine/migration/verdict.js';
+} from '../../engine/migration/migrate-rows.js';
 import { restore } from '../../engine/snapshot.js';
 import type { RunState } from '../../engine/state.js';
 import { runRow, runRowsIn } from '../run-store.js';

@@ -7,12 +7,13 @@ import { planOf } from '../../../plan/compile.js';
 import type { RunState } from '../../engine/contract.js';
 import type { Event, NodeStatus } from '../../engine/events.js';
 import { nodeOf } from '../../engine/identity.js';
-import { commandsOf, nodeRecord, remainsOf } from '../../engine/read.js';
+import { commandsOf, nodeRecord } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import { RunMask } from '../../secrets/run-mask.js';
 import { runRef } from '../../tools/port.js';
-import { ActionHistory } from '../actions/action-history.js';
+import { RunRecord } from '../actions/run-record.js';
+import { processClock } from '../run/clock.js';
 import { type Envelope, envelopeOf, type PausedStep } from '../run/envelope.js';
 import type { LiveStatus } from '../run/run-host.js';
 import { runRowsIn, type ShownArguments, shownArguments } from '../run-store.js';
@@ -127,21 +128,12 @@ export class StoredRunReader {
   }
 
   get #envelope(): Envelope {
-    const { hostRows } = this.#loaded;
     const state = this.#state;
-    const actions = new ActionHistory();
-    actions.reload(hostRows);
+    const record = new RunRecord(processClock);
+    record.reload(this.#loaded.hostRows);
     const paused = this.#paused;
-    return envelopeOf({
-      graph: this.#graph,
-      state,
-      mask: this.#mask,
-      liveStatus: paused.length > 0 ? 'asking' : statusOf(state),
-      paused,
-      openedAt: (action) => actions.get(action)?.at ?? state.run.startedAt,
-      remains: () => remainsOf(planOf(this.#graph), state),
-      forkedFrom: runRowsIn(hostRows).fork,
-    });
+    const liveStatus = paused.length > 0 ? 'asking' : statusOf(state);
+    return envelopeOf({ state, mask: this.#mask, record, liveStatus, paused });
   }
 
   /** Calls about which an operator decides. */
@@ -170,7 +162,7 @@ export class StoredRunReader {
 
   #value(event: Event, value: Json): Json {
     if (!('command' in event)) return this.#mask.json(value);
-    const given = this.#mask.given(value, event.command);
+    const given = this.#mask.callResult(value, event.command);
     const step = nodeOf(event.command);
     return step === undefined ? given : this.#mask.outputOf(step, given);
   }

@@ -5,6 +5,7 @@ import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../
 import type { Graph } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
 import { nodesOf } from '../../../graph/nodes.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { RunMask } from '../../secrets/run-mask.js';
@@ -19,7 +20,6 @@ import type {
 import type { Registry, ToolEntry } from '../../tools/registry.js';
 import { toolTexts } from '../../tools/tool-texts.js';
 import type { Toolset } from '../../tools/toolset.js';
-import { runTexts } from '../run-texts.js';
 
 /** What one call gives: a result, or a failure. */
 export type Stub = { readonly value: Json } | { readonly failure: Failure };
@@ -183,7 +183,7 @@ export class StubPort implements CallPort {
   async evaluate(...call: Parameters<CallPort['evaluate']>): Promise<EvaluationOutcome> {
     const { toolset } = this.#stubs;
     if (toolset === undefined) {
-      const message = runTexts.stubbedFunction(call[0].name);
+      const message = `Function '${clip(call[0].name)}' is not known here: name the registry it belongs to with \`--registry FILE\`.`;
       return { ok: false, failure: { code: 'E_FUNCTION_UNKNOWN', message } };
     }
     this.inFlight += 1;

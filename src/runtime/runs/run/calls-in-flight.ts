@@ -31,16 +31,17 @@ export interface SharedContext extends Pick<CallContext, 'requestId' | 'principa
   readonly modelPeer?: CallContext['peer'];
 }
 
-/** The run the calls belong to. */
+/** The run that calls and requests for values belong to. */
 export interface CallingRun {
   /** See `runRef`. */
   readonly ref: string;
   readonly workflow: string;
+  readonly clock: Clock;
   readonly telemetry: RunTelemetry | undefined;
   /** What must not be shown of a call. Asked once for a call, and only if something wants to know. */
-  readonly maskOf: (call: Call) => CallMask;
-  /** Gets the event that a call ended with, and its mask if the port asked for one. */
-  readonly returned: (event: Event, call: Call, mask: CallMask | undefined) => void;
+  maskOf(call: Call): CallMask;
+  /** Takes the event that a call ended with, and its mask if the port asked for one. */
+  returned(event: Event, call: Call, mask: CallMask | undefined): void;
 }
 
 /** The calls of a run that have not come back, each of which can be aborted. */
@@ -48,14 +49,12 @@ export class CallsInFlight {
   readonly #port: CallPort;
   readonly #run: CallingRun;
   readonly #shared: SharedContext;
-  readonly #clock: Clock;
   readonly #inFlight = new SmallMap<CallInFlight>();
 
-  constructor(port: CallPort, run: CallingRun, shared: SharedContext, clock: Clock) {
+  constructor(port: CallPort, run: CallingRun, shared: SharedContext) {
     this.#port = port;
     this.#run = run;
     this.#shared = shared;
-    this.#clock = clock;
   }
 
   /**
@@ -117,7 +116,7 @@ export class CallsInFlight {
 
   #eventOf(call: Call, outcome: Outcome): Event {
     try {
-      const at = this.#clock.now();
+      const at = this.#run.clock.now();
       const received = outcome.ok ? this.#received(outcome.value) : outcome;
       if (received.ok) return returnedEvent(call, at, received.value);
       const attempted = outcome.ok || !('attempted' in outcome) || outcome.attempted;
@@ -134,7 +133,7 @@ export class CallsInFlight {
       message: `The call broke inside the server: ${thrownText(fault)}`,
       ...(call.kind === 'evaluate' ? {} : { outcomeUnknown: true as const }),
     };
-    return failedEvent(call, this.#clock.now(), failure, true);
+    return failedEvent(call, this.#run.clock.now(), failure, true);
   }
 
   /** What a call is given: what the port does to it must not reach the state of the run. */

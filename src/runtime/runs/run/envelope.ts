@@ -12,18 +12,19 @@ import {
   outputOf,
   type Remains,
   refusedValues,
+  remainsOf,
   undoneCallsOf,
 } from '../../engine/read.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { jsonSize } from '../../tools/to-json.js';
-import { runTexts } from '../run-texts.js';
 import type { ForkOrigin } from '../store/host-rows.js';
 import type { LiveStatus } from './run-host.js';
 import {
   PARTIAL_LIMIT_BYTES,
   type RemainingEffects,
   remainingEffectsOf,
+  remainsForCaller,
   shownUndone,
   type UndoneCalls,
 } from './side-effects.js';
@@ -111,26 +112,34 @@ export interface EnvelopeAction {
   readonly expires_at?: string;
 }
 
-/** What an envelope is made of. */
-export interface RunView extends Omit<EndedRun, 'remains'> {
-  /** What a run that is over left behind: asked only of one. */
-  readonly remains: () => EndedRun['remains'];
+/** What an envelope is computed from: the rows of a run, and what a process knows of its calls. */
+export interface RunView {
+  readonly state: RunState;
+  readonly mask: RunMask;
+  /** What is kept of it beside its state. */
+  readonly record: RecordView;
+  /** Whether the run continues by itself. */
   readonly liveStatus: LiveStatus;
   readonly paused: readonly PausedStep[];
-  readonly forkedFrom?: ForkOrigin | undefined;
   /** Default: none. */
   readonly missingTools?: readonly string[];
-  /** When an action was opened, in ms since the epoch. */
-  readonly openedAt: (action: string) => number;
+  /** Whether only steps of workflows may call a tool. Default: none is private. */
+  readonly isPrivate?: (tool: string) => boolean;
+}
+
+interface RecordView {
+  readonly forkedFrom: ForkOrigin | undefined;
+  /** Every action that the run has opened. `at` is when, in ms since the epoch. */
+  readonly actions: { get(action: string): { readonly at: number } | undefined };
 }
 
 /** Makes the envelope of a run. */
 export function envelopeOf(view: RunView): Envelope {
-  const { graph, state, liveStatus, mask, missingTools = [], forkedFrom } = view;
+  const { state, liveStatus, mask, paused, missingTools = [], record } = view;
   const { id, graphHash, status, result, cancelling } = state.run;
   const head = {
-    ...{ workflow_id: id, definition: definitionOf(graph, graphHash) },
-    ...defined({ forked_from: forkedFrom }),
+    ...{ workflow_id: id, definition: definitionOf(state.plan.graph, graphHash) },
+    ...defined({ forked_from: record.forkedFrom }),
   };
   switch (status) {
     case 'running':
@@ -144,14 +153,14 @@ export function envelopeOf(view: RunView): Envelope {
         ...(cancelling === undefined ? {} : { cancelling: true }),
         // Of a run that waits, the actions are all there is.
         ...(liveStatus === 'busy' ? stepsInProgress(state) : {}),
-        ...(view.paused.length === 0 ? {} : { paused_steps: view.paused }),
+        ...(paused.length === 0 ? {} : { paused_steps: paused }),
         ...(missingTools.length === 0 ? {} : { missing_tools: missingTools }),
         actions,
         ...(isOne ? { action } : {}),
       };
     }
     case 'succeeded': {
-      const remains = remainingEffectsOf({ ...view, remains: view.remains() });
+      const remains = remainingEffectsOf({ mask, remains: remainsIn(view) });
       return {
         ...head,
         status: 'completed',
@@ -162,20 +171,25 @@ export function envelopeOf(view: RunView): Envelope {
     }
     case 'failed':
     case 'cancelled':
-      return { ...head, status, actions: [], error: errorOf({ ...view, remains: view.remains() }) };
+      return { ...head, status, actions: [], error: errorOf({ state, mask, remains: remainsIn(view) }) };
     default:
       return status satisfies never;
   }
+}
+
+/** What a run that is over left behind, for its caller. */
+function remainsIn({ state, isPrivate = () => false }: RunView): Remains {
+  return remainsForCaller(remainsOf(state.plan, state), isPrivate);
 }
 
 export function definitionOf({ name, version }: Graph, hash: string): Definition {
   return { name, ...defined({ version }), hash };
 }
 
-function openActions({ state, openedAt, mask }: RunView): EnvelopeAction[] {
+function openActions({ state, record, mask }: RunView): EnvelopeAction[] {
   const actions: EnvelopeAction[] = [];
   for (const command of commandsOf(state)) {
-    const opened = openedAt(command.id);
+    const opened = record.actions.get(command.id)?.at ?? state.run.startedAt;
     const head = { action_id: command.id, workflow_id: state.run.id, created_at: time(opened) };
     if (command.kind === 'requestAction') {
       const { message, mode, options, schema, answerBy } = mask.action(command.node, command.action);
@@ -199,7 +213,7 @@ function openActions({ state, openedAt, mask }: RunView): EnvelopeAction[] {
         ...head,
         step_id: command.node,
         type: 'wait',
-        parameters: { duration, message: runTexts.waitsUntil(time(command.dueAt)) },
+        parameters: { duration, message: `Goes on by itself at ${time(command.dueAt)}.` },
         resume_at: time(command.dueAt),
         ...(command.purpose === 'wait' ? {} : expiry(command.dueAt, opened)),
       });
@@ -280,7 +294,6 @@ export interface EnvelopeError extends RemainingEffects, UndoneCalls {
 
 /** A run that has ended. */
 interface EndedRun {
-  readonly graph: Graph;
   readonly state: RunState;
   readonly mask: RunMask;
   readonly remains: Remains;
@@ -311,11 +324,11 @@ const NO_FAILURE: Failure = { code: 'E_INTERNAL', message: 'The run ended withou
 
 type PartialOutputs = Pick<EnvelopeError, 'partial' | 'partial_omitted' | 'undone'>;
 
-function partialOf({ graph: { nodes }, state, mask, remains }: EndedRun): PartialOutputs {
+function partialOf({ state, mask, remains }: EndedRun): PartialOutputs {
   const partial: [string, Json][] = [];
   const omitted: string[] = [];
   const undone: string[] = [];
-  for (const node of nodes) {
+  for (const node of state.plan.graph.nodes) {
     const { id } = node;
     if (nodeRecord(state, id)?.status !== 'succeeded') continue;
     const value = outputOf(state, id);

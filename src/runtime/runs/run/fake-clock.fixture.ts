@@ -1,4 +1,4 @@
-import { SkippingClock } from './skipping-clock.js';
+import { SkippingClock } from './clock.js';
 
 /** A clock that moves only when a test moves it. */
 export class FakeClock extends SkippingClock {

@@ -66,14 +66,15 @@ export class JournalWriter {
     this.#epoch += 1;
   }
 
-  #onWritten({ releases }: EntryPart): void {
+  /** An entry claims the run, unless it releases it. */
+  #hold({ releases }: JournalEntry): void {
     this.#isHeld = true;
     if (releases === true) this.#onReleased();
   }
 
   /**
-   * Writes the next entry. Returns nothing where it is safe at once; else resolves when it is safe, or with the run as it
-   * was read back after a failure.
+   * Writes the next entry. Returns nothing where it is safe at once; else resolves when it is, or with the run as it was
+   * read back after a failure.
    *
    * @throws JournalConflictError where another process has written to the run.
    * @throws JournalFailedError where the run cannot be read back, and after {@link MAX_FAILED_WRITES} failures.
@@ -87,28 +88,22 @@ export class JournalWriter {
       ...(this.#seq === 0 ? { graph: this.#graph } : {}),
       ...part,
     };
-    const appended = this.journal.append(entry);
-    if (appended !== undefined) return this.#finish(entry, appended);
-    this.#onSafe(entry);
-    return undefined;
+    const append = this.journal.append(entry);
+    if (append === undefined) return this.#onWritten(entry);
+    return append.then(
+      () => this.#onWritten(entry),
+      (fault) => {
+        // A refusal says for sure that nothing was written, and that this process does not hold the run.
+        if (fault instanceof JournalConflictError) throw fault;
+        return this.#reload(entry, fault);
+      },
+    );
   }
 
-  async #finish(entry: JournalEntry, appended: Promise<void>): Promise<Reloaded | undefined> {
-    try {
-      await appended;
-    } catch (fault) {
-      // A refusal says for sure that nothing was written, and that this process does not hold the run.
-      if (fault instanceof JournalConflictError) throw fault;
-      return this.#reload(entry, fault);
-    }
-    this.#onSafe(entry);
-    return undefined;
-  }
-
-  #onSafe(entry: JournalEntry): void {
+  #onWritten(entry: JournalEntry): undefined {
     this.#seq = entry.seq;
-    this.#onWritten(entry);
     this.#failures = 0;
+    this.#hold(entry);
   }
 
   async #reload(entry: JournalEntry, fault: unknown): Promise<Reloaded> {
@@ -127,8 +122,8 @@ export class JournalWriter {
     if (epoch > this.#epoch || !(wasWritten || seq === entry.expectedSeq)) {
       throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
     }
+    if (wasWritten) this.#hold(entry);
     this.#seq = seq;
-    if (wasWritten) this.#onWritten(entry);
     return { wasWritten, state: loaded && restore(planOf(this.#graph), loaded.rows), hostRows };
   }
 }

@@ -30,7 +30,7 @@ import {
   type RunStart,
   startOf,
 } from './run-host.js';
-import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
+import { ValuesInFlight } from './values-in-flight.js';
 
 /**
  * A run in this process: executes the engine's commands and returns their answers as events, in batches. A question
@@ -44,7 +44,7 @@ import { type AskingRun, ValuesInFlight } from './values-in-flight.js';
  * Starts with {@link go}. When the run is over, its timers are cleared and its calls in flight are aborted. Objects that
  * a waiting run does not need are released: many runs wait at once.
  */
-export class LiveRun implements CallingRun, AskingRun {
+export class LiveRun implements CallingRun {
   readonly clock: Clock;
   readonly #host: RunHost;
   readonly #context: SharedContext;
@@ -189,7 +189,8 @@ export class LiveRun implements CallingRun, AskingRun {
 
   /** Calls back when the whole state is written: at once, or later. */
   whenSafe(look: () => void): void {
-    if (isEnded(this.#live) || (this.isSafe && this.#live.kind !== 'working')) {
+    const { isVolatile } = this.#writer.journal;
+    if (isVolatile || isEnded(this.#live) || (this.isSafe && this.#live.kind !== 'working')) {
       look();
       return;
     }
@@ -367,7 +368,7 @@ export class LiveRun implements CallingRun, AskingRun {
   #makeCall(): void {
     const call = this.#open.nextCall();
     if (call === undefined) return;
-    this.#calls ??= new CallsInFlight(this.#host.calls, this, this.#context, this.clock);
+    this.#calls ??= new CallsInFlight(this.#host.calls, this, this.#context);
     this.#calls.make(call, this.#mask.isEmpty ? undefined : this.maskOf(call));
   }
 
@@ -395,20 +396,19 @@ export class LiveRun implements CallingRun, AskingRun {
     const events = isWhole ? input : input.slice(0, consumed);
     const hostRows = this.#rowsOf({ events, facts: transition.facts, state, isFirst: start !== undefined });
     const writing: Writing = { kind: 'writing', start, transition, events, delivery, response, hostRows };
-    const writer = this.#writer;
+    const { journal } = this.#writer;
     const item = delivery?.item;
     // Rows are made when they are read.
-    const changes = writer.journal.isVolatile ? NO_CHANGES : transition.changes;
-    if (changes.length === 0 && item === undefined && hostRows.length === 0) {
-      this.#accept(writing);
-      return;
-    }
-    const written = writer.write({
-      ...{ events, changes },
-      ...(hostRows.length === 0 ? {} : { hostRows }),
-      ...(item === undefined ? {} : { consumed: [{ id: item, response }] }),
-      ...(!isLocal(writer.journal) && this.#waitsAfter(writing) ? RELEASED : {}),
-    });
+    const changes = journal.isVolatile ? NO_CHANGES : transition.changes;
+    const hasEntry = changes.length > 0 || item !== undefined || hostRows.length > 0;
+    const written = hasEntry
+      ? this.#writer.write({
+          ...{ events, changes },
+          ...(hostRows.length === 0 ? {} : { hostRows }),
+          ...(item === undefined ? {} : { consumed: [{ id: item, response }] }),
+          ...(!isLocal(journal) && this.#waitsAfter(writing) ? RELEASED : {}),
+        })
+      : undefined;
     if (written === undefined) {
       this.#accept(writing);
       return;
@@ -534,13 +534,18 @@ export class LiveRun implements CallingRun, AskingRun {
     );
   }
 
+  /** Whether another process may have written to the run. */
+  get #isShared(): boolean {
+    return this.hasStarted && !isLocal(this.#writer.journal);
+  }
+
   #fail(fault: unknown): void {
     const live = this.#live;
     if (isEnded(live)) return;
     const { delivery, events = NO_EVENTS } = live.kind === 'writing' ? live : {};
     const { deliveries = [], events: queued = NO_EVENTS } = this.#incoming ?? {};
     const remaining = [...(delivery === undefined ? [] : [delivery]), ...deliveries];
-    if (live.kind === 'writing' && fault instanceof JournalConflictError && this.hasStarted) {
+    if (live.kind === 'writing' && fault instanceof JournalConflictError && this.#isShared) {
       const cancellations = [...events, ...queued].filter((event) => event.kind === 'cancelled');
       const watchers = this.#watchers ?? [];
       this.#watchers = undefined;
@@ -576,7 +581,6 @@ const OVER = { kind: 'over' } as const;
 const IDLE = { kind: 'idle' } as const;
 
 const NO_EVENTS: readonly Event[] = [];
-
 const NO_CHANGES: Advance['changes'] = [];
 
 const RELEASED = { releases: true } as const;

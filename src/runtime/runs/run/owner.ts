@@ -2,7 +2,7 @@ import type { Owner, Principal } from '../../../decorators/context.js';
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
 import { ownProperty } from '../../../graph/json.js';
-import { runTexts } from '../run-texts.js';
+import { clip } from '../../../graph/printable-text.js';
 
 /** What makes two callers one owner. */
 export interface OwnerRule {
@@ -53,7 +53,7 @@ export function ownerOf({ auth, local }: Caller, rule: OwnerRule = {}): Owner {
   const head: Principal = { kind: 'principal', ...defined({ issuer }) };
   if (subject !== undefined && owner === 'subject') return { ...head, subject };
   const clientId = textClaim('clientId', auth.clientId);
-  if (clientId === undefined) throw new UnidentifiedCallerError(runTexts.claimMissing('clientId'));
+  if (clientId === undefined) throw new UnidentifiedCallerError(claimMissing('clientId'));
   return { ...head, ...defined({ subject }), clientId };
 }
 
@@ -102,7 +102,7 @@ function subjectOf(
   const subject = checkedSubject(claim, ownProperty(claims, claim));
   // A token of a user: its client alone does not say which.
   if (subject === undefined && standard !== undefined) {
-    throw new UnidentifiedCallerError(runTexts.claimMissing(claim));
+    throw new UnidentifiedCallerError(claimMissing(claim));
   }
   return subject;
 }
@@ -114,7 +114,9 @@ function checkedSubject(claim: string, value: unknown): string | number | undefi
 function textClaim(claim: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'string' && value !== '') return value;
-  throw new UnidentifiedCallerError(runTexts.badClaim(claim, describeClaim(value)));
+  throw new UnidentifiedCallerError(
+    `The caller cannot be identified: \`${clip(claim)}\` is ${describeClaim(value)}, and must be ${claim === 'iss' || claim === 'clientId' ? 'a text' : 'a text or a number'}. Nothing was done.`,
+  );
 }
 
 /** Beyond it two subjects may have become one number when the token was read. */
@@ -128,4 +130,8 @@ function describeClaim(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'number' && !isExact(value)) return 'a number that is not kept exactly';
   return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+}
+
+function claimMissing(claim: string): string {
+  return `The caller cannot be identified: \`${clip(claim)}\` is missing. Nothing was done.`;
 }

@@ -86,60 +86,49 @@ export function remainsForCaller(remains: Remains, isPrivate: (tool: string) => 
 }
 
 /** The side effects and unknown outcomes that remain: usually none. */
-export function remainingEffectsOf(run: EndedRun): RemainingEffects {
-  return { ...notUndoneOf(run), ...unknownOf(run.remains), ...itemsOf(run) };
+export function remainingEffectsOf({ mask, remains }: EndedRun): RemainingEffects {
+  const { notUndone, unknown, failedItems } = remains;
+  return {
+    ...listed('not_undone', notUndone, (call): NotUndone => {
+      const { step, tool, input, outcomeUnknown } = call;
+      return {
+        step,
+        ...defined({ tool }),
+        ...(isShown(input) ? { input: mask.notUndone({ ...call, input }) } : {}),
+        ...(outcomeUnknown === undefined ? {} : { outcome_unknown: true }),
+      };
+    }),
+    ...listed('unknown_outcomes', unknown, (call) => call),
+    ...listed('failed_items', failedItems, ({ step, index, failure }): ShownItem => {
+      const { code, message } = maskedFailure(failure, mask);
+      return { step, index, code, message };
+    }),
+  };
 }
 
 /** Lists undone calls as {@link remainingEffectsOf} lists those that remain. */
 export function shownUndone(calls: readonly UndoneCall[], mask: RunMask): UndoneCalls {
-  if (calls.length === 0) return {};
-  const omitted = calls.length - LISTED_CALLS;
-  const shown = calls.slice(0, LISTED_CALLS).map((call) => {
-    const isShown = jsonSize(call.input, PARTIAL_LIMIT_BYTES) <= PARTIAL_LIMIT_BYTES;
-    return { step: call.step, tool: call.tool, ...(isShown ? { input: mask.notUndone(call) } : {}) };
+  return listed('undone_calls', calls, (call): ShownUndone => {
+    const { step, tool, input } = call;
+    return { step, tool, ...(isShown(input) ? { input: mask.notUndone(call) } : {}) };
   });
-  return { undone_calls: shown, ...(omitted > 0 ? { undone_calls_omitted: omitted } : {}) };
 }
 
-function notUndoneOf({
-  mask,
-  remains: { notUndone },
-}: EndedRun): Pick<RemainingEffects, 'not_undone' | 'not_undone_omitted'> {
-  if (notUndone.length === 0) return {};
-  const shown = notUndone.slice(0, LISTED_CALLS).map((call): NotUndone => {
-    const { step, tool, input, outcomeUnknown } = call;
-    const isShown = input !== undefined && jsonSize(input, PARTIAL_LIMIT_BYTES) <= PARTIAL_LIMIT_BYTES;
-    return {
-      step,
-      ...defined({ tool }),
-      ...(isShown ? { input: mask.notUndone({ ...call, input }) } : {}),
-      ...(outcomeUnknown === undefined ? {} : { outcome_unknown: true }),
-    };
-  });
-  const omitted = notUndone.length - shown.length;
-  return { not_undone: shown, ...(omitted === 0 ? {} : { not_undone_omitted: omitted }) };
+function isShown(input: JsonObject | undefined): input is JsonObject {
+  return input !== undefined && jsonSize(input, PARTIAL_LIMIT_BYTES) <= PARTIAL_LIMIT_BYTES;
 }
 
-function itemsOf({
-  remains: { failedItems },
-  mask,
-}: EndedRun): Pick<RemainingEffects, 'failed_items' | 'failed_items_omitted'> {
-  if (failedItems.length === 0) return {};
-  const omitted = failedItems.length - LISTED_CALLS;
-  const shown = failedItems.slice(0, LISTED_CALLS).map(({ step, index, failure }) => {
-    const { code, message } = maskedFailure(failure, mask);
-    return { step, index, code, message };
-  });
-  return { failed_items: shown, ...(omitted > 0 ? { failed_items_omitted: omitted } : {}) };
-}
-
-function unknownOf({
-  unknown,
-}: Remains): Pick<RemainingEffects, 'unknown_outcomes' | 'unknown_outcomes_omitted'> {
-  if (unknown.length === 0) return {};
-  const omitted = unknown.length - LISTED_CALLS;
-  return {
-    unknown_outcomes: unknown.slice(0, LISTED_CALLS),
-    ...(omitted > 0 ? { unknown_outcomes_omitted: omitted } : {}),
+/** The first items of a list under its name, and how many are omitted. No member for an empty list. */
+function listed<Name extends string, Item, Shown>(
+  name: Name,
+  items: readonly Item[],
+  show: (item: Item) => Shown,
+): { readonly [Key in Name]?: readonly Shown[] } {
+  if (items.length === 0) return {};
+  const omitted = items.length - LISTED_CALLS;
+  const members: Record<string, unknown> = {
+    [name]: items.slice(0, LISTED_CALLS).map(show),
+    ...(omitted > 0 ? { [`${name}_omitted`]: omitted } : {}),
   };
+  return members as { readonly [Key in Name]?: readonly Shown[] };
 }

@@ -3,7 +3,7 @@ import type { Action, Event, Failure, RunState } from '../../engine/contract.js'
 import { refusedValues } from '../../engine/read.js';
 import type { CallContext } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';
-import type { Clock } from './clock.js';
+import type { CallingRun } from './calls-in-flight.js';
 import type { Ask } from './open-commands.js';
 
 /** A value that a step asks a model for. */
@@ -36,17 +36,13 @@ export interface ValuePort {
 }
 
 /** The run that needs the values. */
-export interface AskingRun {
-  /** See `runRef`. */
-  readonly ref: string;
-  readonly workflow: string;
+interface AskingRun extends Pick<CallingRun, 'ref' | 'workflow' | 'clock'> {
   readonly state: RunState;
-  readonly clock: Clock;
   /** The client that may be asked now. */
   readonly peer: CallContext['peer'];
   /** What an action asks, without secrets. */
   shown(node: string, action: Action): Action;
-  /** How a try has ended. */
+  /** Takes the event that a request ended with. */
   supplied(event: Event): void;
 }
 

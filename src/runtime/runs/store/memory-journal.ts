@@ -2,7 +2,7 @@ import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Change, RunState } from '../../engine/contract.js';
-import { dueTimeOf } from '../../engine/row-command.js';
+import { dueTimeOf } from '../../engine/rows.js';
 import { GroupCommit, type Refusal } from './group-commit.js';
 import {
   type DueTimer,

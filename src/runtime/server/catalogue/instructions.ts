@@ -1,6 +1,6 @@
 import type { Graph } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/nodes.js';
-import { HINTS_META } from '../../../infer/read-tools.js';
+import { HINTS_META } from '../../../infer/tool.js';
 import { runTools } from '../composite/run-tools.js';
 import type { ToolListing } from '../wire.js';
 

@@ -5,8 +5,7 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { toolUses, withUse } from '../../../infer/derived-hints.js';
-import { describeTool } from '../../../infer/describe-tool.js';
-import { HINTS_META, hintsFrom } from '../../../infer/read-tools.js';
+import { describeTool, HINTS_META, hintsFrom } from '../../../infer/tool.js';
 import {
   type AnyClass,
   clientToolNames,

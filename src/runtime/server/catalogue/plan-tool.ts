@@ -1,5 +1,5 @@
 import type { Json } from '../../../graph/json.js';
-import { toolsFrom } from '../../../infer/read-tools.js';
+import { toolsFrom } from '../../../infer/tool.js';
 import { runTools } from '../composite/run-tools.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
 import { failureResult, successResult, type ToolListing, type ToolResult } from '../wire.js';

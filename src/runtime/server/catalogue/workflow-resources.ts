@@ -2,7 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import type { Domain } from '../../../graph/domain.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { HINTS_META, hintsFrom } from '../../../infer/read-tools.js';
+import { HINTS_META, hintsFrom } from '../../../infer/tool.js';
 import { isPrivateTool, type Registry } from '../../tools/registry.js';
 import type { TemplateInfo } from '../../tools/resources.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';

@@ -4,7 +4,7 @@ import { nodesOf } from '../../../graph/nodes.js';
 import { clipText } from '../../../graph/printable-text.js';
 import { failurePolicy } from '../../../print/failure-policy.js';
 import { flowText } from '../../../print/flow.js';
-import { workflowToolTexts } from '../../runs/run-texts.js';
+import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** The longest description of a tool, in UTF-16 code units. */
 const DESCRIPTION_LIMIT = 1_024;

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { bodyText, clip, clipText, jsonText } from '../../../graph/printable-text.js';
 import type { Envelope } from '../../runs/run/envelope.js';
-import { workflowToolTexts } from '../../runs/run-texts.js';
 import type { ContentBlock, ResourceContents, ToolResult } from '../wire.js';
+import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** A result as text: a text as it is, anything else as JSON. */
 export function shown(value: Json): string {

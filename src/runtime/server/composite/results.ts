@@ -7,11 +7,11 @@ import { howToAnswer } from '../../runs/actions/answers.js';
 import type { Envelope, EnvelopeAction, EnvelopeError } from '../../runs/run/envelope.js';
 import type { NotUndone, RemainingEffects } from '../../runs/run/side-effects.js';
 import type { RunWarning } from '../../runs/run-store.js';
-import { workflowToolTexts } from '../../runs/run-texts.js';
 import { constructTexts } from '../../trace/texts.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
 import { shown } from './long-results.js';
 import type { OutputShape } from './served-workflows.js';
+import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
 const RUN_META = 'stepwright/run';

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../../graph/json.js';
-import { workflowToolTexts } from '../../runs/run-texts.js';
 import type { ToolListing } from '../wire.js';
+import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** Names of the tools that look after runs, in the order they are listed. */
 export const RUN_TOOLS = [

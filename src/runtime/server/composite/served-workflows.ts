@@ -10,7 +10,6 @@ import type { Graph, Input } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
 import { bundle, nodesOf } from '../../../graph/nodes.js';
 import { planOf } from '../../../plan/compile.js';
-import { workflowToolTexts } from '../../runs/run-texts.js';
 import { thrownText } from '../../tools/exceptions.js';
 import {
   type FunctionEntry,
@@ -20,6 +19,7 @@ import {
 } from '../../tools/registry.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registrations.js';
 import { ENVELOPE_SCHEMA, RUN_TOOLS, type RunTraits, runToolsFor } from './run-tools.js';
+import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** What the names of workflows' tools begin with, unless the server says otherwise. */
 export const DEFAULT_PREFIX = 'w_';

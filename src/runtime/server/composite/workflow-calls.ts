@@ -6,7 +6,6 @@ import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope } from '../../runs/run/envelope.js';
 import { rolesOf } from '../../runs/run/owner.js';
 import type { RunQuery, RunStore, RunSummary, Submission, ToAnswer, Waiter } from '../../runs/run-store.js';
-import { workflowToolTexts } from '../../runs/run-texts.js';
 import { JournalFailedError } from '../../runs/store/journal.js';
 import { StoreError } from '../../runs/store/store-error.js';
 import { CallMask } from '../../secrets/call-mask.js';
@@ -22,6 +21,7 @@ import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
 import { type RunTool, runTools } from './run-tools.js';
 import type { OfferedWorkflow, ServedWorkflow } from './served-workflows.js';
+import { workflowToolTexts } from './workflow-tool-texts.js';
 
 export interface WorkflowCallsOptions {
   readonly workflows: ReadonlyMap<string, ServedWorkflow>;

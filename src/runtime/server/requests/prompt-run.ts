@@ -58,7 +58,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     graph.instructions.length === 0
       ? []
       : await Promise.all(graph.instructions.map((instruction) => readInstruction(instruction, run)));
-  const mask = new RunMask(graph, { input, given, secretInputs: toolset.secretInputs });
+  const mask = new RunMask(graph, { input, argumentTexts: given, secretInputs: toolset.secretInputs });
   const describeTool = (name: string) => toolset.describeTool(name);
   const plan = planTextOf(run, describeTool);
   const trace = createTrace({

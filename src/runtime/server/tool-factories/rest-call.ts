@@ -50,7 +50,7 @@ export class RestCall<Input extends object, Output> {
    */
   async execute(input: Input, { signal, idempotencyKey }: ToolContext): Promise<Output> {
     const { method = 'GET', path } = this.#request;
-    const given = new Map(Object.entries(input as Readonly<Record<string, Json>>));
+    const args = new Map(Object.entries(input as Readonly<Record<string, Json>>));
     const missing = new Set<string>();
     const fill = (text: string): string => filledIn(text, process.env, missing);
     const base = fill(this.#service.baseUrl).replace(/\/$/, '');
@@ -58,14 +58,14 @@ export class RestCall<Input extends object, Output> {
     for (const [name, value] of Object.entries(this.#service.headers ?? {})) headers.set(name, fill(value));
     if (missing.size > 0)
       throw new UpstreamError('E_UPSTREAM_CONFIG', factoryTexts.missingVariables([...missing]));
-    const url = new URL(base + pathOf(path, given));
+    const url = new URL(base + pathOf(path, args));
     const hasBody = !WITHOUT_BODY.includes(method);
     if (hasBody) headers.set('content-type', 'application/json');
     else
-      for (const [name, value] of given)
+      for (const [name, value] of args)
         for (const text of textsOf(value)) url.searchParams.append(name, text);
     if (idempotencyKey !== undefined && method !== 'GET') headers.set('idempotency-key', idempotencyKey);
-    const body = hasBody ? JSON.stringify(Object.fromEntries(given)) : null;
+    const body = hasBody ? JSON.stringify(Object.fromEntries(args)) : null;
     const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' }).catch(
       (error: unknown) => {
         if (signal.aborted) throw signal.reason;
@@ -79,17 +79,17 @@ export class RestCall<Input extends object, Output> {
 }
 
 /** The path with its inputs, which are removed from those that are left. */
-function pathOf(path: string, given: Map<string, Json>): string {
+function pathOf(path: string, args: Map<string, Json>): string {
   const names = new Set<string>();
   const filled = path.replaceAll(/\{([^{}]+)\}/g, (_, name: string) => {
-    const text = String(given.get(name) ?? '');
+    const text = String(args.get(name) ?? '');
     // An empty segment, or one that climbs, would be another address.
     if (text === '' || text === '.' || text === '..')
       throw new UpstreamError('E_REST', factoryTexts.badSegment(name, text));
     names.add(name);
     return encodeURIComponent(text);
   });
-  for (const name of names) given.delete(name);
+  for (const name of names) args.delete(name);
   return filled;
 }
 

@@ -186,13 +186,13 @@ class Endpoint {
   }
 
   async #answerPost(admitted: Admitted, session: Session | undefined): Promise<Response> {
-    const read = await this.#read(admitted);
-    if (read === 'tooLong') {
+    const body = await this.#read(admitted);
+    if (body === 'tooLong') {
       const text = `Payload too large: a body must not exceed ${this.settings.limits.bodyBytes} bytes; send large content in several calls, or a reference to it`;
       return refusal(413, -32_600, text);
     }
-    if (!read.ok) return Response.json(read.refusal, { status: 400 });
-    const { message } = read;
+    if (!body.ok) return Response.json(body.refusal, { status: 400 });
+    const { message } = body;
     const server = session?.view.server ?? (await this.#viewFor(admitted, message));
     if (server instanceof Response) return server;
     const lacking = this.#scopeRefusal(server, admitted, message);
@@ -227,19 +227,19 @@ class Endpoint {
     message: Message,
   ): Promise<StepwrightServer | Response> {
     const { remoteAddress } = source;
-    const read = this.#headers.read(request.headers, () => ({
+    const headers = this.#headers.read(request.headers, () => ({
       principal: this.server.ownerOf(defined({ auth })),
       ...defined({ auth: auth && authInfoOf(auth), remoteAddress }),
     }));
     const { id } = message;
-    if (!read.ok) return refusal(read.status, -32_602, read.message, id, { code: 'E_SPEC_HEADER' });
-    const brings = Object.keys(read.selection).length > 0;
+    if (!headers.ok) return refusal(headers.status, -32_602, headers.message, id, { code: 'E_SPEC_HEADER' });
+    const brings = Object.keys(headers.selection).length > 0;
     if (profile === undefined && !brings) return this.server;
     if (brings && this.#turns.isFull(holder)) return this.#tooManyRequests(message);
     const endTurn = brings ? await this.#turns.take(holder, request.signal) : undefined;
-    if (brings && endTurn === undefined) return clientLeft(id);
+    if (brings && endTurn === undefined) return noClient(id);
     try {
-      return await this.server.view({ ...defined({ profile }), ...read.selection, caller: holder });
+      return await this.server.view({ ...defined({ profile }), ...headers.selection, caller: holder });
     } catch (error) {
       if (!(error instanceof SpecError)) throw error;
       const { code, message: why } = error;
@@ -312,8 +312,8 @@ class Endpoint {
     request.signal.addEventListener('abort', end, { once: true });
     const response = connection.answer(request, message, auth && authInfoOf(auth));
     // Without its connection a request gets no answer.
-    const left = connection.closed.then(() => clientLeft());
-    return this.#bounded(Promise.race([response, left]), () => {
+    const onClose = connection.closed.then(() => noClient());
+    return this.#bounded(Promise.race([response, onClose]), () => {
       request.signal.removeEventListener('abort', end);
       end();
     });
@@ -334,15 +334,15 @@ class Endpoint {
     });
   }
 
-  /** @param done called once the client has the response, or has left. */
-  async #bounded(answer: Promise<Response>, done: () => void): Promise<Response> {
+  /** @param onEnd called once the client has the response, or has left. */
+  async #bounded(answer: Promise<Response>, onEnd: () => void): Promise<Response> {
     const response = await answer.catch((error: unknown) => {
-      done();
+      onEnd();
       throw error;
     });
     const { body, status, headers } = response;
     if (body === null || headers.get('content-type') !== 'text/event-stream') {
-      done();
+      onEnd();
       return response;
     }
     const { unreadBytes } = this.settings.limits;
@@ -351,13 +351,13 @@ class Endpoint {
         const text = `the connection of a client that does not read was ended: more than ${unreadBytes} bytes waited for it`;
         this.log(text, { event: 'connection.unread', level: 'warning' });
       }
-      done();
+      onEnd();
     });
     return new Response(stream, { status, headers });
   }
 }
 
-function clientLeft(id?: Message['id']): Response {
+function noClient(id?: Message['id']): Response {
   return refusal(499, -32_000, 'The client has left', id);
 }
 

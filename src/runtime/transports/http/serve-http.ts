@@ -90,8 +90,8 @@ export async function serveOverHttp(
   const ignoreSignals = drainOnSignals(server, { close: () => end(CLOSE_GRACE_MS) });
   const url = addressOf(http, host, options?.path ?? '/mcp');
   const { sessions = 'auto', store = 'memory' } = options ?? {};
-  const kept = store === 'memory' ? 'the memory of this process' : `'${store}'`;
-  log(`serving MCP at ${url.href}; sessions: ${sessions}; runs are kept in ${kept}`, {
+  const place = store === 'memory' ? 'the memory of this process' : `'${store}'`;
+  log(`serving MCP at ${url.href}; sessions: ${sessions}; runs are kept in ${place}`, {
     event: 'server.listening',
     level: 'info',
   });

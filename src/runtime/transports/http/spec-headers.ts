@@ -68,10 +68,10 @@ export class SpecHeaders {
       }
       if (rule(caller()) !== true)
         return { ok: false, status: 403, message: specTexts.headerForbidden(name) };
-      const read = member === 'hints' ? readHintsHeader(value) : { json: value };
-      if ('problem' in read)
-        return { ok: false, status: 400, message: specTexts.badHints(name, [read.problem]) };
-      selection[member] = read.json;
+      const hints = member === 'hints' ? readHintsHeader(value) : { json: value };
+      if ('problem' in hints)
+        return { ok: false, status: 400, message: specTexts.badHints(name, [hints.problem]) };
+      selection[member] = hints.json;
     }
     return { ok: true, selection };
   }

@@ -28,7 +28,7 @@ const MAX_DEPTH = 6;
  *
  * @param isChecked - whether unknown and missing arguments are faults. The checker has the same rules.
  */
-export function writtenArguments(schema: JsonSchema, isChecked: boolean): JsonSchema {
+function writtenArguments(schema: JsonSchema, isChecked: boolean): JsonSchema {
   const view = viewOf(schema);
   const { shapes } = view;
   if (shapes === 'unknown') return { type: 'object' };

@@ -19,7 +19,7 @@ export function objectOf(
   };
 }
 
-export function propertiesOf(
+function propertiesOf(
   keys: readonly string[],
   descriptions: Readonly<Record<string, string>>,
   schemas: Readonly<Record<string, JsonSchema>>,

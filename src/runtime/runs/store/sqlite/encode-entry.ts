@@ -2,8 +2,7 @@ import { defined } from '../../../../graph/defined.js';
 import type { Graph } from '../../../../graph/model.js';
 import type { Row } from '../../../engine/contract.js';
 import type { RunStatus } from '../../../engine/events.js';
-import { dueTimeOf, owedKind } from '../../../engine/row-command.js';
-import type { Tables } from '../../../engine/rows.js';
+import { dueTimeOf, owedKind, type Tables } from '../../../engine/rows.js';
 import { type HostRow, type JournalEntry, listingIn, type RunListing } from '../journal.js';
 import { keyColumn, type LargeText, type TextColumn, TextWriter } from './texts.js';
 

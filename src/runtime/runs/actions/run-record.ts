@@ -1,9 +1,9 @@
-import { ActionHistory } from './actions/action-history.js';
-import type { Clock } from './run/clock.js';
-import type { RecordedTransition, Recorder } from './run/run-host.js';
-import { type RunRows, runRow, runRowsIn } from './run-store.js';
-import type { ForkOrigin } from './store/host-rows.js';
-import type { HostRow } from './store/journal.js';
+import type { Clock } from '../run/clock.js';
+import type { RecordedTransition, Recorder } from '../run/run-host.js';
+import { type RunRows, runRow, runRowsIn } from '../run-store.js';
+import type { ForkOrigin } from '../store/host-rows.js';
+import type { HostRow } from '../store/journal.js';
+import { ActionHistory } from './action-history.js';
 
 /** What a store keeps of a run beside its state: its actions, how it was cancelled, and when it was over. */
 export class RunRecord implements Recorder {

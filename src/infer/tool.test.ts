@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeTool } from './describe-tool.js';
 import { FLIGHTS } from './flights.fixture.js';
+import { describeTool, toolsFrom } from './tool.js';
 
 test('the hints of a tool are a box below its description', () => {
   const [, check] = FLIGHTS;
@@ -74,4 +74,27 @@ describe('a box', () => {
       }),
     );
   });
+});
+
+const tool = { name: 'search', inputSchema: { type: 'object' } };
+
+test.each([[[tool]], [{ tools: [tool] }], [{ jsonrpc: '2.0', id: 1, result: { tools: [tool] } }]])(
+  'reads a list of tools from %j',
+  (given) => {
+    expect(toolsFrom(given)).toEqual([tool]);
+  },
+);
+
+test.each([[null], ['search'], [{}], [{ tools: 1 }], [[{ description: 'without a name' }]], [[1]]])(
+  '%j is not a list of tools',
+  (given) => {
+    expect(toolsFrom(given)).toBeUndefined();
+  },
+);
+
+test('reads hints of the tool itself and of its `_meta`, without what has the wrong type', () => {
+  const hints = { category: 'search', next: ['book', 1], hint: 5, requires: 'x' };
+  const expected = { category: 'search', next: ['book'] };
+  expect(toolsFrom([{ ...tool, hints }])?.[0]?.hints).toEqual(expected);
+  expect(toolsFrom([{ ...tool, _meta: { 'stepwright/hints': hints } }])?.[0]?.hints).toEqual(expected);
 });
