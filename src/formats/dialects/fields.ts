@@ -17,19 +17,19 @@ export class Fields {
   readonly #reports: Reports;
   readonly #byName: ReadonlyMap<string, LocatedEntry>;
 
-  constructor(reports: Reports, map: LocatedMap, where: string, known: readonly string[]) {
+  constructor(reports: Reports, map: LocatedMap, where: string, keys: readonly string[]) {
     this.#reports = reports;
     this.map = map;
     this.where = where;
     this.#byName = new Map(map.entries.map((entry) => [entry.key.value, entry]));
     for (const { key } of map.entries) {
       const name = key.value;
-      if (known.includes(name) || name.startsWith('x-')) continue;
+      if (keys.includes(name) || name.startsWith('x-')) continue;
       reports.report('SW5005', key, {
         key: name,
         where,
-        candidates: known,
-        suggestion: nearestName(name, known),
+        candidates: keys,
+        suggestion: nearestName(name, keys),
       });
     }
   }
@@ -69,17 +69,17 @@ export class Fields {
   }
 
   /** A text that is one of a few. */
-  oneOf<T extends string>(name: string, known: readonly T[]): T | undefined {
-    const found = this.text(name);
-    if (found === undefined) return undefined;
-    if ((known as readonly string[]).includes(found.value)) return found.value as T;
-    const { value } = found;
+  oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if ((choices as readonly string[]).includes(text.value)) return text.value as T;
+    const { value } = text;
     const what = `\`${name}\` of ${this.where}`;
-    this.#reports.report('SW5021', found, {
+    this.#reports.report('SW5021', text, {
       what,
       value,
-      candidates: known,
-      suggestion: nearestName(value, known),
+      candidates: choices,
+      suggestion: nearestName(value, choices),
     });
     return undefined;
   }

@@ -73,9 +73,9 @@ function fallbackOf(context: NodeContext, fields: Fields): { readonly onError?: 
   const { spec, reports, siblings } = context;
   const fallback = fields.text('fallback');
   if (fallback === undefined || !checkLiteral(reports, fallback, 'fallback')) return {};
-  const known = siblings.filter((id) => id !== spec.id);
-  if (known.includes(fallback.value)) return { onError: { fallbackNode: fallback.value } };
-  unknownNode(reports, fallback, { key: 'fallback', node: spec.id, known });
+  const targets = siblings.filter((id) => id !== spec.id);
+  if (targets.includes(fallback.value)) return { onError: { fallbackNode: fallback.value } };
+  unknownNode(reports, fallback, { key: 'fallback', node: spec.id, candidates: targets });
   return {};
 }
 
@@ -89,8 +89,8 @@ export const DURATION_PATTERN = `${SHORT.source}|${ISO.source}`;
 /** A time in milliseconds: a number of them, or a text such as `30s` or `PT30S`. */
 export function durationOf(reports: Reports, value: Located, what: string): number | undefined {
   if (value.kind === 'number') return value.value as number;
-  const found = value.kind === 'text' ? parseDuration(value.value) : undefined;
-  if (found !== undefined) return found;
+  const duration = value.kind === 'text' ? parseDuration(value.value) : undefined;
+  if (duration !== undefined) return duration;
   const expected = 'milliseconds, or a time such as `30s`';
   const said = value.kind === 'text' ? `\`${value.value}\`` : describeLocated(value);
   reports.report('SW5006', value, { what, expected, actual: said });

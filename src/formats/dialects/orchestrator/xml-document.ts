@@ -158,10 +158,10 @@ class XmlDocument {
       });
       return false;
     }
-    const known = Object.keys(ELEMENTS[name]?.attributes ?? {});
-    for (const attribute of element.attributes) this.#checkAttribute(element, attribute, known);
+    const attributes = Object.keys(ELEMENTS[name]?.attributes ?? {});
+    for (const attribute of element.attributes) this.#checkAttribute(element, attribute, attributes);
     // Every child is checked, so that all faults are reported.
-    return element.children.map((child) => this.#check(child, element)).every((isKnown) => isKnown);
+    return element.children.map((child) => this.#check(child, element)).every((isValid) => isValid);
   }
 
   #checkAttribute(element: XmlElement, { name }: XmlAttribute, known: readonly string[]): void {
@@ -316,8 +316,8 @@ class XmlDocument {
   #argument(element: XmlElement): Located {
     const value = attributeOf(element, 'value');
     const json = attributeOf(element, 'json');
-    const given = [value, json, ...element.children.slice(0, 1)].filter((each) => each !== undefined);
-    if (given.length > 1) {
+    const values = [value, json, ...element.children.slice(0, 1)].filter((each) => each !== undefined);
+    if (values.length > 1) {
       const expected = 'one of `value`, `json` and nested `<arg>`';
       const found = 'several of them';
       this.#reports.report('SW5006', element, { what: '`<arg>`', expected, actual: found });
@@ -380,8 +380,8 @@ function nameOf({ name, start, end }: XmlElement): LocatedText {
 }
 
 /** The text in an element, written in another way. */
-function textIn(element: XmlElement, written: (text: string) => string): LocatedText {
-  return { ...nameOf(element), value: written(element.text?.value ?? '') };
+function textIn(element: XmlElement, normalize: (text: string) => string): LocatedText {
+  return { ...nameOf(element), value: normalize(element.text?.value ?? '') };
 }
 
 function oneLine(text: string): string {
@@ -407,10 +407,10 @@ function valueOfAttribute(text: LocatedText, type: AttributeType): Located {
   switch (type) {
     case 'number':
       if (!/^-?[0-9]+(?:\.[0-9]+)?$/.test(value)) return text;
-      return { kind: 'number', value: Number(value), written: value, start, end, pointer };
+      return { kind: 'number', value: Number(value), source: value, start, end, pointer };
     case 'boolean':
       if (value !== 'true' && value !== 'false') return text;
-      return { kind: 'boolean', value: value === 'true', written: value, start, end, pointer };
+      return { kind: 'boolean', value: value === 'true', source: value, start, end, pointer };
     case 'names':
       return { kind: 'list', items: namesIn(text), start, end, pointer };
     case 'text':
@@ -449,7 +449,7 @@ function listOf({ start, end }: XmlElement, items: readonly Located[]): Located 
 }
 
 function nothing({ start, end }: XmlElement): Located {
-  return { kind: 'null', value: null, written: '', start, end, pointer: '' };
+  return { kind: 'null', value: null, source: '', start, end, pointer: '' };
 }
 
 /** How deep values of `json` may be nested. */
