@@ -206,7 +206,7 @@ function scanXml(text: string, limits: TextLimits): Refusal | undefined {
       const tag = tagAt(text, index);
       if (tag.attributes > limits.attributes)
         return overLimit(index, 'attributes of one element', limits.attributes);
-      // A tag without an end is not closed, whatever is in it.
+      // A tag without an end is not closed.
       if (!tag.isClosed) depth += 1;
       if (depth > limits.depth) return overLimit(index, 'levels of nesting', limits.depth);
       index = tag.end;
