@@ -12,8 +12,8 @@ import {
   type UpstreamPort,
   type UpstreamReference,
   type UpstreamResult,
+  upstreamTexts,
 } from '../runtime/upstream/port.js';
-import { upstreamTexts } from '../runtime/upstream/texts.js';
 
 /** A class that `stepwright pull` has written. */
 type UpstreamClass<Input, Output> = new () => {

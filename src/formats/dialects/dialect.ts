@@ -28,7 +28,7 @@ export interface LoweredDocument {
   readonly graphs: readonly Graph[];
 }
 
-/** What spec files may use. */
+/** The tools and workflows that spec files may use. */
 export interface SpecVocabulary {
   readonly tools: readonly DescribedTool[];
   readonly workflows: readonly Graph[];

@@ -136,7 +136,7 @@ function boundValue(result: CallResult, outputSchema: JsonSchema | undefined): J
 function parseStructure(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    // Through `toJson` once more: text may nest deeper than a result may.
+    // Through `toJson` again: text may nest deeper than a result may.
     const json = toJson(JSON.parse(text));
     return json.ok && (Array.isArray(json.value) || isJsonObject(json.value)) ? json.value : undefined;
   } catch {

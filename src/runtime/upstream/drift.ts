@@ -7,7 +7,7 @@ import { inputMisfit, type Misfit, readMisfit } from './compatibility.js';
 import { type Path, type ToolUse, usesOf } from './contract.js';
 import type { UpstreamReference, UpstreamTool } from './port.js';
 
-/** A tool of a registry, as far as it matters here. */
+/** The members of a registered tool that a comparison needs. */
 export interface RecordedTool {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;

@@ -9,7 +9,7 @@ import { checkLiteral, unknownNode } from './names.js';
 import type { NodeContext } from './node-context.js';
 import { textIn } from './routes.js';
 
-/** A case, or what is taken where none holds. */
+/** A case, or the default. */
 type WrittenArm =
   | { readonly kind: 'case'; readonly arm: BranchCase }
   | { readonly kind: 'default'; readonly arm: Arm; readonly at: Located };
