@@ -1,5 +1,5 @@
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
-import { mayHaveCompositeConditions } from '../check/composite-conditions.js';
+import { mayHaveCompositeConditions } from '../check/values.js';
 import { defined } from '../graph/defined.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph, Input } from '../graph/model.js';

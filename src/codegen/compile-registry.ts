@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { defined } from '../graph/defined.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
-import { type Domain, mergedDomains } from '../graph/domain.js';
 import type { JsonSchema } from '../graph/json.js';
-import type { Graph } from '../graph/model.js';
+import { type Domain, type Graph, mergedDomains } from '../graph/model.js';
 import { assemble } from './assemble.js';
 import { checkHints } from './check-hints.js';
 import { checkWorkflows, environmentOf } from './check-workflows.js';

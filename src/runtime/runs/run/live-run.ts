@@ -109,10 +109,10 @@ export class LiveRun {
     if (kind === 'working' || kind === 'starting' || !this.isSafe || this.#hasWork) return 'busy';
     if (this.#state.run.status !== 'running') return 'over';
     if (this.#execution.isBusy) return 'busy';
-    return this.#open.asks.size > 0 || this.#open.held.length > 0 ? 'asking' : 'sleeping';
+    return this.#open.asks.size > 0 || this.#open.heldCalls.length > 0 ? 'asking' : 'sleeping';
   }
 
-  /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is left out. */
+  /** When the next wait for a time ends, in ms since the epoch. Limits of other waits are left out. */
   get nextTime(): number {
     return this.#open.nextTime;
   }
@@ -123,8 +123,8 @@ export class LiveRun {
   }
 
   /** Calls that may have been made before, and are not made again. */
-  get heldCalls(): OpenCommands['held'] {
-    return this.#open.held;
+  get heldCalls(): OpenCommands['heldCalls'] {
+    return this.#open.heldCalls;
   }
 
   /** Whether a command still expects an answer. */
@@ -175,7 +175,7 @@ export class LiveRun {
     this.#watchers.push(look);
   }
 
-  /** Takes something that was sent to the run, without a yield. One that ended does not take it. */
+  /** Takes a delivery, without a yield. A run that ended ignores it. */
   deliver(delivery: Delivery): void {
     if (isEnded(this.#live)) return;
     this.#in.deliver(delivery);
@@ -361,8 +361,8 @@ export class LiveRun {
     const item = delivery?.item;
     // Rows are made when they are read.
     const changes = journal.isVolatile ? NO_CHANGES : transition.changes;
-    const hasEntry = changes.length > 0 || item !== undefined || hostRows.length > 0;
-    const written = hasEntry
+    const isRecorded = changes.length > 0 || item !== undefined || hostRows.length > 0;
+    const write = isRecorded
       ? this.#writer.write({
           ...{ events, changes },
           ...(hostRows.length === 0 ? {} : { hostRows }),
@@ -370,13 +370,13 @@ export class LiveRun {
           ...(!isLocal(journal) && this.#waitsAfter(writing) ? RELEASED : {}),
         })
       : undefined;
-    if (written === undefined) {
+    if (write === undefined) {
       this.#accept(writing);
       return;
     }
     this.#become(writing);
-    written.then(
-      (reloaded) => this.#onWritten(writing, reloaded),
+    write.then(
+      (reloaded) => this.#onWriteEnd(writing, reloaded),
       (fault) => {
         if (this.#live === writing) this.#fail(fault);
       },
@@ -400,7 +400,7 @@ export class LiveRun {
     return transition.state.run.status !== 'running' || this.#execution.waitsAfter(transition, events);
   }
 
-  #onWritten(writing: Writing, reloaded: Reloaded | undefined): void {
+  #onWriteEnd(writing: Writing, reloaded: Reloaded | undefined): void {
     if (this.#live !== writing) return;
     this.#work(0, () => {
       if (reloaded === undefined) this.#accept(writing);
@@ -418,9 +418,9 @@ export class LiveRun {
   }
 
   /** Continues from what is written after a failed write. Calls in flight that the state still expects are kept. */
-  #adopt({ state, wasWritten, hostRows }: Reloaded, writing: Writing): void {
+  #adopt({ state, hasEntry, hostRows }: Reloaded, writing: Writing): void {
     const { events, delivery, start: started } = writing;
-    if (!wasWritten) {
+    if (!hasEntry) {
       // The delivery is opened again, which makes its event again.
       this.#in.putBack(delivery === undefined ? events : NO_EVENTS, delivery);
       this.#mask.putBack(writing.hostRows);
@@ -432,9 +432,9 @@ export class LiveRun {
       return;
     }
     this.#state = state;
-    if (wasWritten) this.#open.decided(events);
+    if (hasEntry) this.#open.decided(events);
     this.#execution.adopt(state, this.#in);
-    if (wasWritten) this.#report(writing);
+    if (hasEntry) this.#report(writing);
     this.#readInbox();
   }
 

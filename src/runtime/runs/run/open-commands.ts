@@ -7,7 +7,7 @@ import type { Clock } from './clock.js';
 import { Queue } from './inbox.js';
 import { RunTimer } from './run-timer.js';
 
-/** A command that asks somebody outside. */
+/** A command that asks a question outside of the server. */
 export type Ask = Extract<Command, { kind: 'requestAction' }>;
 
 /** A call of a tool. */
@@ -16,7 +16,7 @@ type ToolCall = Extract<Command, { kind: 'callTool' }>;
 /** A command that wants an answer. */
 type Expected = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>;
 
-/** What a run waits for with a command: its host, an answer, a time, or nothing more than the end of a limit. */
+/** What a command waits for: its host, an answer, a time, or the end of a limit. */
 type Awaits = 'host' | 'answer' | 'time' | 'limit';
 
 /** Asks that are open, the oldest first. */
@@ -24,20 +24,20 @@ export type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
 
 /**
  * The commands of a run that want an answer, with the times they are due and the calls that are still to be made. They
- * are counted by what they wait for: nothing looks through all of them.
+ * are counted by what they wait for, so that no step iterates over all of them.
  */
 export class OpenCommands {
   readonly #clock: Clock;
   readonly #onTime: (ids: readonly string[]) => void;
   readonly #asks = new SmallMap<Ask>();
-  /** All others. Like all below, none takes no place: many runs wait at once. */
+  /** All others. Missing while empty, as all below: many runs wait at once. */
   #others: SmallMap<Expected> | undefined;
   /** How many of them end by themselves. */
   #busy = 0;
-  /** Calls that the process that had the run may have made. */
-  #madeBefore: Set<string> | undefined;
+  /** Calls that an earlier holder of the run may have made. */
+  #earlierCalls: Set<string> | undefined;
   /** Those of them that are not made again. */
-  #held: Set<string> | undefined;
+  #heldIds: Set<string> | undefined;
   #toMake: Queue<Call> | undefined;
   #timer: RunTimer | undefined;
 
@@ -53,7 +53,7 @@ export class OpenCommands {
       case 'callTool':
       case 'readResource':
       case 'evaluate':
-        if (this.#held?.has(command.id) === true) {
+        if (this.#heldIds?.has(command.id) === true) {
           this.#others ??= new SmallMap();
           this.#others.set(command.id, command);
           return;
@@ -87,11 +87,11 @@ export class OpenCommands {
     for (const command of commands) {
       const safety = command.kind === 'callTool' ? state.safetyOf(command.tool) : 'readOnly';
       if (command.kind === 'callTool' && safety !== 'readOnly') {
-        this.#madeBefore ??= new Set();
-        this.#madeBefore.add(command.id);
+        this.#earlierCalls ??= new Set();
+        this.#earlierCalls.add(command.id);
         if (holdsUnsafe && safety === 'none' && command.undoes === undefined) {
-          this.#held ??= new Set();
-          this.#held.add(command.id);
+          this.#heldIds ??= new Set();
+          this.#heldIds.add(command.id);
         }
       }
       this.take(command);
@@ -100,21 +100,21 @@ export class OpenCommands {
 
   /** An operator has decided about calls: they are held no longer. */
   decided(events: readonly Event[]): void {
-    if (this.#held === undefined) return;
+    if (this.#heldIds === undefined) return;
     for (const event of events) {
       if (event.kind !== 'retryRequested' && event.kind !== 'outcomeDecided') continue;
-      for (const { id } of this.held.filter(({ node }) => node === event.node)) {
-        this.#held.delete(id);
+      for (const { id } of this.heldCalls.filter(({ node }) => node === event.node)) {
+        this.#heldIds.delete(id);
         this.#others?.delete(id);
         // What is made now is all that can have happened.
-        if (event.kind === 'outcomeDecided') this.#madeBefore?.delete(id);
+        if (event.kind === 'outcomeDecided') this.#earlierCalls?.delete(id);
       }
     }
   }
 
   /** The event of a call that returned. One that failed, and may have been made before, may have taken effect then. */
   checked(event: Event): Event {
-    if (event.kind !== 'toolFailed' || this.#madeBefore?.has(event.command) !== true) return event;
+    if (event.kind !== 'toolFailed' || this.#earlierCalls?.has(event.command) !== true) return event;
     return { ...event, attempted: true, failure: { ...event.failure, outcomeUnknown: true } };
   }
 
@@ -134,11 +134,11 @@ export class OpenCommands {
     else this.#timer.addLimit(id, dueAt);
   }
 
-  /** Takes a command away that was answered or cancelled. One that is not open is left alone. */
+  /** Removes a command that was answered or cancelled. Has no effect on one that is not open. */
   settle(id: string): void {
     const command = this.#others?.delete(id);
     if (command === undefined) this.#asks.delete(id);
-    else if (awaited(command) === 'host' && this.#held?.has(id) !== true) this.#busy -= 1;
+    else if (awaited(command) === 'host' && this.#heldIds?.has(id) !== true) this.#busy -= 1;
   }
 
   has(id: string): boolean {
@@ -146,9 +146,9 @@ export class OpenCommands {
   }
 
   /** Calls that are not made although the run waits for them. */
-  get held(): readonly ToolCall[] {
-    if (this.#held === undefined) return [];
-    return [...this.#held].flatMap((id) => {
+  get heldCalls(): readonly ToolCall[] {
+    if (this.#heldIds === undefined) return [];
+    return [...this.#heldIds].flatMap((id) => {
       const command = this.#others?.get(id);
       return command?.kind === 'callTool' ? [command] : [];
     });
@@ -163,10 +163,10 @@ export class OpenCommands {
     return this.#busy > 0;
   }
 
-  /** Whether nothing ends by itself once commands are taken and others settled: the run only waits. */
-  waitsAfter(taken: readonly Command[], settled: ReadonlySet<string>): boolean {
+  /** Whether the run only waits once commands are taken and others settled: no command ends by itself. */
+  waitsAfter(accepted: readonly Command[], settled: ReadonlySet<string>): boolean {
     let busy = this.#busy;
-    for (const command of taken) {
+    for (const command of accepted) {
       if (command.kind === 'cancelTimer' || command.kind === 'cancelCall') continue;
       // A model may be asked for a value.
       const isAsked = command.kind === 'requestAction' && command.action.mode === 'model';
@@ -174,7 +174,7 @@ export class OpenCommands {
     }
     for (const id of settled) {
       const command = this.#others?.get(id);
-      if (command !== undefined && awaited(command) === 'host' && this.#held?.has(id) !== true) busy -= 1;
+      if (command !== undefined && awaited(command) === 'host' && this.#heldIds?.has(id) !== true) busy -= 1;
     }
     return busy === 0;
   }
@@ -184,7 +184,7 @@ export class OpenCommands {
     return this.#toMake !== undefined && this.#toMake.length > 0;
   }
 
-  /** Takes the next call that is still to be made; nothing if it was cancelled meanwhile. */
+  /** Takes the next call that is still to be made. Undefined for a call that was cancelled meanwhile. */
   nextCall(): Call | undefined {
     const call = this.#toMake?.shift();
     return call !== undefined && this.has(call.id) ? call : undefined;
@@ -195,12 +195,12 @@ export class OpenCommands {
     const [event] = events;
     if (event?.kind !== 'cancelled') return events;
     const notStarted = [...(this.#toMake ?? [])].flatMap(({ kind, id }) =>
-      kind === 'evaluate' || this.#madeBefore?.has(id) === true ? [] : [id],
+      kind === 'evaluate' || this.#earlierCalls?.has(id) === true ? [] : [id],
     );
     return notStarted.length === 0 ? events : [{ ...event, notStarted }];
   }
 
-  /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is none. */
+  /** When the next wait for a time ends, in ms since the epoch. Limits of other waits are left out. */
   get nextTime(): number {
     return this.#timer?.nextTime ?? Number.POSITIVE_INFINITY;
   }
@@ -224,7 +224,7 @@ export class OpenCommands {
     this.#busy = 0;
   }
 
-  /** Lets go of what a run does not need while it waits. */
+  /** Releases what a run does not need while it waits. */
   trim(): void {
     if (this.#others?.size === 0) this.#others = undefined;
     if (!this.hasCalls) this.#toMake = undefined;

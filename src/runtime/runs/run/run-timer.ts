@@ -5,9 +5,9 @@ export class RunTimer {
   readonly #clock: Clock;
   readonly #open: OpenIds;
   readonly #onTime: (ids: readonly string[]) => void;
-  /** What moves the run on. */
+  /** Times that a run waits for. */
   #times: DueTimes | undefined;
-  /** What only bounds something else. */
+  /** Limits of other waits. */
   #limits: DueTimes | undefined;
   #armed: { readonly dueAt: number; readonly cancel: () => void } | undefined;
 
@@ -27,12 +27,12 @@ export class RunTimer {
     this.#limits.add(id, dueAt);
   }
 
-  /** Whether nothing is due any more. */
+  /** Whether no time is expected any more. */
   get isEmpty(): boolean {
     return this.#armed === undefined && this.#times?.first === undefined && this.#limits?.first === undefined;
   }
 
-  /** When the first time comes that moves the run on, in ms since the epoch. */
+  /** When the next wait for a time ends, in ms since the epoch. */
   get nextTime(): number {
     return this.#times?.first?.dueAt ?? Number.POSITIVE_INFINITY;
   }
@@ -78,7 +78,7 @@ interface Due {
   readonly dueAt: number;
 }
 
-/** The ids whose times are still expected. One that is not is never expected again. */
+/** The ids with times that are still expected. An id that is removed never returns. */
 interface OpenIds {
   has(id: string): boolean;
 }
@@ -156,10 +156,10 @@ export class DueTimes {
     let at = from;
     for (;;) {
       let below = 2 * at + 1;
-      const left = heap[below];
-      if (left === undefined) break;
+      const first = heap[below];
+      if (first === undefined) break;
       const right = heap[below + 1];
-      const child = right !== undefined && right.dueAt < left.dueAt ? right : left;
+      const child = right !== undefined && right.dueAt < first.dueAt ? right : first;
       if (child === right) below += 1;
       if (child.dueAt >= due.dueAt) break;
       heap[at] = child;
