@@ -14,6 +14,8 @@ const EXCEPTIONS: readonly { readonly name: string; readonly isMeant: (node: ts.
   { name: 'read', isMeant: isFunction },
   // The end of an iterator, as the language names it.
   { name: 'done', isMeant: (node) => ts.isPropertySignature(node) || ts.isBindingElement(node) },
+  // The first operand, beside a `right` one.
+  { name: 'left', isMeant: isBesideRight },
 ];
 
 /** A declared name, with its place. */
@@ -66,6 +68,14 @@ function isParticiple(name: string, node: ts.Node): boolean {
   const words = name.split(/(?=[A-Z])|[_\d$]+/).filter((word) => word !== '');
   if (!PARTICIPLES.has(words.at(-1)?.toLowerCase() ?? '')) return false;
   return !EXCEPTIONS.some((exception) => exception.name === name && exception.isMeant(node));
+}
+
+function isBesideRight(node: ts.Node): boolean {
+  const around = ts.findAncestor(
+    node.parent,
+    (each) => ts.isFunctionLike(each) || ts.isInterfaceDeclaration(each),
+  );
+  return /\bright\b/.test((around ?? node.parent).getText());
 }
 
 function isFunction(node: ts.Node): boolean {

@@ -30,7 +30,7 @@ export function checkCalls(
   namesIn: NamesIn,
 ): Diagnostic[] {
   const { graph } = plan;
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const planned of plan.nodes) {
     const { node } = planned;
     const ofTool = (tool: string, input: DictExpr): Diagnostic[] => {
@@ -40,10 +40,10 @@ export function checkCalls(
       const suggestion = nearestName(tool, environment.tools.keys());
       return [diagnostic('SW4001', locationOfNode(node, graph), { workflow: graph.name, tool, suggestion })];
     };
-    found.push(...ofCallee(planned, ofTool, plan, environment, namesIn));
-    for (const { tool, input } of compensationsOf(node)) found.push(...ofTool(tool, input));
+    diagnostics.push(...ofCallee(planned, ofTool, plan, environment, namesIn));
+    for (const { tool, input } of compensationsOf(node)) diagnostics.push(...ofTool(tool, input));
   }
-  return found;
+  return diagnostics;
 }
 
 function ofCallee(
@@ -68,7 +68,7 @@ function ofCallee(
 function checkInput(
   { node, scope }: PlannedNode,
   callee: Callee,
-  given: DictExpr,
+  input: DictExpr,
   schema: JsonSchema,
   { graph }: WorkflowPlan,
   namesIn: NamesIn,
@@ -77,19 +77,19 @@ function checkInput(
   const about = { step: node.id, ...callee };
   const view = viewOf(schema);
   const names = namesIn(scope);
-  const found: Diagnostic[] = [];
-  for (const entry of given.entries) {
+  const diagnostics: Diagnostic[] = [];
+  for (const entry of input.entries) {
     if (!('key' in entry)) {
       const location = locationOfExpr(entry.spread, source);
       for (const input of surplusKeys(entry.spread, view, names))
-        found.push(diagnostic('SW4004', location, { ...about, input }, { hint: texts.pouredIn }));
+        diagnostics.push(diagnostic('SW4004', location, { ...about, input }, { hint: texts.pouredIn }));
       continue;
     }
     const step = stepInto(view, entry.key);
     if (step.kind === 'missing') {
-      const suggestion = nearestName(entry.key, step.known);
+      const suggestion = nearestName(entry.key, step.keys);
       const location = locationOfExpr(entry.value, source);
-      found.push(diagnostic('SW4004', location, { ...about, input: entry.key, suggestion }));
+      diagnostics.push(diagnostic('SW4004', location, { ...about, input: entry.key, suggestion }));
       continue;
     }
     const named = unnamedBeside(view, entry.key);
@@ -97,16 +97,16 @@ function checkInput(
       const suggestion = nearestName(entry.key, named);
       const argument = { step: node.id, tool: callee.tool, input: entry.key };
       const location = locationOfExpr(entry.value, source);
-      found.push(diagnostic('SW9030', location, { ...argument, known: named, suggestion }));
+      diagnostics.push(diagnostic('SW9030', location, { ...argument, candidates: named, suggestion }));
     }
     const mismatch = typeMismatch(entry.value, step.view, names);
     if (mismatch === undefined) continue;
     const location = locationOfExpr(entry.value, source);
-    found.push(diagnostic('SW4012', location, { ...about, input: entry.key, ...mismatch }));
+    diagnostics.push(diagnostic('SW4012', location, { ...about, input: entry.key, ...mismatch }));
   }
-  for (const input of missingInputs(given, view))
-    found.push(diagnostic('SW4003', locationOfExpr(given, source), { ...about, input }));
-  return found;
+  for (const missing of missingInputs(input, view))
+    diagnostics.push(diagnostic('SW4003', locationOfExpr(input, source), { ...about, input: missing }));
+  return diagnostics;
 }
 
 const texts = {
@@ -122,14 +122,14 @@ function surplusKeys(spread: Expr, view: SchemaView, names: Names): readonly str
 function missingInputs({ entries }: DictExpr, view: SchemaView): readonly string[] {
   const required = requiredKeys(view);
   if (required.length === 0) return required;
-  const given = new Set<string>();
+  const suppliedKeys = new Set<string>();
   for (const entry of entries) {
     // A spread value may have any key.
     if (!('key' in entry)) return [];
     // A literal absent value is not sent.
-    if (entry.value.kind !== 'literal' || entry.value.value !== undefined) given.add(entry.key);
+    if (entry.value.kind !== 'literal' || entry.value.value !== undefined) suppliedKeys.add(entry.key);
   }
-  return required.filter((input) => !given.has(input));
+  return required.filter((input) => !suppliedKeys.has(input));
 }
 
 /** The schema of the inputs of a workflow. */
@@ -152,7 +152,7 @@ export function argumentsSchema(node: Node, { tools, workflows }: CheckEnvironme
 
 /** SW4002 unknown resources, SW4007 invalid URIs. A resource's own URI is reported where it is declared. */
 export function checkResources({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   const check = (
     resource: string,
     uri: unknown,
@@ -162,11 +162,11 @@ export function checkResources({ graph, nodes }: WorkflowPlan, environment: Chec
     const registered = environment.resources.get(resource);
     if (registered === undefined) {
       const suggestion = nearestName(resource, environment.resources.keys());
-      found.push(diagnostic('SW4002', location, { workflow: graph.name, resource, suggestion }));
+      diagnostics.push(diagnostic('SW4002', location, { workflow: graph.name, resource, suggestion }));
     }
     if (uri === undefined || uri === registered?.uri) return;
     const why = typeof uri === 'string' ? uriFault(uri) : 'it is not text';
-    if (why !== undefined) found.push(diagnostic('SW4007', uriLocation, { uri: String(uri), why }));
+    if (why !== undefined) diagnostics.push(diagnostic('SW4007', uriLocation, { uri: String(uri), why }));
   };
   for (const { resource, uri, source } of graph.instructions) {
     const location = source ?? graph.source;
@@ -180,5 +180,5 @@ export function checkResources({ graph, nodes }: WorkflowPlan, environment: Chec
     const uri = node.uri.kind === 'literal' ? node.uri.value : undefined;
     check(node.resource, uri, location, locationOfExpr(node.uri, location));
   }
-  return found;
+  return diagnostics;
 }

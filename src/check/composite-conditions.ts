@@ -38,9 +38,9 @@ function mayTest(expr: Expr, names: Names, locals: Locals): boolean {
       return isDoubtful(expr.of);
     case 'each': {
       const inner = new Map([...locals, [expr.as, itemOf(typeOf(expr.in, names, locals))]]);
-      const known = without(names, [expr.as, expr.indexAs ?? expr.as]);
-      const isTest = expr.mode !== 'map' && mayBeComposite(expr.body, known, inner);
-      return isTest || inside(expr.in) || mayTest(expr.body, known, inner);
+      const innerNames = without(names, [expr.as, expr.indexAs ?? expr.as]);
+      const isTest = expr.mode !== 'map' && mayBeComposite(expr.body, innerNames, inner);
+      return isTest || inside(expr.in) || mayTest(expr.body, innerNames, inner);
     }
     case 'let': {
       const inner = new Map([...locals, [expr.name, typeOf(expr.value, names, locals)]]);

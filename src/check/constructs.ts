@@ -24,23 +24,27 @@ import type { NamesIn } from './values.js';
  * failure codes. Of the inferred types: SW4029 loops over a value that is not a list, SW4030 options of questions.
  */
 export function checkConstructs({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const { node, scope } of nodes) {
     const location = locationOfNode(node, graph);
     for (const { code, params, at } of kindOf(node).faults(node))
-      found.push(diagnostic(code, locationOfExpr(at, location), params));
+      diagnostics.push(diagnostic(code, locationOfExpr(at, location), params));
     if (node.kind === 'foreach') {
       const actual = nonListType(node, namesIn(scope));
       if (actual !== undefined)
-        found.push(diagnostic('SW4029', locationOfExpr(node.items, location), { step: node.id, actual }));
+        diagnostics.push(
+          diagnostic('SW4029', locationOfExpr(node.items, location), { step: node.id, actual }),
+        );
     }
     if (node.kind === 'ask') {
       const problem = problemOfOptions(node, namesIn(scope));
       if (problem !== undefined)
-        found.push(diagnostic('SW4030', locationOfExpr(node.options, location), { step: node.id, problem }));
+        diagnostics.push(
+          diagnostic('SW4030', locationOfExpr(node.options, location), { step: node.id, problem }),
+        );
     }
   }
-  return found;
+  return diagnostics;
 }
 
 function nonListType({ items }: ForeachNode, names: Names): string | undefined {
@@ -56,11 +60,11 @@ function problemOfOptions({ options }: AskNode, names: Names): string | undefine
     const twice = texts.find((text, index) => texts.indexOf(text) < index);
     return twice === undefined ? undefined : `hold \`${twice}\` twice`;
   }
-  const known = typeOf(options, names);
-  const types = typesOf(known);
+  const optionsType = typeOf(options, names);
+  const types = typesOf(optionsType);
   if (types === undefined || types.size === 0) return undefined;
   if (!types.has('array')) return `are no list, but ${describeTypes(types)}`;
-  const items = typesOf(itemOf(known));
+  const items = typesOf(itemOf(optionsType));
   if (items === undefined || items.size === 0 || items.has('string')) return undefined;
   return `are no texts, but each is ${describeTypes(items)}`;
 }
@@ -99,11 +103,11 @@ function checkRetry(
 
 /** SW9016: expressions that are too deep for the evaluator, each once. */
 export function checkDepth({ graph, scopes, nodes }: WorkflowPlan): Diagnostic[] {
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   const check = (expr: Expr, location: SourceLocation | undefined): void => {
     const deep = firstTooDeep(expr, 0);
     if (deep === undefined) return;
-    found.push(diagnostic('SW9016', locationOfExpr(deep, location), { limit: MAX_EXPRESSION_DEPTH }));
+    diagnostics.push(diagnostic('SW9016', locationOfExpr(deep, location), { limit: MAX_EXPRESSION_DEPTH }));
   };
   for (const { node } of nodes)
     for (const expr of expressionsOf(node)) check(expr, locationOfNode(node, graph));
@@ -111,7 +115,7 @@ export function checkDepth({ graph, scopes, nodes }: WorkflowPlan): Diagnostic[]
     if (value === undefined) continue;
     check(value, container === undefined ? graph.source : locationOfNode(container.node, graph));
   }
-  return found;
+  return diagnostics;
 }
 
 /** The outermost part below the depth limit of the evaluator, which bounds this recursion as well. */
@@ -148,9 +152,9 @@ export function checkBranches({ graph, nodes }: WorkflowPlan, namesIn: NamesIn):
     const never = [...shadowedCases(node), ...impossibleCases(node, names)].map(({ when, ...params }) =>
       diagnostic('SW4023', locationOfExpr(when, location), { step: node.id, ...params }),
     );
-    const left = node.else === undefined ? uncoveredValues(node, names) : undefined;
-    if (left === undefined) return never;
-    const values = left.length === 0 ? undefined : listed(left);
+    const uncovered = node.else === undefined ? uncoveredValues(node, names) : undefined;
+    if (uncovered === undefined) return never;
+    const values = uncovered.length === 0 ? undefined : listed(uncovered);
     return [...never, diagnostic('SW4022', location, { step: node.id, values })];
   });
 }
@@ -189,8 +193,8 @@ function impossibleCases({ cases }: BranchNode, names: Names): DeadCase[] {
     const question = questionOf(when);
     const possible = question && valuesIn(typeOf(question.of, names));
     if (question === undefined || possible === undefined) return [];
-    const known = new Set(possible.map(canonicalJson));
-    if (question.values.some((value) => known.has(canonicalJson(value)))) return [];
+    const possibleTexts = new Set(possible.map(canonicalJson));
+    if (question.values.some((value) => possibleTexts.has(canonicalJson(value)))) return [];
     return [{ arm: id, values: question.values.map(quoted).join(' or '), when }];
   });
 }
@@ -206,9 +210,9 @@ function uncoveredValues({ cases }: BranchNode, names: Names): readonly Json[] |
   if (first === undefined || questions.some((each) => each?.plan !== first.plan)) return [];
   const possible = valuesIn(typeOf(first.of, names));
   if (possible === undefined) return [];
-  const taken = new Set(questions.flatMap((each) => each?.values ?? []).map(canonicalJson));
-  const left = possible.filter((value) => !taken.has(canonicalJson(value)));
-  return left.length === 0 ? undefined : left;
+  const casesTexts = new Set(questions.flatMap((each) => each?.values ?? []).map(canonicalJson));
+  const uncovered = possible.filter((value) => !casesTexts.has(canonicalJson(value)));
+  return uncovered.length === 0 ? undefined : uncovered;
 }
 
 /** A condition that compares an expression with literals. */
@@ -235,20 +239,22 @@ function questionOf(when: Expr): Question | undefined {
 }
 
 /** Every possible value, if the type is finite. */
-function valuesIn(known: ValueType): readonly Json[] | undefined {
-  switch (known.kind) {
+function valuesIn(valueType: ValueType): readonly Json[] | undefined {
+  switch (valueType.kind) {
     case 'schema':
-      return known.view.shapes === 'unknown' ? undefined : allOf(known.view.shapes.map(valuesOfShape));
+      return valueType.view.shapes === 'unknown'
+        ? undefined
+        : allOf(valueType.view.shapes.map(valuesOfShape));
     case 'types':
-      return allOf([...known.types].map((type) => valuesOfShape({ type })));
+      return allOf([...valueType.types].map((type) => valuesOfShape({ type })));
     case 'union':
-      return allOf([...known.of].map(valuesIn));
+      return allOf([...valueType.of].map(valuesIn));
     case 'unknown':
     case 'list':
     case 'dict':
       return undefined;
     default:
-      return unreachable(known);
+      return unreachable(valueType);
   }
 }
 
@@ -300,7 +306,7 @@ function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic
       });
     const listed = (node.reads ?? []).filter((field) => !fields.has(field)).map((field) => unknown(field));
     if (node.kind !== 'set') return listed;
-    const written = node.updates.flatMap(({ field, value }) => {
+    const ofUpdates = node.updates.flatMap(({ field, value }) => {
       const location = locationOfExpr(value, source);
       const schema = fields.get(field);
       if (schema === undefined) return [unknown(field, location)];
@@ -308,6 +314,6 @@ function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic
       if (mismatch === undefined) return [];
       return [diagnostic('SW4012', location, { step: node.id, input: field, ...mismatch })];
     });
-    return [...listed, ...written];
+    return [...listed, ...ofUpdates];
   });
 }

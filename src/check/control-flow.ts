@@ -17,14 +17,14 @@ import type { CheckEnvironment } from './environment.js';
  * step that runs only when selected, SW4025 a `goto` to a later step.
  */
 export function checkRoutes(plan: WorkflowPlan): Diagnostic[] {
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const planned of plan.nodes) {
-    for (const target of planned.node.after) found.push(...checkAfter(planned, target, plan));
+    for (const target of planned.node.after) diagnostics.push(...checkAfter(planned, target, plan));
     for (const { kind, target } of routesOf(planned.node))
-      found.push(...checkRoute(planned, kind, target, plan));
-    found.push(...checkGoto(planned, plan));
+      diagnostics.push(...checkRoute(planned, kind, target, plan));
+    diagnostics.push(...checkGoto(planned, plan));
   }
-  return found;
+  return diagnostics;
 }
 
 /** What most steps have. */
@@ -33,15 +33,15 @@ const NONE: readonly Diagnostic[] = [];
 function checkAfter(planned: PlannedNode, target: string, plan: WorkflowPlan): readonly Diagnostic[] {
   const { node, scope } = planned;
   const location = locationOfNode(node, plan.graph);
-  const found = plan.byId.get(target);
-  if (found === undefined) {
+  const source = plan.byId.get(target);
+  if (source === undefined) {
     const suggestion = nearestName(target, idsBeside(planned));
     return [diagnostic('SW3005', location, { step: node.id, target, suggestion })];
   }
   if (plan.duplicates.has(target)) return NONE;
-  if (found.scope !== scope) return [misplaced(planned, 'after', found, plan)];
-  const { kind } = found.node;
-  if (kind !== 'compensate' && (kind !== 'error' || !found.needsSelection)) return NONE;
+  if (source.scope !== scope) return [misplaced(planned, 'after', source, plan)];
+  const { kind } = source.node;
+  if (kind !== 'compensate' && (kind !== 'error' || !source.needsSelection)) return NONE;
   return [diagnostic('SW4019', location, { step: node.id, target, kind })];
 }
 
@@ -51,11 +51,11 @@ function checkRoute(
   target: string,
   plan: WorkflowPlan,
 ): Diagnostic[] {
-  const found = beside(planned, option, target, plan);
-  if (!('node' in found)) return [found];
+  const targetNode = beside(planned, option, target, plan);
+  if (!('node' in targetNode)) return [targetNode];
   const fault = (why: string): Diagnostic[] => [routeFault(planned, option, target, why, plan)];
-  if (found === planned) return fault('which is the step itself');
-  if (option === 'compensateNode' && found.node.kind !== 'compensate')
+  if (targetNode === planned) return fault('which is the step itself');
+  if (option === 'compensateNode' && targetNode.node.kind !== 'compensate')
     return fault('which is not of the kind `compensate`');
   return [];
 }
@@ -63,9 +63,9 @@ function checkRoute(
 function checkGoto(planned: PlannedNode, plan: WorkflowPlan): readonly Diagnostic[] {
   const { node } = planned;
   if (node.kind !== 'goto') return NONE;
-  const found = beside(planned, 'target', node.target, plan);
-  if (!('node' in found)) return [found];
-  if (found.index < planned.index) return [];
+  const targetNode = beside(planned, 'target', node.target, plan);
+  if (!('node' in targetNode)) return [targetNode];
+  if (targetNode.index < planned.index) return [];
   return [diagnostic('SW4025', locationOfNode(node, plan.graph), { step: node.id, target: node.target })];
 }
 
@@ -76,21 +76,26 @@ function beside(
   target: string,
   plan: WorkflowPlan,
 ): PlannedNode | Diagnostic {
-  const found = plan.byId.get(target);
-  if (found !== undefined)
-    return found.scope === planned.scope ? found : misplaced(planned, option, found, plan);
+  const targetNode = plan.byId.get(target);
+  if (targetNode !== undefined)
+    return targetNode.scope === planned.scope ? targetNode : misplaced(planned, option, targetNode, plan);
   const suggestion = nearestName(target, idsBeside(planned));
   const hint = suggestion === undefined ? {} : { hint: didYouMean(suggestion) };
   return routeFault(planned, option, target, 'which is not a step of this workflow', plan, hint);
 }
 
 /** The hint names the container of the target that is in the node's scope. */
-function misplaced(planned: PlannedNode, option: string, found: PlannedNode, plan: WorkflowPlan): Diagnostic {
-  const visible = visibilityOf(found, { scope: planned.scope, node: planned });
+function misplaced(
+  planned: PlannedNode,
+  option: string,
+  targetNode: PlannedNode,
+  plan: WorkflowPlan,
+): Diagnostic {
+  const visible = visibilityOf(targetNode, { scope: planned.scope, node: planned });
   const container =
     visible.kind === 'visible' && visible.user === planned ? visible.source.node.id : undefined;
   const hint = option === 'after' && container !== undefined ? { hint: `wait for \`${container}\`` } : {};
-  return routeFault(planned, option, found.node.id, 'which is in another list of steps', plan, hint);
+  return routeFault(planned, option, targetNode.node.id, 'which is in another list of steps', plan, hint);
 }
 
 function routeFault(
@@ -210,8 +215,8 @@ const SHOWN_NAMES = 12;
 
 function shownPath(path: readonly string[]): string {
   if (path.length <= SHOWN_NAMES) return path.join(' → ');
-  const left = path.length - SHOWN_NAMES;
-  return [...path.slice(0, SHOWN_NAMES - 1), `… (${left} more)`, ...path.slice(-1)].join(' → ');
+  const omitted = path.length - SHOWN_NAMES;
+  return [...path.slice(0, SHOWN_NAMES - 1), `… (${omitted} more)`, ...path.slice(-1)].join(' → ');
 }
 
 /**
@@ -223,23 +228,23 @@ function deepestPath(
   graph: Graph,
   workflows: ReadonlyMap<string, Graph>,
   most: number,
-  known: Map<string, readonly string[]>,
+  memo: Map<string, readonly string[]>,
 ): readonly string[] {
   const key = `${most} ${graph.name}`;
-  const path = known.get(key) ?? known.get(graph.name);
+  const path = memo.get(key) ?? memo.get(graph.name);
   if (path !== undefined) return path;
   if (most === 0) return [graph.name];
   // While it is followed, it is on every path that comes back to it.
-  known.set(graph.name, []);
+  memo.set(graph.name, []);
   let deepest: readonly string[] = [];
   for (const name of workflowsIn(graph)) {
     const next = workflows.get(name);
-    const below = next === undefined ? [] : deepestPath(next, workflows, most - 1, known);
+    const below = next === undefined ? [] : deepestPath(next, workflows, most - 1, memo);
     if (below.length > deepest.length) deepest = below;
   }
-  known.delete(graph.name);
+  memo.delete(graph.name);
   const whole = [graph.name, ...deepest];
-  known.set(key, whole);
+  memo.set(key, whole);
   return whole;
 }
 
@@ -287,9 +292,9 @@ const CERTAIN_RUNS = new WeakMap<WorkflowPlan, readonly string[]>();
 
 /** The workflows that a graph calls in every run that completes. */
 function certainRuns(plan: WorkflowPlan): readonly string[] {
-  const known = CERTAIN_RUNS.get(plan) ?? findCertainRuns(plan);
-  CERTAIN_RUNS.set(plan, known);
-  return known;
+  const certainRuns = CERTAIN_RUNS.get(plan) ?? findCertainRuns(plan);
+  CERTAIN_RUNS.set(plan, certainRuns);
+  return certainRuns;
 }
 
 function findCertainRuns({ root, nodes }: WorkflowPlan): string[] {

@@ -51,6 +51,6 @@ export function reachableFrom(
     graphs.set(name, graph);
     if (graph !== undefined) open.push(...workflowsIn(graph));
   }
-  const known = [...graphs.values()].filter((graph) => graph !== undefined);
-  return { graphs: known, isWhole: known.length === graphs.size };
+  const callees = [...graphs.values()].filter((graph) => graph !== undefined);
+  return { graphs: callees, isWhole: callees.length === graphs.size };
 }

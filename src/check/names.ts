@@ -22,50 +22,51 @@ const NONE: readonly Diagnostic[] = [];
  */
 export function checkNames(plan: WorkflowPlan): Diagnostic[] {
   const { graph } = plan;
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   const named = `workflow \`${graph.name}\``;
-  if (isBlank(graph.name)) found.push(empty('the name of a workflow', graph.source));
-  else found.push(...nameFault('workflow', graph.name, graph.source));
-  if (isBlank(graph.description)) found.push(empty(`the description of ${named}`, graph.source));
-  return [...found, ...checkArguments(plan), ...checkFields(plan), ...checkSteps(plan)];
+  if (isBlank(graph.name)) diagnostics.push(empty('the name of a workflow', graph.source));
+  else diagnostics.push(...nameFault('workflow', graph.name, graph.source));
+  if (isBlank(graph.description)) diagnostics.push(empty(`the description of ${named}`, graph.source));
+  return [...diagnostics, ...checkArguments(plan), ...checkFields(plan), ...checkSteps(plan)];
 }
 
 function checkArguments({ graph }: WorkflowPlan): Diagnostic[] {
-  const found: Diagnostic[] = [];
-  const seen = new Map<string, SourceLocation | undefined>();
+  const diagnostics: Diagnostic[] = [];
+  const locations = new Map<string, SourceLocation | undefined>();
   for (const { name, description, source } of graph.inputs) {
     const location = source ?? graph.source;
-    if (seen.has(name)) {
-      const related = relatedLocation('first bound here', seen.get(name));
-      found.push(diagnostic('SW1008', location, { field: name }, { related }));
+    if (locations.has(name)) {
+      const related = relatedLocation('first bound here', locations.get(name));
+      diagnostics.push(diagnostic('SW1008', location, { field: name }, { related }));
       continue;
     }
-    seen.set(name, location);
-    if (isBlank(name)) found.push(empty(`the name of an argument of workflow \`${graph.name}\``, location));
-    else found.push(...nameFault('argument', name, location));
-    if (isBlank(description)) found.push(empty(`the description of argument \`${name}\``, location));
+    locations.set(name, location);
+    if (isBlank(name))
+      diagnostics.push(empty(`the name of an argument of workflow \`${graph.name}\``, location));
+    else diagnostics.push(...nameFault('argument', name, location));
+    if (isBlank(description)) diagnostics.push(empty(`the description of argument \`${name}\``, location));
   }
-  return found;
+  return diagnostics;
 }
 
 function checkFields({ graph }: WorkflowPlan): Diagnostic[] {
-  const seen = new Map<string, SourceLocation | undefined>();
+  const locations = new Map<string, SourceLocation | undefined>();
   return (graph.state ?? []).flatMap(({ name, source }) => {
     const location = source ?? graph.source;
-    if (seen.has(name)) {
-      const related = relatedLocation('first bound here', seen.get(name));
+    if (locations.has(name)) {
+      const related = relatedLocation('first bound here', locations.get(name));
       return [diagnostic('SW1008', location, { field: name }, { related })];
     }
-    seen.set(name, location);
+    locations.set(name, location);
     return nameFault('step', name, location, 'state field');
   });
 }
 
 function checkSteps(plan: WorkflowPlan): Diagnostic[] {
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const planned of plan.nodes)
-    found.push(...checkId(planned, plan), ...checkArms(planned, plan), ...checkLoop(planned, plan));
-  return found;
+    diagnostics.push(...checkId(planned, plan), ...checkArms(planned, plan), ...checkLoop(planned, plan));
+  return diagnostics;
 }
 
 function checkId(planned: PlannedNode, { graph, byId }: WorkflowPlan): readonly Diagnostic[] {
@@ -92,14 +93,14 @@ function checkLoop({ node, scope }: PlannedNode, { graph }: WorkflowPlan): reado
   const location = locationOfNode(node, graph);
   const names = namesOfLoop(node);
   const bad = names.flatMap((name) => nameFault('step', name, location, 'item'));
-  const taken = [...scope.loops].reverse().flatMap(({ node: outer }) => {
+  const shadows = [...scope.loops].reverse().flatMap(({ node: outer }) => {
     const outerNames = outer.kind === 'foreach' ? namesOfLoop(outer) : [];
     const name = names.find((each) => outerNames.includes(each));
     return name === undefined
       ? []
       : [diagnostic('SW4032', location, { step: node.id, name, outer: outer.id })];
   });
-  return [...bad, ...taken];
+  return [...bad, ...shadows];
 }
 
 function namesOfLoop({ as, indexAs }: ForeachNode): string[] {
@@ -132,7 +133,7 @@ function nameFault(
  */
 export function checkReferences(plan: WorkflowPlan): Diagnostic[] {
   const { graph } = plan;
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const planned of plan.nodes) {
     const { node, scope } = planned;
     const reader = { scope, node: planned };
@@ -140,15 +141,15 @@ export function checkReferences(plan: WorkflowPlan): Diagnostic[] {
     const takesOver = planned.selectors.some((router) => isFallbackOf(node.id, router.node));
     for (const expr of expressionsOf(node)) {
       const use = { reader, source: locationOfNode(node, graph), knowsError: takesOver || expr === fallback };
-      checkExpression(plan, expr, use, found);
+      checkExpression(plan, expr, use, diagnostics);
     }
   }
   for (const scope of plan.scopes) {
     if (scope.value === undefined) continue;
     const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
-    checkExpression(plan, scope.value, { reader: { scope }, source, knowsError: false }, found);
+    checkExpression(plan, scope.value, { reader: { scope }, source, knowsError: false }, diagnostics);
   }
-  return found;
+  return diagnostics;
 }
 
 /** Where an expression is evaluated. */
@@ -162,15 +163,15 @@ function isFallbackOf(id: string, { onError }: Node): boolean {
   return onError !== undefined && 'fallbackNode' in onError && onError.fallbackNode === id;
 }
 
-function checkExpression(plan: WorkflowPlan, expr: Expr, use: Use, found: Diagnostic[]): void {
+function checkExpression(plan: WorkflowPlan, expr: Expr, use: Use, diagnostics: Diagnostic[]): void {
   let hasLocals = false;
   eachReference(expr, (ref) => {
     if (ref.root === 'local') hasLocals = true;
-    else found.push(...checkReference(plan, ref, use));
+    else diagnostics.push(...checkReference(plan, ref, use));
   });
   if (!hasLocals) return;
   for (const ref of unboundLocals(expr))
-    found.push(diagnostic('SW3001', locationOfExpr(ref, use.source), { name: String(ref.path[0]) }));
+    diagnostics.push(diagnostic('SW3001', locationOfExpr(ref, use.source), { name: String(ref.path[0]) }));
 }
 
 function checkReference(
@@ -186,8 +187,8 @@ function checkReference(
   const location = locationOfExpr(ref, source);
   switch (root) {
     case 'inputs': {
-      const known = plan.graph.inputs.map((input) => input.name);
-      return [diagnostic('SW3002', location, { name, suggestion: nearestName(name, known) })];
+      const inputNames = plan.graph.inputs.map((input) => input.name);
+      return [diagnostic('SW3002', location, { name, suggestion: nearestName(name, inputNames) })];
     }
     case 'steps':
       return checkStepReference(plan, name, reader, location);
@@ -200,12 +201,12 @@ function checkReference(
       return checkFieldReference(plan, name, reader, location);
     case 'item':
     case 'index': {
-      const known = reader.scope.loops.flatMap(({ node }) => {
+      const loopNames = reader.scope.loops.flatMap(({ node }) => {
         if (node.kind !== 'foreach') return [];
         return (root === 'item' ? node.as : node.indexAs) ?? [];
       });
-      if (known.includes(name)) return [];
-      return [diagnostic('SW3001', location, { name, suggestion: nearestName(name, known) })];
+      if (loopNames.includes(name)) return [];
+      return [diagnostic('SW3001', location, { name, suggestion: nearestName(name, loopNames) })];
     }
     case 'error': {
       const step = (reader.node ?? reader.scope.container)?.node.id ?? 'output';
@@ -281,10 +282,14 @@ function checkFieldReference(
   reader: Reader,
   location: SourceLocation | undefined,
 ): Diagnostic[] {
-  const known = (graph.state ?? []).map(({ name }) => name);
-  if (!known.includes(field)) {
+  const fieldNames = (graph.state ?? []).map(({ name }) => name);
+  if (!fieldNames.includes(field)) {
     return [
-      diagnostic('SW4031', location, { workflow: graph.name, field, suggestion: nearestName(field, known) }),
+      diagnostic('SW4031', location, {
+        workflow: graph.name,
+        field,
+        suggestion: nearestName(field, fieldNames),
+      }),
     ];
   }
   const node = reader.node?.node;
@@ -303,7 +308,7 @@ export function checkUnused(plan: WorkflowPlan, environment: CheckEnvironment): 
   const idle: Diagnostic[] = [];
   for (const { node } of nodes) {
     const what = purposeOf(node, returns, environment);
-    if (what === undefined || isRead(byId.get(node.id))) continue;
+    if (what === undefined || hasReaders(byId.get(node.id))) continue;
     idle.push(diagnostic('SW3010', locationOfNode(node, graph), { step: node.id, what }));
   }
   const unread = unreadInputs(plan).map(({ name, source }) =>
@@ -327,7 +332,7 @@ function unreadInputs({ graph, nodes, scopes }: WorkflowPlan): readonly Input[] 
 }
 
 /** The first of two steps with one id counts. Duplicates are SW4009. */
-function isRead(planned: PlannedNode | undefined): boolean {
+function hasReaders(planned: PlannedNode | undefined): boolean {
   const readers = planned && readersOf(planned);
   return readers !== undefined && (readers.isHandedOut || readers.nodes.size > 0);
 }

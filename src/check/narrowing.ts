@@ -56,27 +56,27 @@ export function followPath(
   { ref, segments }: DataPath,
   start: ValueType,
   narrowing: Narrowing,
-): { readonly known: ValueType; readonly missingKey?: MissingKey } {
-  let known = start;
+): { readonly valueType: ValueType; readonly missingKey?: MissingKey } {
+  let valueType = start;
   let missingKey: MissingKey | undefined;
   const keys: (string | number)[] = [];
   for (let index = 0; ; index++) {
-    const all = known;
-    const forms = formsAt(known, { ref, keys }, narrowing);
-    if (forms === undefined) return { known: UNKNOWN };
-    known = forms;
+    const all = valueType;
+    const forms = formsAt(valueType, { ref, keys }, narrowing);
+    if (forms === undefined) return { valueType: UNKNOWN };
+    valueType = forms;
     const segment = segments[index];
     if (segment === undefined) {
       // The conditions may have tested the content of a list as well.
-      const known = narrowing.isUncertain && !isScalar(forms) ? UNKNOWN : forms;
-      return { known, ...defined({ missingKey }) };
+      const valueType = narrowing.isUncertain && !isScalar(forms) ? UNKNOWN : forms;
+      return { valueType, ...defined({ missingKey }) };
     }
-    if (missingKey === undefined && hasPartialKey(known, segment.key)) {
+    if (missingKey === undefined && hasPartialKey(valueType, segment.key)) {
       const isSometimes = read(all, segment.key).kind === 'found';
       missingKey = { segment, index, isSometimes };
     }
-    const next = read(known, segment.key);
-    known = next.kind === 'found' ? next.known : ABSENT;
+    const next = read(valueType, segment.key);
+    valueType = next.kind === 'found' ? next.valueType : ABSENT;
     keys.push(segment.key);
   }
 }
@@ -95,48 +95,52 @@ interface Position {
   readonly keys: readonly (string | number)[];
 }
 
-function formsAt(known: ValueType, at: Position, { facts, isUncertain }: Narrowing): ValueType | undefined {
-  if (facts.length === 0 && !isUncertain) return known;
-  const forms = alternativesOf(known);
-  if (forms === undefined || forms.length < 2) return known;
+function formsAt(
+  valueType: ValueType,
+  at: Position,
+  { facts, isUncertain }: Narrowing,
+): ValueType | undefined {
+  if (facts.length === 0 && !isUncertain) return valueType;
+  const forms = alternativesOf(valueType);
+  if (forms === undefined || forms.length < 2) return valueType;
   if (isUncertain) return undefined;
-  const left = forms.filter((form) => facts.every(({ test, holds }) => mayBe(test, holds, at, form)));
-  if (left.length === forms.length) return known;
+  const possible = forms.filter((form) => facts.every(({ test, holds }) => mayBe(test, holds, at, form)));
+  if (possible.length === forms.length) return valueType;
   // Unreachable code is not reported.
-  return left.length === 0 ? undefined : joinForms(known, left);
+  return possible.length === 0 ? undefined : joinForms(valueType, possible);
 }
 
 /** Joins forms of a value. Those of one schema stay one schema. */
-function joinForms(known: ValueType, forms: readonly ValueType[]): ValueType {
-  if (known.kind !== 'schema') return unionOf(...forms);
+function joinForms(valueType: ValueType, forms: readonly ValueType[]): ValueType {
+  if (valueType.kind !== 'schema') return unionOf(...forms);
   const shapes = forms.flatMap((form) =>
     form.kind === 'schema' && form.view.shapes !== 'unknown' ? form.view.shapes : [],
   );
-  return { kind: 'schema', view: new SchemaView(known.view.root, shapes) };
+  return { kind: 'schema', view: new SchemaView(valueType.view.root, shapes) };
 }
 
 /**
  * Whether some non-null forms of a schema lack a key. Unions that a condition or a fallback of the workflow makes do not
  * count: the author knows both alternatives.
  */
-function hasPartialKey(known: ValueType, key: string | number): boolean {
-  if (known.kind !== 'schema') return false;
-  const { shapes } = known.view;
+function hasPartialKey(valueType: ValueType, key: string | number): boolean {
+  if (valueType.kind !== 'schema') return false;
+  const { shapes } = valueType.view;
   // The usual schema has one form, which the read below finds again.
   if (shapes.length === 1 && shapes !== 'unknown' && typeof shapes[0]?.type === 'string')
-    return shapes[0].type !== 'null' && read(known, key).kind === 'missing';
-  const forms = (alternativesOf(known) ?? []).filter((form) => !isNull(form));
+    return shapes[0].type !== 'null' && read(valueType, key).kind === 'missing';
+  const forms = (alternativesOf(valueType) ?? []).filter((form) => !isNull(form));
   const without = forms.filter((form) => read(form, key).kind === 'missing');
   return without.length > 0;
 }
 
-function isScalar(known: ValueType): boolean {
-  const types = typesOf(known);
+function isScalar(valueType: ValueType): boolean {
+  const types = typesOf(valueType);
   return types !== undefined && !types.has('array') && !types.has('object');
 }
 
-function isNull(known: ValueType): boolean {
-  const types = typesOf(known);
+function isNull(valueType: ValueType): boolean {
+  const types = typesOf(valueType);
   return types !== undefined && [...types].every((type) => type === 'null');
 }
 
@@ -173,10 +177,10 @@ function sidesOf(
 ): { readonly path: Expr; readonly literal: LiteralExpr; readonly op: string } | undefined {
   const [only, more] = test.ops;
   if (only === undefined || more !== undefined) return undefined;
-  const { left } = test;
+  const { left: subject } = test;
   const { op, right } = only;
-  if (right.kind === 'literal' && isPath(left)) return { path: left, literal: right, op };
-  return left.kind === 'literal' && isPath(right) ? { path: right, literal: left, op } : undefined;
+  if (right.kind === 'literal' && isPath(subject)) return { path: subject, literal: right, op };
+  return subject.kind === 'literal' && isPath(right) ? { path: right, literal: subject, op } : undefined;
 }
 
 /** Whether a condition may hold, or not hold, if the value at a position has a form. */
@@ -206,7 +210,9 @@ function mayBe(test: Expr, holds: boolean, at: Position, form: ValueType): boole
       const [of] = test.args;
       const value = test.fn === 'isNullish' && of !== undefined ? valueAt(of, at, form) : undefined;
       if (value === undefined) return true;
-      return holds ? !value.isThere || mayBeType(value, 'null') : !(value.isMissing || isNull(value.known));
+      return holds
+        ? !value.isThere || mayBeType(value, 'null')
+        : !(value.isMissing || isNull(value.valueType));
     }
     default: {
       const value = valueAt(test, at, form);
@@ -216,7 +222,7 @@ function mayBe(test: Expr, holds: boolean, at: Position, form: ValueType): boole
 }
 
 interface Value {
-  readonly known: ValueType;
+  readonly valueType: ValueType;
   /** Whether the form always has the value, and whether it never has. */
   readonly isThere: boolean;
   readonly isMissing: boolean;
@@ -230,51 +236,55 @@ function valueAt(expr: Expr, { ref, keys }: Position, form: ValueType): Value | 
   const own = path.segments.map(({ key }) => key);
   if (own.length < keys.length || keys.some((key, index) => String(own[index]) !== String(key)))
     return undefined;
-  let value: Value = { known: form, isThere: true, isMissing: false };
+  let value: Value = { valueType: form, isThere: true, isMissing: false };
   for (const key of own.slice(keys.length)) {
-    const next = read(value.known, key);
-    if (next.kind === 'missing') return { known: ABSENT, isThere: false, isMissing: true };
-    value = { known: next.known, isThere: value.isThere && isRequired(value.known, key), isMissing: false };
+    const next = read(value.valueType, key);
+    if (next.kind === 'missing') return { valueType: ABSENT, isThere: false, isMissing: true };
+    value = {
+      valueType: next.valueType,
+      isThere: value.isThere && isRequired(value.valueType, key),
+      isMissing: false,
+    };
   }
   return value;
 }
 
-function isRequired(known: ValueType, key: string | number): boolean {
-  if (known.kind !== 'schema' || known.view.shapes === 'unknown') return false;
-  return known.view.shapes.every(
+function isRequired(valueType: ValueType, key: string | number): boolean {
+  if (valueType.kind !== 'schema' || valueType.view.shapes === 'unknown') return false;
+  return valueType.view.shapes.every(
     ({ required }) => Array.isArray(required) && required.some((each) => each === String(key)),
   );
 }
 
-function mayEqual({ known, isThere, isMissing }: Value, literal: Json | undefined): boolean {
+function mayEqual({ valueType, isThere, isMissing }: Value, literal: Json | undefined): boolean {
   if (literal === undefined) return !isThere;
   if (isMissing) return false;
-  const values = constantsOf(known);
+  const values = constantsOf(valueType);
   if (values !== undefined) return values.some((value) => isSame(value, literal));
   const type = typeOfJson(literal);
-  return mayBeType({ known }, type) || (type === 'integer' && mayBeType({ known }, 'number'));
+  return mayBeType({ valueType }, type) || (type === 'integer' && mayBeType({ valueType }, 'number'));
 }
 
-function mustEqual({ known, isThere, isMissing }: Value, literal: Json | undefined): boolean {
+function mustEqual({ valueType, isThere, isMissing }: Value, literal: Json | undefined): boolean {
   if (literal === undefined) return isMissing;
-  const values = isThere ? constantsOf(known) : undefined;
+  const values = isThere ? constantsOf(valueType) : undefined;
   return values?.every((value) => isSame(value, literal)) ?? false;
 }
 
-function mayBeTrue({ known, isMissing }: Value): boolean {
-  return !isMissing && !isNull(known) && (constantsOf(known)?.some(Boolean) ?? true);
+function mayBeTrue({ valueType, isMissing }: Value): boolean {
+  return !isMissing && !isNull(valueType) && (constantsOf(valueType)?.some(Boolean) ?? true);
 }
 
-function mayBeFalse({ known, isThere }: Value): boolean {
+function mayBeFalse({ valueType, isThere }: Value): boolean {
   if (!isThere) return true;
-  const values = constantsOf(known);
+  const values = constantsOf(valueType);
   if (values !== undefined) return !values.every(Boolean);
-  const types = typesOf(known);
+  const types = typesOf(valueType);
   return types === undefined || [...types].some((type) => type !== 'object' && type !== 'array');
 }
 
-function mayBeType({ known }: Pick<Value, 'known'>, type: ReturnType<typeof typeOfJson>): boolean {
-  return typesOf(known)?.has(type) ?? true;
+function mayBeType({ valueType }: Pick<Value, 'valueType'>, type: ReturnType<typeof typeOfJson>): boolean {
+  return typesOf(valueType)?.has(type) ?? true;
 }
 
 function isSame(value: Json, literal: Json): boolean {
@@ -282,10 +292,10 @@ function isSame(value: Json, literal: Json): boolean {
 }
 
 /** All values of a schema with `const` or `enum`. */
-function constantsOf(known: ValueType): readonly Json[] | undefined {
-  if (known.kind !== 'schema' || known.view.shapes === 'unknown') return undefined;
+function constantsOf(valueType: ValueType): readonly Json[] | undefined {
+  if (valueType.kind !== 'schema' || valueType.view.shapes === 'unknown') return undefined;
   const values: Json[] = [];
-  for (const { const: only, enum: some } of known.view.shapes) {
+  for (const { const: only, enum: some } of valueType.view.shapes) {
     if (only !== undefined) values.push(only);
     else if (Array.isArray(some)) values.push(...some);
     else return undefined;
@@ -298,9 +308,9 @@ const ROOTS = new WeakMap<Expr, ReadonlySet<string>>();
 
 /** The keys of the roots that a condition reads. */
 function rootsIn(test: Expr): ReadonlySet<string> {
-  const known = ROOTS.get(test) ?? new Set(references(test).map(({ ref }) => rootKey(ref)));
-  ROOTS.set(test, known);
-  return known;
+  const roots = ROOTS.get(test) ?? new Set(references(test).map(({ ref }) => rootKey(ref)));
+  ROOTS.set(test, roots);
+  return roots;
 }
 
 export function rootKey({ root, path }: DataPath['ref']): string {
@@ -329,10 +339,10 @@ export function factsInScope({ container, arm }: ScopePlan): readonly Fact[] {
 
 /** The facts in an arm: the earlier cases do not hold, and its own does. */
 function casesBefore({ cases }: Extract<Node, { kind: 'branch' }>, arm: string | undefined): Fact[] {
-  const taken = cases.findIndex(({ id }) => id === arm);
-  const before = taken === -1 ? cases : cases.slice(0, taken);
+  const armIndex = cases.findIndex(({ id }) => id === arm);
+  const before = armIndex === -1 ? cases : cases.slice(0, armIndex);
   const facts = before.map(({ when }): Fact => ({ test: when, holds: false }));
-  const own = cases[taken];
+  const own = cases[armIndex];
   return own === undefined ? facts : [...facts, { test: own.when, holds: true }];
 }
 
@@ -342,15 +352,15 @@ function casesBefore({ cases }: Extract<Node, { kind: 'branch' }>, arm: string |
  */
 export function rootsAskedElsewhere({ nodes }: WorkflowPlan): ReadonlySet<string> {
   const isShared = nodes.some(({ node: { join } }) => join !== 'none_failed' && join !== 'all_done');
-  const found = new Set<string>();
+  const roots = new Set<string>();
   for (const each of nodes) {
     const isEnd = kinds[each.node.kind].exit !== 'none';
     const facts = isEnd ? factsInScope(each.scope) : [];
     const own = each.node.when !== undefined && (isEnd || isShared) ? [{ test: each.node.when }] : [];
     const routed = casesWithoutBody(each);
-    for (const { test } of [...facts, ...own, ...routed]) for (const root of rootsIn(test)) found.add(root);
+    for (const { test } of [...facts, ...own, ...routed]) for (const root of rootsIn(test)) roots.add(root);
   }
-  return found;
+  return roots;
 }
 
 /** Cases that select nodes of the branch's own scope. */

@@ -37,7 +37,7 @@ import type { NamesIn } from './values.js';
  */
 export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
   const { graph } = plan;
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const planned of plan.nodes) {
     const { node, scope } = planned;
     const source = locationOfNode(node, graph);
@@ -45,21 +45,26 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
       // The node's own condition holds for its other expressions.
       const names = namesIn(scope, expr === node.when ? undefined : planned);
       const isQuestion = expr === node.when || isCase(node, expr);
-      checkPaths(expr, source, names, found);
-      formFaults(expr, { source, names, isQuestion }, found);
+      checkPaths(expr, source, names, diagnostics);
+      formFaults(expr, { source, names, isQuestion }, diagnostics);
     }
   }
   for (const scope of plan.scopes) {
     if (scope.value === undefined) continue;
     const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
     const names = namesIn(scope);
-    checkPaths(scope.value, source, names, found);
-    formFaults(scope.value, { source, names, isQuestion: false }, found);
+    checkPaths(scope.value, source, names, diagnostics);
+    formFaults(scope.value, { source, names, isQuestion: false }, diagnostics);
   }
-  return found;
+  return diagnostics;
 }
 
-function checkPaths(expr: Expr, source: SourceLocation | undefined, names: Names, found: Diagnostic[]): void {
+function checkPaths(
+  expr: Expr,
+  source: SourceLocation | undefined,
+  names: Names,
+  diagnostics: Diagnostic[],
+): void {
   for (const { ref, segments } of dataPaths(expr)) {
     const { root } = ref;
     if (root === 'error' || root === 'index' || root === 'local' || root === 'run') continue;
@@ -68,8 +73,9 @@ function checkPaths(expr: Expr, source: SourceLocation | undefined, names: Names
     if (missing === undefined) continue;
     const location = locationOfExpr(missing.segment, source);
     const { path, suggestion } = missing;
-    if (root === 'inputs') found.push(diagnostic('SW3013', location, { argument: step, path, suggestion }));
-    else found.push(diagnostic('SW4005', location, { step, ...PARTS[root], path, suggestion }));
+    if (root === 'inputs')
+      diagnostics.push(diagnostic('SW3013', location, { argument: step, path, suggestion }));
+    else diagnostics.push(diagnostic('SW4005', location, { step, ...PARTS[root], path, suggestion }));
   }
 }
 
@@ -88,16 +94,16 @@ function missingIn(
 ):
   | { readonly segment: PathSegment; readonly path: string; readonly suggestion: string | undefined }
   | undefined {
-  let known = value;
+  let valueType = value;
   let length = 0;
   for (const segment of segments) {
     length += 1;
-    const next = read(known, segment.key);
+    const next = read(valueType, segment.key);
     if (next.kind === 'missing') {
       const suggestion = nearestName(String(segment.key), next.keys);
       return { segment, path: formatPath(segments.slice(0, length)), suggestion };
     }
-    known = next.known;
+    valueType = next.valueType;
   }
   return undefined;
 }
@@ -115,38 +121,39 @@ interface Reading {
 }
 
 /** The reads in an expression that not every form of a value supports, under the conditions around each read. */
-function formFaults(expr: Expr, reading: Reading, found: Diagnostic[]): void {
+function formFaults(expr: Expr, reading: Reading, diagnostics: Diagnostic[]): void {
   switch (expr.kind) {
     case 'literal':
       return;
     case 'ref':
     case 'get': {
       const path = dataPath(expr);
-      if (path !== undefined && !isOptionalChain(expr)) formFault(path, reading, found);
+      if (path !== undefined && !isOptionalChain(expr)) formFault(path, reading, diagnostics);
       if (expr.kind === 'ref') return;
       const parts = path === undefined ? childrenOf(expr).map((child) => child.expr) : besidePath(expr);
       const inner = path === undefined ? reading : { ...reading, isQuestion: false };
-      for (const part of parts) formFaults(part, inner, found);
+      for (const part of parts) formFaults(part, inner, diagnostics);
       return;
     }
     case 'dict': {
       const part = { ...reading, isQuestion: false };
-      for (const entry of expr.entries) formFaults('key' in entry ? entry.value : entry.spread, part, found);
+      for (const entry of expr.entries)
+        formFaults('key' in entry ? entry.value : entry.spread, part, diagnostics);
       return;
     }
     default:
-      formFaultsOfParts(expr, reading, found);
+      formFaultsOfParts(expr, reading, diagnostics);
   }
 }
 
 function formFaultsOfParts(
   expr: Exclude<Expr, { kind: 'literal' | 'ref' | 'get' | 'dict' }>,
   reading: Reading,
-  found: Diagnostic[],
+  diagnostics: Diagnostic[],
 ): void {
   const { names, locals = NO_LOCALS, isQuestion } = reading;
   const inside = (part: Expr | undefined, more: Partial<Reading> = {}): void => {
-    if (part !== undefined) formFaults(part, { ...reading, ...more }, found);
+    if (part !== undefined) formFaults(part, { ...reading, ...more }, diagnostics);
   };
   switch (expr.kind) {
     case 'conditional':
@@ -156,8 +163,8 @@ function formFaultsOfParts(
       return;
     case 'and':
     case 'or':
-      inTurn(expr.items, names, testOf, expr.kind === 'and', (item, known, index) =>
-        inside(item, { names: known, isQuestion: isQuestion || index < expr.items.length - 1 }),
+      inTurn(expr.items, names, testOf, expr.kind === 'and', (item, innerNames, index) =>
+        inside(item, { names: innerNames, isQuestion: isQuestion || index < expr.items.length - 1 }),
       );
       return;
     case 'not':
@@ -167,8 +174,8 @@ function formFaultsOfParts(
     case 'call': {
       const args = [...expr.args, ...(expr.named ?? []).map(({ value }) => value)];
       if (expr.fn === 'coalesce')
-        inTurn(args, names, isNullish, true, (arg, known, index) =>
-          inside(arg, { names: known, isQuestion: index < args.length - 1 }),
+        inTurn(args, names, isNullish, true, (arg, innerNames, index) =>
+          inside(arg, { names: innerNames, isQuestion: index < args.length - 1 }),
         );
       else for (const arg of args) inside(arg, { isQuestion: expr.fn === 'isNullish' });
       return;
@@ -196,7 +203,7 @@ function formFaultsOfParts(
 function formFault(
   path: DataPath,
   { source, names, locals = NO_LOCALS, isQuestion }: Reading,
-  found: Diagnostic[],
+  diagnostics: Diagnostic[],
 ): void {
   const { missingKey } = followed(path, names, locals);
   // A test for the field itself is allowed; a read below it is not.
@@ -205,12 +212,12 @@ function formFault(
   const of = OWNERS[root];
   if (of === undefined) return;
   const location = locationOfExpr(missingKey.segment, source);
-  const read = formatPath(path.segments.slice(0, missingKey.index + 1));
+  const pathText = formatPath(path.segments.slice(0, missingKey.index + 1));
   if (missingKey.isSometimes)
-    found.push(diagnostic('SW3016', location, { of, name: String(start[0]), path: read }));
+    diagnostics.push(diagnostic('SW3016', location, { of, name: String(start[0]), path: pathText }));
   // `checkPaths` reports the other paths that no form has.
   else if (root === 'local')
-    found.push(diagnostic('SW4005', location, { step: String(start[0]), of: 'item', path: read }));
+    diagnostics.push(diagnostic('SW4005', location, { step: String(start[0]), of: 'item', path: pathText }));
 }
 
 /** The names of the roots of paths, for messages. */

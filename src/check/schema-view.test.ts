@@ -8,7 +8,7 @@ function look(schema: JsonSchema, ...path: (string | number)[]): string {
   let view = viewOf(schema);
   for (const key of path) {
     const step = stepInto(view, key);
-    if (step.kind === 'missing') return `missing (${step.known.join(' ')})`;
+    if (step.kind === 'missing') return `missing (${step.keys.join(' ')})`;
     view = step.view;
   }
   return [...(typesIn(view) ?? ['unknown'])].join(' ');

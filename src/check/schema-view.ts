@@ -48,14 +48,14 @@ export class SchemaView {
 /** The result of reading a key: a view of it, or the keys that exist. */
 export type Step =
   | { readonly kind: 'found'; readonly view: SchemaView }
-  | { readonly kind: 'missing'; readonly known: readonly string[] };
+  | { readonly kind: 'missing'; readonly keys: readonly string[] };
 
 /** Schemas do not change. */
 const views = new WeakMap<JsonSchema, SchemaView>();
 
 export function viewOf(schema: JsonSchema): SchemaView {
-  const known = views.get(schema);
-  if (known !== undefined) return known;
+  const cached = views.get(schema);
+  if (cached !== undefined) return cached;
   const view = new SchemaView(schema, expand(schema, schema, new Set()));
   views.set(schema, view);
   return view;
@@ -70,15 +70,15 @@ function read(view: SchemaView, key: string | number): Step {
   const { root, shapes } = view;
   if (shapes === 'unknown') return { kind: 'found', view };
   const parts: SchemaView['shapes'][] = [];
-  const known: string[] = [];
+  const keys: string[] = [];
   for (const shape of shapes) {
     for (const type of typesOf(shape) ?? [undefined]) {
       const part = type === undefined ? 'unknown' : readFrom(shape, type, key, root);
-      if (part === undefined) known.push(...keysOf(shape, type));
+      if (part === undefined) keys.push(...keysOf(shape, type));
       else parts.push(part);
     }
   }
-  if (parts.length === 0) return { kind: 'missing', known: [...new Set(known)] };
+  if (parts.length === 0) return { kind: 'missing', keys: [...new Set(keys)] };
   const isUnknown = parts.includes('unknown');
   return {
     kind: 'found',

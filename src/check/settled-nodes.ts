@@ -45,7 +45,7 @@ function statusFaults(expr: Expr, source: SourceLocation | undefined): Diagnosti
       const suggestion = typeof value === 'string' ? nearestName(value, SETTLED_STATUSES) : undefined;
       return diagnostic('SW3019', locationOfExpr(at, source), {
         value: typeof value === 'string' ? value : JSON.stringify(value),
-        known: SETTLED_STATUSES,
+        candidates: SETTLED_STATUSES,
         suggestion,
       });
     }),
@@ -73,12 +73,12 @@ function neverFaults(expr: Expr, { plan, reader, source }: Reading): Diagnostic[
       ...{ name: String(ref.path[0]), step, status, ...because },
     });
   const ofStatus = testsIn(expr).flatMap(({ ref, values }) => {
-    const known = outlookOf(ref);
+    const outlook = outlookOf(ref);
     const statuses = values.flatMap(({ value }) => (isStatus(value) ? [value] : []));
     const [first] = statuses;
-    if (known === undefined || first === undefined || statuses.length < values.length) return [];
-    const why = known.never.get(first);
-    return why === undefined || !statuses.every((each) => known.never.has(each))
+    if (outlook === undefined || first === undefined || statuses.length < values.length) return [];
+    const why = outlook.never.get(first);
+    return why === undefined || !statuses.every((each) => outlook.never.has(each))
       ? []
       : never(ref, first, why);
   });
@@ -96,11 +96,11 @@ function testsIn(expr: Expr): StatusTest[] {
   if (expr.kind === 'compare') {
     const operands = [expr.left, ...expr.ops.map(({ right }) => right)];
     const pairs = operands.slice(1).flatMap((right, index): StatusTest[] => {
-      const left = operands[index] as Expr;
-      const ref = statusIn(left) ?? statusIn(right);
-      const other = statusIn(left) === undefined ? left : right;
-      const isKnown = other.kind === 'literal' && other.value !== undefined && other.value !== null;
-      return ref === undefined || !isKnown
+      const leftOperand = operands[index] as Expr;
+      const ref = statusIn(leftOperand) ?? statusIn(right);
+      const other = statusIn(leftOperand) === undefined ? leftOperand : right;
+      const isConstant = other.kind === 'literal' && other.value !== undefined && other.value !== null;
+      return ref === undefined || !isConstant
         ? []
         : [{ ref, values: [{ value: other.value as Json, at: other }] }];
     });

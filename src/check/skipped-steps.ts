@@ -32,26 +32,26 @@ export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment):
     reader: Reader,
     source: SourceLocation | undefined,
   ): Diagnostic[] => {
-    const found = new Map<string, Diagnostic>();
-    for (const { ref, given } of needs) {
+    const byName = new Map<string, Diagnostic>();
+    for (const { ref, conditions } of needs) {
       const name = String(ref.path[0]);
       const target = duplicates.has(name) ? undefined : byId.get(name);
-      const visible = target === undefined || found.has(name) ? undefined : visibilityOf(target, reader);
+      const visible = target === undefined || byName.has(name) ? undefined : visibilityOf(target, reader);
       if (target === undefined || visible?.kind !== 'visible' || visible.source === visible.user) continue;
       const risk = skipRiskOf(target, visible.source, skippable);
       if (risk === 'none') continue;
       guards ??= guardsIn(plan);
-      if (guards.asks(reader, given, target)) continue;
-      if (risk === 'condition' && guards.implies(reader, given, target)) continue;
+      if (guards.asks(reader, conditions, target)) continue;
+      if (risk === 'condition' && guards.implies(reader, conditions, target)) continue;
       if (target === visible.source && visible.user !== undefined) {
         const sure = followers.get(target) ?? followersOf(target);
         followers.set(target, sure);
         if (sure.has(visible.user)) continue;
       }
       const step = reader.node?.node.id ?? reader.scope.container?.node.id ?? graph.name;
-      found.set(name, diagnostic('SW4024', locationOfExpr(ref, source), { name, step }));
+      byName.set(name, diagnostic('SW4024', locationOfExpr(ref, source), { name, step }));
     }
-    return [...found.values()];
+    return [...byName.values()];
   };
 
   const ofNodes = nodes.flatMap((each) => {
@@ -125,9 +125,9 @@ function mayOmitParts(node: Node): boolean {
 /** The conditions that guard reads of steps that may have been skipped. */
 interface Guards {
   /** Whether a condition that controls a reader names a step; `given` are the conditions in its expression. */
-  asks(reader: Reader, given: readonly Expr[], step: PlannedNode): boolean;
+  asks(reader: Reader, conditions: readonly Expr[], step: PlannedNode): boolean;
   /** Whether the conditions that hold at a reader imply the condition of a step. */
-  implies(reader: Reader, given: readonly Expr[], step: PlannedNode): boolean;
+  implies(reader: Reader, conditions: readonly Expr[], step: PlannedNode): boolean;
 }
 
 /**
@@ -137,25 +137,25 @@ interface Guards {
 function guardsIn(plan: WorkflowPlan): Guards {
   const names = new Map<PlannedNode, ReadonlySet<string>>();
   const namesFor = (planned: PlannedNode): ReadonlySet<string> => {
-    const known = names.get(planned);
-    if (known !== undefined) return known;
+    const cached = names.get(planned);
+    if (cached !== undefined) return cached;
     // Ends the recursion in a cycle, which is SW4006.
     names.set(planned, new Set());
-    const found = new Set(conditionsAround(planned).flatMap((when) => [...namedSteps(when)]));
-    names.set(planned, found);
-    return found;
+    const stepNames = new Set(conditionsAround(planned).flatMap((when) => [...namedSteps(when)]));
+    names.set(planned, stepNames);
+    return stepNames;
   };
   const gates = gatesIn(plan, namesFor);
   const behind = new Map<PlannedNode, ReadonlySet<PlannedNode>>();
   const isBehind = (planned: PlannedNode, gate: PlannedNode): boolean => {
-    const known = behind.get(gate) ?? nodesBehind(gate);
-    behind.set(gate, known);
-    return known.has(planned);
+    const followers = behind.get(gate) ?? nodesBehind(gate);
+    behind.set(gate, followers);
+    return followers.has(planned);
   };
 
   return {
-    asks(reader, given, { node: { id } }) {
-      if (given.some((condition) => namedSteps(condition).has(id))) return true;
+    asks(reader, conditions, { node: { id } }) {
+      if (conditions.some((condition) => namedSteps(condition).has(id))) return true;
       const line = ancestorsOf(reader);
       if (line.some((planned) => namesFor(planned).has(id))) return true;
       const ofStep = gates.get(id) ?? [];
@@ -163,8 +163,8 @@ function guardsIn(plan: WorkflowPlan): Guards {
       if (line.length === 0) return ofStep.length > 0;
       return ofStep.some((gate) => line.some((planned) => planned !== gate && isBehind(planned, gate)));
     },
-    implies(reader, given, { node: { when } }) {
-      const holding = [...given, ...ancestorsOf(reader).flatMap(({ node }) => node.when ?? [])];
+    implies(reader, conditions, { node: { when } }) {
+      const holding = [...conditions, ...ancestorsOf(reader).flatMap(({ node }) => node.when ?? [])];
       const parts = new Set(holding.flatMap(conjunctsOf));
       return when !== undefined && conjunctsOf(when).every((part) => parts.has(part));
     },
@@ -182,10 +182,10 @@ function ancestorsOf({ node, scope }: Reader): PlannedNode[] {
 function conditionsAround(planned: PlannedNode): Expr[] {
   const own = planned.node.when === undefined ? [] : [planned.node.when];
   const { container } = planned.scope;
-  const taken = [...planned.selectors, ...(container === undefined ? [] : [container])].flatMap(({ node }) =>
-    node.kind === 'branch' ? node.cases.map(({ when }) => when) : [],
+  const ofSelectors = [...planned.selectors, ...(container === undefined ? [] : [container])].flatMap(
+    ({ node }) => (node.kind === 'branch' ? node.cases.map(({ when }) => when) : []),
   );
-  return [...own, ...taken];
+  return [...own, ...ofSelectors];
 }
 
 /** By the step that they test: the nodes that end or repeat a part of the run, and their containers. */
@@ -198,9 +198,9 @@ function gatesIn(
     if (kinds[end.node.kind].exit === 'none') continue;
     const line = ancestorsOf({ scope: end.scope, node: end });
     for (const name of new Set(line.flatMap((each) => [...namesFor(each)]))) {
-      const known = gates.get(name);
-      if (known === undefined) gates.set(name, [...line]);
-      else known.push(...line);
+      const gatesOfStep = gates.get(name);
+      if (gatesOfStep === undefined) gates.set(name, [...line]);
+      else gatesOfStep.push(...line);
     }
   }
   return gates;
@@ -215,7 +215,7 @@ function conjunctsOf(when: Expr): string[] {
 interface RequiredReference {
   readonly ref: RefExpr;
   /** The conditions within the expression under which it is evaluated. */
-  readonly given: readonly Expr[];
+  readonly conditions: readonly Expr[];
 }
 
 /**
@@ -224,9 +224,9 @@ interface RequiredReference {
  * @param isNeeded whether the whole expression must have a value as well.
  */
 function requiredReferences(expr: Expr, isNeeded: boolean): RequiredReference[] {
-  const found: RequiredReference[] = [];
-  collect(expr, isNeeded, [], found);
-  return found;
+  const required: RequiredReference[] = [];
+  collect(expr, isNeeded, [], required);
+  return required;
 }
 
 /** The steps whose value, or how they settled, an expression names. */
@@ -235,28 +235,33 @@ function namedSteps(expr: Expr): ReadonlySet<string> {
   return new Set(refs.map(({ ref }) => String(ref.path[0])));
 }
 
-/** @param given the conditions that hold here. */
-function collect(expr: Expr, isNeeded: boolean, given: readonly Expr[], found: RequiredReference[]): void {
+/** @param conditions the conditions that hold here. */
+function collect(
+  expr: Expr,
+  isNeeded: boolean,
+  conditions: readonly Expr[],
+  required: RequiredReference[],
+): void {
   switch (expr.kind) {
     case 'ref': {
       if (expr.find === 'optional') return;
-      const isRead = isNeeded || expr.path.length > 1 || expr.find === 'strict';
-      if (expr.root === 'steps' && isRead) found.push({ ref: expr, given });
+      const needsValue = isNeeded || expr.path.length > 1 || expr.find === 'strict';
+      if (expr.root === 'steps' && needsValue) required.push({ ref: expr, conditions });
       return;
     }
     case 'conditional':
-      collect(expr.test, false, given, found);
-      collect(expr.then, isNeeded, [...given, expr.test], found);
+      collect(expr.test, false, conditions, required);
+      collect(expr.then, isNeeded, [...conditions, expr.test], required);
       if (expr.else !== undefined) {
         const otherwise: Expr = { kind: 'not', truth: expr.truth, of: expr.test };
-        collect(expr.else, isNeeded, [...given, otherwise], found);
+        collect(expr.else, isNeeded, [...conditions, otherwise], required);
       }
       return;
     case 'and':
     case 'or': {
-      let before = given;
+      let before = conditions;
       for (const [index, item] of expr.items.entries()) {
-        collect(item, isNeeded && index === expr.items.length - 1, before, found);
+        collect(item, isNeeded && index === expr.items.length - 1, before, required);
         before = [...before, expr.kind === 'and' ? item : { kind: 'not', truth: expr.truth, of: item }];
       }
       return;
@@ -264,7 +269,7 @@ function collect(expr: Expr, isNeeded: boolean, given: readonly Expr[], found: R
     default: {
       const subject = receiverOf(expr);
       for (const child of childrenOf(expr))
-        if (!child.guarded) collect(child.expr, child.expr === subject, given, found);
+        if (!child.guarded) collect(child.expr, child.expr === subject, conditions, required);
     }
   }
 }

@@ -64,9 +64,9 @@ export function schemaMismatch(value: Json, view: SchemaView, path = ''): string
     return `${what} is ${describeTypes(new Set([type]))}, not ${describeTypes(expected)}`;
   const listed = shapes.map(({ const: only, enum: some }) => (only === undefined ? some : [only]));
   if (listed.length > 0 && listed.every((values) => Array.isArray(values))) {
-    const known = listed.flat().map((each) => canonicalJson(each ?? null));
-    if (!known.includes(canonicalJson(value)))
-      return `${what} is \`${canonicalJson(value)}\`, not ${known.map((each) => `\`${each}\``).join(' or ')}`;
+    const valueTexts = listed.flat().map((each) => canonicalJson(each ?? null));
+    if (!valueTexts.includes(canonicalJson(value)))
+      return `${what} is \`${canonicalJson(value)}\`, not ${valueTexts.map((each) => `\`${each}\``).join(' or ')}`;
   }
   if (Array.isArray(value)) {
     return first(value.entries(), ([index, item]) => mismatchAt(item, view, index, `${path}.${index}`));

@@ -26,14 +26,14 @@ export interface Names {
   /** The items of the loops around. */
   readonly item: (name: string) => ValueType;
   /** The facts that hold where the expression is evaluated. Default: none. */
-  readonly given?: readonly Fact[];
+  readonly facts?: readonly Fact[];
   /** Whether a condition elsewhere in the graph tests the root of a path. */
   readonly isAskedElsewhere?: (ref: RefExpr) => boolean;
 }
 
 /** Adds the fact that a condition holds, or does not. */
 export function where(names: Names, test: Expr, holds: boolean): Names {
-  return { ...names, given: [...(names.given ?? []), { test, holds }] };
+  return { ...names, facts: [...(names.facts ?? []), { test, holds }] };
 }
 
 /** How any node settled. */
@@ -53,7 +53,7 @@ export function typeOf(expr: Expr, names: Names, locals: Locals = NO_LOCALS): Va
     case 'ref':
     case 'get': {
       const path = dataPath(expr);
-      if (path?.complete === true) return followed(path, names, locals).known;
+      if (path?.complete === true) return followed(path, names, locals).valueType;
       return expr.kind === 'get' ? typeOfGet(expr, (part) => typeOf(part, names, locals)) : UNKNOWN;
     }
     default:
@@ -82,8 +82,8 @@ function typeOfParts(
     case 'and':
     case 'or':
       return unionOf(
-        ...inTurn(expr.items, names, testOf, expr.kind === 'and', (item, known) =>
-          typeOf(item, known, locals),
+        ...inTurn(expr.items, names, testOf, expr.kind === 'and', (item, innerNames) =>
+          typeOf(item, innerNames, locals),
         ),
       );
     case 'arithmetic':
@@ -126,10 +126,10 @@ export function inTurn<T>(
   holds: boolean,
   visit: (operand: Expr, names: Names, index: number) => T,
 ): T[] {
-  let known = names;
+  let innerNames = names;
   return operands.map((operand, index) => {
-    const value = visit(operand, known, index);
-    if (index < operands.length - 1) known = where(known, test(operand), holds);
+    const value = visit(operand, innerNames, index);
+    if (index < operands.length - 1) innerNames = where(innerNames, test(operand), holds);
     return value;
   });
 }
@@ -148,7 +148,7 @@ export function isNullish(operand: Expr): Expr {
 export function followed(path: DataPath, names: Names, locals: Locals): ReturnType<typeof followPath> {
   const start = typeOfName(path.ref, String(path.ref.path[0]), names, locals);
   const isAskedElsewhere = names.isAskedElsewhere?.(path.ref) ?? false;
-  return followPath(path, start, narrowingOf(names.given ?? [], path, isAskedElsewhere));
+  return followPath(path, start, narrowingOf(names.facts ?? [], path, isAskedElsewhere));
 }
 
 function typeOfName({ root }: RefExpr, name: string, names: Names, locals: Locals): ValueType {
@@ -181,9 +181,9 @@ function typeOfGet(expr: GetExpr, inside: (part: Expr) => ValueType): ValueType 
   return typeof key === 'string' || typeof key === 'number' ? readOrAbsent(inside(expr.of), key) : UNKNOWN;
 }
 
-function readOrAbsent(known: ValueType, key: string | number): ValueType {
-  const step = read(known, key);
-  return step.kind === 'found' ? step.known : ABSENT;
+function readOrAbsent(valueType: ValueType, key: string | number): ValueType {
+  const step = read(valueType, key);
+  return step.kind === 'found' ? step.valueType : ABSENT;
 }
 
 function typeOfDict(expr: DictExpr, inside: (part: Expr) => ValueType): ValueType {
@@ -208,12 +208,12 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
   // `parseGraph` refuses unknown functions.
   if (result === undefined) return UNKNOWN;
   if (result !== 'first argument') return RESULTS[result];
-  const known = unionOf(
+  const valueType = unionOf(
     ...inTurn(expr.args, names, isNullish, true, (arg, inside) => typeOf(arg, inside, locals)),
   );
   // A type assertion of the author selects a form that the analysis does not know.
-  const isClaimed = expr.args.length === 1 && (alternativesOf(known)?.length ?? 0) > 1;
-  return isClaimed ? UNKNOWN : known;
+  const isClaimed = expr.args.length === 1 && (alternativesOf(valueType)?.length ?? 0) > 1;
+  return isClaimed ? UNKNOWN : valueType;
 }
 
 const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument'>, ValueType>> = {
@@ -250,9 +250,9 @@ function typeOfEach(expr: EachExpr, names: Names, locals: Locals): ValueType {
 
 /** Removes the facts about shadowed names. */
 export function without(names: Names, hidden: Iterable<string>): Names {
-  if (names.given === undefined) return names;
-  const known = new Set<string | number | undefined>(hidden);
+  if (names.facts === undefined) return names;
+  const hiddenNames = new Set<string | number | undefined>(hidden);
   const isHidden = ({ test }: Fact): boolean =>
-    references(test).some(({ ref }) => ref.root === 'local' && known.has(ref.path[0]));
-  return { ...names, given: names.given.filter((fact) => !isHidden(fact)) };
+    references(test).some(({ ref }) => ref.root === 'local' && hiddenNames.has(ref.path[0]));
+  return { ...names, facts: names.facts.filter((fact) => !isHidden(fact)) };
 }

@@ -60,7 +60,7 @@ describe('the schema of a type', () => {
     if (node.kind !== 'found') throw new Error('the tree has a root');
     const known: ValueType = {
       kind: 'dict',
-      entries: new Map([['x/y', unionOf(ofTypes('boolean'), { kind: 'list', item: node.known })]]),
+      entries: new Map([['x/y', unionOf(ofTypes('boolean'), { kind: 'list', item: node.valueType })]]),
       isOpen: false,
     };
     const whole = { type: 'object', properties: { result: schemaOf(known, '#/properties/result') } };

@@ -26,8 +26,8 @@ export type ValueType =
   | { readonly kind: 'union'; readonly of: ReadonlySet<ValueType> };
 
 /** The result of reading a key: its type, or the keys that exist. */
-export type Read =
-  | { readonly kind: 'found'; readonly known: ValueType }
+export type KeyType =
+  | { readonly kind: 'found'; readonly valueType: ValueType }
   | { readonly kind: 'missing'; readonly keys: readonly string[] };
 
 /** The largest number of alternatives; a larger union is unknown. */
@@ -85,70 +85,70 @@ export function ofJson(value: Json): ValueType {
 }
 
 /** Reads a property, an item or a length. */
-export function read(known: ValueType, key: string | number): Read {
-  switch (known.kind) {
+export function read(valueType: ValueType, key: string | number): KeyType {
+  switch (valueType.kind) {
     case 'unknown':
-      return found(UNKNOWN);
+      return typeOfKey(UNKNOWN);
     case 'schema': {
-      const step = stepInto(known.view, key);
+      const step = stepInto(valueType.view, key);
       return step.kind === 'found'
-        ? found({ kind: 'schema', view: step.view })
-        : { kind: 'missing', keys: step.known };
+        ? typeOfKey({ kind: 'schema', view: step.view })
+        : { kind: 'missing', keys: step.keys };
     }
     case 'types':
-      return readAny([...known.types].map((type) => readType(type, key)));
+      return readAny([...valueType.types].map((type) => readType(type, key)));
     case 'list':
-      if (key === 'length') return found(ofTypes('integer'));
-      return isIndex(key) ? found(known.item) : { kind: 'missing', keys: ['length'] };
+      if (key === 'length') return typeOfKey(ofTypes('integer'));
+      return isIndex(key) ? typeOfKey(valueType.item) : { kind: 'missing', keys: ['length'] };
     case 'dict': {
-      const entry = known.entries.get(String(key));
-      if (entry !== undefined) return found(known.isOpen ? UNKNOWN : entry);
-      return known.isOpen ? found(UNKNOWN) : { kind: 'missing', keys: [...known.entries.keys()] };
+      const entry = valueType.entries.get(String(key));
+      if (entry !== undefined) return typeOfKey(valueType.isOpen ? UNKNOWN : entry);
+      return valueType.isOpen ? typeOfKey(UNKNOWN) : { kind: 'missing', keys: [...valueType.entries.keys()] };
     }
     case 'union':
-      return readAny([...known.of].map((each) => read(each, key)));
+      return readAny([...valueType.of].map((each) => read(each, key)));
     default:
-      return unreachable(known);
+      return unreachable(valueType);
   }
 }
 
 /** The forms a value may have, each on its own; nothing where that is not known. */
-export function alternativesOf(known: ValueType): readonly ValueType[] | undefined {
-  switch (known.kind) {
+export function alternativesOf(valueType: ValueType): readonly ValueType[] | undefined {
+  switch (valueType.kind) {
     case 'unknown':
       return undefined;
     case 'schema':
-      return formsIn(known.view)?.map((view) => ({ kind: 'schema', view }));
+      return formsIn(valueType.view)?.map((view) => ({ kind: 'schema', view }));
     case 'union': {
-      const forms = [...known.of].map(alternativesOf);
+      const forms = [...valueType.of].map(alternativesOf);
       return forms.every((each) => each !== undefined) ? forms.flat() : undefined;
     }
     case 'types':
-      return [...known.types].map((type) => ofTypes(type));
+      return [...valueType.types].map((type) => ofTypes(type));
     case 'list':
     case 'dict':
-      return [known];
+      return [valueType];
     default:
-      return unreachable(known);
+      return unreachable(valueType);
   }
 }
 
 /** The types a value may have; nothing where that is not known. */
-export function typesOf(known: ValueType): ReadonlySet<JsonType> | undefined {
-  switch (known.kind) {
+export function typesOf(valueType: ValueType): ReadonlySet<JsonType> | undefined {
+  switch (valueType.kind) {
     case 'unknown':
       return undefined;
     case 'schema':
-      return typesIn(known.view);
+      return typesIn(valueType.view);
     case 'types':
-      return known.types;
+      return valueType.types;
     case 'list':
       return SINGLE_TYPES.array.types;
     case 'dict':
       return SINGLE_TYPES.object.types;
     case 'union': {
       const types = new Set<JsonType>();
-      for (const each of known.of) {
+      for (const each of valueType.of) {
         const own = typesOf(each);
         if (own === undefined) return undefined;
         for (const type of own) types.add(type);
@@ -156,57 +156,57 @@ export function typesOf(known: ValueType): ReadonlySet<JsonType> | undefined {
       return types;
     }
     default:
-      return unreachable(known);
+      return unreachable(valueType);
   }
 }
 
 /** The keys that are known of an object, whether it has each of them in every run or not. */
-export function keysOf(known: ValueType): readonly string[] {
-  switch (known.kind) {
+export function keysOf(valueType: ValueType): readonly string[] {
+  switch (valueType.kind) {
     case 'schema':
-      return propertyNames(known.view);
+      return propertyNames(valueType.view);
     case 'dict':
-      return [...known.entries.keys()];
+      return [...valueType.entries.keys()];
     case 'union':
-      return [...new Set([...known.of].flatMap(keysOf))];
+      return [...new Set([...valueType.of].flatMap(keysOf))];
     case 'unknown':
     case 'types':
     case 'list':
       return [];
     default:
-      return unreachable(known);
+      return unreachable(valueType);
   }
 }
 
 /** What is known of the items of a list, whichever of them. */
-export function itemOf(known: ValueType): ValueType {
-  switch (known.kind) {
+export function itemOf(valueType: ValueType): ValueType {
+  switch (valueType.kind) {
     case 'list':
-      return known.item;
+      return valueType.item;
     case 'schema': {
-      const view = itemsIn(known.view);
+      const view = itemsIn(valueType.view);
       return view === undefined ? UNKNOWN : { kind: 'schema', view };
     }
     case 'union':
-      return unionOf(...[...known.of].map(itemOf));
+      return unionOf(...[...valueType.of].map(itemOf));
     case 'unknown':
     case 'types':
     case 'dict':
       return UNKNOWN;
     default:
-      return unreachable(known);
+      return unreachable(valueType);
   }
 }
 
-function readType(type: JsonType, key: string | number): Read {
+function readType(type: JsonType, key: string | number): KeyType {
   switch (type) {
     case 'string':
     case 'array':
-      if (key === 'length') return found(ofTypes('integer'));
-      if (isIndex(key)) return found(type === 'string' ? ofTypes('string') : UNKNOWN);
+      if (key === 'length') return typeOfKey(ofTypes('integer'));
+      if (isIndex(key)) return typeOfKey(type === 'string' ? ofTypes('string') : UNKNOWN);
       return { kind: 'missing', keys: ['length'] };
     case 'object':
-      return found(UNKNOWN);
+      return typeOfKey(UNKNOWN);
     case 'null':
     case 'boolean':
     case 'integer':
@@ -218,18 +218,18 @@ function readType(type: JsonType, key: string | number): Read {
 }
 
 /** Missing only if no alternative has it. Absent values are not reported, since the read may have a `?.`. */
-function readAny(reads: readonly Read[]): Read {
-  if (reads.length === 0) return found(UNKNOWN);
-  const present = reads.flatMap((each) => (each.kind === 'found' ? [each.known] : []));
-  if (present.length > 0) return found(unionOf(...present));
+function readAny(reads: readonly KeyType[]): KeyType {
+  if (reads.length === 0) return typeOfKey(UNKNOWN);
+  const present = reads.flatMap((each) => (each.kind === 'found' ? [each.valueType] : []));
+  if (present.length > 0) return typeOfKey(unionOf(...present));
   return {
     kind: 'missing',
     keys: [...new Set(reads.flatMap((each) => (each.kind === 'missing' ? each.keys : [])))],
   };
 }
 
-function found(known: ValueType): Read {
-  return { kind: 'found', known };
+function typeOfKey(valueType: ValueType): KeyType {
+  return { kind: 'found', valueType };
 }
 
 /** An item that is not there is absent, and no fault. */
@@ -243,35 +243,35 @@ function isIndex(key: string | number): boolean {
  *
  * @param at the position of the schema in a larger one, as a JSON pointer with `#`: its references start there.
  */
-export function schemaOf(known: ValueType, at: string): JsonSchema {
-  switch (known.kind) {
+export function schemaOf(valueType: ValueType, at: string): JsonSchema {
+  switch (valueType.kind) {
     case 'unknown':
       return {};
     case 'schema':
-      return schemaOfView(known.view, at);
+      return schemaOfView(valueType.view, at);
     case 'types': {
-      const [only, ...others] = known.types;
+      const [only, ...others] = valueType.types;
       if (only === undefined) return { type: 'null' };
       return { type: others.length === 0 ? only : [only, ...others] };
     }
     case 'list': {
       // An item that is absent is stored as null.
-      const item = schemaOf(known.item, `${at}/items/anyOf/0`);
-      const isOpen = Object.keys(item).length === 0 || typesOf(known.item)?.has('null') === true;
+      const item = schemaOf(valueType.item, `${at}/items/anyOf/0`);
+      const isOpen = Object.keys(item).length === 0 || typesOf(valueType.item)?.has('null') === true;
       return isOpen
-        ? { type: 'array', items: schemaOf(known.item, `${at}/items`) }
+        ? { type: 'array', items: schemaOf(valueType.item, `${at}/items`) }
         : { type: 'array', items: { anyOf: [item, { type: 'null' }] } };
     }
     case 'dict': {
-      const properties = [...known.entries].map(
+      const properties = [...valueType.entries].map(
         ([key, value]) => [key, schemaOf(value, `${at}/properties/${escaped(key)}`)] as const,
       );
       return { type: 'object', properties: Object.fromEntries(properties) };
     }
     case 'union':
-      return anyOf([...known.of].map((each, index) => schemaOf(each, `${at}/anyOf/${index}`)));
+      return anyOf([...valueType.of].map((each, index) => schemaOf(each, `${at}/anyOf/${index}`)));
     default:
-      return unreachable(known);
+      return unreachable(valueType);
   }
 }
 

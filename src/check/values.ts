@@ -17,13 +17,13 @@ export type NamesIn = (scope: ScopePlan, node?: PlannedNode) => Names;
 
 /** The result types of workflows, computed on demand. */
 interface Results {
-  readonly known: Map<Graph, ValueType>;
+  readonly byGraph: Map<Graph, ValueType>;
   /** How many workflows are computed inside each other now. */
   depth: number;
 }
 
 function noResults(): Results {
-  return { known: new Map(), depth: 0 };
+  return { byGraph: new Map(), depth: 0 };
 }
 
 /** Infers the types of the values in a workflow. A step sees the values of earlier steps only. */
@@ -44,12 +44,12 @@ function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Re
   const namesIn = (scope: ScopePlan, planned?: PlannedNode): Names => {
     const when = planned?.node.when;
     if (when !== undefined) return where(namesIn(scope), when, true);
-    const known = byScope.get(scope);
-    if (known !== undefined) return known;
+    const cached = byScope.get(scope);
+    if (cached !== undefined) return cached;
     const items = itemsAround(scope, namesIn);
     const names: Names = {
       isAskedElsewhere,
-      given: factsInScope(scope),
+      facts: factsInScope(scope),
       inputs: (name) => inputs.get(name) ?? UNKNOWN,
       state: (name) => state.get(name) ?? UNKNOWN,
       steps: (name) => steps.get(name) ?? UNKNOWN,
@@ -66,9 +66,9 @@ function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Re
       if (plan.duplicates.has(planned.node.id)) continue;
       const value = valueTypeOf(planned, namesIn, environment, results);
       const fallback = fallbackValue(planned.node);
-      const known =
+      const valueType =
         fallback === undefined ? value : unionOf(value, typeOf(fallback, namesIn(scope, planned)));
-      steps.set(planned.node.id, known);
+      steps.set(planned.node.id, valueType);
     }
   };
   visit(plan.root);
@@ -158,10 +158,10 @@ export function resultTypeOf(graph: Graph, registered: CheckEnvironment): ValueT
 
 /** The type of a workflow's result. That of a recursive one is unknown, as is one nested too deeply to be run. */
 function resultOf(graph: Graph, environment: CheckEnvironment, results: Results): ValueType {
-  const known = results.known.get(graph);
-  if (known !== undefined) return known;
+  const cached = results.byGraph.get(graph);
+  if (cached !== undefined) return cached;
   if (results.depth > MAX_WORKFLOW_DEPTH) return UNKNOWN;
-  results.known.set(graph, UNKNOWN);
+  results.byGraph.set(graph, UNKNOWN);
   results.depth += 1;
   const plan = planOf(graph).main;
   const namesIn = valuesOf(plan, environment, results);
@@ -171,7 +171,7 @@ function resultOf(graph: Graph, environment: CheckEnvironment, results: Results)
   const value = graph.returns === undefined ? [] : [typeOf(graph.returns, namesIn(plan.root))];
   const result = unionOf(...returned, ...value);
   results.depth -= 1;
-  results.known.set(graph, result);
+  results.byGraph.set(graph, result);
   return result;
 }
 

@@ -25,7 +25,7 @@ export function checkHints(
     }
     if (fault.kind === 'unknown-tool') return [];
     const { tool, places: configured } = byName.get(fault.tool) ?? {};
-    const params = { tool: fault.tool, category: fault.category, known: CATEGORIES };
+    const params = { tool: fault.tool, category: fault.category, candidates: CATEGORIES };
     return [diagnostic('SW4042', configured?.category ?? tool?.hints?.categoryPlace ?? tool?.place, params)];
   });
   const graphs = workflows.flatMap(({ graph, isWhole }) => (isWhole ? [graph] : []));

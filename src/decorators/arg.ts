@@ -139,8 +139,8 @@ export function Arg<
     readonly properties?: Properties;
   } & { readonly [Name in Names]: unknown },
 ): DecoratesArg<Names, TypedOptions<Default, Values, Item, Keys, Properties>>;
-export function Arg(...given: readonly unknown[]): DecoratesArg<never, unknown> {
-  const options = optionsOf<ArgOptions>('Arg', given);
+export function Arg(...args: readonly unknown[]): DecoratesArg<never, unknown> {
+  const options = optionsOf<ArgOptions>('Arg', args);
   return (...decorated: readonly unknown[]) => decorateField('Arg', decorated, options);
 }
 

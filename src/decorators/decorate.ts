@@ -36,7 +36,7 @@ type IsExact = { readonly a: undefined } extends { readonly a?: 1 } ? false : tr
  * The type of a value that an author passes as a `T`. Optional properties accept `undefined` even under
  * `exactOptionalPropertyTypes`, since absent values are dropped before a tool is called. Without that option it is `T`.
  */
-export type Given<T> = IsExact extends true ? WithOptional<T, undefined> : T;
+export type Argument<T> = IsExact extends true ? WithOptional<T, undefined> : T;
 
 /**
  * The type of the input that a tool receives if the output type of its schema is `T`. Under
@@ -131,15 +131,15 @@ export function recordOf(cls: AnyClass): ClassRecord | undefined {
 /**
  * Returns the options that a decorator was called with.
  *
- * @param given all arguments of the call. `@Tool` without parentheses gets the class.
+ * @param args all arguments of the call. `@Tool` without parentheses gets the class.
  * @throws TypeError unless `given` is exactly one object, neither a class nor an array.
  */
 export function optionsOf<Options extends object>(
   decorator: DecoratorName,
-  given: readonly unknown[],
+  args: readonly unknown[],
 ): Options {
-  const [options] = given;
-  if (given.length !== 1 || typeof options !== 'object' || options === null || Array.isArray(options)) {
+  const [options] = args;
+  if (args.length !== 1 || typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw new TypeError(decorationErrors.options(decorator));
   }
   return options as Options;

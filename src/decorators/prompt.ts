@@ -62,8 +62,8 @@ export type DecoratesPrompt = <T extends PromptClass>(
  *   with `@Step`, and on a class that extends one with arguments or steps.
  */
 export function Prompt(options: PromptOptions): DecoratesPrompt;
-export function Prompt(...given: readonly unknown[]): DecoratesPrompt {
-  const options = optionsOf<PromptOptions>('Prompt', given);
+export function Prompt(...args: readonly unknown[]): DecoratesPrompt {
+  const options = optionsOf<PromptOptions>('Prompt', args);
   return (target, context) =>
     decorateClass<PromptClass>('Prompt', target, context, ({ args }) => ({ kind: 'prompt', options, args }));
 }
@@ -120,22 +120,22 @@ export function simplePrompt(name: string, handler: SimplePromptHandler): Simple
   if (!isValidName('prompt', name)) {
     throw new TypeError(decorationErrors.promptName(name, NAME_RULES.prompt.source));
   }
-  return made({ name, arguments: [], handler });
+  return simplePromptOf({ name, arguments: [], handler });
 }
 
 type SimplePromptFields = Pick<SimplePrompt, 'name' | 'description' | 'arguments' | 'handler'>;
 
-function made(fields: SimplePromptFields): SimplePrompt {
+function simplePromptOf(fields: SimplePromptFields): SimplePrompt {
   return {
     kind: 'simplePrompt',
     ...fields,
-    withDescription: (description) => made({ ...fields, description }),
+    withDescription: (description) => simplePromptOf({ ...fields, description }),
     withArgument(name, description, required = false) {
       if (!isValidName('argument', name)) throw new TypeError(decorationErrors.promptArgumentName(name));
       if (fields.arguments.some((argument) => argument.name === name)) {
         throw new TypeError(decorationErrors.promptArgumentTwice(name));
       }
-      return made({ ...fields, arguments: [...fields.arguments, { name, description, required }] });
+      return simplePromptOf({ ...fields, arguments: [...fields.arguments, { name, description, required }] });
     },
   };
 }

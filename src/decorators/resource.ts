@@ -49,8 +49,8 @@ export type DecoratesResource = <T extends AddressedClass>(
  *   class with `@Arg` or `@Step` fields.
  */
 export function Resource(options: ResourceOptions): DecoratesResource;
-export function Resource(...given: readonly unknown[]): DecoratesResource {
-  const options = optionsOf<ResourceOptions>('Resource', given);
+export function Resource(...args: readonly unknown[]): DecoratesResource {
+  const options = optionsOf<ResourceOptions>('Resource', args);
   // The address is not recorded: under TC39 decorators static fields have no values yet when the class is decorated.
   return (target, context) =>
     decorateClass<AddressedClass>('Resource', target, context, () => ({ kind: 'resource', options }));

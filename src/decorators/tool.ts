@@ -182,8 +182,8 @@ export function Tool<
   Output = unknown,
   const Secret extends SecretNames<NoInfer<Input>> = never,
 >(options: ToolOptions<Input, Output, Secret>): DecoratesTool<Input, Output, Secret>;
-export function Tool(...given: readonly unknown[]): DecoratesTool<never, unknown, string> {
-  const options = optionsOf<ToolOptions>('Tool', given);
+export function Tool(...args: readonly unknown[]): DecoratesTool<never, unknown, string> {
+  const options = optionsOf<ToolOptions>('Tool', args);
   return (target, context) =>
     decorateClass<ToolClass>('Tool', target, context, () => ({ kind: 'tool', options }));
 }

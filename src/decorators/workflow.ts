@@ -2,6 +2,7 @@ import type { Json } from '../graph/json.js';
 import type { JoinRule } from '../graph/kinds/node.js';
 import type { SupplyOf } from './arg.js';
 import {
+  type Argument,
   type DecoratesClass,
   decorateClass,
   decorateField,
@@ -10,7 +11,6 @@ import {
   type FieldTarget,
   type FieldType,
   type Frozen,
-  type Given,
   optionsOf,
   WorkflowNotRunnableError,
 } from './decorate.js';
@@ -84,8 +84,8 @@ export type WorkflowClass = new () => object;
  *   class that extends one with arguments or steps.
  */
 export function Workflow(options: WorkflowOptions): DecoratesClass<WorkflowClass>;
-export function Workflow(...given: readonly unknown[]): DecoratesClass<WorkflowClass> {
-  const options = optionsOf<WorkflowOptions>('Workflow', given);
+export function Workflow(...args: readonly unknown[]): DecoratesClass<WorkflowClass> {
+  const options = optionsOf<WorkflowOptions>('Workflow', args);
   return (target, context) => {
     const toMetadata = ({ args, steps }: FieldRecords) =>
       ({ kind: 'workflow', options, args, steps }) as const;
@@ -176,8 +176,8 @@ export type DecoratesStep = <T extends FieldTarget, const K extends FieldKey>(
  *   `@Arg` or `@Step`.
  */
 export function Step(options?: StepOptions): DecoratesStep;
-export function Step(...given: readonly unknown[]): DecoratesStep {
-  const options = given.length === 0 ? {} : optionsOf<StepOptions>('Step', given);
+export function Step(...args: readonly unknown[]): DecoratesStep {
+  const options = args.length === 0 ? {} : optionsOf<StepOptions>('Step', args);
   return (...decorated: readonly unknown[]) => decorateField('Step', decorated, options);
 }
 
@@ -247,8 +247,8 @@ export type DecoratesState<Initial> = <T extends StateClass>(
 export function State<const Initial extends Json | undefined = undefined>(
   options: StateOptions & { readonly initial?: Initial },
 ): DecoratesState<Initial>;
-export function State(...given: readonly unknown[]): DecoratesClass<StateClass> {
-  const options = optionsOf<StateOptions>('State', given);
+export function State(...args: readonly unknown[]): DecoratesClass<StateClass> {
+  const options = optionsOf<StateOptions>('State', args);
   return (target, context) => decorateClass('State', target, context, () => ({ kind: 'state', options }));
 }
 
@@ -263,7 +263,7 @@ export function State(...given: readonly unknown[]): DecoratesClass<StateClass> 
  */
 export function set<Value>(
   _state: StateClass<Value>,
-  _value: NoInfer<Given<Value>>,
+  _value: NoInfer<Argument<Value>>,
   _options?: OrderOptions,
 ): Value {
   throw new WorkflowNotRunnableError('set(...)');

@@ -85,11 +85,11 @@ export function pnpFlags(folder: string, nodeOptions = ''): readonly string[] {
  * @param owner - the folder of the package.
  */
 export function linkedFolder(owner: string, name: string): string | undefined {
-  const found = isPlugAndPlay() ? packageAt(owner) : undefined;
-  if (found === undefined) return undefined;
+  const own = isPlugAndPlay() ? packageAt(owner) : undefined;
+  if (own === undefined) return undefined;
   try {
     const issuer = owner.endsWith(path.sep) ? owner : owner + path.sep;
-    const folder = found.api.resolveToUnqualified(name, issuer, { considerBuiltins: false });
+    const folder = own.api.resolveToUnqualified(name, issuer, { considerBuiltins: false });
     return folder === null ? undefined : realFolder(folder.replace(/[\\/]$/, ''));
   } catch {
     return undefined;
@@ -98,8 +98,8 @@ export function linkedFolder(owner: string, name: string): string | undefined {
 
 /** The names of the packages that the package in a folder depends on; nothing for a folder without a package. */
 export function linkedNames(owner: string): readonly string[] | undefined {
-  const found = isPlugAndPlay() ? packageAt(owner) : undefined;
-  return found && [...found.information.packageDependencies.keys()];
+  const own = isPlugAndPlay() ? packageAt(owner) : undefined;
+  return own && [...own.information.packageDependencies.keys()];
 }
 
 /**

@@ -85,7 +85,7 @@ export function sourceNames(
   without: readonly string[] = [],
   specs: readonly string[] = [],
 ): string {
-  const left = new Set(without.map((file) => path.join(root, file)));
+  const excluded = new Set(without.map((file) => path.join(root, file)));
   const bounds = specs.map((pattern) => boundsOf(root, pattern));
   const maySpecify = (file: string): boolean =>
     isSpec(file) && bounds.some(([start, end]) => file.startsWith(start) && file.endsWith(end));
@@ -95,7 +95,7 @@ export function sourceNames(
       if (entry.name === 'node_modules' || entry.name === '.git') continue;
       const file = path.join(folder, entry.name);
       if (entry.isDirectory()) visit(file);
-      else if ((SOURCE.test(entry.name) || maySpecify(file)) && !left.has(file)) names.push(file);
+      else if ((SOURCE.test(entry.name) || maySpecify(file)) && !excluded.has(file)) names.push(file);
     }
   };
   visit(root);

@@ -82,8 +82,8 @@ export function checkSpecs(
   const unknown = registered === undefined ? unknownTools(specs) : undefined;
   const tools = registered?.tools ?? unknown?.tools ?? new Map();
   const environment = { ...registered, tools, resources: registered?.resources ?? new Map() };
-  const { graphs, byName, diagnostics: found } = checkedGraphs(specs, environment);
-  const diagnostics = sortDiagnostics([...found, ...(unknown?.diagnostics ?? [])]);
+  const { graphs, byName, diagnostics: faults } = checkedGraphs(specs, environment);
+  const diagnostics = sortDiagnostics([...faults, ...(unknown?.diagnostics ?? [])]);
   const domains = domainsOf(specs);
   if (hasErrors(diagnostics)) return { domains, workflows: [], diagnostics };
   const workflows = graphs.map((graph) => ({ graph: bundle(graph, (name) => byName.get(name)) }));
@@ -101,10 +101,10 @@ export interface CheckedGraphs {
 
 /** Checks graphs without bundling them. A workflow of a file takes the place of a registered one of its name. */
 export function checkedGraphs(
-  written: readonly LoweredSpec[],
+  loweredSpecs: readonly LoweredSpec[],
   { workflows, ...registered }: CheckEnvironment,
 ): CheckedGraphs {
-  const specs = written.map(({ reports, document }): LoweredSpec => {
+  const specs = loweredSpecs.map(({ reports, document }): LoweredSpec => {
     if (document === undefined) return { reports };
     const graphs = document.graphs.map((graph) => withRegisteredTools(graph, registered.tools));
     return { reports, document: { ...document, graphs } };
@@ -125,7 +125,7 @@ export function checkedGraphs(
     }),
   );
   const environment = { ...registered, workflows: byName };
-  const found = specs.flatMap(({ reports, document }) => {
+  const faults = specs.flatMap(({ reports, document }) => {
     const hasRepeated = repeated.some(({ place }) => place?.file === reports.source.file);
     const isWhole = !reports.hasErrors && !hasRepeated;
     const ofGraphs = (document?.graphs ?? []).flatMap((graph) =>
@@ -133,7 +133,7 @@ export function checkedGraphs(
     );
     return [...reports.diagnostics, ...ofGraphs].filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
   });
-  return { graphs, byName, diagnostics: unique([...found, ...repeated]) };
+  return { graphs, byName, diagnostics: unique([...faults, ...repeated]) };
 }
 
 /** Warnings that a faulty part may be the reason of. */
@@ -164,10 +164,10 @@ export function domainsOf(specs: readonly LoweredSpec[]): readonly Domain[] {
 
 /** A part that is lowered twice, as the default of a branch, is reported once. */
 function unique(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   return diagnostics.filter(({ code, message, place }) => {
     const key = JSON.stringify([code, message, place]);
-    return !seen.has(key) && seen.add(key);
+    return !keys.has(key) && keys.add(key);
   });
 }
 
@@ -204,12 +204,12 @@ function withNames(node: Node, tools: Tools): Node {
   return { ...node, ...undone };
 }
 
-function registeredName(written: string, tools: Tools): string {
-  if (tools.has(written)) return written;
-  const [, server, tool] = /^([^/.]+)[/.](.+)$/.exec(written) ?? [];
+function registeredName(name: string, tools: Tools): string {
+  if (tools.has(name)) return name;
+  const [, server, tool] = /^([^/.]+)[/.](.+)$/.exec(name) ?? [];
   for (const [name, { upstream }] of tools)
     if (upstream !== undefined && upstream.server === server && upstream.tool === tool) return name;
-  return written;
+  return name;
 }
 
 /** How spec files are found and checked. */

@@ -159,7 +159,8 @@ function utf8Bytes(text: string): Uint8Array {
     const code = point >= 0xd800 && point <= 0xdfff ? 0xfffd : point;
     const more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     bytes[count++] = ((0xff00 >> (more + 1)) & 0xff) | (code >> (6 * more));
-    for (let left = more - 1; left >= 0; left -= 1) bytes[count++] = 0x80 | ((code >> (6 * left)) & 0x3f);
+    for (let remaining = more - 1; remaining >= 0; remaining -= 1)
+      bytes[count++] = 0x80 | ((code >> (6 * remaining)) & 0x3f);
   }
   return bytes.subarray(0, count);
 }

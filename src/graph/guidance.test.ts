@@ -44,7 +44,7 @@ describe('guidanceText', () => {
     (text) => {
       const met: Placeholder[] = [];
       guidanceText(text, at, (placeholder) => void met.push(placeholder));
-      expect(met).toEqual([{ written: text.slice(1, -1).trim(), at }]);
+      expect(met).toEqual([{ text: text.slice(1, -1).trim(), at }]);
     },
   );
 

@@ -5,7 +5,7 @@ import type { Span } from './source-location.js';
 /** A placeholder of a text: `{page.lines.0}`. */
 export interface Placeholder {
   /** The text between the braces, without the blanks around it. */
-  readonly written: string;
+  readonly text: string;
   /** The name it begins with, an identifier that may have dashes; missing where the placeholder is malformed. */
   readonly root?: string;
   /** Its location. */
@@ -54,15 +54,15 @@ export function guidanceText(
   for (const match of text.matchAll(PIECES)) {
     pending += text.slice(end, match.index);
     end = match.index + match[0].length;
-    const written = match[1]?.trim();
-    if (written === undefined) {
+    const inner = match[1]?.trim();
+    if (inner === undefined) {
       pending += match[0].slice(1);
       continue;
     }
     const place = placeOf(match.index, end);
-    const [root, ...path] = parsePath(written) ?? [];
+    const [root, ...path] = parsePath(inner) ?? [];
     const isNamed = typeof root === 'string' && ROOT.test(root);
-    const value = find({ written, ...(isNamed ? { root } : {}), at: place });
+    const value = find({ text: inner, ...(isNamed ? { root } : {}), at: place });
     if (value === undefined) continue;
     flush();
     const optional = style === 'display';

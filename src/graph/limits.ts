@@ -47,7 +47,7 @@ interface WrittenRetry extends Partial<Omit<Retry, 'extra'>> {
 }
 
 /** A retry as the graph has it. */
-export function retryOfWritten({
+export function retryFromAttempts({
   attempts,
   delayMs = 0,
   backoff = 'constant',

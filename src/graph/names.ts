@@ -86,11 +86,11 @@ const MAX_LENGTH = 100;
  * The known name a misspelt one was most likely meant to be; nothing where none is near. Near means at most two
  * edits in five characters, one at least. Of equally near names the first known one wins.
  */
-export function nearestName(name: string, known: Iterable<string>): string | undefined {
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   const limit = Math.max(1, Math.floor(name.length * 0.4));
   let best: string | undefined;
   let bestDistance = limit + 1;
-  for (const candidate of known) {
+  for (const candidate of candidates) {
     if (candidate === name || candidate === '') continue;
     const distance = nameDistance(name, candidate, bestDistance);
     if (distance < bestDistance) {

@@ -32,15 +32,16 @@ function propertyOf(node: Node, key: string): unknown {
  * them. Its condition, its guidance and what follows a failure are separate: see `sideExpressions`.
  */
 export function valueExpressions(node: Node): Expr[] {
-  const found: Expr[] = [];
+  const expressions: Expr[] = [];
   for (const [key, inner] of expressionKeys[node.kind]) {
-    const held = propertyOf(node, key);
-    if (held === undefined) continue;
-    if (inner === true) found.push(held as Expr);
+    const property = propertyOf(node, key);
+    if (property === undefined) continue;
+    if (inner === true) expressions.push(property as Expr);
     else
-      for (const item of held as readonly Readonly<Record<string, Expr>>[]) found.push(item[inner] as Expr);
+      for (const item of property as readonly Readonly<Record<string, Expr>>[])
+        expressions.push(item[inner] as Expr);
   }
-  return found;
+  return expressions;
 }
 
 /** The condition and the guidance of a node, and the value that replaces its failure. What they name only orders. */
@@ -70,11 +71,11 @@ export function repeatedTools(nodes: readonly Node[]): ReadonlySet<string> {
 
 /** Every expression of a node itself, its summary and its compensations included; nested scopes are not. */
 export function expressionsOf(node: Node): Expr[] {
-  const found = valueExpressions(node);
-  found.push(...sideExpressions(node));
-  if (node.summary !== undefined) found.push(node.summary);
-  for (const { input } of compensationsOf(node)) found.push(input);
-  return found;
+  const expressions = valueExpressions(node);
+  expressions.push(...sideExpressions(node));
+  if (node.summary !== undefined) expressions.push(node.summary);
+  for (const { input } of compensationsOf(node)) expressions.push(input);
+  return expressions;
 }
 
 /** The resources that are read before a node acts. */
@@ -95,11 +96,11 @@ export interface Body {
 export function bodiesOf(node: Node): Body[] {
   const bodies: Body[] = [];
   for (const [key, how] of bodyKeys[node.kind]) {
-    const held = propertyOf(node, key);
-    if (held === undefined) continue;
-    if (how === 'scope') bodies.push({ scope: held as Scope });
+    const property = propertyOf(node, key);
+    if (property === undefined) continue;
+    if (how === 'scope') bodies.push({ scope: property as Scope });
     else
-      for (const arm of how === 'arm' ? [held as ArmLike] : (held as readonly ArmLike[])) {
+      for (const arm of how === 'arm' ? [property as ArmLike] : (property as readonly ArmLike[])) {
         if (arm.body !== undefined) bodies.push({ arm: arm.id, scope: arm.body });
       }
   }
@@ -112,34 +113,35 @@ export function withBodies(node: Node, change: (scope: Scope) => Scope): Node {
   const changeArm = (arm: ArmLike): ArmLike =>
     arm.body === undefined ? arm : { ...arm, body: change(arm.body) };
   for (const [key, how] of bodyKeys[node.kind]) {
-    const held = propertyOf(node, key);
-    if (held === undefined) continue;
-    if (how === 'scope') changed[key] = change(held as Scope);
+    const property = propertyOf(node, key);
+    if (property === undefined) continue;
+    if (how === 'scope') changed[key] = change(property as Scope);
     else
-      changed[key] = how === 'arm' ? changeArm(held as ArmLike) : (held as readonly ArmLike[]).map(changeArm);
+      changed[key] =
+        how === 'arm' ? changeArm(property as ArmLike) : (property as readonly ArmLike[]).map(changeArm);
   }
   return { ...node, ...changed };
 }
 
 /** All nodes of a graph or scope, a container before its content. Other workflows are not looked into. */
 export function nodesOf({ nodes }: { readonly nodes: readonly Node[] }): Node[] {
-  const found: Node[] = [];
+  const all: Node[] = [];
   const collect = (node: Node): void => {
-    found.push(node);
+    all.push(node);
     for (const { scope } of bodiesOf(node)) scope.nodes.forEach(collect);
   };
   nodes.forEach(collect);
-  return found;
+  return all;
 }
 
 /** The tools that a graph may call, those that undo and those of its tasks included. */
 export function toolsIn({ nodes, tasks = [] }: Pick<Graph, 'nodes' | 'tasks'>): ReadonlySet<string> {
-  const found = new Set<string>();
+  const tools = new Set<string>();
   for (const node of [{ nodes }, ...tasks].flatMap(nodesOf)) {
-    if (node.kind === 'call') found.add(node.tool);
-    for (const { tool } of compensationsOf(node)) found.add(tool);
+    if (node.kind === 'call') tools.add(node.tool);
+    for (const { tool } of compensationsOf(node)) tools.add(tool);
   }
-  return found;
+  return tools;
 }
 
 /**
@@ -152,15 +154,15 @@ export function toolsIn({ nodes, tasks = [] }: Pick<Graph, 'nodes' | 'tasks'>): 
  */
 export function bundle(graph: Graph, lookup: (name: string) => Graph | undefined): Graph {
   const own = new Map(graph.tasks?.map((task) => [task.name, task]));
-  const found = new Map<string, Graph>();
+  const bundled = new Map<string, Graph>();
   const missing = new Set<string>();
   const open = [...workflowsIn(graph)];
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    if (found.has(name) || missing.has(name)) continue;
+    if (bundled.has(name) || missing.has(name)) continue;
     const task = lookup(name) ?? own.get(name);
     if (task === undefined) missing.add(name);
     else {
-      found.set(name, withoutTasks(task));
+      bundled.set(name, withoutTasks(task));
       open.push(...workflowsIn(task));
     }
   }
@@ -169,8 +171,8 @@ export function bundle(graph: Graph, lookup: (name: string) => Graph | undefined
       `workflow ${graph.name} runs workflows that are not there: ${[...missing].sort().join(', ')}`,
     );
   }
-  if (found.size === 0) return graph;
-  const tasks = [...found].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, task]) => task);
+  if (bundled.size === 0) return graph;
+  const tasks = [...bundled].sort(([one], [right]) => (one < right ? -1 : 1)).map(([, task]) => task);
   return { ...graph, tasks };
 }
 

@@ -44,7 +44,10 @@ const SPACE = /[\p{Z}\t-\r\u0085]+/gu;
 export function escapeUnprintable(text: string, lines: 'keep' | 'escape' = 'escape'): string {
   if (PLAIN[lines].test(text) || !ANY.test(text)) return text;
   patterns[lines] ??= new RegExp(SOURCE[lines], 'gu');
-  return text.replace(patterns[lines], (char, kept: string | undefined) => kept ?? escapedUnits(char));
+  return text.replace(
+    patterns[lines],
+    (char, visibleMark: string | undefined) => visibleMark ?? escapedUnits(char),
+  );
 }
 
 /** A text on one line: white space and line breaks become one space, other unprintable characters are escaped. */

@@ -49,10 +49,10 @@ export function toolUses(graphs: Iterable<Graph>): ReadonlyMap<string, ToolUse> 
         if (other !== undefined && !repeated.has(other)) sources.add(other);
       }
       sources.delete(tool);
-      const known = requires.get(tool);
+      const earlier = requires.get(tool);
       requires.set(
         tool,
-        known === undefined ? sources : new Set([...known].filter((each) => sources.has(each))),
+        earlier === undefined ? sources : new Set([...earlier].filter((each) => sources.has(each))),
       );
     }
   }
@@ -88,9 +88,9 @@ function toolOf({ node }: PlannedNode): string | undefined {
 }
 
 /** The calls directly before a node: of its dependencies, or else of the container around it. */
-function callsBefore(planned: PlannedNode, seen: Set<PlannedNode>): Set<PlannedNode> {
-  if (seen.has(planned)) return new Set();
-  seen.add(planned);
+function callsBefore(planned: PlannedNode, visited: Set<PlannedNode>): Set<PlannedNode> {
+  if (visited.has(planned)) return new Set();
+  visited.add(planned);
   const { node, scope } = planned;
   // A step that takes over from a failed one does not follow its success.
   const routers = planned.selectors.filter(
@@ -99,18 +99,18 @@ function callsBefore(planned: PlannedNode, seen: Set<PlannedNode>): Set<PlannedN
   const sources = sourcesOf(planned);
   const earlier = planned.needsSelection ? nodesBefore(routers) : new Set();
   const before = [...sources.filter((source) => !earlier.has(source)), ...routers];
-  if (before.length > 0) return union(before.map((each) => lastCalls(each, seen)));
-  return scope.container === undefined ? new Set() : callsBefore(scope.container, seen);
+  if (before.length > 0) return union(before.map((each) => lastCalls(each, visited)));
+  return scope.container === undefined ? new Set() : callsBefore(scope.container, visited);
 }
 
 /** The last calls of a node: itself, those at the end of its bodies, or else those before it. */
-function lastCalls(planned: PlannedNode, seen: Set<PlannedNode>): Set<PlannedNode> {
+function lastCalls(planned: PlannedNode, visited: Set<PlannedNode>): Set<PlannedNode> {
   if (toolOf(planned) !== undefined) return new Set([planned]);
   const ends = planned.parts.flatMap(({ nodes }) =>
     nodes.filter(({ successors }) => successors.length === 0),
   );
-  const inside = union(ends.map((each) => lastCalls(each, seen)));
-  return inside.size > 0 ? inside : callsBefore(planned, seen);
+  const inside = union(ends.map((each) => lastCalls(each, visited)));
+  return inside.size > 0 ? inside : callsBefore(planned, visited);
 }
 
 function union<T>(sets: readonly ReadonlySet<T>[]): Set<T> {
@@ -121,9 +121,9 @@ function union<T>(sets: readonly ReadonlySet<T>[]): Set<T> {
  * The calls that every run makes directly before a node, if it comes to the node: of what it waits for, and of what
  * decides whether it runs; or else of the container around it. None that may be skipped, and none that may have failed.
  */
-function surelyBefore(planned: PlannedNode, seen: Set<PlannedNode>): Set<PlannedNode> {
-  if (seen.has(planned)) return new Set();
-  seen.add(planned);
+function surelyBefore(planned: PlannedNode, visited: Set<PlannedNode>): Set<PlannedNode> {
+  if (visited.has(planned)) return new Set();
+  visited.add(planned);
   const { node, scope, after, selectors } = planned;
   const [selector, ...others] = selectors;
   const isSelected = selector !== undefined && others.length === 0 && selector.node.kind === 'branch';
@@ -132,16 +132,16 @@ function surelyBefore(planned: PlannedNode, seen: Set<PlannedNode>): Set<Planned
     ...(node.when === undefined ? [] : [node.when]),
     ...(node.kind === 'branch' ? node.cases.map(({ when }) => when) : []),
   ];
-  const found = union([
-    ...[...waits, ...(isSelected ? [selector] : [])].map((each) => lastSureCalls(each, seen)),
+  const calls = union([
+    ...[...waits, ...(isSelected ? [selector] : [])].map((each) => lastSureCalls(each, visited)),
     sureCalls(conditions, scope.workflow),
   ]);
-  if (found.size > 0 || scope.container === undefined) return found;
-  return surelyBefore(scope.container, seen);
+  if (calls.size > 0 || scope.container === undefined) return calls;
+  return surelyBefore(scope.container, visited);
 }
 
 /** The last calls of a node that it surely makes: itself, those at the end of bodies that all run, or else those before. */
-function lastSureCalls(planned: PlannedNode, seen: Set<PlannedNode>): Set<PlannedNode> {
+function lastSureCalls(planned: PlannedNode, visited: Set<PlannedNode>): Set<PlannedNode> {
   const { node, scope, parts } = planned;
   if (reachabilityOf(scope.workflow).skippable.has(planned)) return new Set();
   if (toolOf(planned) !== undefined) return new Set([planned]);
@@ -150,8 +150,8 @@ function lastSureCalls(planned: PlannedNode, seen: Set<PlannedNode>): Set<Planne
   const ends = runsAll
     ? parts.flatMap(({ nodes }) => nodes.filter(({ successors }) => successors.length === 0))
     : [];
-  const inside = union(ends.map((each) => lastSureCalls(each, seen)));
-  return inside.size > 0 ? inside : surelyBefore(planned, seen);
+  const inside = union(ends.map((each) => lastSureCalls(each, visited)));
+  return inside.size > 0 ? inside : surelyBefore(planned, visited);
 }
 
 /** The calls whose results conditions read, without those that may be skipped. */
@@ -162,27 +162,27 @@ function sureCalls(conditions: readonly Expr[], plan: WorkflowPlan): Set<Planned
 
 /** The tools whose results a call takes, directly or by way of computed steps. */
 function toolsRead({ node }: PlannedNode, plan: WorkflowPlan): Set<string> {
-  const read = node.kind === 'call' ? callsRead([node.input], plan) : [];
-  return new Set([...read].flatMap((each) => toolOf(each) ?? []));
+  const calls = node.kind === 'call' ? callsRead([node.input], plan) : [];
+  return new Set([...calls].flatMap((each) => toolOf(each) ?? []));
 }
 
 /** The calls whose results expressions read, directly or by way of computed steps. */
 function callsRead(exprs: readonly Expr[], { byId }: WorkflowPlan): Set<PlannedNode> {
-  const found = new Set<PlannedNode>();
-  const seen = new Set<PlannedNode>();
-  const left = [...exprs];
-  for (let expr = left.pop(); expr !== undefined; expr = left.pop()) {
+  const calls = new Set<PlannedNode>();
+  const visited = new Set<PlannedNode>();
+  const open = [...exprs];
+  for (let expr = open.pop(); expr !== undefined; expr = open.pop()) {
     for (const { ref } of references(expr)) {
       const [id] = ref.path;
       const source = ref.root === 'steps' && typeof id === 'string' ? byId.get(id) : undefined;
-      if (source === undefined || seen.has(source)) continue;
-      seen.add(source);
-      if (toolOf(source) !== undefined) found.add(source);
+      if (source === undefined || visited.has(source)) continue;
+      visited.add(source);
+      if (toolOf(source) !== undefined) calls.add(source);
       else if (source.node.kind === 'compute' && source.node.value !== undefined)
-        left.push(source.node.value);
+        open.push(source.node.value);
     }
   }
-  return found;
+  return calls;
 }
 
 /** A declared hint that a workflow contradicts. */
@@ -202,14 +202,14 @@ export function contradictedHints(
   graphs: readonly Graph[],
   hints: ReadonlyMap<string, PlanningHints>,
 ): HintContradiction[] {
-  const found = new Map<string, HintContradiction>();
+  const contradictions = new Map<string, HintContradiction>();
   const byName = new Map(graphs.map((graph) => [graph.name, graph]));
   const inside = new Set(graphs.flatMap((graph) => workflowsIn(graph)));
   for (const graph of graphs) {
     const before = toolsBefore(graph, byName);
     const report = (tool: string, hint: 'requires' | 'next', named: string): void => {
       const key = JSON.stringify([tool, hint, named]);
-      if (!found.has(key)) found.set(key, { tool, hint, named, workflow: graph.name });
+      if (!contradictions.has(key)) contradictions.set(key, { tool, hint, named, workflow: graph.name });
     };
     for (const { tool, earlier } of before) {
       const { requires = [], next = [] } = hints.get(tool) ?? {};
@@ -220,7 +220,7 @@ export function contradictedHints(
       for (const named of next) if (earlier.has(named) && !isAfter(named)) report(tool, 'next', named);
     }
   }
-  return [...found.values()];
+  return [...contradictions.values()];
 }
 
 /** Each call of a workflow with the tools that may have been called before it. */
@@ -238,34 +238,34 @@ function toolsBefore(
 
 /** The nodes that a node waits for, directly or not, and those that the containers around it wait for. */
 function allNodesBefore(planned: PlannedNode): Set<PlannedNode> {
-  const found = new Set<PlannedNode>();
-  const left: PlannedNode[] = [planned];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  const nodes = new Set<PlannedNode>();
+  const open: PlannedNode[] = [planned];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const around = next.scope.container;
     for (const each of [...next.orders, ...next.selectors]) {
-      if (found.has(each)) continue;
-      found.add(each);
-      left.push(each);
+      if (nodes.has(each)) continue;
+      nodes.add(each);
+      open.push(each);
     }
     // What a container waits for comes before what is in it; the container itself does not.
-    if (around !== undefined && !found.has(around)) left.push(around);
+    if (around !== undefined && !nodes.has(around)) open.push(around);
   }
-  found.delete(planned);
-  return found;
+  nodes.delete(planned);
+  return nodes;
 }
 
 /** The tools that a node calls, with its bodies and the workflows that it runs. */
 function toolsIn(
   { node }: PlannedNode,
   byName: ReadonlyMap<string, Graph>,
-  seen: ReadonlySet<string> = new Set(),
+  visited: ReadonlySet<string> = new Set(),
 ): string[] {
   return nodesOf({ nodes: [node] }).flatMap((each) => {
     if (each.kind === 'call') return [each.tool];
-    if (each.kind !== 'workflow' || seen.has(each.workflow)) return [];
+    if (each.kind !== 'workflow' || visited.has(each.workflow)) return [];
     const graph = byName.get(each.workflow);
     if (graph === undefined) return [];
-    const within = new Set([...seen, each.workflow]);
+    const within = new Set([...visited, each.workflow]);
     return planOf(graph).main.root.nodes.flatMap((inner) => toolsIn(inner, byName, within));
   });
 }

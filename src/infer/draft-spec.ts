@@ -38,9 +38,9 @@ interface Process {
 function processesOf(sequences: readonly (readonly string[])[]): Process[] {
   const processes: { main: string; members: string[] }[] = [];
   for (const sequence of sequences) {
-    const found = processes.find(({ members }) => sequence.some((tool) => members.includes(tool)));
-    if (found === undefined) processes.push({ main: sequence.at(-1) ?? '', members: [...sequence] });
-    else found.members.push(...sequence.filter((tool) => !found.members.includes(tool)));
+    const process = processes.find(({ members }) => sequence.some((tool) => members.includes(tool)));
+    if (process === undefined) processes.push({ main: sequence.at(-1) ?? '', members: [...sequence] });
+    else process.members.push(...sequence.filter((tool) => !process.members.includes(tool)));
   }
   return processes;
 }
@@ -87,7 +87,7 @@ function callLines(
   );
   const isSelected = after.length < into.length;
   const parameters = parametersOf(tool).filter(({ isRequired, path, name }) => isRequired && path === name);
-  const given = parameters.map((parameter) => {
+  const args = parameters.map((parameter) => {
     const value = referenceFor(parameter, into, ids);
     const input = ids.input(parameter.name);
     if (value === undefined) inputs.set(input, schemaOf(tool, parameter));
@@ -99,7 +99,7 @@ function callLines(
     ...(isSelected || direct.length === 0
       ? []
       : [`  depends_on: [${direct.map(({ from }) => ids.of(from)).join(', ')}]`]),
-    ...(given.length === 0 ? [] : ['  args:', ...given]),
+    ...(args.length === 0 ? [] : ['  args:', ...args]),
   ];
 }
 
@@ -167,7 +167,7 @@ const WORDS: ReadonlySet<string> = new Set(['null', 'true', 'false']);
 
 /** The ids of a draft: one for each tool, which is the name of its step, and names of inputs that are no ids. */
 class Ids {
-  readonly #taken = new Set(RESERVED);
+  readonly #usedIds = new Set(RESERVED);
   readonly #tools: ReadonlyMap<string, string>;
   readonly #branches: ReadonlyMap<string, string>;
 
@@ -188,14 +188,14 @@ class Ids {
   /** The input for a parameter: those of one name share it. */
   input(parameter: string): string {
     let name = /^[A-Za-z_]\w*$/.test(parameter) ? parameter : idOf(parameter);
-    while (this.#taken.has(name) || WORDS.has(name.toLowerCase())) name = `${name}_value`;
+    while (this.#usedIds.has(name) || WORDS.has(name.toLowerCase())) name = `${name}_value`;
     return name;
   }
 
   #free(id: string): string {
     let free = id;
-    for (let count = 2; this.#taken.has(free) || WORDS.has(free); count += 1) free = `${id}_${count}`;
-    this.#taken.add(free);
+    for (let count = 2; this.#usedIds.has(free) || WORDS.has(free); count += 1) free = `${id}_${count}`;
+    this.#usedIds.add(free);
     return free;
   }
 }

@@ -17,9 +17,9 @@ export function fieldEdges(tools: readonly ToolFacts[]): FieldEdge[] {
   for (const from of tools) {
     for (const result of from.results) {
       const word = result.stems.at(-1) ?? '';
-      const found = byLastWord.get(word);
-      if (found === undefined) byLastWord.set(word, [{ from, result }]);
-      else found.push({ from, result });
+      const entries = byLastWord.get(word);
+      if (entries === undefined) byLastWord.set(word, [{ from, result }]);
+      else entries.push({ from, result });
     }
   }
   return tools.flatMap((to) =>
@@ -110,9 +110,9 @@ const IDENTITY: Match = { kind: 'identity', confidence: CONFIDENCE.identity, tex
 const QUALIFIED: Match = { kind: 'field', confidence: CONFIDENCE.qualifiedName, text: 'is a kind of' };
 
 function matchOf(from: ToolFacts, result: Field, to: ToolFacts, parameter: Parameter): Match | undefined {
-  const given = result.stems.join(' ');
-  const taken = parameter.stems.join(' ');
-  if (given === taken) {
+  const resultName = result.stems.join(' ');
+  const parameterName = parameter.stems.join(' ');
+  if (resultName === parameterName) {
     if (!isSamePlace(result, parameter)) return undefined;
     const container = parameter.around.slice(-1);
     const isNamed = !isGeneric(result.stems) && (container.length === 0 || !isGeneric(container));
@@ -120,10 +120,12 @@ function matchOf(from: ToolFacts, result: Field, to: ToolFacts, parameter: Param
     return sharesSubject(from, to) ? IDENTITY : GENERIC;
   }
   const wanted = ownedPart(parameter);
-  if (wanted !== undefined && given === wanted.part && isAbout(from, result, wanted.owner)) return IDENTITY;
+  if (wanted !== undefined && resultName === wanted.part && isAbout(from, result, wanted.owner))
+    return IDENTITY;
   const owned = ownedPart(result);
-  if (owned !== undefined && taken === owned.part && isAbout(to, parameter, owned.owner)) return IDENTITY;
-  return !isGeneric(parameter.stems) && given.endsWith(` ${taken}`) ? QUALIFIED : undefined;
+  if (owned !== undefined && parameterName === owned.part && isAbout(to, parameter, owned.owner))
+    return IDENTITY;
+  return !isGeneric(parameter.stems) && resultName.endsWith(` ${parameterName}`) ? QUALIFIED : undefined;
 }
 
 /** Fields of two objects are the same only in objects of one name: `price.cents` is not `discount.cents`. */

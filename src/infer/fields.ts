@@ -73,10 +73,10 @@ export function resultsOf(tool: ToolDescription): Field[] {
     }
   };
   if (outputSchema !== undefined) visit(viewOf(outputSchema), '', [], 1);
-  const known = new Set(fields.map(({ name }) => name));
+  const names = new Set(fields.map(({ name }) => name));
   const named = [...(hints?.outputs ?? []), ...identifiersIn(description)];
   for (const name of new Set(named)) {
-    if (!known.has(name)) fields.push(fieldOf(name, '', [], viewOf({}), ''));
+    if (!names.has(name)) fields.push(fieldOf(name, '', [], viewOf({}), ''));
   }
   return fields;
 }
@@ -136,12 +136,12 @@ type Types = ReadonlySet<JsonType> | undefined;
  * Whether a value may be given for a parameter: `same` by their types, or an item of a list, or as the only item;
  * `text` if it has to be written as text first; `no` if neither.
  */
-export function fitOf(given: Types, taken: Types): 'same' | 'text' | 'no' {
-  if (given === undefined || taken === undefined) return 'same';
+export function fitOf(from: Types, to: Types): 'same' | 'text' | 'no' {
+  if (from === undefined || to === undefined) return 'same';
   const numbers = (types: ReadonlySet<JsonType>) => types.has('integer') || types.has('number');
-  if ([...given].some((type) => type !== 'null' && taken.has(type))) return 'same';
-  if (numbers(given) && numbers(taken)) return 'same';
-  return taken.has('string') && !given.has('boolean') ? 'text' : 'no';
+  if ([...from].some((type) => type !== 'null' && to.has(type))) return 'same';
+  if (numbers(from) && numbers(to)) return 'same';
+  return to.has('string') && !from.has('boolean') ? 'text' : 'no';
 }
 
 /** A tool with what inference asks of it, read once. */
@@ -163,8 +163,8 @@ export function factsOf(tool: ToolDescription): ToolFacts {
     .map(singular);
   const subjects = new Set(nouns.filter((noun) => !isGeneric([noun])));
   const fields = resultsOf(tool);
-  const given = new Set(parameters.map((parameter) => identityOf(parameter, subjects)));
-  const results = fields.filter((field) => !given.has(identityOf(field, subjects)));
+  const inputs = new Set(parameters.map((parameter) => identityOf(parameter, subjects)));
+  const results = fields.filter((field) => !inputs.has(identityOf(field, subjects)));
   return { tool, parameters, results, hasResults: fields.length > 0, subjects };
 }
 

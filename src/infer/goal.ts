@@ -105,16 +105,16 @@ function scorer(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'de
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
   return (text) => {
     const words = wordsIn(text);
-    const found = [...weights].filter(([root]) => words.has(root));
-    return total === 0 ? 0 : found.reduce((sum, [, weight]) => sum + weight, 0) / total;
+    const matches = [...weights].filter(([root]) => words.has(root));
+    return total === 0 ? 0 : matches.reduce((sum, [, weight]) => sum + weight, 0) / total;
   };
 }
 
 /** The roots of a goal. Two words are one where a text writes them so: `check out` and `checkout`. */
-function goalRoots(goal: string, isKnown: (root: string) => boolean): string[] {
+function goalRoots(goal: string, exists: (root: string) => boolean): string[] {
   const words = wordsOf(goal);
   const joined = words.map((word, index) => rootOf(`${word}${words[index + 1] ?? ''}`));
-  const isJoined = (index: number) => index < words.length - 1 && isKnown(joined[index] ?? '');
+  const isJoined = (index: number) => index < words.length - 1 && exists(joined[index] ?? '');
   const apart = words.filter((_, index) => !isJoined(index) && !(index > 0 && isJoined(index - 1)));
   return [...new Set([...joined.filter((_, index) => isJoined(index)), ...rootsOf(apart.join(' '))])];
 }
@@ -134,11 +134,11 @@ function stepsFor(goal: string, tools: readonly ToolDescription[], score: Score)
   for (const [name, value] of [...scores].sort(([, a], [, b]) => b - a)) {
     if (value >= best * ALSO_FITS && !rivals(name).some((each) => targets.includes(each))) targets.push(name);
   }
-  const known = new KnownOrder(tools, edges, choices, circular);
-  const needs = known.needsOf(targets);
-  const order = orderOf(needs, known, comparison(tools));
+  const inferred = new KnownOrder(tools, edges, choices, circular);
+  const needs = inferred.needsOf(targets);
+  const order = orderOf(needs, inferred, comparison(tools));
   return order.flatMap((name) => {
-    const tool = known.tools.get(name);
+    const tool = inferred.tools.get(name);
     const own = needs.get(name)?.filter(({ from }) => order.includes(from));
     return tool === undefined ? [] : [callOf(tool, own ?? [])];
   });

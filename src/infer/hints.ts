@@ -43,8 +43,8 @@ export function readHints(tools: readonly ToolDescription[]): ReadHints {
   for (const { name, hints } of tools) {
     const resolve = (list: readonly string[] = []): string[] =>
       list.flatMap((named) => {
-        const found = toolNamed(named, names);
-        if (found !== undefined) return found === name ? [] : [found];
+        const target = toolNamed(named, names);
+        if (target !== undefined) return target === name ? [] : [target];
         const nearest = nearestName(named, names);
         faults.push({
           kind: 'unknown-tool',
@@ -85,8 +85,8 @@ function hinted(kind: 'requires' | 'next', text: string): Evidence {
 /** The tool that a hint names: exactly, or without the prefix of the server it comes from. */
 function toolNamed(named: string, names: readonly string[]): string | undefined {
   if (names.includes(named)) return named;
-  const found = names.filter((name) =>
+  const matches = names.filter((name) =>
     ['/', '.', '__'].some((separator) => name.endsWith(`${separator}${named}`)),
   );
-  return found.length === 1 ? found[0] : undefined;
+  return matches.length === 1 ? matches[0] : undefined;
 }

@@ -47,14 +47,14 @@ function edgesOf(
   tools: readonly ToolDescription[],
   hinted: readonly (Arc & { readonly evidence: Evidence })[],
 ): Edge[] {
-  const found: Evidences = new Map();
+  const evidences: Evidences = new Map();
   const add = (from: string, to: string, evidence: Evidence): void => {
     if (from === to) return;
-    const row = found.get(from) ?? new Map<string, Evidence[]>();
-    const known = row.get(to);
-    if (known === undefined) row.set(to, [evidence]);
-    else known.push(evidence);
-    found.set(from, row);
+    const row = evidences.get(from) ?? new Map<string, Evidence[]>();
+    const existing = row.get(to);
+    if (existing === undefined) row.set(to, [evidence]);
+    else existing.push(evidence);
+    evidences.set(from, row);
   };
   const facts = tools.map(factsOf);
   for (const { from, to, evidence } of hinted) add(from, to, evidence);
@@ -76,9 +76,9 @@ function edgesOf(
     for (const { from, to, evidence } of orderingPhrases(tool, tools)) add(from, to, evidence);
   }
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const edges = [...found].flatMap(([from, row]) =>
+  const edges = [...evidences].flatMap(([from, row]) =>
     [...row].map(([to, evidence]) =>
-      edgeOf(byName.get(from), byName.get(to), { from, to }, evidence, found.get(to)?.get(from) ?? []),
+      edgeOf(byName.get(from), byName.get(to), { from, to }, evidence, evidences.get(to)?.get(from) ?? []),
     ),
   );
   return edges.sort(
@@ -91,10 +91,10 @@ function edgeOf(
   from: ToolDescription | undefined,
   to: ToolDescription | undefined,
   arc: Arc,
-  found: readonly Evidence[],
+  own: readonly Evidence[],
   opposite: readonly Evidence[],
 ): Edge {
-  const best = bestOf(found);
+  const best = bestOf(own);
   const ranks = [from && rankOf(from), to && rankOf(to)] as const;
   const isUsual = ranks[0] !== undefined && ranks[1] !== undefined && ranks[0] < ranks[1];
   const usual: Evidence[] = isUsual
@@ -106,7 +106,7 @@ function edgeOf(
         },
       ]
     : [];
-  const evidence = [...found, ...usual].sort(
+  const evidence = [...own, ...usual].sort(
     (a, b) => b.confidence - a.confidence || compareText(a.kind, b.kind) || compareText(a.text, b.text),
   );
   const isInferred = best < CONFIDENCE.hint;

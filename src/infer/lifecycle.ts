@@ -33,9 +33,9 @@ const ranks = new WeakMap<ToolDescription, { readonly rank: number | undefined }
 
 /** The place of a tool in a process, by its category or else by the verb of its name; `undefined` if neither says. */
 export function rankOf(tool: ToolDescription): number | undefined {
-  const known = ranks.get(tool) ?? { rank: rankByWords(tool) };
-  ranks.set(tool, known);
-  return known.rank;
+  const cached = ranks.get(tool) ?? { rank: rankByWords(tool) };
+  ranks.set(tool, cached);
+  return cached.rank;
 }
 
 function rankByWords({ name, hints }: ToolDescription): number | undefined {

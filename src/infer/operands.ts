@@ -75,9 +75,9 @@ function closest(products: readonly Product[], parameter: Parameter): readonly P
     ({ from }) => from.results.length === 1,
     ({ result }) => result.stems.at(-1) === parameter.stems.at(-1),
   ];
-  return preferences.reduce((left, isPreferred) => {
-    const preferred = left.filter(isPreferred);
-    return preferred.length > 0 ? preferred : left;
+  return preferences.reduce((candidates, isPreferred) => {
+    const preferred = candidates.filter(isPreferred);
+    return preferred.length > 0 ? preferred : candidates;
   }, products);
 }
 

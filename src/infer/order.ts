@@ -22,9 +22,9 @@ export function cyclesIn(names: readonly string[], arcs: readonly Arc[]): string
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
       const to = top.rest.shift();
       if (to !== undefined) {
-        const seen = state.get(to);
-        if (seen === undefined) path.push(enter(to));
-        else if (seen.isOpen) top.entry.low = Math.min(top.entry.low, seen.index);
+        const status = state.get(to);
+        if (status === undefined) path.push(enter(to));
+        else if (status.isOpen) top.entry.low = Math.min(top.entry.low, status.index);
         continue;
       }
       path.pop();
@@ -62,9 +62,9 @@ export function topologicalOrder(
     if (name === undefined) break;
     order.push(name);
     for (const to of next.get(name) ?? []) {
-      const left = (open.get(to) ?? 0) - 1;
-      open.set(to, left);
-      if (left > 0) continue;
+      const remaining = (open.get(to) ?? 0) - 1;
+      open.set(to, remaining);
+      if (remaining > 0) continue;
       const place = ready.findIndex((other) => compare(to, other) < 0);
       ready.splice(place < 0 ? ready.length : place, 0, to);
     }
@@ -83,24 +83,24 @@ export function ancestorsOf(targets: Iterable<string>, arcs: readonly Arc[]): Se
 /** All names with a path from one of `sources`, which belong to them. */
 export function descendantsOf(sources: Iterable<string>, arcs: readonly Arc[]): Set<string> {
   const next = successorsOf(arcs);
-  const found = new Set(sources);
+  const reachable = new Set(sources);
   // Grows while it is read: a set visits what is added.
-  for (const name of found) for (const to of next.get(name) ?? []) found.add(to);
-  return found;
+  for (const name of reachable) for (const to of next.get(name) ?? []) reachable.add(to);
+  return reachable;
 }
 
 function successorsOf(arcs: readonly Arc[]): Map<string, string[]> {
   const next = groupBy(arcs, ({ from }) => from);
-  return new Map([...next].map(([from, found]) => [from, found.map(({ to }) => to)]));
+  return new Map([...next].map(([from, arcs]) => [from, arcs.map(({ to }) => to)]));
 }
 
 /** The items of each key, in their order. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
-    const found = groups.get(keyOf(item));
-    if (found === undefined) groups.set(keyOf(item), [item]);
-    else found.push(item);
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
   }
   return groups;
 }

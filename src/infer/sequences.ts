@@ -20,20 +20,20 @@ export function sequencesOf(
   const names = tools.map(({ name }) => name);
   const arcs = edges.filter(({ confidence }) => confidence >= ENOUGH);
   const circular = new Set(cyclesIn(names, arcs).flat());
-  const known = new KnownOrder(tools, arcs, choices, circular);
+  const inferred = new KnownOrder(tools, arcs, choices, circular);
   const compare = comparison(tools);
   const hard = hinted.filter(({ evidence }) => evidence.kind === 'requires');
-  const aside = asideIn(arcs, known.tools);
+  const aside = asideIn(arcs, inferred.tools);
   const followed = new Set(arcs.filter(({ to }) => !aside.has(to)).map(({ from }) => from));
   const all = names
     .filter((name) => !followed.has(name) && !circular.has(name))
     .flatMap((name) => {
-      const needs = known.needsOf([name]);
+      const needs = inferred.needsOf([name]);
       if ([...needs.keys()].some((each) => circular.has(each))) return [];
-      const order = orderOf(needs, known, compare);
-      const made = choices.filter(({ after }) => needs.has(after));
-      return exclusionsOf(made, hard)
-        .map((excluded) => order.filter(remains(order, edgesWithin(needs, known), hard, excluded)))
+      const order = orderOf(needs, inferred, compare);
+      const reached = choices.filter(({ after }) => needs.has(after));
+      return exclusionsOf(reached, hard)
+        .map((excluded) => order.filter(remains(order, edgesWithin(needs, inferred), hard, excluded)))
         .filter((sequence) => sequence.includes(name));
     });
   return distinct(all).filter(({ length }) => length > 1);
@@ -50,10 +50,10 @@ function asideIn(arcs: readonly Arc[], tools: ReadonlyMap<string, ToolDescriptio
 }
 
 /** The tools of a plan in an order that no edge contradicts. */
-export function orderOf(needs: Needs, known: KnownOrder, compare: Comparison): string[] {
+export function orderOf(needs: Needs, inferred: KnownOrder, compare: Comparison): string[] {
   const names = [...needs.keys()].sort(compare);
-  const order = topologicalOrder(names, edgesWithin(needs, known), compare) ?? [];
-  return withoutDoing(order, known.tools);
+  const order = topologicalOrder(names, edgesWithin(needs, inferred), compare) ?? [];
+  return withoutDoing(order, inferred.tools);
 }
 
 function edgesWithin(needs: Needs, { into }: KnownOrder): Edge[] {
@@ -121,10 +121,10 @@ type Comparison = (a: string, b: string) => number;
 export function comparison(tools: readonly ToolDescription[]): Comparison {
   const place = new Map(tools.map((tool, index) => [tool.name, { rank: rankOf(tool) ?? 2, index }]));
   return (a, b) => {
-    const left = place.get(a);
+    const first = place.get(a);
     const right = place.get(b);
-    if (left === undefined || right === undefined) return compareText(a, b);
-    return left.rank - right.rank || left.index - right.index;
+    if (first === undefined || right === undefined) return compareText(a, b);
+    return first.rank - right.rank || first.index - right.index;
   };
 }
 
@@ -165,13 +165,13 @@ export class KnownOrder {
     );
     const unusable = rivals.length === 0 ? new Set<string>() : descendantsOf(rivals, this.#sure);
     const needs = new Map<string, readonly Edge[]>();
-    const left = [...targets];
-    for (let name = left.pop(); name !== undefined; name = left.pop()) {
+    const open = [...targets];
+    for (let name = open.pop(); name !== undefined; name = open.pop()) {
       const tool = this.tools.get(name);
       if (tool === undefined || needs.has(name)) continue;
       const own = this.#ownNeeds(tool, unusable);
       needs.set(name, own);
-      left.push(...own.map(({ from }) => from));
+      open.push(...own.map(({ from }) => from));
     }
     return needs;
   }
@@ -182,8 +182,8 @@ export class KnownOrder {
     const into = this.into.get(tool.name) ?? [];
     const usable =
       unusable.size === 0 ? into : into.filter((edge) => isRequired(edge) || !unusable.has(edge.from));
-    const known = usable.length === into.length ? this.#needs.get(tool.name) : undefined;
-    if (known !== undefined) return known;
+    const needs = usable.length === into.length ? this.#needs.get(tool.name) : undefined;
+    if (needs !== undefined) return needs;
     const own = ownNeeds(tool, usable, this);
     if (usable.length === into.length) this.#needs.set(tool.name, own);
     return own;
@@ -219,8 +219,8 @@ function ownNeeds(
     // Of tools that a hint or a description puts before this one, and that pass no value on, one is enough. It comes
     // between this one and the tools that have to be called before it.
     const isBefore = ({ from }: Edge) => intoOf(edge.from).some((each) => each.from === from);
-    const isEnough = isTold(edge)
-      ? [...chosen].some((each) => isTold(each) && !isBefore(each))
+    const isEnough = isDeclared(edge)
+      ? [...chosen].some((each) => isDeclared(each) && !isBefore(each))
       : chosen.size > 0;
     if (links.length === 0 ? isEnough : !isNew) continue;
     chosen.add(edge);
@@ -234,7 +234,7 @@ function isRequired({ evidence }: Edge): boolean {
 }
 
 /** Whether a hint or a description says so, and not only the values that go from one tool to the other. */
-function isTold({ evidence }: Edge): boolean {
+function isDeclared({ evidence }: Edge): boolean {
   return evidence.some(({ kind }) => kind === 'requires' || kind === 'next' || kind === 'phrase');
 }
 

@@ -32,25 +32,25 @@ export const HINTS_META = 'stepwright/hints';
  * Reads a list of tools: an array, `{ tools: […] }` as a result of `tools/list`, or such a result in a response.
  * `undefined` if an item is not a tool.
  */
-export function toolsFrom(given: Json): ToolDescription[] | undefined {
-  const list = listIn(given);
+export function toolsFrom(value: Json): ToolDescription[] | undefined {
+  const list = listIn(value);
   const tools = list?.map(toolFrom);
   return tools?.every((tool) => tool !== undefined) === true ? tools : undefined;
 }
 
-function listIn(given: Json | undefined): readonly Json[] | undefined {
-  if (Array.isArray(given)) return given;
-  if (!isJsonObject(given)) return undefined;
-  return Array.isArray(given.tools)
-    ? given.tools
-    : isJsonObject(given.result)
-      ? listIn(given.result)
+function listIn(value: Json | undefined): readonly Json[] | undefined {
+  if (Array.isArray(value)) return value;
+  if (!isJsonObject(value)) return undefined;
+  return Array.isArray(value.tools)
+    ? value.tools
+    : isJsonObject(value.result)
+      ? listIn(value.result)
       : undefined;
 }
 
-function toolFrom(given: Json): ToolDescription | undefined {
-  if (!isJsonObject(given) || typeof given.name !== 'string' || given.name === '') return undefined;
-  const { name, description, inputSchema, outputSchema, hints, _meta: meta } = given;
+function toolFrom(value: Json): ToolDescription | undefined {
+  if (!isJsonObject(value) || typeof value.name !== 'string' || value.name === '') return undefined;
+  const { name, description, inputSchema, outputSchema, hints, _meta: meta } = value;
   const own = isJsonObject(hints) ? hints : isJsonObject(meta) ? meta[HINTS_META] : undefined;
   return {
     name,

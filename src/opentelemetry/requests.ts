@@ -51,7 +51,7 @@ export async function reportUpstream<T>(
       new OperationReport(instruments, {
         ...{ method: 'tools/call', kind: SpanKind.CLIENT, target: tool, parent: context.active(), links: [] },
         measured: { ...toolCall('tools/call', tool), 'stepwright.upstream.server': server },
-        noted: {},
+        spanAttributes: {},
       }),
     undefined,
   );
@@ -86,7 +86,7 @@ interface Operation {
   /** Attributes of the span and of the metric: each has few values. */
   readonly measured: Attributes;
   /** Attributes of the span alone. */
-  readonly noted: Attributes;
+  readonly spanAttributes: Attributes;
 }
 
 function serverOperation({
@@ -111,7 +111,7 @@ function serverOperation({
       ...(transport === 'http' ? { 'network.protocol.name': 'http' } : {}),
       ...defined({ 'mcp.protocol.version': protocolVersion }),
     },
-    noted: { 'jsonrpc.request.id': requestId.slice(0, LONGEST) },
+    spanAttributes: { 'jsonrpc.request.id': requestId.slice(0, LONGEST) },
   };
 }
 
@@ -162,11 +162,11 @@ class OperationReport {
   readonly #began = seconds();
 
   constructor(instruments: Instruments, operation: Operation) {
-    const { method, target, kind, parent, links, measured, noted } = operation;
+    const { method, target, kind, parent, links, measured, spanAttributes } = operation;
     this.#instruments = instruments;
     this.#operation = operation;
     const name = target === undefined ? method : `${method} ${target}`;
-    const attributes = { ...measured, ...noted };
+    const attributes = { ...measured, ...spanAttributes };
     this.#span = instruments.tracer.startSpan(name, { kind, attributes, links }, parent);
     this.context = trace.setSpan(parent, this.#span);
   }

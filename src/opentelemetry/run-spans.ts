@@ -99,19 +99,23 @@ export class RunSpans implements RunTelemetry {
     const links = earlier === undefined ? [] : [link('earlier_part', earlier)];
     const attributes = workflowAttributes(name);
     return this.#start(`invoke_workflow ${name}`, context.active(), {
-      ...{ links, attributes, noted: { 'stepwright.run.ref': ref } },
+      ...{ links, attributes, spanAttributes: { 'stepwright.run.ref': ref } },
     });
   }
 
   #start(
     name: string,
     parent: Context,
-    { links = [], attributes, noted = {} }: { links?: Link[]; attributes: Attributes; noted?: Attributes },
+    {
+      links = [],
+      attributes,
+      spanAttributes = {},
+    }: { links?: Link[]; attributes: Attributes; spanAttributes?: Attributes },
   ): OpenSpan {
     const began = seconds();
     const span = this.#instruments.tracer.startSpan(
       name,
-      { kind: SpanKind.INTERNAL, attributes: { ...attributes, ...noted }, links },
+      { kind: SpanKind.INTERNAL, attributes: { ...attributes, ...spanAttributes }, links },
       parent,
     );
     return { span, context: trace.setSpan(parent, span), began, attributes };
@@ -178,7 +182,7 @@ export class RunSpans implements RunTelemetry {
         ...callAttributes(tool, resource),
         ...(compensates ? { 'stepwright.compensation': true } : {}),
       },
-      noted: attemptAttributes(place, attempt ?? node?.attempt ?? 1),
+      spanAttributes: attemptAttributes(place, attempt ?? node?.attempt ?? 1),
     });
     this.#calls.set(id, open);
     return open.context;
@@ -235,11 +239,12 @@ export class RunSpans implements RunTelemetry {
     const { planned, around } = place;
     const parent = this.#contextOf(around);
     const called = planned.node.kind === 'workflow' ? planned.node.workflow : undefined;
-    const noted = attemptAttributes(place, node.attempt);
+    const spanAttributes = attemptAttributes(place, node.attempt);
     node.open = this.#start(place.form.name, parent, {
       links: called === undefined ? [] : this.#callerOf(around),
       attributes: place.form.attributes,
-      noted: called === undefined ? noted : { ...noted, ...workflowAttributes(called) },
+      spanAttributes:
+        called === undefined ? spanAttributes : { ...spanAttributes, ...workflowAttributes(called) },
     });
     return node.open;
   }
@@ -333,8 +338,8 @@ const COMMANDS: Readonly<Record<string, ObservedCall['kind']>> = {
 const forms = new WeakMap<PlannedNode, Form>();
 
 function formOf(planned: PlannedNode): Form {
-  const known = forms.get(planned);
-  if (known !== undefined) return known;
+  const cached = forms.get(planned);
+  if (cached !== undefined) return cached;
   const { node } = planned;
   const tool = node.kind === 'call' ? node.tool : undefined;
   const resource = node.kind === 'resource' ? node.resource : undefined;

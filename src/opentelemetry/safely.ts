@@ -19,15 +19,15 @@ export function safely<T>(report: () => T, otherwise: T): T {
 
 /** Does work in a context, so that spans in it become children. */
 export function within<T>(of: Context, work: () => T): T {
-  let isBegun = false;
+  let hasStarted = false;
   const begin = (): T => {
-    isBegun = true;
+    hasStarted = true;
     return work();
   };
   try {
     return context.with(of, begin);
   } catch (fault) {
-    if (isBegun) throw fault;
+    if (hasStarted) throw fault;
     tell(fault);
     return work();
   }

@@ -140,7 +140,7 @@ function addReverseEdges(nodes: readonly MutableNode[]): void {
 
 /** Names of the workflows that have a compensation, or run a workflow that has one. */
 function compensatingWorkflows(graphs: readonly Graph[]): ReadonlySet<string> {
-  const found = new Set<string>();
+  const compensating = new Set<string>();
   const callers = new Map<string, string[]>();
   const open: string[] = [];
   for (const graph of graphs) {
@@ -152,9 +152,9 @@ function compensatingWorkflows(graphs: readonly Graph[]): ReadonlySet<string> {
     }
   }
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
-    if (found.has(name)) continue;
-    found.add(name);
+    if (compensating.has(name)) continue;
+    compensating.add(name);
     open.push(...(callers.get(name) ?? []));
   }
-  return found;
+  return compensating;
 }

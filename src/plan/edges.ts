@@ -113,7 +113,7 @@ function addReferences(
       faults.push({ failure: planFailures.unknownNode(reader?.node.id ?? '', id) });
     } else if (ref.root === 'nodes') {
       // How a node settled is there whatever its join would say about it.
-      if (ref.path[1] !== 'status') target.isErrorRead = true;
+      if (ref.path[1] !== 'status') target.readsError = true;
       addReference(planned, scope, target, 'settled');
     } else if (use !== 'undo' || target !== planned) {
       addReference(planned, scope, target, use === 'join' && !guarded ? 'join' : 'order');
@@ -131,14 +131,14 @@ function addReference(
   target: MutableNode,
   how: 'join' | 'order' | 'settled',
 ): void {
-  const found = visibilityOf(target, planned === undefined ? { scope } : { scope, node: planned });
-  if (found.kind === 'inOtherArm' || found.user === undefined) return;
-  const source = found.source as MutableNode;
-  const user = found.user as MutableNode;
-  if (found.kind === 'inLoop' && source === user) return;
+  const visibility = visibilityOf(target, planned === undefined ? { scope } : { scope, node: planned });
+  if (visibility.kind === 'inOtherArm' || visibility.user === undefined) return;
+  const source = visibility.source as MutableNode;
+  const user = visibility.user as MutableNode;
+  if (visibility.kind === 'inLoop' && source === user) return;
   user.orders = added(user.orders, source, user);
   if (
-    found.kind === 'visible' &&
+    visibility.kind === 'visible' &&
     (how === 'settled' ? source.index < user.index : source.index <= user.index)
   )
     user.sources = added(user.sources, source, user);
@@ -185,11 +185,11 @@ export function deadlockedNodes(nodes: readonly MutableNode[]): string[] {
     )
   )
     return [];
-  const left = new Map<PlannedNode, Set<PlannedNode>>(
+  const waits = new Map<PlannedNode, Set<PlannedNode>>(
     nodes.map((planned) => [planned, new Set([...planned.orders, ...planned.routers])]),
   );
-  dropUnblocked(left);
-  return nodes.filter((planned) => left.has(planned)).map(({ node: { id } }) => id);
+  dropUnblocked(waits);
+  return nodes.filter((planned) => waits.has(planned)).map(({ node: { id } }) => id);
 }
 
 function isDeclaredAfter({ index }: MutableNode, others: readonly MutableNode[]): boolean {
@@ -202,11 +202,11 @@ function isDeclaredAfter({ index }: MutableNode, others: readonly MutableNode[])
  * @param waits what each node waits for, in declaration order.
  */
 export function cyclesIn(waits: ReadonlyMap<PlannedNode, Iterable<PlannedNode>>): PlannedNode[][] {
-  const left = new Map([...waits].map(([node, targets]) => [node, new Set(targets)]));
+  const remaining = new Map([...waits].map(([node, targets]) => [node, new Set(targets)]));
   const cycles: PlannedNode[][] = [];
-  for (dropUnblocked(left); left.size > 0; dropUnblocked(left)) {
-    const cycle = cycleIn(left);
-    for (const node of cycle) left.delete(node);
+  for (dropUnblocked(remaining); remaining.size > 0; dropUnblocked(remaining)) {
+    const cycle = cycleIn(remaining);
+    for (const node of cycle) remaining.delete(node);
     cycles.push(cycle);
   }
   return cycles.map((cycle) => {
@@ -217,22 +217,22 @@ export function cyclesIn(waits: ReadonlyMap<PlannedNode, Iterable<PlannedNode>>)
 }
 
 /** Removes every node that waits for no remaining node, directly or indirectly. */
-function dropUnblocked(left: Map<PlannedNode, Set<PlannedNode>>): void {
+function dropUnblocked(waits: Map<PlannedNode, Set<PlannedNode>>): void {
   const waiting = new Map<PlannedNode, PlannedNode[]>();
   const free: PlannedNode[] = [];
-  for (const [node, targets] of left) {
+  for (const [node, targets] of waits) {
     for (const target of targets) {
       const users = waiting.get(target);
-      if (!left.has(target)) targets.delete(target);
+      if (!waits.has(target)) targets.delete(target);
       else if (users === undefined) waiting.set(target, [node]);
       else users.push(node);
     }
     if (targets.size === 0) free.push(node);
   }
   for (let node = free.pop(); node !== undefined; node = free.pop()) {
-    left.delete(node);
+    waits.delete(node);
     for (const user of waiting.get(node) ?? []) {
-      const targets = left.get(user);
+      const targets = waits.get(user);
       targets?.delete(node);
       if (targets?.size === 0) free.push(user);
     }
@@ -240,14 +240,14 @@ function dropUnblocked(left: Map<PlannedNode, Set<PlannedNode>>): void {
 }
 
 /** A cycle. Each remaining node waits for a remaining node, so a walk along the edges meets a node twice. */
-function cycleIn(left: ReadonlyMap<PlannedNode, ReadonlySet<PlannedNode>>): PlannedNode[] {
+function cycleIn(waits: ReadonlyMap<PlannedNode, ReadonlySet<PlannedNode>>): PlannedNode[] {
   const path: PlannedNode[] = [];
   const positions = new Map<PlannedNode, number>();
-  let [node] = left.keys();
+  let [node] = waits.keys();
   while (node !== undefined && !positions.has(node)) {
     positions.set(node, path.length);
     path.push(node);
-    [node] = left.get(node) ?? [];
+    [node] = waits.get(node) ?? [];
   }
   return path.slice(node === undefined ? 0 : positions.get(node));
 }

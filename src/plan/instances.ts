@@ -184,8 +184,8 @@ export class Instances implements InstanceTree<NodeInstance, ScopeInstance> {
   }
 
   node(scope: ScopeInstance, planned: PlannedNode): NodeInstance {
-    const known = scope.nodes[planned.index];
-    return known?.planned === planned ? known : this.#makeNode(scope, planned);
+    const existing = scope.nodes[planned.index];
+    return existing?.planned === planned ? existing : this.#makeNode(scope, planned);
   }
 
   #makeNode(scope: ScopeInstance, planned: PlannedNode): NodeInstance {
@@ -203,10 +203,10 @@ export class Instances implements InstanceTree<NodeInstance, ScopeInstance> {
   #makePart(container: NodeInstance, part: number): ScopeInstance {
     const order = [...container.scope.order, container.planned.index, part];
     const address = partAddress(this.#plan, container, part);
-    const made: ScopeInstance = { ...address, order, container, part, nodes: [] };
+    const instance: ScopeInstance = { ...address, order, container, part, nodes: [] };
     container.parts ??= [];
-    container.parts[part] = made;
-    return made;
+    container.parts[part] = instance;
+    return instance;
   }
 
   /** The node of a key. @throws Error if the plan has no such node. */

@@ -47,7 +47,7 @@ export interface MutableNode extends PlannedNode {
   compensations: readonly PlannedCompensation[];
   isRepeatable: boolean;
   mayStartOver: boolean;
-  isErrorRead: boolean;
+  readsError: boolean;
   readonly rolledBackBy: readonly MutableNode[];
 }
 
@@ -131,7 +131,7 @@ function planNode(scope: MutableScope, node: RunnableNode, index: number): Mutab
     compensations: NO_NODES,
     isRepeatable: container !== undefined && (container.isRepeatable || isRepeated(container)),
     mayStartOver: false,
-    isErrorRead: false,
+    readsError: false,
     rolledBackBy: scope.rolledBackBy,
   };
   scope.nodes.push(planned);

@@ -110,7 +110,7 @@ export interface PlannedNode {
   /** Whether a `goto` may restart it, a container around it, or a `workflow` node that runs it. */
   readonly mayStartOver: boolean;
   /** Whether an expression may read its failure: the engine then keeps it, whatever replaces it. */
-  readonly isErrorRead: boolean;
+  readonly readsError: boolean;
   /** The `parallel` nodes around it in its workflow that roll back, the innermost first. */
   readonly rolledBackBy: readonly PlannedNode[];
 }

@@ -17,13 +17,13 @@ const cache = new WeakMap<WorkflowPlan, Reachability>();
 
 /** The reachability of a workflow's nodes, computed on first use. */
 export function reachabilityOf(workflow: WorkflowPlan): Reachability {
-  const found = cache.get(workflow) ?? {
+  const reachability = cache.get(workflow) ?? {
     endedBy: new Map(workflow.scopes.flatMap(endedIn)),
     unselectable: new Set(workflow.scopes.flatMap(unselectableIn)),
     skippable: skippableIn(workflow),
   };
-  cache.set(workflow, found);
-  return found;
+  cache.set(workflow, reachability);
+  return reachability;
 }
 
 /** Visits nodes in declaration order, after their dependencies. */
@@ -89,9 +89,9 @@ export function maySkipWithout(planned: PlannedNode, skippable: ReadonlySet<Plan
 
 /** Whether the fallback of a node always ends the scope. */
 function endsScope({ scope }: PlannedNode, fallback: string): boolean {
-  const found = scope.workflow.byId.get(fallback);
-  if (found === undefined || found.scope !== scope || found.node.when !== undefined) return false;
-  return endsAlone(found.node);
+  const target = scope.workflow.byId.get(fallback);
+  if (target === undefined || target.scope !== scope || target.node.when !== undefined) return false;
+  return endsAlone(target.node);
 }
 
 /** Whether the kind of a node ends its scope. */

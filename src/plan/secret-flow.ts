@@ -114,9 +114,9 @@ export class SecretFlow {
 
   /** The inputs of the run that the value of a reference derives from, secret or not. */
   inputsBehind(ref: RefExpr, at: ScopePosition): readonly string[] {
-    const found = new Set<string>();
-    this.#collectInputs(ref, this.#scopeOf(at), found, new Set());
-    return [...found];
+    const inputs = new Set<string>();
+    this.#collectInputs(ref, this.#scopeOf(at), inputs, new Set());
+    return [...inputs];
   }
 
   #mentions(expr: Expr, at: ExpressionScope, locals: Locals = NO_LOCALS): boolean {
@@ -156,8 +156,8 @@ export class SecretFlow {
     return this.#memoized(`${frame.id}|inputs|${name}`, () => {
       const { node } = caller.node;
       if (node.kind !== 'workflow') return false;
-      const given = valueAtPath(node.input, [name]);
-      return this.#mentions(given, { frame: caller.frame, scope: caller.node.scope });
+      const argument = valueAtPath(node.input, [name]);
+      return this.#mentions(argument, { frame: caller.frame, scope: caller.node.scope });
     });
   }
 
@@ -241,16 +241,16 @@ export class SecretFlow {
     return [{ expr: valueAtPath(graph.returns, path), at: { frame: inside, scope: root } }, ...ends];
   }
 
-  #collectInputs(ref: RefExpr, at: ExpressionScope, found: Set<string>, seen: Set<string>): void {
+  #collectInputs(ref: RefExpr, at: ExpressionScope, inputs: Set<string>, visited: Set<string>): void {
     const { root, path } = ref;
     const { frame, scope } = at;
     const name = String(path[0]);
     const key = `${frame.id}|${root}|${name}`;
-    if (root === 'inputs' && frame.caller === undefined) found.add(name);
-    if (seen.has(key)) return;
-    seen.add(key);
+    if (root === 'inputs' && frame.caller === undefined) inputs.add(name);
+    if (visited.has(key)) return;
+    visited.add(key);
     const follow = (expr: Expr, from: ExpressionScope): void => {
-      for (const { ref: next } of references(expr)) this.#collectInputs(next, from, found, seen);
+      for (const { ref: next } of references(expr)) this.#collectInputs(next, from, inputs, visited);
     };
     if (root === 'inputs' && frame.caller?.node.node.kind === 'workflow') {
       const { node, frame: outer } = frame.caller;
@@ -267,8 +267,8 @@ export class SecretFlow {
   }
 
   #memoized(key: string, find: () => boolean): boolean {
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#known.get(key);
+    if (cached !== undefined) return cached;
     // A node in a cycle never has a value.
     this.#known.set(key, false);
     const reaches = find();
@@ -287,8 +287,8 @@ export class SecretFlow {
 
   #frameInside(frame: Frame, planned: PlannedNode): Frame | undefined {
     const id = `${frame.id}${planned.node.id}/`;
-    const known = this.#frames.get(id);
-    if (known !== undefined) return known;
+    const cached = this.#frames.get(id);
+    if (cached !== undefined) return cached;
     const plan = planned.node.kind === 'workflow' ? this.#plan.tasks.get(planned.node.workflow) : undefined;
     if (plan === undefined) return undefined;
     const inside = { id, plan, depth: frame.depth + 1, caller: { frame, node: planned } };

@@ -15,7 +15,7 @@ describe('the secrets of a plan', () => {
   });
 
   test('are none where nothing is declared secret and no tool has a secret input', () => {
-    const { any, given, has } = secretsOf(planOf(graph([call('a')])), none);
+    const { any, arguments: given, has } = secretsOf(planOf(graph([call('a')])), none);
     expect({ any, given: given.size, has: has('sample', 'x') }).toEqual({ any: false, given: 0, has: false });
   });
 

@@ -15,7 +15,7 @@ export interface PlanSecrets {
   /** The paths of an answer, or of a call's result, that are passed on to secret inputs. */
   readonly pathsOf: (workflow: string, node: string) => readonly RefExpr['path'][];
   /** The arguments of secret inputs of calls and workflows. */
-  readonly given: ReadonlySet<Expr>;
+  readonly arguments: ReadonlySet<Expr>;
   /** The declarations of secret inputs. */
   readonly inputs: readonly Input[];
   /** Whether a run can have a secret, as far as the graph shows. */
@@ -25,7 +25,7 @@ export interface PlanSecrets {
 const NONE: PlanSecrets = {
   has: () => false,
   pathsOf: () => [],
-  given: new Set(),
+  arguments: new Set(),
   inputs: [],
   any: false,
 };
@@ -40,22 +40,22 @@ const cache = new WeakMap<Plan, WeakMap<SecretInputsOf, PlanSecrets>>();
 export function secretsOf(plan: Plan, inputsOf: SecretInputsOf): PlanSecrets {
   const byTools = cache.get(plan) ?? new WeakMap<SecretInputsOf, PlanSecrets>();
   cache.set(plan, byTools);
-  const found = byTools.get(inputsOf) ?? findSecrets([plan.main, ...plan.tasks.values()], inputsOf);
-  byTools.set(inputsOf, found);
-  return found;
+  const secrets = byTools.get(inputsOf) ?? findSecrets([plan.main, ...plan.tasks.values()], inputsOf);
+  byTools.set(inputsOf, secrets);
+  return secrets;
 }
 
 function findSecrets(workflows: readonly WorkflowPlan[], inputsOf: SecretInputsOf): PlanSecrets {
   if (!workflows.some((workflow) => mayHaveSecrets(workflow, inputsOf))) return NONE;
-  const found = new Set<string>();
+  const inputKeys = new Set<string>();
   const paths = new Map<string, RefExpr['path'][]>();
-  const given = new Set<Expr>();
+  const args = new Set<Expr>();
   const keyOf = (workflow: string, name: string): string => JSON.stringify([workflow, name]);
   for (const { graph } of workflows) {
-    for (const { name, secret } of graph.inputs) if (secret === true) found.add(keyOf(graph.name, name));
+    for (const { name, secret } of graph.inputs) if (secret === true) inputKeys.add(keyOf(graph.name, name));
   }
   const inputsIn = ({ graph }: WorkflowPlan): readonly Input[] =>
-    graph.inputs.filter(({ name }) => found.has(keyOf(graph.name, name)));
+    graph.inputs.filter(({ name }) => inputKeys.has(keyOf(graph.name, name)));
   const wanted = ({ node }: PlannedNode): readonly string[] => {
     if (node.kind === 'call') return inputsOf(node.tool);
     const task = workflows.find(({ graph }) => node.kind === 'workflow' && graph.name === node.workflow);
@@ -64,16 +64,16 @@ function findSecrets(workflows: readonly WorkflowPlan[], inputsOf: SecretInputsO
   const give = (expr: Expr, { scope }: PlannedNode): void => {
     const { graph, byId } = scope.workflow;
     const source = inputName(expr, scope);
-    if (source !== undefined) found.add(keyOf(graph.name, source));
-    const [step, ...path] = given.has(expr) ? [] : stepPath(expr);
-    given.add(expr);
+    if (source !== undefined) inputKeys.add(keyOf(graph.name, source));
+    const [step, ...path] = args.has(expr) ? [] : stepPath(expr);
+    args.add(expr);
     const giver = step === undefined ? undefined : byId.get(String(step))?.node;
     if (giver === undefined || !givesText(giver)) return;
     const key = keyOf(graph.name, giver.id);
     paths.set(key, [...(paths.get(key) ?? []), path]);
   };
-  for (let size = -1; size !== found.size; ) {
-    size = found.size;
+  for (let size = -1; size !== inputKeys.size; ) {
+    size = inputKeys.size;
     for (const planned of workflows.flatMap(({ nodes }) => nodes)) {
       const { node } = planned;
       if (node.kind !== 'call' && node.kind !== 'workflow') continue;
@@ -85,9 +85,9 @@ function findSecrets(workflows: readonly WorkflowPlan[], inputsOf: SecretInputsO
   }
   return {
     any: true,
-    has: (workflow, input) => found.has(keyOf(workflow, input)),
+    has: (workflow, input) => inputKeys.has(keyOf(workflow, input)),
     pathsOf: (workflow, node) => paths.get(keyOf(workflow, node)) ?? [],
-    given,
+    arguments: args,
     inputs: workflows.flatMap(inputsIn),
   };
 }
@@ -95,9 +95,9 @@ function findSecrets(workflows: readonly WorkflowPlan[], inputsOf: SecretInputsO
 function mayHaveSecrets({ graph, nodes }: WorkflowPlan, inputsOf: SecretInputsOf): boolean {
   return (
     graph.inputs.some(({ secret }) => secret === true) ||
-    nodes.some(({ node }) => [node, ...compensationsOf(node)].some(isGiven))
+    nodes.some(({ node }) => [node, ...compensationsOf(node)].some(takesSecret))
   );
-  function isGiven(call: Node | { readonly tool: string }): boolean {
+  function takesSecret(call: Node | { readonly tool: string }): boolean {
     return 'tool' in call && inputsOf(call.tool).length > 0;
   }
 }
@@ -132,8 +132,8 @@ function stepPath(expr: Expr): RefExpr['path'] | readonly [] {
   if (expr.kind !== 'get') return [];
   const base = stepPath(expr.of);
   const key = expr.key.kind === 'literal' ? expr.key.value : undefined;
-  const isWritten = typeof key === 'string' || typeof key === 'number';
-  return base.length > 0 && isWritten && isWhole(expr.of) ? [...base, key] : base;
+  const isConstantKey = typeof key === 'string' || typeof key === 'number';
+  return base.length > 0 && isConstantKey && isWhole(expr.of) ? [...base, key] : base;
 }
 
 function isWhole(expr: Expr): boolean {
@@ -154,7 +154,7 @@ export function inputPath(expr: Expr): RefExpr['path'] | undefined {
 /** The value of a literal object under a key. */
 export function entryOf(expr: Expr, key: string): Expr | undefined {
   if (expr.kind !== 'dict') return undefined;
-  let found: Expr | undefined;
-  for (const entry of expr.entries) if ('key' in entry && entry.key === key) found = entry.value;
-  return found;
+  let value: Expr | undefined;
+  for (const entry of expr.entries) if ('key' in entry && entry.key === key) value = entry.value;
+  return value;
 }

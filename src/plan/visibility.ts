@@ -105,9 +105,9 @@ const cache = new WeakMap<WorkflowPlan, ReadonlyMap<PlannedNode, Readers>>();
 /** The readers of a node's value, computed for all nodes of its workflow on first use. */
 export function readersOf(planned: PlannedNode): Readers {
   const { workflow } = planned.scope;
-  const found = cache.get(workflow) ?? findReaders(workflow);
-  cache.set(workflow, found);
-  return found.get(planned) ?? NO_READERS;
+  const readers = cache.get(workflow) ?? findReaders(workflow);
+  cache.set(workflow, readers);
+  return readers.get(planned) ?? NO_READERS;
 }
 
 interface MutableReaders extends Readers {
@@ -123,13 +123,13 @@ function findReaders(workflow: WorkflowPlan): ReadonlyMap<PlannedNode, Readers> 
       const isNamed = ref.root === 'steps' || ref.root === 'nodes';
       const target = isNamed ? workflow.byId.get(String(ref.path[0])) : undefined;
       if (target === undefined) continue;
-      const found = byTarget.get(target) ?? { nodes: new Set(), users: new Set(), isHandedOut: false };
-      byTarget.set(target, found);
-      if (reader.node === undefined) found.isHandedOut = true;
-      else found.nodes.add(reader.node);
+      const readers = byTarget.get(target) ?? { nodes: new Set(), users: new Set(), isHandedOut: false };
+      byTarget.set(target, readers);
+      if (reader.node === undefined) readers.isHandedOut = true;
+      else readers.nodes.add(reader.node);
       const visibility = visibilityOf(target, reader);
       const user = visibility.kind === 'visible' ? visibility.user : undefined;
-      if (user?.scope === target.scope && user !== target) found.users.add(user);
+      if (user?.scope === target.scope && user !== target) readers.users.add(user);
     }
   };
   for (const planned of workflow.nodes) {

@@ -48,8 +48,8 @@ export function routeArrows(planned: PlannedNode): RouteArrow[] {
   const routes = routesOf(node).flatMap(({ kind, target, arm }) => {
     if (kind === 'fallbackNode') return arrow('fallback', 'on failure', target);
     if (kind === 'compensateNode') return arrow('undo', 'undone by', target);
-    const taken = node.kind === 'branch' ? node.cases.find(({ id }) => id === arm) : undefined;
-    return arrow('arm', taken === undefined ? 'else' : printExpr(taken.when), target);
+    const armCase = node.kind === 'branch' ? node.cases.find(({ id }) => id === arm) : undefined;
+    return arrow('arm', armCase === undefined ? 'else' : printExpr(armCase.when), target);
   });
   const back = node.kind === 'goto' ? arrow('back', `again, at most ${times(node.max)}`, node.target) : [];
   return [...routes, ...back];

@@ -47,8 +47,8 @@ export function describeRetry({ extra, delayMs, backoff, capMs }: Retry): string
 
 /** `cancel-booking { id: flight.id }`. */
 export function describeUndoing({ tool, input, ignoreError }: Compensation): string {
-  const given = input.entries.length === 0 ? '' : ` ${printExpr(input)}`;
-  return `${tool}${given}${ignoreError ? ', whether it fails or not' : ''}`;
+  const inputText = input.entries.length === 0 ? '' : ` ${printExpr(input)}`;
+  return `${tool}${inputText}${ignoreError ? ', whether it fails or not' : ''}`;
 }
 
 /** The value of a body; of an attempt in words: `a, otherwise b`. */

@@ -168,8 +168,8 @@ function printDict({ entries }: DictExpr): string {
 
 function printCall(expr: CallExpr): string {
   const name = expr.fn.replace(/\.(js|py)$/, '');
-  const written = referenceInFile(expr);
-  if (written !== undefined) return printExpr(written);
+  const reference = referenceInFile(expr);
+  if (reference !== undefined) return printExpr(reference);
   if (expr.fn === 'coalesce') return expr.args.map(operand).join(' ?? ');
   if (expr.fn === 'soleEntry') return `one of ${printAll(expr.args)}`;
   if (expr.fn === 'isNullish') return `${expr.args.map(operand).join(', ')} == null`;

@@ -79,8 +79,8 @@ function printNode(planned: PlannedNode, chart: Chart): string[] {
   if (parts.length === 0)
     return [...condition, name + SHAPES[kindOf(node).shape](label(own)), ...printUndoing(planned, chart)];
   const sole = soleBody(node);
-  const given = sole && describeValue(sole.value, attemptOf(node));
-  if (given !== undefined) own.push(`gives ${given}`);
+  const result = sole && describeValue(sole.value, attemptOf(node));
+  if (result !== undefined) own.push(`gives ${result}`);
   // Mermaid does not draw an empty subgraph.
   if (sole?.nodes.length === 0)
     return [...condition, `${name}[${label(own)}]`, ...printUndoing(planned, chart)];

@@ -39,20 +39,20 @@ export interface OverviewNames {
  * them. The texts are those of the authors, in Markdown.
  */
 export function overviewText(
-  { name, rules: said, docs: written }: Domain,
+  { name, rules: ownRules, docs }: Domain,
   workflows: readonly OverviewWorkflow[],
   { toolNamed, addressOf }: OverviewNames,
 ): string {
   const graphs = workflows.map(({ graph }) => graph);
-  const rules = [...new Set([...said, ...graphs.flatMap((graph) => rulesOf(graph, toolNamed))])];
+  const rules = [...new Set([...ownRules, ...graphs.flatMap((graph) => rulesOf(graph, toolNamed))])];
   // Markdown of several lines, each of which is printable.
-  const docs = written === undefined ? [] : ['', ...written.trim().split('\n')];
+  const guide = docs === undefined ? [] : ['', ...docs.trim().split('\n')];
   const documents = [
     ...new Set(graphs.flatMap(({ instructions }) => instructions.map(({ resource }) => resource))),
   ];
   const lines = [
     `# ${titleOf(name)}: workflow guide`,
-    ...docs,
+    ...guide,
     '',
     '## Available workflows',
     ...workflows.flatMap((workflow, index) => ['', ...workflowLines(workflow, index + 1, toolNamed)]),
@@ -103,9 +103,9 @@ function stepLines(
     if (node.kind === 'ask') return [line(node.id, [...said, describeNode(node)])];
     if (node.kind !== 'call') return [];
     const { tool } = node;
-    const known = described.has(tool) ? undefined : toolNamed(tool)?.description;
+    const description = described.has(tool) ? undefined : toolNamed(tool)?.description;
     described.add(tool);
-    const toolLines = known === undefined ? [] : [known];
+    const toolLines = description === undefined ? [] : [description];
     if (!repeated.has(tool))
       return said.length + toolLines.length === 0 ? [] : [line(tool, [...said, ...toolLines])];
     return [line(node.id, [...said, callText(node)]), ...toolLines.map((text) => line(tool, [text]))];
@@ -125,8 +125,8 @@ function saidOf({ title, guidance }: Node): string[] {
 
 /** `Calls rest_call { method: "POST" }`. */
 function callText({ tool, input }: CallNode): string {
-  const given = input.entries.length === 0 ? '' : ` ${clipText(printExpr(input), INPUT_LIMIT)}`;
-  return `Calls ${tool}${given}`;
+  const inputText = input.entries.length === 0 ? '' : ` ${clipText(printExpr(input), INPUT_LIMIT)}`;
+  return `Calls ${tool}${inputText}`;
 }
 
 function printText(text: Expr): string {

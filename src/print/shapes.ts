@@ -52,13 +52,13 @@ function attemptIn({ nodes }: Scope): Attempt | undefined {
 export function valuesOf({ risky }: Attempt, value: Expr): readonly [Expr, Expr] | undefined {
   if (value.kind !== 'conditional' || value.else === undefined || value.test.kind !== 'compare')
     return undefined;
-  const { left, ops } = value.test;
+  const { left: subject, ops } = value.test;
   const [op, ...others] = ops;
   const isThere =
-    left.kind === 'ref' &&
-    left.root === 'steps' &&
-    left.path.length === 1 &&
-    left.path[0] === risky.id &&
+    subject.kind === 'ref' &&
+    subject.root === 'steps' &&
+    subject.path.length === 1 &&
+    subject.path[0] === risky.id &&
     others.length === 0 &&
     op?.op === 'ne.strict' &&
     op.right.kind === 'literal' &&
@@ -86,9 +86,9 @@ export function armsOf({ cases, else: otherwise }: BranchNode) {
 
 /** The dependencies of a node, without reads that other dependencies already imply. */
 export function sourcesOf({ after, sources }: PlannedNode): readonly PlannedNode[] {
-  const onlyRead = sources.filter((source) => !after.includes(source));
-  if (onlyRead.length === 0 || sources.length === 1) return sources;
-  const first = Math.min(...onlyRead.map(({ index }) => index));
+  const dataSources = sources.filter((source) => !after.includes(source));
+  if (dataSources.length === 0 || sources.length === 1) return sources;
+  const first = Math.min(...dataSources.map(({ index }) => index));
   const before = nodesBefore(sources, ({ index }) => index >= first);
   return sources.filter((source) => after.includes(source) || !before.has(source));
 }

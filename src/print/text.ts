@@ -146,8 +146,8 @@ function printBodies({ node, parts }: PlannedNode): string[] {
   const attempt = attemptOf(node);
   if (attempt !== undefined && first !== undefined) return printAttempt(attempt, first);
   if (soleBody(node) !== undefined) return printBody('steps:', first);
-  const left = [...parts];
-  const next = (title: string): string[] => printBody(title, left.shift());
+  const remaining = [...parts];
+  const next = (title: string): string[] => printBody(title, remaining.shift());
   const armLines = (title: string, arm: Arm): string[] =>
     'goto' in arm ? [`${title}: go to ${arm.goto}`] : next(`${title}:`);
   switch (node.kind) {
@@ -174,11 +174,11 @@ function printAttempt(attempt: Attempt, { nodes, value }: ScopePlan): string[] {
     const inside = nodes.filter(({ node }) => members.includes(node));
     return [title, ...printNodes(inside, attempt).map((line) => `  ${line}`)];
   };
-  const given = describeValue(value, attempt);
+  const result = describeValue(value, attempt);
   return [
     ...part('try:', attempt.tried),
     ...part('otherwise:', attempt.otherwise),
-    ...(given === undefined ? [] : [`gives: ${given}`]),
+    ...(result === undefined ? [] : [`gives: ${result}`]),
   ];
 }
 

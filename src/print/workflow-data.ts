@@ -168,8 +168,8 @@ function bodiesData(node: Node, context: Context): JsonObject {
 
 /** A value: data as it is, references as `$…`, and anything else in the notation of JavaScript. */
 function valueData(expr: Expr, context: Context, key?: string): Json {
-  const written = referenceInFile(expr);
-  if (written !== undefined) return valueData(written, context, key);
+  const reference = referenceInFile(expr);
+  if (reference !== undefined) return valueData(reference, context, key);
   switch (expr.kind) {
     case 'literal':
       return expr.value ?? null;
@@ -216,14 +216,14 @@ function outputsOf(graph: Graph): Outputs {
   for (const { ref } of exprs.flatMap(references)) {
     const [id, ...rest] = ref.path;
     if (ref.root !== 'steps' || typeof id !== 'string') continue;
-    const known = outputs.get(id) ?? new Map<string, string>();
-    outputs.set(id, known);
+    const byPath = outputs.get(id) ?? new Map<string, string>();
+    outputs.set(id, byPath);
     const path = pathText(rest);
-    if (known.has(path)) continue;
-    const taken = new Set(known.values());
+    if (byPath.has(path)) continue;
+    const usedNames = new Set(byPath.values());
     const texts = rest.filter((each): each is string => typeof each === 'string');
     const names = texts.map((_, index) => texts.slice(texts.length - 1 - index).join('_'));
-    known.set(path, names.find((each) => !taken.has(each)) ?? rest.join('_'));
+    byPath.set(path, names.find((each) => !usedNames.has(each)) ?? rest.join('_'));
   }
   return outputs;
 }

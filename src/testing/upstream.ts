@@ -53,7 +53,10 @@ export function double<Input, Output>(
   const metadata = readMetadata(tool);
   const options = metadata?.kind === 'tool' ? metadata.options : {};
   const { upstream, outputSchema } = options as { upstream?: UpstreamReference; outputSchema?: JsonSchema };
-  if (upstream === undefined) throw new TypeError(upstreamTexts.noUpstreamClass(tool.name));
+  if (upstream === undefined)
+    throw new TypeError(
+      `${tool.name} is not a tool of an upstream server: pass a class that \`stepwright pull\` has written`,
+    );
   const wraps = isWrapped(outputSchema);
   return {
     reference: upstream,
@@ -102,9 +105,12 @@ export function doublesOf<Tools extends Readonly<Record<string, UpstreamClass<ne
 export function upstreamDoubles(...doubles: readonly UpstreamDouble[]): UpstreamPort {
   return {
     async call({ server, tool }, input) {
-      const found = doubleOf(doubles, { server, tool });
-      if (found !== undefined) return found.answer(input);
-      throw new UpstreamError('E_UPSTREAM_REFUSED', upstreamTexts.noDouble(server, tool));
+      const double = doubleOf(doubles, { server, tool });
+      if (double !== undefined) return double.answer(input);
+      throw new UpstreamError(
+        'E_UPSTREAM_REFUSED',
+        `There is no double of '${tool}' of the upstream server '${server}': add one with \`double\``,
+      );
     },
     close: async () => {},
   };

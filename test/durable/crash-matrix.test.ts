@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Row } from '../../src/runtime/runs/store/journal.js';
-import { StoreReader } from '../../src/runtime/runs/store/sqlite/store-reader.js';
+import { SqliteReader } from '../../src/runtime/runs/store/sqlite/store-reader.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { programOf } from './child.js';
 import { CALLS_AT_ONCE, CRASH_WORKFLOWS, ONCE } from './crash-workflows.js';
@@ -56,7 +56,7 @@ describe.each(Object.keys(CRASH_WORKFLOWS).map((name, index) => [name, 1 + (inde
       }
       expect(kills).toBeGreaterThan(0);
 
-      const reader = await StoreReader.open(path);
+      const reader = await SqliteReader.open(path);
       onTestFinished(() => reader.close());
       const ended = reader.list({ limit: 1_000 }).map(({ ref }) => ref);
       for (const id of acknowledged) expect(ended).toContain(runRef(id));

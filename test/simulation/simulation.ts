@@ -6,8 +6,9 @@ import { planOf } from '../../src/plan/compile.js';
 import { Replay } from '../../src/runtime/engine/fork.js';
 import { snapshot } from '../../src/runtime/engine/snapshot.js';
 import type { Envelope } from '../../src/runtime/runs/run/envelope.js';
-import type { SubmitAnswer, Waiter } from '../../src/runtime/runs/run-store.js';
-import { StoreReader } from '../../src/runtime/runs/store/sqlite/store-reader.js';
+import type { Waiter } from '../../src/runtime/runs/run-store.js';
+import type { SubmitAnswer } from '../../src/runtime/runs/actions/action.js';
+import { SqliteReader } from '../../src/runtime/runs/store/sqlite/store-reader.js';
 import { StoreError } from '../../src/runtime/runs/store/store-error.js';
 import { ada } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
@@ -301,7 +302,7 @@ export class Simulation {
   }
 
   async #check(): Promise<void> {
-    const reader = await StoreReader.open(this.#path);
+    const reader = await SqliteReader.open(this.#path);
     try {
       for (const id of this.#ids) this.#checkRun(reader, id);
       this.#checkEffects();
@@ -310,7 +311,7 @@ export class Simulation {
     }
   }
 
-  #checkRun(reader: StoreReader, id: string): void {
+  #checkRun(reader: SqliteReader, id: string): void {
     const [head] = reader.find(id);
     const read = head && reader.read(head);
     const effects = this.#effects.filter(({ run }) => run === runRef(id));

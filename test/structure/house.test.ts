@@ -62,6 +62,7 @@ describe('names', () => {
     'function read() {}',
     'interface A { read(): void; write: number; foundation: string; leftOver: string }',
     'const a = b.found;',
+    'interface A { left: string; right: string }',
     "import { known } from './a.js';",
   ])('does not count %j', (text) => {
     expect(participles(text)).toEqual([]);

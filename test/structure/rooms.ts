@@ -54,6 +54,9 @@ const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
 
 const COMMANDS = 'src/cli/commands/';
 
+/** Commands reach stores by the ports of `runs`. */
+const SQLITE = 'src/runtime/runs/store/sqlite/';
+
 /** What `--help` must not wait for. */
 const HEAVY = /^src\/(cli\/commands|codegen|runtime)\//;
 
@@ -83,6 +86,9 @@ function roomFault(link: Import, room: Room): string | undefined {
   }
   if (room === 'src/runtime/tools' && target === 'src/runtime/engine' && !link.to.endsWith('/contract.ts')) {
     return `${said}: tools know no run, only the engine's contract`;
+  }
+  if (room === 'src/cli' && link.to.startsWith(SQLITE) && !link.from.includes('.test.')) {
+    return `${said}: a command opens a store with openStore`;
   }
   if (room === 'src/cli' && link.how === 'value' && !link.from.startsWith(COMMANDS) && HEAVY.test(link.to)) {
     return `${said}: a command is loaded when it runs, with import()`;

@@ -4,7 +4,7 @@ import { printPage, shownStates } from '../../print/chart/page.js';
 
 import { printSvg } from '../../print/chart/svg.js';
 import type { Output } from '../command-line.js';
-import { storeFile, withRun } from './runs/store-command.js';
+import { withRun, withStore } from './runs/store-command.js';
 
 /** A run of a store to draw. */
 interface GraphRun {
@@ -18,8 +18,8 @@ const NAME = 'stepwright graph --run';
 
 /** `stepwright graph --run RUN`: prints the workflow that a run of a store was started on, with the states of the run. */
 export function graphRun({ run: name, store, format, hash }: GraphRun, output: Output): Promise<number> {
-  return storeFile(store, NAME, output, (path) =>
-    withRun(path, name, NAME, output, ({ head, run }, reader) => {
+  return withStore(store, NAME, output, (opened) =>
+    withRun(opened, name, NAME, output, ({ head, run }, reader) => {
       const states = shownStates(run.states(reader.entries(head, 1, head.seq)));
       const { run: ref, status, started_at, ended_at } = run.view;
       const times = ended_at === undefined ? `started ${started_at}` : `${started_at} to ${ended_at}`;

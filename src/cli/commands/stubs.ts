@@ -62,7 +62,12 @@ export async function readStubs(
     if (entry === undefined) {
       const known = [...named.keys()].sort();
       const suggestion = nearestName(key.value, known);
-      reports.report('SW9028', key, { name: key.value, workflow: workflow.graph.name, known, suggestion });
+      reports.report('SW9028', key, {
+        name: key.value,
+        workflow: workflow.graph.name,
+        candidates: known,
+        suggestion,
+      });
       continue;
     }
     const items = value.kind === 'list' ? value.items : [value];

@@ -148,7 +148,7 @@ function readObject(reader: Reader, object: ObjectSyntax, rules: OptionRules, pr
       const names = Object.keys(rules);
       const suggestion = nearestName(key, names);
       const known = names.map((name) => `${prefix}${name}`);
-      report(diagnostic('SW1011', place, { decorator, option, suggestion, known }));
+      report(diagnostic('SW1011', place, { decorator, option, suggestion, candidates: known }));
       faulty.add(key);
       continue;
     }

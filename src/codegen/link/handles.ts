@@ -216,7 +216,7 @@ function notExported(
   const elsewhere = known.find(({ className }) => className === name)?.file;
   const exported = isListed ? `the classes it exports are ${listed.join(', ')}${more}` : undefined;
   const hint = elsewhere === undefined ? exported : `import it from \`${elsewhere}\``;
-  const module = { specifier, isFound: exports !== undefined };
+  const module = { specifier, exists: exports !== undefined };
   return diagnostic('SW3007', place, { className: name, module, suggestion }, { hint });
 }
 

@@ -3,7 +3,7 @@ import { defined } from '../../graph/defined.js';
 import { childrenOf, readKey, references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Compensation, JoinRule, Node, OnError, Retry, Scope } from '../../graph/kinds/node.js';
-import { retryOfWritten } from '../../graph/limits.js';
+import { retryFromAttempts } from '../../graph/limits.js';
 import type { ErrorStrategy } from '../../graph/model.js';
 import { bodiesOf, expressionsOf, withBodies } from '../../graph/nodes.js';
 import type { SourceLocation } from '../../graph/source-location.js';
@@ -245,7 +245,7 @@ export function withoutIdle(nodes: readonly Node[], settled: ReadonlySet<string>
 /** The option `retry` as the graph has it. Its values have been checked with the options. */
 export function retryOf(options: unknown): Retry | undefined {
   if (typeof options !== 'object' || options === null) return undefined;
-  return retryOfWritten(options as RetryOptions);
+  return retryFromAttempts(options as RetryOptions);
 }
 
 /** The option `errorStrategy` as the graph has it; nothing where it was left out. */

@@ -85,7 +85,7 @@ export function readOptionsOf(
   const object = given && unwrap(given);
   if (object === undefined || object.kind === 'undefined') return { values: {}, syntax: {} };
   if (object.kind !== 'object') {
-    const params = { taker: `\`${verb}\``, takes: 'its options as an object', given: describeGiven(object) };
+    const params = { taker: `\`${verb}\``, takes: 'its options as an object', actual: describeGiven(object) };
     const example = EXAMPLES[verb] ?? '{ after: [this.first] }';
     report(diagnostic('SW2008', object.place, params, { hint: `write them here: \`${example}\`` }));
     return undefined;

@@ -239,7 +239,14 @@ export function readArrow(
   if (arrow.kind !== 'arrow') {
     const given = symbolOf(arrow)?.kind === 'function' ? 'a function by name' : describeGiven(arrow);
     const hint = `write an arrow with an expression: \`${ARROWS[taker] ?? '(item) => …'}\``;
-    report(diagnostic('SW2008', syntax.place, { taker: `\`${taker}\``, takes: 'an arrow', given }, { hint }));
+    report(
+      diagnostic(
+        'SW2008',
+        syntax.place,
+        { taker: `\`${taker}\``, takes: 'an arrow', actual: given },
+        { hint },
+      ),
+    );
     return undefined;
   }
   return checkArrow(arrow, taker, most, refuse);

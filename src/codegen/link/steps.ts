@@ -108,7 +108,7 @@ class StepLinker implements Linker {
     const body = bodyOf(syntax);
     const verb = body && outcomeCalls(body).find((call) => stepVerbOf(call) !== undefined);
     const hint = verb && `write the step itself, without an arrow: \`${calleeName(verb)}(…)\``;
-    const params = { taker: 'a step', takes: 'the call of a verb, or a value', given: 'a function' };
+    const params = { taker: 'a step', takes: 'the call of a verb, or a value', actual: 'a function' };
     const instead = 'write the expression itself, without a function around it';
     this.scope.report(diagnostic('SW2008', syntax.place, params, { hint: hint ?? instead }));
     return true;

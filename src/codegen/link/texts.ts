@@ -58,7 +58,7 @@ export function lowerGuidance(
   return guidanceText(
     text,
     span,
-    ({ written: name, root, at }) => {
+    ({ text: name, root, at }) => {
       const binding = root === undefined ? undefined : bindings.find(root);
       if (binding?.kind === 'value') return binding.expr;
       if (binding?.kind === 'faulty') return undefined;
@@ -209,7 +209,7 @@ export function lowerSettled(
   { bindings, report }: ExpressionScope,
 ): Expr | undefined {
   const refuse = (given: string, hint?: string): undefined => {
-    const params = { taker: `\`${verb}\``, takes: 'an earlier step, such as `this.step`', given };
+    const params = { taker: `\`${verb}\``, takes: 'an earlier step, such as `this.step`', actual: given };
     report(diagnostic('SW2008', step?.place ?? callee.place, params, { hint }));
     return undefined;
   };

@@ -245,7 +245,7 @@ class Packages {
       { what: 'registry version', found: registryVersion, wanted: REGISTRY_VERSION },
     ] as const;
     const otherVersion = ({ what, found, wanted }: (typeof versions)[number]): Unusable => ({
-      report: (at) => diagnostic('SW6032', at, { package: name, file, what, found: Number(found), wanted }),
+      report: (at) => diagnostic('SW6032', at, { package: name, file, what, actual: Number(found), wanted }),
     });
     // Of another format only the version is known.
     if (manifestVersion !== MANIFEST_VERSION) return otherVersion(versions[0]);
@@ -262,7 +262,7 @@ class Packages {
     const params = {
       package: name,
       file,
-      found: `${theirs.name}@${theirs.version}`,
+      actual: `${theirs.name}@${theirs.version}`,
       installed: `${name}@${version}`,
     };
     return { report: (at) => diagnostic('SW6033', at, params) };

@@ -279,7 +279,7 @@ function withoutExpressions(graph: Graph): Graph {
 /** An environment in which every tool and resource exists, with the signatures that the classes of tools have. */
 function assumed({ name, steps }: WorkflowDefinition, { nodes, instructions }: Graph): CheckEnvironment {
   const tools = nodes.flatMap((node) => (node.kind === 'call' ? [[node.tool, UNKNOWN] as const] : []));
-  const known = steps.flatMap((step) =>
+  const signatures = steps.flatMap((step) =>
     step.kind === 'call' ? [[resolveTool(step.tool, name).name, signatureOf(step.tool)] as const] : [],
   );
   const reads = nodes.flatMap((node) => [
@@ -290,7 +290,7 @@ function assumed({ name, steps }: WorkflowDefinition, { nodes, instructions }: G
   ]);
   return {
     // A handle of a tool does not hide the signature of its class.
-    tools: new Map([...tools, ...known.filter(([, signature]) => signature !== UNKNOWN)]),
+    tools: new Map([...tools, ...signatures.filter(([, signature]) => signature !== UNKNOWN)]),
     resources: new Map([...instructions, ...reads].map(({ resource, uri }) => [resource, { uri }])),
   };
 }

@@ -26,7 +26,7 @@ export class Scope {
    */
   readonly ids: readonly string[];
   readonly args: readonly string[];
-  readonly #taken: Set<string>;
+  readonly #usedIds: Set<string>;
   readonly #bindings: ReadonlySet<string>;
   readonly #unbound: ReadonlySet<string>;
   readonly #bound = new Map<string, Expr | undefined>();
@@ -39,7 +39,7 @@ export class Scope {
   ) {
     this.args = args;
     this.#bindings = new Set(steps.flatMap(({ binding }) => binding ?? []));
-    this.#taken = new Set(this.#bindings);
+    this.#usedIds = new Set(this.#bindings);
     const names = steps.map((step) => nameOf(step, workflow, registered));
     this.ids = steps.map(({ binding }, index) => binding ?? this.derive(names[index] ?? ''));
     this.#unbound = new Set(
@@ -59,8 +59,8 @@ export class Scope {
   derive(base: string): string {
     const start = isValidName('step', base) ? base : 'step';
     let id = start;
-    for (let number = 2; this.#taken.has(id); number++) id = `${start}-${number}`;
-    this.#taken.add(id);
+    for (let number = 2; this.#usedIds.has(id); number++) id = `${start}-${number}`;
+    this.#usedIds.add(id);
     return id;
   }
 

@@ -2,7 +2,7 @@ import type { RetryOptions, WorkflowOptions } from '../../decorators/workflow.js
 import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Retry } from '../../graph/kinds/node.js';
-import { retryOfWritten } from '../../graph/limits.js';
+import { retryFromAttempts } from '../../graph/limits.js';
 import type { AskNode, ErrorStrategy } from '../../graph/model.js';
 import { InvalidMappingError, InvalidOptionError, reasons, type WorkflowError } from './errors.js';
 import type { Transform } from './expressions.js';
@@ -141,7 +141,7 @@ export function strategyOf(
  * @returns `undefined` if `backoff` is invalid.
  */
 export function retryOf(options: RetryOptions, report: (reason: string) => void): Retry | undefined {
-  const retry = retryOfWritten(options);
+  const retry = retryFromAttempts(options);
   if (BACKOFFS.has(retry.backoff)) return retry;
   report(reasons.option('backoff', retry.backoff, [...BACKOFFS].join(' or ')));
   return undefined;
@@ -201,25 +201,25 @@ export function shapeErrors({
 
 const STRATEGIES: ReadonlySet<unknown> = new Set(['failFast', 'collect', 'retry']);
 
-type Check = readonly [option: string, given: unknown, fits: (given: unknown) => boolean, range: string];
+type Check = readonly [option: string, given: unknown, fits: (value: unknown) => boolean, range: string];
 
 function optionErrors(owner: string, checks: readonly Check[]): WorkflowError[] {
-  return checks.flatMap(([option, given, fits, range]) => {
-    if (fits(given)) return [];
-    return [new InvalidOptionError({ owner, reason: reasons.option(option, shown(given), range) })];
+  return checks.flatMap(([option, value, fits, range]) => {
+    if (fits(value)) return [];
+    return [new InvalidOptionError({ owner, reason: reasons.option(option, shown(value), range) })];
   });
 }
 
-function stepErrors(given: StepDefinition | undefined, index: number): WorkflowError[] {
+function stepErrors(definition: StepDefinition | undefined, index: number): WorkflowError[] {
   const number = `step ${index + 1}`;
   if (
-    !STEPS.has(memberOf(given, 'kind')) ||
-    !Array.isArray(memberOf(given, 'resources')) ||
-    given === undefined
+    !STEPS.has(memberOf(definition, 'kind')) ||
+    !Array.isArray(memberOf(definition, 'resources')) ||
+    definition === undefined
   ) {
     return [new InvalidOptionError({ owner: 'the workflow', reason: reasons.noStep(index + 1) })];
   }
-  const { binding, title, guidance, summary } = given;
+  const { binding, title, guidance, summary } = definition;
   const step = typeof binding === 'string' ? binding : String(index + 1);
   return [
     ...optionErrors(typeof binding === 'string' ? `step '${binding}'` : number, [
@@ -228,14 +228,15 @@ function stepErrors(given: StepDefinition | undefined, index: number): WorkflowE
       ['guidance', guidance, optionally(isText), 'text'],
       ['summary', summary, optionally(isText), 'text'],
     ]),
-    ...sourcesOf(given).flatMap(({ name, source }) => {
-      if (isText(name) && (isSource(source) || (given.kind === 'call' && isModelSource(source)))) return [];
+    ...sourcesOf(definition).flatMap(({ name, source }) => {
+      if (isText(name) && (isSource(source) || (definition.kind === 'call' && isModelSource(source))))
+        return [];
       return [
         new InvalidMappingError({ step, reason: reasons.noSource(String(name), shown(source)) }, 'SW4011'),
       ];
     }),
-    ...(given.kind === 'ask' && VALUES.has(given.mode)
-      ? optionErrors(`step '${step}'`, [['schema', given.schema, isObject, 'a JSON Schema']])
+    ...(definition.kind === 'ask' && VALUES.has(definition.mode)
+      ? optionErrors(`step '${step}'`, [['schema', definition.schema, isObject, 'a JSON Schema']])
       : []),
   ];
 }

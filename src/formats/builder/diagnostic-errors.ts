@@ -33,16 +33,16 @@ export function findingsOf(
   environment: CheckEnvironment,
   diagnostics: readonly Diagnostic[],
 ): Findings {
-  const found = { error: [...errors], warning: [] as LocatedError[] };
+  const bySeverity = { error: [...errors], warning: [] as LocatedError[] };
   const reader = new DiagnosticReader(graph, environment, diagnostics);
-  const inOrder = [...diagnostics].sort((left, right) => lineOf(left.place) - lineOf(right.place));
+  const inOrder = [...diagnostics].sort((a, b) => lineOf(a.place) - lineOf(b.place));
   for (const diagnostic of inOrder) {
     const error = reader.read(diagnostic, origins.at(diagnostic.place));
-    if (error !== undefined) found[diagnostic.severity].push({ line: lineOf(diagnostic.place), error });
+    if (error !== undefined) bySeverity[diagnostic.severity].push({ line: lineOf(diagnostic.place), error });
   }
   const sorted = (list: readonly LocatedError[]): WorkflowError[] =>
-    [...list].sort((left, right) => left.line - right.line).map(({ error }) => error);
-  return { errors: sorted(found.error), warnings: sorted(found.warning) };
+    [...list].sort((a, b) => a.line - b.line).map(({ error }) => error);
+  return { errors: sorted(bySeverity.error), warnings: sorted(bySeverity.warning) };
 }
 
 /** Translates the diagnostics of a graph that was not made by the builder into errors. */
@@ -52,11 +52,11 @@ export function graphErrors(
   diagnostics: readonly Diagnostic[],
 ): readonly WorkflowError[] {
   const reader = new DiagnosticReader(graph, environment, diagnostics);
-  return diagnostics.flatMap((found) => {
-    const step = found.params?.step;
+  return diagnostics.flatMap((diagnostic) => {
+    const step = diagnostic.params?.step;
     const origin: Origin =
       typeof step === 'string' ? { kind: 'step', step, available: () => [] } : { kind: 'workflow' };
-    const error = reader.read(found, origin);
+    const error = reader.read(diagnostic, origin);
     return error === undefined ? [] : [within(graph.name, error)];
   });
 }
@@ -87,67 +87,67 @@ class DiagnosticReader {
   }
 
   /** Translates a diagnostic; `undefined` for one that repeats another. */
-  read(found: Diagnostic, origin: Origin): WorkflowError | undefined {
-    if (this.#isEcho(found, origin)) return undefined;
+  read(diagnostic: Diagnostic, origin: Origin): WorkflowError | undefined {
+    if (this.#isEcho(diagnostic, origin)) return undefined;
     const { name: workflow } = this.#graph;
-    switch (found.code) {
+    switch (diagnostic.code) {
       case 'SW1002':
-        return new InvalidNameError(paramsOf<'SW1002'>(found));
+        return new InvalidNameError(paramsOf<'SW1002'>(diagnostic));
       case 'SW1008': {
-        const { field: name } = paramsOf<'SW1008'>(found);
-        return new DuplicateNameError({ workflow, name, kinds: 'two arguments' }, found.code);
+        const { field: name } = paramsOf<'SW1008'>(diagnostic);
+        return new DuplicateNameError({ workflow, name, kinds: 'two arguments' }, diagnostic.code);
       }
       case 'SW4009': {
-        const { id: name } = paramsOf<'SW4009'>(found);
-        return new DuplicateNameError({ workflow, name, kinds: 'two steps' }, found.code);
+        const { id: name } = paramsOf<'SW4009'>(diagnostic);
+        return new DuplicateNameError({ workflow, name, kinds: 'two steps' }, diagnostic.code);
       }
       case 'SW4008':
-        return new MissingFieldError({ workflow, field: fieldOf(paramsOf<'SW4008'>(found).what) });
+        return new MissingFieldError({ workflow, field: fieldOf(paramsOf<'SW4008'>(diagnostic).what) });
       case 'SW3002': {
-        const { name } = paramsOf<'SW3002'>(found);
+        const { name } = paramsOf<'SW3002'>(diagnostic);
         const reason = reasons.undeclaredArgument(
           name,
           this.#graph.inputs.map((input) => input.name),
         );
-        return this.#mapping(found, origin, reason);
+        return this.#mapping(diagnostic, origin, reason);
       }
       case 'SW3004':
-        return this.#forward(found, origin);
+        return this.#forward(diagnostic, origin);
       case 'SW4001': {
-        const { tool } = paramsOf<'SW4001'>(found);
+        const { tool } = paramsOf<'SW4001'>(diagnostic);
         return new MissingToolError({ workflow, tool }, this.#environment.tools.keys());
       }
       case 'SW4002':
-        return this.#missingResource(paramsOf<'SW4002'>(found).resource);
+        return this.#missingResource(paramsOf<'SW4002'>(diagnostic).resource);
       case 'SW4003':
       case 'SW4004':
       case 'SW4012':
-        return this.#mapping(found, origin, sentence(found));
+        return this.#mapping(diagnostic, origin, sentence(diagnostic));
       case 'SW4005': {
-        const { step, path: field, suggestion } = paramsOf<'SW4005'>(found);
+        const { step, path: field, suggestion } = paramsOf<'SW4005'>(diagnostic);
         return new OutputFieldNotFoundError({ step, field }, suggestion);
       }
       case 'SW4006':
-        return new CircularDependencyError({ workflow, cycle: paramsOf<'SW4006'>(found).cycle });
+        return new CircularDependencyError({ workflow, cycle: paramsOf<'SW4006'>(diagnostic).cycle });
       case 'SW4007':
-        return new InvalidUriError(paramsOf<'SW4007'>(found));
+        return new InvalidUriError(paramsOf<'SW4007'>(diagnostic));
       case 'SW4015': {
-        const { what, option, value, range } = paramsOf<'SW4015'>(found);
+        const { what, option, value, range } = paramsOf<'SW4015'>(diagnostic);
         return new InvalidOptionError({ owner: plain(what), reason: reasons.option(option, value, range) });
       }
       default:
-        return this.#other(found, origin);
+        return this.#other(diagnostic, origin);
     }
   }
 
   /** Whether a diagnostic repeats another: an expression that is used in several places is checked in each of them. */
-  #isEcho(found: Diagnostic, origin: Origin): boolean {
-    const { code, message } = found;
+  #isEcho(diagnostic: Diagnostic, origin: Origin): boolean {
+    const { code, message } = diagnostic;
     if (origin.kind === 'transform') {
-      const here = `${lineOf(found.place)} ${message}`;
-      const isKnown = this.#ofTransforms.has(here);
+      const here = `${lineOf(diagnostic.place)} ${message}`;
+      const isRepeated = this.#ofTransforms.has(here);
       this.#ofTransforms.add(here).add(message);
-      return isKnown;
+      return isRepeated;
     }
     switch (code) {
       case 'SW4005':
@@ -157,12 +157,12 @@ class DiagnosticReader {
       case 'SW4011':
         // The schema of the graph reports the same number, with a worse message than SW4015.
         return (
-          /\/retry\/\w+`: /.test(paramsOf<'SW4011'>(found).problem) &&
-          this.#badRetries.has(lineOf(found.place))
+          /\/retry\/\w+`: /.test(paramsOf<'SW4011'>(diagnostic).problem) &&
+          this.#badRetries.has(lineOf(diagnostic.place))
         );
       case 'SW4006':
         // Two steps with one id seem to wait for each other.
-        return paramsOf<'SW4006'>(found)
+        return paramsOf<'SW4006'>(diagnostic)
           .cycle.split(' → ')
           .some((id) => this.#duplicates.has(id));
       default:
@@ -170,14 +170,14 @@ class DiagnosticReader {
     }
   }
 
-  #mapping(found: Diagnostic, origin: Origin, reason: string): WorkflowError {
-    if (!('step' in origin)) return this.#other(found, origin);
-    return new InvalidMappingError({ step: origin.step, reason }, found.code);
+  #mapping(diagnostic: Diagnostic, origin: Origin, reason: string): WorkflowError {
+    if (!('step' in origin)) return this.#other(diagnostic, origin);
+    return new InvalidMappingError({ step: origin.step, reason }, diagnostic.code);
   }
 
-  #forward(found: Diagnostic, origin: Origin): WorkflowError {
-    if (!('step' in origin)) return this.#other(found, origin);
-    const { name: binding } = paramsOf<'SW3004'>(found);
+  #forward(diagnostic: Diagnostic, origin: Origin): WorkflowError {
+    if (!('step' in origin)) return this.#other(diagnostic, origin);
+    const { name: binding } = paramsOf<'SW3004'>(diagnostic);
     const { name: workflow } = this.#graph;
     // A step with a function is two nodes, of which the first would wait for the second.
     if (binding === origin.step) {
@@ -185,7 +185,11 @@ class DiagnosticReader {
     }
     const because = reasons.boundLater(binding, origin.step);
     const { step } = origin;
-    return new UnknownBindingError({ step, available: origin.available(), binding }, found.code, because);
+    return new UnknownBindingError(
+      { step, available: origin.available(), binding },
+      diagnostic.code,
+      because,
+    );
   }
 
   #missingResource(name: string): WorkflowError {
@@ -198,21 +202,21 @@ class DiagnosticReader {
           : [],
       ),
     ];
-    const resource = uris.find((known) => known.resource === name)?.uri ?? name;
+    const resource = uris.find((each) => each.resource === name)?.uri ?? name;
     const registered = [...this.#environment.resources];
     const elsewhere = registered.find(([, { uri }]) => uri === resource)?.[0];
     const because = elsewhere === undefined ? undefined : reasons.registeredAs(elsewhere, name);
-    const known = registered.map(([, { uri }]) => uri);
-    return new MissingResourceError({ workflow, resource }, known, 'SW4002', because);
+    const registeredUris = registered.map(([, { uri }]) => uri);
+    return new MissingResourceError({ workflow, resource }, registeredUris, 'SW4002', because);
   }
 
-  #other(found: Diagnostic, origin: Origin): WorkflowError {
+  #other(diagnostic: Diagnostic, origin: Origin): WorkflowError {
     const [kind, name] = 'step' in origin ? ['Step', origin.step] : ['Workflow', this.#graph.name];
-    const { hint, ...rest } = found;
+    const { hint, ...rest } = diagnostic;
     // The hints of warnings are about classes with decorators.
-    const text = sentence(found.severity === 'error' ? found : rest);
-    const message = found.message.includes(`\`${name}\``) ? text : `${kind} '${name}': ${text}`;
-    return new OtherWorkflowError(message, found.code, { cause: found });
+    const text = sentence(diagnostic.severity === 'error' ? diagnostic : rest);
+    const message = diagnostic.message.includes(`\`${name}\``) ? text : `${kind} '${name}': ${text}`;
+    return new OtherWorkflowError(message, diagnostic.code, { cause: diagnostic });
   }
 }
 

@@ -68,18 +68,18 @@ export class Functions {
   }
 
   /** Functions are compared by identity: two with the same name and source may close over different values. */
-  refer(given: NamedFunction): Referred {
-    const isGiven = ([, entry]: readonly [string, FunctionEntry]): boolean => entry.function === given;
-    const known = [...this.named, ...this.#registered].find(isGiven);
-    if (known !== undefined) return this.#keep(...known);
-    const { name } = given;
+  refer(target: NamedFunction): Referred {
+    const isTarget = ([, entry]: readonly [string, FunctionEntry]): boolean => entry.function === target;
+    const existing = [...this.named, ...this.#registered].find(isTarget);
+    if (existing !== undefined) return this.#keep(...existing);
+    const { name } = target;
     if (!isValidName('binding', name)) return { ok: false, reason: reasons.functionName() };
-    const source = Function.prototype.toString.call(given);
+    const source = Function.prototype.toString.call(target);
     // The text of a bound or native function does not identify it.
     if (/\{\s*\[native code\]\s*\}\s*$/.test(source)) {
       return { ok: false, reason: reasons.functionSource(name) };
     }
-    return this.#keep(this.#freeName(name), { function: given, hash: sha256Hex(source) });
+    return this.#keep(this.#freeName(name), { function: target, hash: sha256Hex(source) });
   }
 
   #freeName(name: string): string {

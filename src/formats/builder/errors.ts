@@ -155,7 +155,7 @@ export class OutputFieldNotFoundError extends WorkflowError {
   ) {
     super(
       'SW4005',
-      sentences(`Step '${step}' output field '${field}' not found in result`, meant(suggestion)),
+      sentences(`Step '${step}' output field '${field}' not found in result`, suggestionText(suggestion)),
     );
     this.step = step;
     this.field = field;
@@ -252,14 +252,14 @@ export const reasons = {
     `'schema'${pointer === '' ? '' : ` at '${pointer}'`} ${problem}`,
   default: (problem: string) => `'default' does not fit the schema: ${problem}`,
   noStep: (number: number) => `Step ${number} was not made with step(…)`,
-  noSource: (name: string, given: string) =>
-    `'${name}' is given ${given}. Give it promptArg(…), fromStep(…), constant(…), text(…), fromResource(…), linkTo(…) or computed(…); fromModel(…) is for arguments of tools`,
+  noSource: (name: string, value: string) =>
+    `'${name}' is given ${value}. Give it promptArg(…), fromStep(…), constant(…), text(…), fromResource(…), linkTo(…) or computed(…); fromModel(…) is for arguments of tools`,
   noVariable: (resource: string, variable: string) =>
     `The address of '${resource}' needs '${variable}'. Add a source for it: { ${variable}: … }`,
-  unknownVariable: (resource: string, variable: string, known: readonly string[]) =>
-    sentences(`The address of '${resource}' has no variable '${variable}'`, didYouMean(variable, known)),
-  option: (option: string, given: unknown, range: string) =>
-    `'${option}' is ${String(given)}. It must be ${range}`,
+  unknownVariable: (resource: string, variable: string, variables: readonly string[]) =>
+    sentences(`The address of '${resource}' has no variable '${variable}'`, didYouMean(variable, variables)),
+  option: (option: string, value: unknown, range: string) =>
+    `'${option}' is ${String(value)}. It must be ${range}`,
   noBinding: (tool: string) => `The step that calls '${tool}' has no binding: add .bind(…) to it`,
   boundLater: (binding: string, step: string) =>
     `It is bound by a later step: move '${binding}' above '${step}'`,
@@ -273,11 +273,11 @@ export const reasons = {
 } as const;
 
 /** Returns `Did you mean 'x'?`, or `undefined` if no known name is similar. */
-export function didYouMean(name: string, known: Iterable<string>): string | undefined {
-  return meant(nearestName(name, known));
+export function didYouMean(name: string, names: Iterable<string>): string | undefined {
+  return suggestionText(nearestName(name, names));
 }
 
-function meant(suggestion: string | undefined): string | undefined {
+function suggestionText(suggestion: string | undefined): string | undefined {
   return suggestion === undefined ? undefined : didYouMeanSentence(suggestion);
 }
 

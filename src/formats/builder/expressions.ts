@@ -24,9 +24,9 @@ const MAX_DEPTH = 100;
  */
 export function constantExpr(value: unknown): { readonly value: Expr } | { readonly fault: string } {
   try {
-    const made = copy(value, 0);
-    constants.add(made);
-    return { value: made };
+    const expr = copy(value, 0);
+    constants.add(expr);
+    return { value: expr };
   } catch (error) {
     if (error instanceof NotJson) return { fault: error.message };
     throw error;

@@ -116,10 +116,10 @@ export class StepLowering {
   /** Values of models name the call that they are for, and have its time limit. */
   #finishModelValues(first: number, id: string, limit: Pick<Node, 'timeoutMs'>): void {
     const { nodes } = this.#context;
-    const isLeft = (node: Node) =>
+    const isUnfinished = (node: Node) =>
       node.kind === 'ask' && (node.feeds?.node !== id || limit.timeoutMs !== node.timeoutMs);
     const finished = (node: Node): Node | undefined =>
-      node.kind === 'ask' && node.feeds !== undefined && isLeft(node)
+      node.kind === 'ask' && node.feeds !== undefined && isUnfinished(node)
         ? { ...node, ...limit, feeds: { ...node.feeds, node: id } }
         : undefined;
     while (nodes.change(first, finished));
@@ -174,10 +174,11 @@ export class StepLowering {
   }
 
   #schema(schema: JsonSchema, id: string, place: SourceLocation): JsonSchema {
-    const found = schemaReasons(schema);
+    const reasonsOfSchema = schemaReasons(schema);
     const owner = `step '${id}'`;
-    for (const reason of found) this.#context.report(place, new InvalidOptionError({ owner, reason }));
-    return found.length === 0 ? schema : {};
+    for (const reason of reasonsOfSchema)
+      this.#context.report(place, new InvalidOptionError({ owner, reason }));
+    return reasonsOfSchema.length === 0 ? schema : {};
   }
 
   #resources(
@@ -185,13 +186,13 @@ export class StepLowering {
     place: SourceLocation,
   ): { readonly resources?: readonly ResourceRef[] } {
     const { workflow, registered, report } = this.#context;
-    const found = resources.flatMap((resource): ResourceRef[] => {
+    const refs = resources.flatMap((resource): ResourceRef[] => {
       const resolved = resolveResource(resource, workflow, registered);
       if (resolved.ok) return [{ resource: resolved.name, uri: resolved.uri, source: place }];
       report(place, resolved.error);
       return [];
     });
-    return found.length === 0 ? {} : { resources: found };
+    return refs.length === 0 ? {} : { resources: refs };
   }
 
   #details(definition: StepDefinition, origin: StepOrigin): Pick<Node, 'title' | 'summary'> {
@@ -200,9 +201,9 @@ export class StepLowering {
   }
 
   /** Adds the node of the workflow's result. */
-  addResult({ value, id: given }: ResultDefinition): void {
+  addResult({ value, id: ownId }: ResultDefinition): void {
     const { nodes, origins, scope } = this.#context;
-    const id = given ?? scope.derive('output');
+    const id = ownId ?? scope.derive('output');
     const origin: StepOrigin = { step: id, available: scope.available() };
     const source = origins.place({ kind: 'step', ...origin });
     const result: Expr = isDataSource(value)
@@ -269,8 +270,8 @@ export class StepLowering {
     return { kind: 'value', value };
   }
 
-  #named(given: NamedFunction, refuse: (reason: string) => void): LoweredTransform {
-    const referred = this.functions.refer(given);
+  #named(target: NamedFunction, refuse: (reason: string) => void): LoweredTransform {
+    const referred = this.functions.refer(target);
     if (referred.ok) return { kind: 'function', name: referred.name, hash: referred.hash };
     refuse(referred.reason);
     return { kind: 'value', value: undefined };

@@ -53,13 +53,13 @@ export class ValueLowering {
 
   /** Makes the entries of an object. Values with errors are left out, or absent. */
   entries(
-    given: readonly { readonly name: string; readonly source: ArgumentSource }[],
+    sources: readonly { readonly name: string; readonly source: ArgumentSource }[],
     origin: StepOrigin,
     schemaOf: (argument: string) => JsonSchema | undefined = () => undefined,
   ): DictEntry[] {
     const { origins, report } = this.#context;
     const entries: DictEntry[] = [];
-    for (const { name, source } of given) {
+    for (const { name, source } of sources) {
       const place = origins.place({ kind: 'input', source, ...origin });
       if (name === '__proto__') {
         report(place, new InvalidNameError({ kind: 'argument', name, rule: NAME_RULES.argument.source }));
@@ -91,7 +91,7 @@ export class ValueLowering {
 
   #text(text: string, origin: StepOrigin, place: SourceLocation, style: TextExpr['style']): TextExpr {
     const { report, scope } = this.#context;
-    const find = ({ root, written }: Placeholder): Expr | undefined => {
+    const find = ({ root, text: written }: Placeholder): Expr | undefined => {
       const name = root ?? written;
       if (scope.isBound(name)) return scope.valueOf(name);
       if (scope.args.includes(name)) return { kind: 'ref', root: 'inputs', path: [name] };
@@ -227,16 +227,20 @@ export class ValueLowering {
       return undefined;
     }
     const at = place.span;
-    const { name: known, about } = resolved;
+    const { name: registeredName, about } = resolved;
     const wanted = 'template' in resolved ? variableNames(resolved.template) : [];
     const missing = wanted.filter((each) => !Object.hasOwn(variables, each));
     const unknown = Object.keys(variables).filter((each) => !wanted.includes(each));
-    for (const each of missing) report(place, mappingError(origin, reasons.noVariable(known, each)));
+    for (const each of missing) report(place, mappingError(origin, reasons.noVariable(registeredName, each)));
     for (const each of unknown)
-      report(place, mappingError(origin, reasons.unknownVariable(known, each, wanted)));
+      report(place, mappingError(origin, reasons.unknownVariable(registeredName, each, wanted)));
     if (missing.length + unknown.length > 0) return undefined;
     if (!('template' in resolved)) {
-      return { name: known, about, uri: { kind: 'literal', value: resolved.uri, at } satisfies Expr };
+      return {
+        name: registeredName,
+        about,
+        uri: { kind: 'literal', value: resolved.uri, at } satisfies Expr,
+      };
     }
     const parts = resolved.template
       .filter((part) => part !== '')
@@ -248,7 +252,7 @@ export class ValueLowering {
         const fn = part.reserved ? 'uriReserved' : 'uriComponent';
         return { kind: 'call', at: inner.span, fn, args: [value] };
       });
-    return { name: known, about, uri: { kind: 'text', at, style: 'js', parts } satisfies Expr };
+    return { name: registeredName, about, uri: { kind: 'text', at, style: 'js', parts } satisfies Expr };
   }
 
   /** Makes a node that calls a function, and the expression of its result. */

@@ -115,10 +115,10 @@ function valuesOf(
   report: (error: WorkflowError) => void,
 ): Pick<Input, 'schema' | 'default'> {
   const owner = `argument '${name}'`;
-  const found = schema === TEXT ? [] : schemaReasons(schema);
-  const isUsable = found.length === 0;
+  const schemaProblems = schema === TEXT ? [] : schemaReasons(schema);
+  const isUsable = schemaProblems.length === 0;
   const misfits = fallback === undefined || !isUsable ? [] : defaultReasons(fallback, schema);
-  for (const reason of [...found, ...misfits]) report(new InvalidOptionError({ owner, reason }));
+  for (const reason of [...schemaProblems, ...misfits]) report(new InvalidOptionError({ owner, reason }));
   if (!isUsable) return { schema: {} };
   return { schema, ...(fallback === undefined || misfits.length > 0 ? {} : { default: fallback }) };
 }

@@ -98,9 +98,9 @@ export function resourceHandle(text: string): ResourceHandle {
 /** Handles by name or URI. A handle is kept as long as the program refers to it. */
 class Handles<T extends object> {
   readonly #make: (text: string) => T;
-  readonly #known = new Map<string, WeakRef<T>>();
+  readonly #handles = new Map<string, WeakRef<T>>();
   readonly #forgotten = new FinalizationRegistry<string>((text) => {
-    if (this.#known.get(text)?.deref() === undefined) this.#known.delete(text);
+    if (this.#handles.get(text)?.deref() === undefined) this.#handles.delete(text);
   });
 
   constructor(make: (text: string) => T) {
@@ -108,12 +108,12 @@ class Handles<T extends object> {
   }
 
   of(text: string): T {
-    const known = this.#known.get(text)?.deref();
-    if (known !== undefined) return known;
-    const made = this.#make(text);
-    this.#known.set(text, new WeakRef(made));
-    this.#forgotten.register(made, text);
-    return made;
+    const existing = this.#handles.get(text)?.deref();
+    if (existing !== undefined) return existing;
+    const handle = this.#make(text);
+    this.#handles.set(text, new WeakRef(handle));
+    this.#forgotten.register(handle, text);
+    return handle;
   }
 }
 
@@ -175,7 +175,7 @@ export function resolveAddress(
 > {
   if (ResourceHandle.is(resource)) {
     const { uri } = resource;
-    const entry = [...(registered?.resources ?? [])].find(([, found]) => found.uri === uri);
+    const entry = [...(registered?.resources ?? [])].find(([, each]) => each.uri === uri);
     return { ok: true, name: entry?.[0] ?? uri, uri, about: {} };
   }
   const name = nameOf(resource);

@@ -17,15 +17,20 @@ export class Fields {
   readonly #reports: Reports;
   readonly #byName: ReadonlyMap<string, LocatedEntry>;
 
-  constructor(reports: Reports, map: LocatedMap, where: string, known: readonly string[]) {
+  constructor(reports: Reports, map: LocatedMap, where: string, keys: readonly string[]) {
     this.#reports = reports;
     this.map = map;
     this.where = where;
     this.#byName = new Map(map.entries.map((entry) => [entry.key.value, entry]));
     for (const { key } of map.entries) {
       const name = key.value;
-      if (known.includes(name) || name.startsWith('x-')) continue;
-      reports.report('SW5005', key, { key: name, where, known, suggestion: nearestName(name, known) });
+      if (keys.includes(name) || name.startsWith('x-')) continue;
+      reports.report('SW5005', key, {
+        key: name,
+        where,
+        candidates: keys,
+        suggestion: nearestName(name, keys),
+      });
     }
   }
 
@@ -64,13 +69,18 @@ export class Fields {
   }
 
   /** A text that is one of a few. */
-  oneOf<T extends string>(name: string, known: readonly T[]): T | undefined {
-    const found = this.text(name);
-    if (found === undefined) return undefined;
-    if ((known as readonly string[]).includes(found.value)) return found.value as T;
-    const { value } = found;
+  oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if ((choices as readonly string[]).includes(text.value)) return text.value as T;
+    const { value } = text;
     const what = `\`${name}\` of ${this.where}`;
-    this.#reports.report('SW5021', found, { what, value, known, suggestion: nearestName(value, known) });
+    this.#reports.report('SW5021', text, {
+      what,
+      value,
+      candidates: choices,
+      suggestion: nearestName(value, choices),
+    });
     return undefined;
   }
 
@@ -84,7 +94,7 @@ export class Fields {
   /** Reports a value of another type. */
   mismatch(name: string, value: Located, expected: string): void {
     const what = name === '' ? this.where : `\`${name}\` of ${this.where}`;
-    this.#reports.report('SW5006', value, { what, expected, found: describeLocated(value) });
+    this.#reports.report('SW5006', value, { what, expected, actual: describeLocated(value) });
   }
 
   #start() {
@@ -108,7 +118,7 @@ export class Fields {
 /** What must be an object. */
 export function expectMap(reports: Reports, value: Located, what: string): LocatedMap | undefined {
   if (value.kind === 'map') return value;
-  reports.report('SW5006', value, { what, expected: 'an object', found: describeLocated(value) });
+  reports.report('SW5006', value, { what, expected: 'an object', actual: describeLocated(value) });
   return undefined;
 }
 
@@ -119,7 +129,7 @@ export function textsOf(reports: Reports, value: Located, what: string): Located
   for (const item of items) {
     if (item.kind !== 'text') {
       const found = describeLocated(item);
-      reports.report('SW5006', item, { what, expected: 'a name or a list of names', found });
+      reports.report('SW5006', item, { what, expected: 'a name or a list of names', actual: found });
     } else if (!texts.some((text) => text.value === item.value)) texts.push(item);
   }
   return texts;

@@ -20,9 +20,11 @@ interface Sampling {
 
 function sample(schema: Json, root: Sampling, depth: number): Json {
   if (!isJsonObject(schema) || depth === 0) return null;
-  const { $ref: ref, const: constant, default: given, examples, enum: choices } = schema;
+  const { $ref: ref, const: constant, default: defaultValue, examples, enum: choices } = schema;
   if (typeof ref === 'string') return sample(referred(ref, root.root), root, depth - 1);
-  const [first] = [constant, given, ...list(examples), ...list(choices)].filter((each) => each !== undefined);
+  const [first] = [constant, defaultValue, ...list(examples), ...list(choices)].filter(
+    (each) => each !== undefined,
+  );
   if (first !== undefined) return first;
   const [option] = [...list(schema.oneOf), ...list(schema.anyOf)];
   if (option !== undefined) return sample(option, root, depth - 1);
@@ -39,15 +41,15 @@ function list(value: Json | undefined): readonly Json[] {
 
 function referred(ref: string, root: JsonSchema): Json {
   if (!ref.startsWith('#')) return null;
-  let found: Json | undefined = root;
+  let target: Json | undefined = root;
   for (const part of ref
     .slice(2)
     .split('/')
     .filter((each) => each !== '')) {
     const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    found = isJsonObject(found) ? ownProperty(found, key) : list(found)[Number(key)];
+    target = isJsonObject(target) ? ownProperty(target, key) : list(target)[Number(key)];
   }
-  return found ?? null;
+  return target ?? null;
 }
 
 function ofType(schema: JsonObject, root: Sampling, depth: number): Json {

@@ -135,8 +135,8 @@ function visit(schema: Json | undefined, pointer: string, faults: SchemaFault[])
 }
 
 function inspect(source: string, pointer: string, faults: SchemaFault[]): void {
-  const read = readPattern(source);
-  if (!read.ok) faults.push({ pointer, problem: read.why });
+  const reading = readPattern(source);
+  if (!reading.ok) faults.push({ pointer, problem: reading.why });
 }
 
 /**
@@ -201,11 +201,11 @@ export class SchemaCompiler {
   }
 
   #compiler(patterns: Patterns): Compiler {
-    const known = this.#compilers.get(patterns);
-    if (known !== undefined) return known;
-    const made = compiler(patterns);
-    this.#compilers.set(patterns, made);
-    return made;
+    const existing = this.#compilers.get(patterns);
+    if (existing !== undefined) return existing;
+    const created = compiler(patterns);
+    this.#compilers.set(patterns, created);
+    return created;
   }
 }
 
@@ -234,21 +234,21 @@ function compiler(patterns: Patterns): Compiler {
 /** Compiles the regular expressions of schemas for Ajv. */
 function engine(patterns: Patterns) {
   const read = (source: string) => {
-    const found = readPattern(source);
-    if (!found.ok && patterns === 'all') throw new Error(`the pattern "${source}" ${found.why}`);
-    const test = (text: string): boolean => !found.ok || found.pattern.test(text);
+    const reading = readPattern(source);
+    if (!reading.ok && patterns === 'all') throw new Error(`the pattern "${source}" ${reading.why}`);
+    const test = (text: string): boolean => !reading.ok || reading.pattern.test(text);
     // Ajv identifies patterns by their text.
     return { test, toString: () => source };
   };
   return Object.assign(read, { code: 'readPattern' });
 }
 
-function compiled(schema: JsonSchema, { ajv, compiled: known }: Compiler): ValidateFunction {
-  let validate = known.get(schema);
+function compiled(schema: JsonSchema, { ajv, compiled: cache }: Compiler): ValidateFunction {
+  let validate = cache.get(schema);
   if (validate === undefined) {
     const { $schema: _dialect, ...body } = schema;
     validate = ajv.compile(body);
-    known.set(schema, validate);
+    cache.set(schema, validate);
   }
   return validate;
 }

@@ -220,14 +220,14 @@ class ConditionParser {
     const constant = CONSTANTS.get(token.text);
     this.#advance();
     if (constant !== undefined) return this.#literal(constant, token);
-    const known = Object.hasOwn(FUNCTIONS, token.text) ? FUNCTIONS[token.text] : undefined;
-    if (known === undefined) {
+    const fn = Object.hasOwn(FUNCTIONS, token.text) ? FUNCTIONS[token.text] : undefined;
+    if (fn === undefined) {
       const near = nearestName(token.text, Object.keys(FUNCTIONS));
       const instead =
         near === undefined ? `write \`$${token.text}\` or \`'${token.text}'\`` : `did you mean \`${near}\`?`;
       throw new ConditionFault(token.start, token.end, `\`${token.text}\` is not a value (${instead})`);
     }
-    return this.#call(token, known);
+    return this.#call(token, fn);
   }
 
   #call(token: Token, { fn, takes }: { readonly fn: string; readonly takes: number }): Expr {
@@ -297,9 +297,9 @@ class ConditionParser {
       if (start >= text.length) return { kind: 'end', text: '', start: text.length, end: text.length };
       throw new ConditionFault(start, start + 1, problemAt(text, start));
     }
-    const [kind, found] = Object.entries(match.groups ?? {}).find(([, value]) => value !== undefined) ?? [];
+    const [kind, value] = Object.entries(match.groups ?? {}).find(([, value]) => value !== undefined) ?? [];
     const end = index + match[0].length;
-    return { kind: kind as Token['kind'], text: found ?? '', start: end - (found?.length ?? 0), end };
+    return { kind: kind as Token['kind'], text: value ?? '', start: end - (value?.length ?? 0), end };
   }
 
   #span(start: number, end = this.#lastEnd(start)) {
@@ -340,8 +340,8 @@ function problemAt(text: string, start: number): string {
   return `\`${found}\` has no meaning in a condition`;
 }
 
-function unquoted(written: string): string {
-  return written.slice(1, -1).replace(/\\(.)/g, (_, character: string) => ESCAPES[character] ?? character);
+function unquoted(literal: string): string {
+  return literal.slice(1, -1).replace(/\\(.)/g, (_, character: string) => ESCAPES[character] ?? character);
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' };

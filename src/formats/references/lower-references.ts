@@ -59,7 +59,7 @@ export class ReferenceLowering {
     const resolved = this.#scope.resolve(name, keys);
     switch (resolved.kind) {
       case 'value': {
-        const path = [...resolved.path, ...keys.slice(resolved.taken)];
+        const path = [...resolved.path, ...keys.slice(resolved.length)];
         return { kind: 'ref', root: resolved.root, path, find, at };
       }
       case 'either':
@@ -112,13 +112,13 @@ export class ReferenceLowering {
     if (filter === undefined) return shown;
     const fn = FILTERS.get(filter);
     if (fn === undefined) {
-      const known = [...FILTERS.keys()];
+      const filters = [...FILTERS.keys()];
       const start = part.filterStart ?? part.start;
       this.#reports.report('SW5021', this.#range(located, { start, end: start + filter.length }), {
         what: 'a filter',
         value: filter,
-        known,
-        suggestion: nearestName(filter, known),
+        candidates: filters,
+        suggestion: nearestName(filter, filters),
       });
       return shown;
     }
@@ -186,7 +186,7 @@ export type Resolution =
       readonly kind: 'value';
       readonly root: RefRoot;
       readonly path: readonly [string, ...(string | number)[]];
-      readonly taken: number;
+      readonly length: number;
     }
   /** The result of whichever of these nodes has run. */
   | { readonly kind: 'either'; readonly nodes: readonly string[] }

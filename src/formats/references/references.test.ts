@@ -18,10 +18,10 @@ const DATA: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 const scope: ReferenceScope = {
   resolve(name, keys): Resolution {
     if (name === 'code' || Object.hasOwn(DATA.inputs ?? {}, name))
-      return { kind: 'value', root: 'inputs', path: [name], taken: 0 };
+      return { kind: 'value', root: 'inputs', path: [name], length: 0 };
     if (name === 'booking') return { kind: 'either', nodes: ['skipped', 'alt'] };
-    if (name === 'skipped') return { kind: 'value', root: 'steps', path: [name], taken: 0 };
-    if (name === 'params') return { kind: 'value', root: 'inputs', path: [String(keys[0])], taken: 1 };
+    if (name === 'skipped') return { kind: 'value', root: 'steps', path: [name], length: 0 };
+    if (name === 'params') return { kind: 'value', root: 'inputs', path: [String(keys[0])], length: 1 };
     if (name === 'env') return { kind: 'withoutValue', why: 'there is no environment' };
     return { kind: 'unknown', suggestion: name === 'carts' ? 'cart' : undefined };
   },

@@ -30,7 +30,7 @@ interface WrittenValue<K, V> extends LocatedBase {
   readonly kind: K;
   readonly value: V;
   /** As it is written: `1.0` and `1` are one number. */
-  readonly written: string;
+  readonly source: string;
 }
 
 export interface LocatedList extends LocatedBase {
@@ -68,19 +68,19 @@ export function jsonOf(located: Located): Json {
 
 /** The value at a JSON pointer below a value; the nearest one around it where there is none. */
 export function locatedAt(located: Located, pointer: string): Located {
-  let found = located;
+  let target = located;
   for (const segment of pointer.split('/').slice(1)) {
     const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
     const next =
-      found.kind === 'map'
-        ? entryOf(found, key)?.value
-        : found.kind === 'list'
-          ? found.items[Number(key)]
+      target.kind === 'map'
+        ? entryOf(target, key)?.value
+        : target.kind === 'list'
+          ? target.items[Number(key)]
           : undefined;
     if (next === undefined) break;
-    found = next;
+    target = next;
   }
-  return found;
+  return target;
 }
 
 /** What a value is, for messages: `a list`, `null`. */
@@ -187,9 +187,9 @@ export function pieceOffsets(
 function collect(start: number, pieces: Iterable<readonly [number, number]>): number[] {
   const offsets: number[] = [];
   let at = start;
-  for (const [written, value] of pieces) {
-    for (let index = 0; index < value; index += 1) offsets.push(written === value ? at + index : at);
-    at += written;
+  for (const [sourceLength, value] of pieces) {
+    for (let index = 0; index < value; index += 1) offsets.push(sourceLength === value ? at + index : at);
+    at += sourceLength;
   }
   offsets.push(at);
   return offsets;
@@ -197,15 +197,15 @@ function collect(start: number, pieces: Iterable<readonly [number, number]>): nu
 
 /** The pieces of a text by a pattern of its escapes. */
 export function* piecesOf(
-  written: string,
+  source: string,
   sequence: RegExp,
   lengthOf: (sequence: string) => number,
 ): Generator<readonly [number, number]> {
   let last = 0;
-  for (const { 0: found, index } of written.matchAll(sequence)) {
+  for (const { 0: match, index } of source.matchAll(sequence)) {
     if (index > last) yield [index - last, index - last];
-    yield [found.length, lengthOf(found)];
-    last = index + found.length;
+    yield [match.length, lengthOf(match)];
+    last = index + match.length;
   }
-  if (last < written.length) yield [written.length - last, written.length - last];
+  if (last < source.length) yield [source.length - last, source.length - last];
 }

@@ -148,10 +148,10 @@ class JsonReading {
     }
     end += 1;
     this.#index = end;
-    const written = this.#text.slice(start + 1, end - 1);
-    const value = hasEscapes ? this.#unescaped(start, end) : written;
+    const inner = this.#text.slice(start + 1, end - 1);
+    const value = hasEscapes ? this.#unescaped(start, end) : inner;
     const offsetAt = hasEscapes
-      ? pieceOffsets(start + 1, () => piecesOf(written, ESCAPE, () => 1))
+      ? pieceOffsets(start + 1, () => piecesOf(inner, ESCAPE, () => 1))
       : plainOffsets(start + 1);
     return { kind: 'text', value, start, end, pointer, offsetAt };
   }
@@ -166,15 +166,15 @@ class JsonReading {
 
   #scalar(pointer: string): Located {
     const start = this.#index;
-    const written = this.#match(NUMBER);
-    if (written !== '') {
-      const value = Number(written);
+    const literal = this.#match(NUMBER);
+    if (literal !== '') {
+      const value = Number(literal);
       const end = this.#index;
       if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
-        const instead = `quote it: \`"${written}"\``;
-        this.#reports.report('SW5003', { start, end }, { what: `the number ${written}`, instead });
+        const instead = `quote it: \`"${literal}"\``;
+        this.#reports.report('SW5003', { start, end }, { what: `the number ${literal}`, instead });
       }
-      return { kind: 'number', value, written, start, end, pointer };
+      return { kind: 'number', value, source: literal, start, end, pointer };
     }
     const word = this.#match(WORD);
     const value = WORDS.get(word);
@@ -183,15 +183,15 @@ class JsonReading {
       throw this.#unexpected('a value');
     }
     const end = this.#index;
-    if (value === null) return { kind: 'null', value, written: word, start, end, pointer };
-    return { kind: 'boolean', value, written: word, start, end, pointer };
+    if (value === null) return { kind: 'null', value, source: word, start, end, pointer };
+    return { kind: 'boolean', value, source: word, start, end, pointer };
   }
 
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#index;
-    const [found = ''] = pattern.exec(this.#text) ?? [];
-    this.#index += found.length;
-    return found;
+    const [match = ''] = pattern.exec(this.#text) ?? [];
+    this.#index += match.length;
+    return match;
   }
 
   #spaces(): void {
@@ -204,7 +204,7 @@ class JsonReading {
 
   #unexpected(wanted: string): JsonFault {
     const next = this.#text.codePointAt(this.#index);
-    const found = next === undefined ? 'the end of the file' : `\`${String.fromCodePoint(next)}\``;
-    return new JsonFault(this.#index, `expected ${wanted}, and found ${found}`);
+    const shown = next === undefined ? 'the end of the file' : `\`${String.fromCodePoint(next)}\``;
+    return new JsonFault(this.#index, `expected ${wanted}, and found ${shown}`);
   }
 }

@@ -71,8 +71,8 @@ export async function readText(
     reports.refuse(refusal);
     return { source, diagnostics: reports.diagnostics };
   }
-  const read = await readers[format](xml);
-  return { source, ...(await read(source, own)) };
+  const reader = await readers[format](xml);
+  return { source, ...(await reader(source, own)) };
 }
 
 function smaller(one: TextLimits, other: TextLimits): TextLimits {
@@ -109,9 +109,9 @@ export async function openText(
     return undefined;
   }
   // No character takes more than 4 bytes.
-  const read = await fileText(path.resolve(root, file), 4 * FILE_LIMITS.length);
-  if ('text' in read) return { text: read.text, format };
-  if ('reason' in read) reports.report('SW5019', start, { file, reason: read.reason });
+  const content = await fileText(path.resolve(root, file), 4 * FILE_LIMITS.length);
+  if ('text' in content) return { text: content.text, format };
+  if ('reason' in content) reports.report('SW5019', start, { file, reason: content.reason });
   else reports.refuse(overLimit(0, 'characters', FILE_LIMITS.length));
   return undefined;
 }
@@ -126,9 +126,9 @@ type FileText = { readonly text: string } | { readonly reason: string } | { read
  */
 export async function fileText(file: string, most: number): Promise<FileText> {
   try {
-    const found = await stat(file);
-    if (!found.isFile()) return { reason: 'it is not a file' };
-    if (found.size > most) return { bytes: found.size };
+    const stats = await stat(file);
+    if (!stats.isFile()) return { reason: 'it is not a file' };
+    if (stats.size > most) return { bytes: stats.size };
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)) };
   } catch (error) {
     const reason = reasonOf(error);

@@ -129,9 +129,9 @@ class XmlReading {
     const end = position - 1;
     const start = this.#text.lastIndexOf(this.#text[end] ?? '', end - 1) + 1;
     const nameStart = Math.max(this.#text.lastIndexOf(name, start - 1), 0);
-    const written = this.#text.slice(start, end);
-    const offsetAt = written.includes('&')
-      ? pieceOffsets(start, () => piecesOf(written, ENTITY, unitsOf))
+    const raw = this.#text.slice(start, end);
+    const offsetAt = raw.includes('&')
+      ? pieceOffsets(start, () => piecesOf(raw, ENTITY, unitsOf))
       : plainOffsets(start);
     return {
       name: named(name, nameStart),
@@ -147,9 +147,9 @@ class XmlReading {
       element.text = { kind: 'text', value, start, end, pointer: '', offsetAt: () => start };
       return;
     }
-    const found = text.trim();
-    if (found === '' || this.#faults > 0) return;
-    const start = Math.max(this.#text.lastIndexOf(found.slice(0, 1), position - 1), 0);
+    const content = text.trim();
+    if (content === '' || this.#faults > 0) return;
+    const start = Math.max(this.#text.lastIndexOf(content.slice(0, 1), position - 1), 0);
     const what = 'text between elements';
     const instead = 'write values as attributes, such as `<arg name="x" value="…"/>`';
     this.#reports.report('SW5003', { start, end: start + 1 }, { what, instead });

@@ -193,37 +193,37 @@ class YamlReading {
 
   #key(node: ParsedNode | null, pointer: string): LocatedText | undefined {
     if (isScalar(node) && typeof node.value === 'string') pointer = pointerTo(pointer, node.value);
-    const read = this.read(node, pointer);
-    if (read.kind === 'text') return read;
-    const what = `a key that is ${describeLocated(read)}`;
-    const instead = 'written' in read ? `quote it: \`"${read.written}"\`` : 'write a name';
-    this.#reports.report('SW5003', read, { what, instead });
+    const located = this.read(node, pointer);
+    if (located.kind === 'text') return located;
+    const what = `a key that is ${describeLocated(located)}`;
+    const instead = 'source' in located ? `quote it: \`"${located.source}"\`` : 'write a name';
+    this.#reports.report('SW5003', located, { what, instead });
     return undefined;
   }
 
   #scalar(node: Scalar.Parsed, start: number, end: number, pointer: string): Located {
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
     const { value } = node;
-    const written = node.source ?? '';
+    const source = node.source ?? '';
     if (typeof value === 'string') {
       return { kind: 'text', value, start, end, pointer, offsetAt: this.#offsets(node, start, end) };
     }
     if (typeof value === 'number' && isInexact(value)) {
-      const what = `the number ${written}`;
-      this.#reports.report('SW5003', { start, end }, { what, instead: `quote it: \`"${written}"\`` });
+      const what = `the number ${source}`;
+      this.#reports.report('SW5003', { start, end }, { what, instead: `quote it: \`"${source}"\`` });
     }
-    if (typeof value === 'number') return { kind: 'number', value, written, start, end, pointer };
-    if (typeof value === 'boolean') return { kind: 'boolean', value, written, start, end, pointer };
-    return { kind: 'null', value: null, written, start, end, pointer };
+    if (typeof value === 'number') return { kind: 'number', value, source, start, end, pointer };
+    if (typeof value === 'boolean') return { kind: 'boolean', value, source, start, end, pointer };
+    return { kind: 'null', value: null, source, start, end, pointer };
   }
 
   #offsets(node: Scalar.Parsed, start: number, end: number): Offsets {
-    const written = this.#reports.source.text.slice(start, end);
-    const isOneLine = !written.includes('\n');
+    const source = this.#reports.source.text.slice(start, end);
+    const isOneLine = !source.includes('\n');
     if (node.type === 'PLAIN' && isOneLine) return plainOffsets(start);
     const isQuoted = node.type === 'QUOTE_SINGLE' || node.type === 'QUOTE_DOUBLE';
-    if (isQuoted && isOneLine) return quotedOffsets(start, written);
-    if (node.type === 'BLOCK_LITERAL') return literalOffsets(start, written);
+    if (isQuoted && isOneLine) return quotedOffsets(start, source);
+    if (node.type === 'BLOCK_LITERAL') return literalOffsets(start, source);
     return () => start;
   }
 
@@ -239,9 +239,9 @@ class YamlReading {
     if (this.#expanded > this.#limits.expanded) return nothing(start, pointer);
     const outer = this.#alias;
     this.#alias ??= node;
-    const read = this.read(target, pointer);
+    const located = this.read(target, pointer);
     this.#alias = outer;
-    return read;
+    return located;
   }
 
   #expand({ range: [offset] }: Alias.Parsed): void {
@@ -260,7 +260,7 @@ function lastEnd(node: ParsedNode): number {
 }
 
 function nothing(offset: number, pointer: string): Located {
-  return { kind: 'null', value: null, written: '', start: offset, end: offset, pointer };
+  return { kind: 'null', value: null, source: '', start: offset, end: offset, pointer };
 }
 
 /** A whole number that is rounded, or none at all. */
@@ -277,23 +277,23 @@ function unitsOf(sequence: string): number {
 }
 
 /** Where the characters of a text in quotes are, if it is written on one line. */
-function quotedOffsets(start: number, written: string): Offsets {
-  const inner = (): string => written.slice(1, -1);
-  if (written.startsWith("'")) return pieceOffsets(start + 1, () => piecesOf(inner(), /''/g, () => 1));
-  const pattern = written.includes('\\') ? ESCAPE : NO_ESCAPE;
+function quotedOffsets(start: number, source: string): Offsets {
+  const inner = (): string => source.slice(1, -1);
+  if (source.startsWith("'")) return pieceOffsets(start + 1, () => piecesOf(inner(), /''/g, () => 1));
+  const pattern = source.includes('\\') ? ESCAPE : NO_ESCAPE;
   return pieceOffsets(start + 1, () => piecesOf(inner(), pattern, unitsOf));
 }
 
 /** Lines of a literal block text are written as they are, behind the same indentation. */
-function literalOffsets(start: number, written: string): Offsets {
-  const header = written.slice(0, written.indexOf('\n'));
+function literalOffsets(start: number, source: string): Offsets {
+  const header = source.slice(0, source.indexOf('\n'));
   // With an explicit indentation, the first line may have more.
   if (/\d/.test(header.replace(/ #.*/, ''))) return () => start;
-  return pieceOffsets(start, () => literalPieces(written));
+  return pieceOffsets(start, () => literalPieces(source));
 }
 
-function* literalPieces(written: string): Generator<readonly [number, number]> {
-  const [header = '', ...lines] = written.split('\n');
+function* literalPieces(source: string): Generator<readonly [number, number]> {
+  const [header = '', ...lines] = source.split('\n');
   const first = lines.find((line) => /[^ \r]/.test(line)) ?? '';
   const indent = first.search(/[^ ]/);
   yield [header.length + 1, 0];

@@ -23,18 +23,18 @@ const REFUSED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', '
 /** Collects the diagnostics of a file. */
 export class Reports {
   readonly source: SourceText;
-  readonly #found: Diagnostic[] = [];
+  readonly #all: Diagnostic[] = [];
 
   constructor(source: SourceText) {
     this.source = source;
   }
 
   get diagnostics(): readonly Diagnostic[] {
-    return this.#found;
+    return this.#all;
   }
 
   get hasErrors(): boolean {
-    return this.#found.some(({ severity }) => severity === 'error');
+    return this.#all.some(({ severity }) => severity === 'error');
   }
 
   /** Reports a fault at a value, or at a range of offsets. */
@@ -44,7 +44,7 @@ export class Reports {
     params: DiagnosticParams<C>,
     details?: DiagnosticDetails,
   ): void {
-    this.#found.push(diagnostic(code, this.source.place(at.start, at.end, at.pointer), params, details));
+    this.#all.push(diagnostic(code, this.source.place(at.start, at.end, at.pointer), params, details));
   }
 
   /** Reports a fault at a span. */
@@ -54,12 +54,12 @@ export class Reports {
     params: DiagnosticParams<C>,
     details?: DiagnosticDetails,
   ): void {
-    this.#found.push(diagnostic(code, { file: this.source.file, span }, params, details));
+    this.#all.push(diagnostic(code, { file: this.source.file, span }, params, details));
   }
 
   /** Adds diagnostics that another part of the product has found. */
   add(diagnostics: readonly Diagnostic[]): void {
-    this.#found.push(...diagnostics);
+    this.#all.push(...diagnostics);
   }
 
   refuse({ offset, why }: Refusal): void {

@@ -51,8 +51,8 @@ export async function parseUntrustedWorkflows(
   const { diagnostics, document } = await readInChild({ text, file, format });
   const beyond = document === undefined ? [] : beyondLimits(document);
   reports.add([...diagnostics, ...beyond]);
-  const isRead = document !== undefined && beyond.length === 0;
-  return checkSpecs([{ reports, ...(isRead ? { document } : {}) }], registered);
+  const isUsable = document !== undefined && beyond.length === 0;
+  return checkSpecs([{ reports, ...(isUsable ? { document } : {}) }], registered);
 }
 
 function beyondLimits({ graphs }: SpecDocument): readonly Diagnostic[] {

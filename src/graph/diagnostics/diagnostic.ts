@@ -86,12 +86,12 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[
   return [...diagnostics].sort(compareDiagnostics);
 }
 
-function compareDiagnostics(left: Diagnostic, right: Diagnostic): number {
+function compareDiagnostics(one: Diagnostic, right: Diagnostic): number {
   return (
-    compareText(left.place?.file ?? '', right.place?.file ?? '') ||
-    (left.place?.span[0] ?? 0) - (right.place?.span[0] ?? 0) ||
-    (left.place?.span[1] ?? 0) - (right.place?.span[1] ?? 0) ||
-    compareText(left.code, right.code)
+    compareText(one.place?.file ?? '', right.place?.file ?? '') ||
+    (one.place?.span[0] ?? 0) - (right.place?.span[0] ?? 0) ||
+    (one.place?.span[1] ?? 0) - (right.place?.span[1] ?? 0) ||
+    compareText(one.code, right.code)
   );
 }
 

@@ -180,12 +180,12 @@ function lineAt(source: string, lineNumber: number): string | undefined {
 }
 
 function cut(before: string, marked: string, after: string): Frame {
-  let left = before;
+  let start = before;
   let middle = marked;
   let right = after;
-  if (columnsOf(left) + columnsOf(middle) + columnsOf(right) > MAX_COLUMNS) {
-    if (columnsOf(left) > LEAD_COLUMNS) left = CUT + lastColumns(left, LEAD_COLUMNS - 1);
-    const room = MAX_COLUMNS - columnsOf(left);
+  if (columnsOf(start) + columnsOf(middle) + columnsOf(right) > MAX_COLUMNS) {
+    if (columnsOf(start) > LEAD_COLUMNS) start = CUT + lastColumns(start, LEAD_COLUMNS - 1);
+    const room = MAX_COLUMNS - columnsOf(start);
     if (columnsOf(middle) > room) {
       middle = firstColumns(middle, room - 1) + CUT;
       right = '';
@@ -194,21 +194,21 @@ function cut(before: string, marked: string, after: string): Frame {
     }
   }
   return {
-    line: left + middle + right,
-    padding: ' '.repeat(columnsOf(left)),
+    line: start + middle + right,
+    padding: ' '.repeat(columnsOf(start)),
     carets: '^'.repeat(Math.max(1, columnsOf(middle))),
   };
 }
 
 function firstColumns(text: string, columns: number): string {
-  let taken = '';
+  let beginning = '';
   let used = 0;
   for (const character of text) {
     used += columnsOf(character);
     if (used > columns) break;
-    taken += character;
+    beginning += character;
   }
-  return taken;
+  return beginning;
 }
 
 function lastColumns(text: string, columns: number): string {

@@ -47,7 +47,7 @@ export class Allocations {
     return this.#hasAbsent ? this.#withoutAbsent(value, new Map()) : value;
   }
 
-  #register(made: object, parts: readonly Value[], at: Span | undefined): void {
+  #register(created: object, parts: readonly Value[], at: Span | undefined): void {
     let size = parts.length;
     for (const part of parts) {
       if (part === undefined) this.#hasAbsent = true;
@@ -56,12 +56,12 @@ export class Allocations {
     }
     this.#budget.charge(size, at);
     if (this.#first === undefined) {
-      this.#first = made;
+      this.#first = created;
       this.#firstSize = size;
       return;
     }
     this.#sizes ??= new Map();
-    this.#sizes.set(made, size);
+    this.#sizes.set(created, size);
   }
 
   /** Nothing for what was not made here. */
@@ -74,31 +74,31 @@ export class Allocations {
   }
 
   #chargeCopies(value: object, at: Span | undefined): void {
-    const seen = new Set<Value>();
+    const visited = new Set<Value>();
     const visit = (part: Value): void => {
       if (isComposite(part) && this.#isMade(part)) {
         for (const inner of Object.values(part)) visit(inner);
       } else if (isRepeatable(part)) {
-        if (seen.has(part)) chargeWhole(part, this.#budget, at);
-        else seen.add(part);
+        if (visited.has(part)) chargeWhole(part, this.#budget, at);
+        else visited.add(part);
       }
     };
     visit(value as Json);
   }
 
   /** Only what was made here can hold absent values. A part that occurs twice stays one part. */
-  #withoutAbsent(value: Value, done: Map<object, Json>): Json {
+  #withoutAbsent(value: Value, copies: Map<object, Json>): Json {
     if (!isComposite(value) || !this.#isMade(value)) return value ?? null;
-    const known = done.get(value);
-    if (known !== undefined) return known;
+    const copy = copies.get(value);
+    if (copy !== undefined) return copy;
     const clean: Json = Array.isArray(value)
-      ? value.map((item: Value) => this.#withoutAbsent(item, done))
+      ? value.map((item: Value) => this.#withoutAbsent(item, copies))
       : Object.fromEntries(
           Object.entries(value as Readonly<Record<string, Value>>)
             .filter(([, item]) => item !== undefined)
-            .map(([key, item]) => [key, this.#withoutAbsent(item, done)]),
+            .map(([key, item]) => [key, this.#withoutAbsent(item, copies)]),
         );
-    done.set(value, clean);
+    copies.set(value, clean);
     return clean;
   }
 }

@@ -4,19 +4,19 @@ import type { Span } from '../source-location.js';
 /** Why an expression has no value. Each code has one sentence, with its facts filled in. */
 const messages = {
   /** A property was read from something that has none. */
-  E_NOT_AN_OBJECT: (p: { key: string; of: string; found: string }) =>
-    `\`${p.key}\` cannot be read: ${p.of} is ${p.found}`,
+  E_NOT_AN_OBJECT: (p: { key: string; of: string; actual: string }) =>
+    `\`${p.key}\` cannot be read: ${p.of} is ${p.actual}`,
   /** A computed key is neither text nor a number. */
-  E_KEY_TYPE: (p: { found: string }) => `a key must be text or a number, not ${p.found}`,
+  E_KEY_TYPE: (p: { actual: string }) => `a key must be text or a number, not ${p.actual}`,
   /** Two values that this comparison does not order or equate. */
   E_COMPARE_TYPES: (p: { op: string; left: string; right: string }) =>
     `\`${p.op}\` cannot compare ${p.left} with ${p.right}`,
   /** A condition that takes booleans only met something else. */
-  E_NOT_A_BOOLEAN: (p: { found: string }) => `a condition must be true or false, not ${p.found}`,
+  E_NOT_A_BOOLEAN: (p: { actual: string }) => `a condition must be true or false, not ${p.actual}`,
   /** A value that is spread into a list is not a list. */
-  E_NOT_A_LIST: (p: { found: string }) => `only a list can be spread into a list, not ${p.found}`,
+  E_NOT_A_LIST: (p: { actual: string }) => `only a list can be spread into a list, not ${p.actual}`,
   /** A calculation met a value that is not a number. */
-  E_OPERAND_TYPES: (p: { op: string; found: string }) => `\`${p.op}\` cannot calculate with ${p.found}`,
+  E_OPERAND_TYPES: (p: { op: string; actual: string }) => `\`${p.op}\` cannot calculate with ${p.actual}`,
   /** A calculation has no result in numbers: a division by zero, or too large a power. */
   E_NUMBER: (p: { op: string; value: number }) =>
     `\`${p.op}\` gives ${p.value}, which is not a finite number`,
@@ -24,20 +24,20 @@ const messages = {
   E_UNSAFE_INTEGER: (p: { op: string; value: number }) =>
     `\`${p.op}\` meets ${p.value}, and whole numbers beyond 2^53 - 1 are not exact`,
   /** A function or method was given a value of another kind. */
-  E_ARGUMENT_TYPE: (p: { fn: string; takes: string; found: string }) =>
-    `\`${p.fn}\` takes ${p.takes}, not ${p.found}`,
+  E_ARGUMENT_TYPE: (p: { fn: string; takes: string; actual: string }) =>
+    `\`${p.fn}\` takes ${p.takes}, not ${p.actual}`,
   /** A local name that nothing around it binds. */
   E_UNKNOWN_NAME: (p: { name: string }) => `nothing here is named \`${p.name}\``,
   E_UNKNOWN_FUNCTION: (p: { fn: string }) => `there is no function \`${p.fn}\``,
-  E_ARITY: (p: { fn: string; takes: string; given: number }) =>
-    `\`${p.fn}\` takes ${p.takes}, and ${p.given} were given`,
+  E_ARITY: (p: { fn: string; takes: string; count: number }) =>
+    `\`${p.fn}\` takes ${p.takes}, and ${p.count} were given`,
   /** A strict reference found nothing. */
-  E_REF_MISSING: (p: { ref: string; key?: string; of?: string; found?: string }) =>
+  E_REF_MISSING: (p: { ref: string; key?: string; of?: string; actual?: string }) =>
     p.key === undefined
       ? `${p.ref} has no value`
-      : `${p.ref} finds nothing: ${p.of} is ${p.found}, and has no \`${p.key}\``,
+      : `${p.ref} finds nothing: ${p.of} is ${p.actual}, and has no \`${p.key}\``,
   /** A strict text met null or absent. */
-  E_REF_NULL: (p: { of: string; found: string }) => `${p.of} is ${p.found}, and cannot be part of a text`,
+  E_REF_NULL: (p: { of: string; actual: string }) => `${p.of} is ${p.actual}, and cannot be part of a text`,
   /** Part of the language's design, and not of this version's evaluator. */
   E_UNSUPPORTED: (p: { what: string }) => `this version cannot evaluate ${p.what}`,
   E_DEPTH: (p: { what: string; limit: number }) => `${p.what} is nested deeper than ${p.limit} levels`,
@@ -85,7 +85,7 @@ export class Budget {
   }
 
   /** Units not used yet. */
-  get left(): number {
+  get remaining(): number {
     return this.#left;
   }
 

@@ -383,7 +383,7 @@ describe('evaluate', () => {
       fc.property(pairs(plainKeys), dataOf(plainKeys), ({ expr }, data) => {
         const budget = new Budget(1_000_000);
         const enough = outcome(expr, scopeOf(data), budget);
-        const used = 1_000_000 - budget.left;
+        const used = 1_000_000 - budget.remaining;
         expect(outcome(expr, scopeOf(data), new Budget(used))).toEqual(enough);
         expect(outcome(expr, scopeOf(data), new Budget(used - 1))).toEqual({ code: 'E_BUDGET' });
       }),

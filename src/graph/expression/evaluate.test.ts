@@ -338,7 +338,7 @@ describe('limits', () => {
     const used = (expr: Expr): number => {
       const budget = new Budget(100_000);
       evaluate(expr, scopeOf({}), budget);
-      return 100_000 - budget.left;
+      return 100_000 - budget.remaining;
     };
     const long = 'x'.repeat(1000);
     expect(used(compare(long, 'eq.strict', `${long.slice(1)}y`))).toBeGreaterThan(1000);

@@ -134,7 +134,7 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
           continue;
         }
         if (expr.style === 'strict' && typeof part !== 'string' && isNullish(value)) {
-          const details = { of: describeSource(part), found: describeKind(value) };
+          const details = { of: describeSource(part), actual: describeKind(value) };
           throw expressionError('E_REF_NULL', details, part.at ?? expr.at);
         }
         text += toText(value, expr.style, budget, expr.at);
@@ -168,7 +168,7 @@ function reference(expr: RefExpr, evaluation: Evaluation): Value {
   if (name === undefined) throw expressionError('E_UNSUPPORTED', { what: `\`${root}\` as a whole` }, at);
   evaluation.budget.charge(path.length - 1, at);
   let value = root === 'local' ? local(name, expr, evaluation) : evaluation.scope.lookup(root, name);
-  if (expr.find !== undefined) return found(expr, value);
+  if (expr.find !== undefined) return valueOfReference(expr, value);
   for (let place = 1; place < path.length; place += 1) {
     value = readProperty(value, path[place] ?? '', () => describePath(root, path.slice(0, place)), at);
   }
@@ -176,7 +176,7 @@ function reference(expr: RefExpr, evaluation: Evaluation): Value {
 }
 
 /** Reads what a strict or an optional reference names, from the value of its first segment. */
-function found({ root, path, find, at }: RefExpr, start: Value): Value {
+function valueOfReference({ root, path, find, at }: RefExpr, start: Value): Value {
   let value = start;
   for (let place = 1; place < path.length; place += 1) {
     const key = path[place] ?? '';
@@ -188,7 +188,7 @@ function found({ root, path, find, at }: RefExpr, start: Value): Value {
       ref: describePath(root, path),
       key: String(key),
       of: describePath(root, path.slice(0, place)),
-      found: root === 'nodes' && place === 1 ? 'a node that did not fail' : describeList(of),
+      actual: root === 'nodes' && place === 1 ? 'a node that did not fail' : describeList(of),
     };
     throw expressionError('E_REF_MISSING', details, at);
   }
@@ -250,7 +250,7 @@ function get(expr: GetExpr, of: Value, evaluation: Evaluation, depth: number): V
   const key = visit(expr.key, evaluation, depth + 1);
   if (isUnknown(key)) return unknownOf(of, key);
   if (typeof key !== 'string' && typeof key !== 'number') {
-    throw expressionError('E_KEY_TYPE', { found: describeKind(key) }, expr.key.at ?? expr.at);
+    throw expressionError('E_KEY_TYPE', { actual: describeKind(key) }, expr.key.at ?? expr.at);
   }
   return readProperty(of, key, () => describeSource(expr.of), expr.at);
 }
@@ -354,7 +354,7 @@ function list(expr: ListExpr, evaluation: Evaluation, depth: number): Json {
     }
     if (isUnknown(value)) return unknownOf(value) ?? null;
     if (!Array.isArray(value)) {
-      throw expressionError('E_NOT_A_LIST', { found: describeKind(value) }, item.value.at ?? expr.at);
+      throw expressionError('E_NOT_A_LIST', { actual: describeKind(value) }, item.value.at ?? expr.at);
     }
     evaluation.budget.charge(value.length, expr.at);
     for (const poured of value) items.push(poured);
@@ -374,7 +374,7 @@ function dict(expr: DictExpr, evaluation: Evaluation, depth: number): Json {
     if (isNullish(value)) continue;
     if (isUnknown(value)) return unknownOf(value) ?? null;
     if (typeof value !== 'object' || Array.isArray(value)) {
-      const details = { key: '...', of: describeSource(entry.spread), found: describeKind(value) };
+      const details = { key: '...', of: describeSource(entry.spread), actual: describeKind(value) };
       throw expressionError('E_NOT_AN_OBJECT', details, entry.spread.at ?? expr.at);
     }
     const own = Object.entries(value);
@@ -394,12 +394,12 @@ function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | ty
   const { budget, allocations } = evaluation;
   const fn = expressionFunctions.get(expr.fn);
   if (fn === undefined) throw expressionError('E_UNKNOWN_FUNCTION', { fn: expr.fn }, expr.at);
-  const given = expr.args.length + (expr.named?.length ?? 0);
-  if (expr.named?.length || !takesArguments(fn, given)) {
-    throw expressionError('E_ARITY', { fn: fn.name, takes: describeArity(fn), given }, expr.at);
+  const count = expr.args.length + (expr.named?.length ?? 0);
+  if (expr.named?.length || !takesArguments(fn, count)) {
+    throw expressionError('E_ARITY', { fn: fn.name, takes: describeArity(fn), count: count }, expr.at);
   }
   if (fn.lazy) {
-    budget.charge(fn.cost(given), expr.at);
+    budget.charge(fn.cost(count), expr.at);
     const value = fn.apply(expr.args.map((arg) => () => visit(arg, evaluation, depth + 1)));
     return isUnknown(value) ? unknownOf(value) : value;
   }

@@ -377,8 +377,8 @@ export const expressionMethods: ReadonlyMap<string, EagerFunction> = new Map(
 
 /** Whether a call is a link of a chain. */
 export function isMethodCall({ fn }: CallExpr): boolean {
-  const known = expressionFunctions.get(fn);
-  return known !== undefined && !known.lazy && known.method !== undefined;
+  const definition = expressionFunctions.get(fn);
+  return definition !== undefined && !definition.lazy && definition.method !== undefined;
 }
 
 /** Whether a function may be given this many arguments. */

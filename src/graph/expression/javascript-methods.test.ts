@@ -99,7 +99,7 @@ describe('every method', () => {
       const budget = new Budget(1_000_000);
       const [of, ...others] = args;
       evaluate(method(fn, value(of), ...others.map(value)), scopeOf({}), budget);
-      return 1_000_000 - budget.left;
+      return 1_000_000 - budget.remaining;
     };
     const cases: [string, ...Value[]][] = [
       ['trim.js', long],

@@ -36,7 +36,7 @@ export function calculate(op: ArithmeticOp, left: Value, right: Value, budget: B
 /** The number with its sign turned. @throws ExpressionError `E_OPERAND_TYPES`, `E_UNSAFE_INTEGER` */
 export function negated(value: Value, at?: Span): Value {
   if (typeof value !== 'number') {
-    throw expressionError('E_OPERAND_TYPES', { op: 'negate', found: describeKind(value) }, at);
+    throw expressionError('E_OPERAND_TYPES', { op: 'negate', actual: describeKind(value) }, at);
   }
   return checked('negate', -exact('negate', value, at), at);
 }
@@ -75,7 +75,7 @@ function checked(op: string, value: number, at: Span | undefined): number {
 function operandTypes(op: ArithmeticOp, left: Value, right: Value, at: Span | undefined): Error {
   return expressionError(
     'E_OPERAND_TYPES',
-    { op, found: `${describeKind(left)} and ${describeKind(right)}` },
+    { op, actual: `${describeKind(left)} and ${describeKind(right)}` },
     at,
   );
 }

@@ -128,22 +128,22 @@ export function dataPath(expr: Expr): DataPath | undefined {
 
 /** Every data path in a tree, the longest one of each chain. */
 export function dataPaths(expr: Expr): DataPath[] {
-  const found: DataPath[] = [];
-  collectPaths(expr, found);
-  return found;
+  const paths: DataPath[] = [];
+  collectPaths(expr, paths);
+  return paths;
 }
 
-function collectPaths(expr: Expr, found: DataPath[]): void {
+function collectPaths(expr: Expr, paths: DataPath[]): void {
   if (expr.kind === 'literal') return;
   if (expr.kind === 'dict') {
-    for (const entry of expr.entries) collectPaths('key' in entry ? entry.value : entry.spread, found);
+    for (const entry of expr.entries) collectPaths('key' in entry ? entry.value : entry.spread, paths);
     return;
   }
   const path = dataPath(expr);
-  if (path === undefined) for (const child of childrenOf(expr)) collectPaths(child.expr, found);
+  if (path === undefined) for (const child of childrenOf(expr)) collectPaths(child.expr, paths);
   else {
-    found.push(path);
-    for (const key of computedKeys(expr)) collectPaths(key, found);
+    paths.push(path);
+    for (const key of computedKeys(expr)) collectPaths(key, paths);
   }
 }
 
@@ -174,9 +174,9 @@ export interface Reference {
 
 /** All references of a tree in written order, those of names bound inside it included. */
 export function references(expr: Expr): Reference[] {
-  const found: Reference[] = [];
-  eachReference(expr, (ref, guarded) => found.push({ ref, guarded }));
-  return found;
+  const refs: Reference[] = [];
+  eachReference(expr, (ref, guarded) => refs.push({ ref, guarded }));
+  return refs;
 }
 
 /** Visits the references of a tree in written order, without a list of them. */
@@ -203,28 +203,28 @@ export function eachReference(
 
 /** The references of a tree to local names that nothing around them binds. */
 export function unboundLocals(expr: Expr): RefExpr[] {
-  const found: RefExpr[] = [];
-  collectUnbound(expr, NONE, found);
-  return found;
+  const unbound: RefExpr[] = [];
+  collectUnbound(expr, NONE, unbound);
+  return unbound;
 }
 
 const NONE: ReadonlySet<string> = new Set();
 
-function collectUnbound(expr: Expr, known: ReadonlySet<string>, found: RefExpr[]): void {
+function collectUnbound(expr: Expr, boundNames: ReadonlySet<string>, unbound: RefExpr[]): void {
   switch (expr.kind) {
     case 'literal':
       return;
     case 'ref':
-      if (expr.root === 'local' && !known.has(String(expr.path[0]))) found.push(expr);
+      if (expr.root === 'local' && !boundNames.has(String(expr.path[0]))) unbound.push(expr);
       return;
     default:
       if (expr.kind === 'dict') {
         for (const entry of expr.entries)
-          collectUnbound('key' in entry ? entry.value : entry.spread, known, found);
+          collectUnbound('key' in entry ? entry.value : entry.spread, boundNames, unbound);
         return;
       }
       for (const { expr: child, binds } of childrenOf(expr)) {
-        collectUnbound(child, binds === undefined ? known : new Set([...known, ...binds]), found);
+        collectUnbound(child, binds === undefined ? boundNames : new Set([...boundNames, ...binds]), unbound);
       }
   }
 }

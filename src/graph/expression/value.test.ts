@@ -11,7 +11,7 @@ const find = Unknown.value({
   text: (path) => (path.length === 0 ? '<find>' : `<${path.join('.')} of find>`),
 });
 
-const lost = Unknown.value({ sources: [], isLost: true });
+const lost = Unknown.value({ sources: [], isUnavailable: true });
 
 const steps: Readonly<Record<string, Json>> = { find, lost, known: { n: 2, list: [1, 2] } };
 
@@ -75,7 +75,7 @@ describe('a value that is not known', () => {
 
   test('is lost where a part of it is', () => {
     const value = given(dict({ both: text('js', found, ref('steps', 'lost')) }));
-    expect(unknownIn(value).map(({ isLost }) => isLost)).toEqual([true]);
+    expect(unknownIn(value).map(({ isUnavailable: isLost }) => isLost)).toEqual([true]);
   });
 
   test('has nothing of its own that could be taken for data', () => {

@@ -40,7 +40,7 @@ export function isTrue(value: Value, truth: Truth, at?: Span): boolean {
     case 'boolean':
       if (typeof value !== 'boolean') {
         if (isUnknown(value)) return true;
-        throw expressionError('E_NOT_A_BOOLEAN', { found: describeKind(value) }, at);
+        throw expressionError('E_NOT_A_BOOLEAN', { actual: describeKind(value) }, at);
       }
       return value;
     case 'truthy.py':
@@ -68,7 +68,7 @@ export function readProperty(value: Value, key: string | number, of: () => strin
       return Number.isInteger(index) && index >= 0 && index < value.length ? value[index] : undefined;
     }
   }
-  throw expressionError('E_NOT_AN_OBJECT', { key: String(key), of: of(), found: describeKind(value) }, at);
+  throw expressionError('E_NOT_AN_OBJECT', { key: String(key), of: of(), actual: describeKind(value) }, at);
 }
 
 /** Reads an item of a list by its index, or an own property of an object; nothing else has parts. */
@@ -83,7 +83,7 @@ export function readPart(value: Value, key: string | number): Value {
 
 /** The error of a function that was given a value of another kind. */
 export function argumentType(fn: string, takes: string, value: Value, at?: Span): Error {
-  return expressionError('E_ARGUMENT_TYPE', { fn, takes, found: describeKind(value) }, at);
+  return expressionError('E_ARGUMENT_TYPE', { fn, takes, actual: describeKind(value) }, at);
 }
 
 /** Charges for every item, entry and character of a value. @throws ExpressionError `E_BUDGET`, `E_DEPTH` */
@@ -116,7 +116,7 @@ export interface UnknownOptions {
   /** The placeholder for what is read from the value by a path. Default: that of a computed value. */
   readonly text?: (path: Path) => string;
   /** No call to come will give it. Whatever is computed from it is lost as well. Default: false. */
-  readonly isLost?: boolean;
+  readonly isUnavailable?: boolean;
 }
 
 /**
@@ -146,8 +146,8 @@ export class Unknown {
     return this.#options.sources;
   }
 
-  get isLost(): boolean {
-    return this.#options.isLost === true;
+  get isUnavailable(): boolean {
+    return this.#options.isUnavailable === true;
   }
 
   /** What is read from it by a key. */
@@ -178,7 +178,7 @@ export function unknownOf(...values: readonly unknown[]): Json | undefined {
   if (unknown.length === 0) return undefined;
   return Unknown.value({
     sources: [...new Set(unknown.flatMap(({ sources }) => sources))],
-    isLost: unknown.some(({ isLost }) => isLost),
+    isUnavailable: unknown.some(({ isUnavailable }) => isUnavailable),
   });
 }
 
@@ -187,7 +187,7 @@ export function unknownText(parts: readonly (string | Unknown)[]): Json {
   const unknown = parts.filter((part) => typeof part !== 'string');
   return Unknown.value({
     sources: [...new Set(unknown.flatMap(({ sources }) => sources))],
-    isLost: unknown.some(({ isLost }) => isLost),
+    isUnavailable: unknown.some(({ isUnavailable }) => isUnavailable),
     text: (path) =>
       path.length > 0
         ? describeComputed([...new Set(unknown.flatMap(({ sources }) => sources))])

@@ -8,12 +8,12 @@ import { SCOPE } from '../names.js';
 import type { SourceLocation } from '../source-location.js';
 import { graphParts } from './parts.js';
 
-let made: z.ZodType<Graph> | undefined;
+let cached: z.ZodType<Graph> | undefined;
 
 /** The schema of a whole graph, made on first use: most servers read no graph, and start without it. */
 function graphSchema(): z.ZodType<Graph> {
-  made ??= makeGraphSchema();
-  return made;
+  cached ??= makeGraphSchema();
+  return cached;
 }
 
 function makeGraphSchema(): z.ZodType<Graph> {
@@ -138,7 +138,7 @@ function flatten(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): Issue
   if (issue.code !== 'invalid_union' || issue.errors.length === 0)
     return [{ path, message: lowerFirst(issue.message) }];
   const alternatives = issue.errors.map((issues) => issues.flatMap((inner) => flatten(inner, path)));
-  const [best] = alternatives.sort((left, right) => reach(right) - reach(left) || left.length - right.length);
+  const [best] = alternatives.sort((one, right) => reach(right) - reach(one) || one.length - right.length);
   return best ?? [];
 }
 

@@ -17,11 +17,11 @@ import type { Span } from '../source-location.js';
 /** What the schemas of graphs and of their nodes are made of. */
 export type GraphParts = ReturnType<typeof makeParts>;
 
-let made: GraphParts | undefined;
+let parts: GraphParts | undefined;
 
 export function graphParts(): GraphParts {
-  made ??= makeParts();
-  return made;
+  parts ??= makeParts();
+  return parts;
 }
 
 function makeParts() {

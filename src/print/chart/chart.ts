@@ -69,7 +69,7 @@ const MAX_BOXES = 5_000;
 /** A workflow as boxes in boxes: bodies of branches, loops and `parallel`, and workflows, are inside their nodes. */
 export function chartOf(graph: Graph, tools: ReadonlyMap<string, ChartTool> = new Map()): Chart {
   const plan = planOf(graph);
-  const drawing: Drawing = { plan, tools, prefix: '', left: { boxes: MAX_BOXES } };
+  const drawing: Drawing = { plan, tools, prefix: '', budget: { boxes: MAX_BOXES } };
   return {
     name: graph.name,
     description: graph.description,
@@ -82,7 +82,7 @@ interface Drawing {
   readonly tools: ReadonlyMap<string, ChartTool>;
   /** Of keys. */
   readonly prefix: string;
-  readonly left: { boxes: number };
+  readonly budget: { boxes: number };
 }
 
 function workflowGroup(workflow: WorkflowPlan, drawing: Drawing): ChartGroup {
@@ -107,7 +107,7 @@ function workflowGroup(workflow: WorkflowPlan, drawing: Drawing): ChartGroup {
 }
 
 function scopeGroup({ nodes }: ScopePlan, drawing: Drawing): ChartGroup {
-  drawing.left.boxes -= nodes.length;
+  drawing.budget.boxes -= nodes.length;
   return {
     boxes: nodes.map((planned) => boxOf(planned, drawing)),
     arrows: nodes.flatMap((planned) => [...orderArrows(planned), ...selectArrows(planned)]),
@@ -134,7 +134,7 @@ function selectArrows(planned: PlannedNode): ChartArrow[] {
 function boxOf(planned: PlannedNode, drawing: Drawing): ChartBox {
   const { node } = planned;
   const sole = soleBody(node);
-  const given = sole && describeValue(sole.value, attemptOf(node));
+  const result = sole && describeValue(sole.value, attemptOf(node));
   const join = describeJoin(planned);
   const lines = [
     describeNode(node),
@@ -145,7 +145,7 @@ function boxOf(planned: PlannedNode, drawing: Drawing): ChartBox {
     ...(node.kind === 'compensate'
       ? node.steps.map((step) => `undoes: ${describeUndoing(step)}`)
       : compensationsOf(node).map((each) => `undone by: ${describeUndoing(each)}`)),
-    ...(given === undefined ? [] : [`gives ${given}`]),
+    ...(result === undefined ? [] : [`gives ${result}`]),
   ];
   return {
     key: `${drawing.prefix}${node.id}`,
@@ -162,7 +162,7 @@ function groupsOf(planned: PlannedNode, drawing: Drawing): readonly ChartGroup[]
   const { node, parts } = planned;
   if (node.kind === 'workflow') {
     const called = drawing.plan.tasks.get(node.workflow);
-    if (called === undefined || called.nodes.length > drawing.left.boxes) return [];
+    if (called === undefined || called.nodes.length > drawing.budget.boxes) return [];
     return [workflowGroup(called, { ...drawing, prefix: `${drawing.prefix}${node.id}/` })];
   }
   const isSole = soleBody(node) !== undefined;

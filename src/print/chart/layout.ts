@@ -243,11 +243,11 @@ function framed(
       return label === undefined ? [] : [{ x: label.x - width / 2, y: label.y - height / 2, width, height }];
     }),
   ];
-  const left = Math.floor(areas.reduce((least, { x }) => Math.min(least, x), Infinity));
+  const minX = Math.floor(areas.reduce((least, { x }) => Math.min(least, x), Infinity));
   const top = Math.floor(areas.reduce((least, { y }) => Math.min(least, y), Infinity));
-  const moved = ({ x, y }: Point): Point => ({ x: x - left, y: y - top });
+  const moved = ({ x, y }: Point): Point => ({ x: x - minX, y: y - top });
   return {
-    width: Math.ceil(areas.reduce((most, { x, width }) => Math.max(most, x + width), 0)) - left,
+    width: Math.ceil(areas.reduce((most, { x, width }) => Math.max(most, x + width), 0)) - minX,
     height: Math.ceil(areas.reduce((most, { y, height }) => Math.max(most, y + height), 0)) - top,
     boxes: frames.map(moved),
     arrows: paths.map(({ points, label }) => ({

@@ -134,20 +134,20 @@ function shownState(state: ShownNodeState): PageState {
   const { status, counts, attempts, startedAt, endedAt, reason, failure } = state;
   const entries = Object.entries(counts);
   const items = entries.reduce((sum, [, count = 0]) => sum + count, 0);
-  const taken = startedAt === undefined || endedAt === undefined ? [] : [duration(endedAt - startedAt)];
+  const elapsed = startedAt === undefined || endedAt === undefined ? [] : [duration(endedAt - startedAt)];
   const several = entries.map(([name, count]) => `${count} ${name}`).join(', ');
   const shown = items === 1 ? status : several;
   const tries = items === 1 && attempts > 1 ? [`${attempts} attempts`] : [];
   const time = (ms: number): string => new Date(ms).toISOString();
   return {
     status,
-    text: [shown, ...tries, ...taken].join(' · '),
+    text: [shown, ...tries, ...elapsed].join(' · '),
     details: [
       ['status', reason === undefined ? shown : `${shown}: ${reason}`],
       ...(attempts === 0 ? [] : [['attempts', String(attempts)] as const]),
       ...(startedAt === undefined ? [] : [['started', time(startedAt)] as const]),
       ...(endedAt === undefined ? [] : [['ended', time(endedAt)] as const]),
-      ...taken.map((text) => ['took', text] as const),
+      ...elapsed.map((text) => ['took', text] as const),
       ...(failure === undefined ? [] : [['failure', `${failure.code}: ${failure.message}`] as const]),
     ],
   };

@@ -192,7 +192,7 @@ function printBox(sized: SizedBox, at: Point, printing: Printing): string[] {
     x += group.width + GROUP_GAP;
     return printed;
   });
-  const left = at.x + PADDING + 4;
+  const textX = at.x + PADDING + 4;
   const isRound = ROUND.has(box.shape);
   const bar = isRound ? PADDING : PADDING / 2;
   const titleY = at.y + PADDING + 12;
@@ -202,9 +202,9 @@ function printBox(sized: SizedBox, at: Point, printing: Printing): string[] {
     `<g class="box k-${box.shape}${states}${groups.length > 0 ? ' around' : ''}" data-key="${escapeXml(box.key)}"${handled}${label}>`,
     `<rect class="body" x="${at.x}" y="${at.y}" width="${width}" height="${height}" rx="${isRound ? 14 : 6}"/>`,
     `<rect class="bar" x="${at.x + (isRound ? 6 : 0)}" y="${at.y + bar}" width="4" height="${Math.max(8, height - 2 * bar)}" rx="2"/>`,
-    ...printLines(title, 'title', TITLE_HEIGHT, { x: left, y: titleY }),
-    ...printLines(lines, 'line', LINE_HEIGHT, { x: left, y: linesY }),
-    ...printLines(stateLines, 'state', LINE_HEIGHT, { x: left, y: stateY }),
+    ...printLines(title, 'title', TITLE_HEIGHT, { x: textX, y: titleY }),
+    ...printLines(lines, 'line', LINE_HEIGHT, { x: textX, y: linesY }),
+    ...printLines(stateLines, 'state', LINE_HEIGHT, { x: textX, y: stateY }),
     '</g>',
     ...content,
   ];

@@ -209,7 +209,7 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
 
 /** Keeps what references to the failure of a node read. */
 function keepError(node: NodeRecord, { failure, reached }: Failed): void {
-  if (!node.planned.isErrorRead) return;
+  if (!node.planned.readsError) return;
   node.set('failure', failure);
   node.set('reached', reached);
 }

@@ -32,11 +32,11 @@ import { containerOf, type RunState } from './state.js';
 import { type NodeOverrides, readerOf, type Transition } from './transition.js';
 
 /** A value that no later call provides. */
-export const LOST: Json = Unknown.value({ sources: [], isLost: true });
+export const LOST: Json = Unknown.value({ sources: [], isUnavailable: true });
 
 /** Whether a value contains one that no later call provides. */
 export function containsLost(value: Value): boolean {
-  return unknownIn(value).some((unknown) => unknown.isLost);
+  return unknownIn(value).some((unknown) => unknown.isUnavailable);
 }
 
 /** How a node of a stopped run settled; undefined of one that is still to be called. */
@@ -351,7 +351,7 @@ export class Rehearsal implements NodeOverrides {
     const { parts: started = [], values = new Map<number, Json>(), items } = stoppedState ?? {};
     const evaluated = items === undefined ? readerOf(transition, node).value(model.items) : undefined;
     const value = evaluated === undefined ? (items as Json[]) : evaluated.ok ? evaluated.value : undefined;
-    if (isUnknown(value) && value.isLost) {
+    if (isUnknown(value) && value.isUnavailable) {
       this.#lose(transition, node);
       return;
     }

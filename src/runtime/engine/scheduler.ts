@@ -232,7 +232,7 @@ function saveRemainingWork(transition: Transition): void {
   );
   const isReady = !state.queue.isEmpty && hasFreeSlot(transition);
   if (state.run.status === 'running' && (ready.size > 0 || completions.length > 0 || isReady)) {
-    transition.changeRun().remainingWork = { at, budget: budget.left, ready: ready.keys(), completions };
+    transition.changeRun().remainingWork = { at, budget: budget.remaining, ready: ready.keys(), completions };
   }
 }
 

@@ -76,7 +76,7 @@ export class Transition {
 
   beginEvent(at: number, notStarted: readonly string[] = []): void {
     this.at = at;
-    if (this.budget.left !== ADVANCE_BUDGET) this.budget = new Budget(ADVANCE_BUDGET);
+    if (this.budget.remaining !== ADVANCE_BUDGET) this.budget = new Budget(ADVANCE_BUDGET);
     this.notStarted = notStarted.length === 0 ? NOTHING : new Set(notStarted);
   }
 

@@ -3,7 +3,7 @@ import type { Graph } from '../../graph/model.js';
 import type { LiveRun } from './run/live-run.js';
 import { isLocal, isSameHead, type LoadedRun, type RunHead, type RunJournal } from './store/journal.js';
 
-/** A run of this process whose lease is kept. */
+/** A run of this process. */
 interface LeasedRun {
   readonly id: string;
   /** Missing when it is over. */
@@ -23,7 +23,7 @@ export type LeaseEvent =
   | { readonly kind: 'current' };
 
 /**
- * Keeps a run in step with the other processes of its journal. One process acts: it goes on with the run, and expects its
+ * Keeps a run in step with the other processes of its journal. One process acts: it executes the run, and expects its
  * entries to be the next ones. The others follow, and show the run as it was last written.
  */
 export class RunLease {
@@ -57,7 +57,7 @@ export class RunLease {
     return this.#isActing;
   }
 
-  /** Whether the run is shown as this process last knew it: nothing is being loaded. */
+  /** Whether the run is shown as this process last knew it: no load is in flight. */
   get isCurrent(): boolean {
     return this.#changes === 0;
   }
@@ -84,7 +84,7 @@ export class RunLease {
   }
 
   /** An item was sent to the run: this process takes it, unless another one holds the run. */
-  async takeSent(): Promise<void> {
+  async receiveItem(): Promise<void> {
     // A process that acts may have lost the run in the meantime.
     if (this.#isActing) await this.refresh();
     if (!this.#isActing) await this.act();
@@ -103,7 +103,7 @@ export class RunLease {
       this.#unfollow?.();
       this.#unfollow = undefined;
     } else {
-      // Where that fails, the next change tells.
+      // After a failure, the next change loads the run.
       this.#unfollow ??= this.#journal.leases.follow(
         id,
         this.#head,
@@ -112,14 +112,14 @@ export class RunLease {
     }
   }
 
-  async #refresh(isLost = false): Promise<boolean> {
+  async #refresh(isStale = false): Promise<boolean> {
     const { id } = this.#run;
     const head = await this.#journal.leases.head(id);
     if (head === undefined) return false;
     const isShown = (): boolean => {
       const { live } = this.#run;
       if (live === undefined) return true;
-      return this.#isActing ? !live.isSafe || live.seq >= head.seq : !isLost && isSameHead(this.#head, head);
+      return this.#isActing ? !live.isSafe || live.seq >= head.seq : !isStale && isSameHead(this.#head, head);
     };
     if (isShown()) return true;
     const loaded = await this.#journal.load(id);

@@ -17,7 +17,7 @@ export interface LoggedEnd {
   readonly durationMs: number;
 }
 
-/** Logs that a run goes on in this process. */
+/** Logs that a run starts or continues in this process. */
 export function logStart(log: Log, { ref, workflow }: LoggedRun, isResumed = false): void {
   log(`run ${ref} of workflow \`${workflow}\` ${isResumed ? 'goes on after a restart' : 'started'}`, {
     event: isResumed ? 'run.resumed' : 'run.started',

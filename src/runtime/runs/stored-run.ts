@@ -9,9 +9,9 @@ import { RunMask } from '../secrets/run-mask.js';
 import { maskedThrown, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import { type Peer, runRef } from '../tools/port.js';
+import type { PendingAction, RunAnswer, Submission } from './actions/action.js';
 import type { ActionHistory } from './actions/action-history.js';
 import type { Decision } from './actions/answers.js';
-import type { PendingAction } from './actions/elicitation.js';
 import { RunQuestions } from './actions/run-questions.js';
 import { RunRecord } from './actions/run-record.js';
 import type { SharedContext } from './run/calls-in-flight.js';
@@ -35,16 +35,14 @@ import {
   type BegunRun,
   type Cancellation,
   type ResumedRun,
-  type RunAnswer,
   type RunGroup,
   type RunSummary,
-  recorded,
   type ShownArguments,
-  type Submission,
   shownArguments,
   summaryOf,
   type Waiter,
 } from './run-store.js';
+import { recorded } from './store/host-rows.js';
 import {
   isLocal,
   JournalConflictError,
@@ -67,14 +65,14 @@ export interface StoreParts extends RunHost {
   readonly missingTools?: (graph: Graph) => readonly string[];
   /** Why a value cannot be what a call of a tool returned. Default: it can. */
   readonly resultFailure?: (tool: string, value: Json) => Failure | undefined;
-  /** Receives what clients must not see. */
+  /** Log of internal errors; clients never receive it. */
   readonly log: Log;
   /** Receives a run when it waits for an answer without a request, and when that ends. */
   readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
   readonly onEnd: (run: StoredRun) => void;
 }
 
-/** How a run ended: all that is kept of it. */
+/** What is kept of a run that ended. */
 interface Ended {
   readonly at: number;
   readonly startedAt: number;
@@ -86,7 +84,7 @@ interface Ended {
 
 /**
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
- * action and answering it nothing can come in between, so that of two answers one is consumed.
+ * action and answering it, no other answer is handled: exactly one of two concurrent answers is accepted.
  */
 export class StoredRun implements RequestedRun, SharedContext {
   readonly id: string;
@@ -97,10 +95,10 @@ export class StoredRun implements RequestedRun, SharedContext {
   graph: Graph;
   mask: RunMask;
   requestId: string;
-  /** Made for the first request and dropped after the last: many runs wait at once. */
+  /** Missing while no request waits: many runs wait at once. */
   #waiting: WaitingRequests | undefined;
   readonly #parts: StoreParts;
-  /** What callers have sent; made when they do. */
+  /** Items that callers have sent. Missing while there are none. */
   #requests: RunInbox | undefined;
   /** Of the request that started the run. */
   #auth: AuthInfo | undefined;
@@ -115,7 +113,7 @@ export class StoredRun implements RequestedRun, SharedContext {
   /** A journal of several processes failed, and keeps it as it was last written: it is loaded from there again. */
   isAbandoned = false;
 
-  /** @param run one to begin, with the request that does so, or one to go on with. */
+  /** @param run a run to start, with its request, or a run to continue. */
   constructor(run: BegunRun | ResumedRun, group: RunGroup, parts: StoreParts) {
     const { graph } = run;
     const { secretInputs } = parts;
@@ -129,7 +127,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     if ('loaded' in run) {
       this.id = run.loaded.run;
       this.#auth = run.auth;
-      // No request moves it on: calls get its name in logs.
+      // No request started it in this process: calls are logged with its name.
       this.requestId = this.#ref;
       this.#record = new RunRecord(parts.clock);
       this.mask = this.#load(run.loaded);
@@ -185,7 +183,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     return this.#envelopeOf(this.#live);
   }
 
-  /** The envelope as soon as everything it tells is safe. */
+  /** The envelope as soon as all that it shows is safe. */
   get safeEnvelope(): Promise<Envelope> {
     return new Promise((resolve) => this.whenSafe(() => resolve(this.envelope)));
   }
@@ -218,7 +216,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     return this.#ended?.shown ?? shownArguments(this.#live?.state.input ?? {}, this.mask);
   }
 
-  /** Sets the run going, for the request that began it. Rejects where its start could not be written. */
+  /** Starts the run, for its first request. Rejects if the start could not be written. */
   async begin(waiter: Waiter): Promise<Envelope> {
     const waitingRequest = new WaitingRequest(this, waiter);
     logStart(this.#parts.log, this.#logged);
@@ -237,7 +235,7 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   // What follows is for other processes that have the journal.
 
-  /** Whether this process goes on with it, and another one does not. */
+  /** Whether this process executes the run, and no other one does. */
   get isActing(): boolean {
     return this.#lease.isActing;
   }
@@ -247,7 +245,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     return this.#lease.refresh();
   }
 
-  /** Goes on with it here, unless another process does. */
+  /** Continues the run in this process, unless another one executes it. */
   async takeUp(): Promise<void> {
     if (await this.refresh()) await this.#lease.act();
   }
@@ -256,7 +254,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     return this.#waiting?.isEmpty === false || this.#requests?.isEmpty === false;
   }
 
-  /** Whether this process has nothing to do for it before a time: then it can be loaded again when it is asked for. */
+  /** Whether this process has no work for the run before a time: the run can be released, and loaded on demand. */
   isUnused(until: number): boolean {
     if (!this.#lease.isCurrent || this.isAwaited) return false;
     const live = this.#live;
@@ -301,7 +299,7 @@ export class StoredRun implements RequestedRun, SharedContext {
   }
 
   sent(): void {
-    this.#lease.takeSent().catch((fault) => this.logFault(fault));
+    this.#lease.receiveItem().catch((fault) => this.logFault(fault));
   }
 
   /** Applies what a lost run has not applied, here or in the process that holds it. */
@@ -339,15 +337,15 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   /** Answers an action, or says why not. A repeated answer gets the stored response. */
   submit(caller: Owner, submission: Submission, waiter: Waiter): Promise<RunAnswer> {
-    return this.#sent.answer(caller, submission, waiter);
+    return this.#inbox.answer(caller, submission, waiter);
   }
 
   /** Cancels the run. Cancelling a cancelled run has no effect. */
   cancel(caller: Owner, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
-    return this.#sent.cancel(caller, how, waiter);
+    return this.#inbox.cancel(caller, how, waiter);
   }
 
-  get #sent(): RunInbox {
+  get #inbox(): RunInbox {
     this.#requests ??= new RunInbox(this, this.#parts.journal);
     return this.#requests;
   }
@@ -358,7 +356,7 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   /** The same for a caller that a question names and that is not the owner: it does not wait for the run. */
   submitNamed(caller: Owner, submission: Submission): Promise<RunAnswer> {
-    return this.#sent.answer(caller, submission);
+    return this.#inbox.answer(caller, submission);
   }
 
   /** Whether the caller reaches the run as its owner. */
@@ -375,7 +373,7 @@ export class StoredRun implements RequestedRun, SharedContext {
   #cancelHere(reason: string, how: CancelOptions): void {
     const sendOn = (): void => {
       if (how.code === undefined)
-        this.#sent.cancel(this.principal, { reason }).catch((fault) => this.logFault(fault));
+        this.#inbox.cancel(this.principal, { reason }).catch((fault) => this.logFault(fault));
     };
     this.#actOn((live) => live.cancel(reason, how), sendOn);
   }
@@ -394,13 +392,13 @@ export class StoredRun implements RequestedRun, SharedContext {
     this.abort(`no caller answered it or asked for it for ${ms} ms`, { code: 'E_IDLE' });
   }
 
-  /** The process ends: a later one goes on with the run. Requests that wait are answered. */
+  /** The process ends: a later one continues the run. Requests that wait are answered. */
   leave(): void {
     this.#live?.leave();
     this.#waiting?.changed();
   }
 
-  /** Resolves when the run is over, or goes on with an answer or a time only. */
+  /** Resolves when the run is over, or continues with an answer or at a time only. */
   atRest(): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
@@ -427,7 +425,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     const decide = (): Decision => this.questions.decideAsked(pending, given);
     const sendOn = (): void => {
       const submission = { actionId: pending.id, ...submissionOf(given) };
-      this.#sent.answer(this.principal, submission).catch((fault) => this.logFault(fault));
+      this.#inbox.answer(this.principal, submission).catch((fault) => this.logFault(fault));
     };
     this.#actOn((live) => live.deliver(new AnswerDelivery(this, decide, { answered })), sendOn);
   }
@@ -443,7 +441,7 @@ export class StoredRun implements RequestedRun, SharedContext {
         this.#changed();
         break;
       case 'inbox':
-        for (const item of event.added) this.#live?.deliver(this.#sent.receive(item));
+        for (const item of event.added) this.#live?.deliver(this.#inbox.receive(item));
         if (this.#requests?.misses(event.items) === true) this.sent();
         break;
       case 'lost':
@@ -500,7 +498,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     this.#waiting?.changed();
   }
 
-  /** The journal has it as it was last written: this process or another one goes on with it from there. */
+  /** The journal failed, and has the run as it was last written: any process continues it from there. */
   #abandon(live: LiveRun, fault: unknown): void {
     this.isAbandoned = true;
     this.#parts.journal.leases.abandon(this.id).catch((error: unknown) => this.logFault(error));
@@ -515,7 +513,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     this.#waiting?.changed();
   }
 
-  /** Keeps how it ended, and lets go of everything else. */
+  /** Keeps how the run ended, and releases all else. */
   #end(envelope: Envelope, more: Pick<Ended, 'startFault'> = {}): void {
     this.#ended = {
       at: this.#record.endAt ?? this.clock.now(),

@@ -2,22 +2,25 @@ import { unreachable } from '../../graph/json.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import type { Peer } from '../tools/port.js';
+import type { PendingAction, Submission } from './actions/action.js';
 import type { AnsweredRun } from './actions/answers.js';
-import { Elicitation, type PendingAction } from './actions/elicitation.js';
+import { Elicitation } from './actions/elicitation.js';
 import type { RunQuestions } from './actions/run-questions.js';
 import { ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope } from './run/envelope.js';
 import type { LiveRun } from './run/live-run.js';
 import type { Cancellation } from './run/run-in-process.js';
-import type { Submission, Waiter } from './run-store.js';
+import type { Waiter } from './run-store.js';
 
 /** A run as requests see it: those that wait for it, and what is sent to it. */
 export interface RequestedRun extends AnsweredRun {
+  /** Missing when the run is over. */
+  readonly live: LiveRun | undefined;
   readonly envelope: Envelope;
   readonly waiting: WaitingRequests;
   readonly questions: RunQuestions;
-  /** Whether it was cancelled so that what it did is undone. */
+  /** Whether it was cancelled with compensation. */
   readonly isUndone: boolean;
   /** Of the latest request that waited for the run. */
   requestId: string;
@@ -35,10 +38,9 @@ export interface RequestedRun extends AnsweredRun {
 }
 
 /**
- * A request that waits for a run, from its construction on. It is answered when the run is over, when nothing of it goes
- * on without an answer that cannot be had from the user here and now, when only a time can move it on that comes too
- * late for this request, or when the request reaches its own time limit. If the caller disconnects, the run is cancelled
- * or goes on, as the waiter says.
+ * A request that waits for a run, from its construction on. It is answered when the run is over, when the run waits for an
+ * answer that the user cannot give now, when the run waits for a time after the limit of the request, or at that limit. If
+ * the caller disconnects, the run is cancelled or continues, as the waiter says.
  */
 export class WaitingRequest {
   /** How the run is when the request is answered. */
@@ -88,7 +90,7 @@ export class WaitingRequest {
     else this.#look();
   }
 
-  /** Stops waiting: the run goes on without the request. */
+  /** Stops waiting: the run continues without the request. */
   leave(): void {
     this.#isOver = true;
     this.#stopTimer();
@@ -135,7 +137,7 @@ export class WaitingRequest {
   }
 }
 
-/** Whether there is nothing to wait for that would come in time. */
+/** Whether the run does not continue before the limit of a request. */
 function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
   switch (liveStatus) {
     case 'over':
@@ -172,7 +174,7 @@ export class WaitingRequests {
     this.#run = run;
   }
 
-  /** Whether it holds nothing: another one does as well. */
+  /** Whether it has no state: a new object would be equal. */
   get isEmpty(): boolean {
     return this.#watching.length === 0 && this.#claimed === undefined;
   }

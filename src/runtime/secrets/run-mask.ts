@@ -77,7 +77,7 @@ export class RunMask implements Masking {
       ...argumentTexts.filter(([name]) => this.hasName(name)).map(([, text]) => text),
       ...valuesOf(input, names),
       ...declared.inputs.flatMap((secret) => (secret.default === undefined ? [] : [secret.default])),
-      ...[...declared.given].flatMap((expr) =>
+      ...[...declared.arguments].flatMap((expr) =>
         expr.kind === 'literal' && expr.value !== undefined ? [expr.value] : [],
       ),
     ])
@@ -139,7 +139,7 @@ export class RunMask implements Masking {
    * from one. A list, an object and a text may hold other things beside it, and are masked part by part.
    */
   isSecret(expr: Expr, at?: ScopeInstance): boolean {
-    if (this.#declared.given.has(expr)) return true;
+    if (this.#declared.arguments.has(expr)) return true;
     if (expr.kind === 'list' || expr.kind === 'dict' || expr.kind === 'text') return false;
     return this.#isDerived(expr, at);
   }

@@ -90,7 +90,10 @@ export function normalizeResult(
     const text = message(textOf(callResult.content));
     return {
       ok: false,
-      failure: { code: 'E_TOOL_ERROR', message: text === '' ? toolTexts.toolErrorWithoutText() : text },
+      failure: {
+        code: 'E_TOOL_ERROR',
+        message: text === '' ? 'the tool reported an error without a message' : text,
+      },
       callResult,
     };
   }
@@ -110,7 +113,9 @@ export function keptJson(raw: unknown, limit: number = RESULT_LIMIT_BYTES): Kept
   }
   if (isWithin(json.value, limit)) return json;
   const size = jsonSize(json.value, limit);
-  const text = message(toolTexts.resultTooLarge(size, limit));
+  const text = message(
+    `the result is too large: its JSON text has at least ${size} bytes, and ${limit} are allowed`,
+  );
   return { ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message: text, details: { size, limit } } };
 }
 

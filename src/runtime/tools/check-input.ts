@@ -2,11 +2,11 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { SchemaCompiler, ValueFault } from '../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
-import { oneLine } from '../../graph/printable-text.js';
+import { clip, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
 import { type DEPTH_LIMIT, findProtoKey, pointerOf, type SIZE_LIMIT, toJson } from './to-json.js';
-import { message, toolTexts } from './tool-texts.js';
+import { inObject, message, quoted, subject, toolTexts } from './tool-texts.js';
 
 export type CheckedInput =
   /** What `execute` is given: a copy of its own, with the defaults and transforms of the tool's schema. */
@@ -67,7 +67,10 @@ export function receivedJson(input: unknown): ReceivedJson {
   }
   const proto = findProtoKey(copy.value);
   if (proto === undefined) return copy;
-  return { ok: false, problem: { pointer: proto, message: toolTexts.forbiddenKey(proto) } };
+  return {
+    ok: false,
+    problem: { pointer: proto, message: `unknown argument \`__proto__\`${inObject(proto)}` },
+  };
 }
 
 /**
@@ -184,7 +187,9 @@ function repairOf(
   const isRight = !schemas
     .check(schema, repaired)
     .some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`));
-  return isRight && !secret.includes(path[0] ?? '') ? [toolTexts.sendInstead(right, wrong)] : [];
+  return isRight && !secret.includes(path[0] ?? '')
+    ? [`send ${clip(jsonText(right))}, not ${clip(jsonText(wrong))}`]
+    : [];
 }
 
 /** The same in the type it was probably meant in: `5` for `"5"`, `"5"` for `5`. */
@@ -250,7 +255,7 @@ export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): Proble
     issues.map(({ message, path = [] }) => {
       const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
       const pointer = pointerOf(keys);
-      return { pointer, message: toolTexts.issue(pointer, message) };
+      return { pointer, message: pointer === '' ? message : `${quoted(pointer)}: ${message}` };
     }),
   );
 }
@@ -262,7 +267,7 @@ function schemaProblem(error: ValueFault, schema: JsonSchema): Problem {
     case 'required':
     case 'dependentRequired': {
       const missing = String(params.missingProperty);
-      return { pointer, message: toolTexts.missingRequired(missing, pointer), missing };
+      return { pointer, message: `missing required ${quoted(missing)}${inObject(pointer)}`, missing };
     }
     case 'additionalProperties':
     case 'unevaluatedProperties': {
@@ -279,7 +284,10 @@ function schemaProblem(error: ValueFault, schema: JsonSchema): Problem {
     case 'format':
       return { pointer, message: toolTexts.wrongFormat(pointer, String(params.format)) };
     case 'pattern':
-      return { pointer, message: toolTexts.wrongPattern(pointer, String(params.pattern)) };
+      return {
+        pointer,
+        message: `${subject(pointer)} must match pattern "${oneLine(String(params.pattern), 80)}"`,
+      };
     default:
       return {
         pointer,
@@ -310,7 +318,10 @@ function unionProblem(union: ValueFault, errors: readonly ValueFault[]): Problem
       : undefined;
   return {
     pointer,
-    message: what === undefined ? toolTexts.noAlternative(pointer) : toolTexts.mustBe(pointer, what),
+    message:
+      what === undefined
+        ? `${subject(pointer)} has none of the allowed forms`
+        : toolTexts.mustBe(pointer, what),
   };
 }
 

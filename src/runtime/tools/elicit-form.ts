@@ -3,7 +3,7 @@ import type { ElicitAnswer, Form, FormField } from '../../decorators/client.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../graph/json.js';
 import type { RunTimeCode } from '../../graph/run-time-codes.js';
 import type { Elicit } from './port.js';
-import { message, toolTexts } from './tool-texts.js';
+import { message, quoted, toolTexts } from './tool-texts.js';
 
 /** A Standard Schema that describes itself as JSON Schema, as zod's do. */
 interface DescribedSchema extends StandardSchemaV1 {
@@ -45,7 +45,11 @@ export function clientError(code: RunTimeCode, text: string): Error {
 
 function describedForm(schema: DescribedSchema): unknown {
   const { jsonSchema } = schema['~standard'];
-  if (jsonSchema === undefined) throw clientError('E_ELICIT_FORM', toolTexts.undescribedForm());
+  if (jsonSchema === undefined)
+    throw clientError(
+      'E_ELICIT_FORM',
+      'the schema of the form does not describe itself as JSON Schema: use zod 4.2 or later, or a JSON Schema',
+    );
   const {
     $schema: _dialect,
     additionalProperties: _additional,
@@ -58,9 +62,16 @@ function describedForm(schema: DescribedSchema): unknown {
 
 function checkedForm(form: unknown): JsonObject {
   if (!isJsonObject(form) || !isJsonObject(form.properties))
-    throw clientError('E_ELICIT_FORM', toolTexts.notForm());
+    throw clientError(
+      'E_ELICIT_FORM',
+      'a form is { properties: { name: field, … } }, or a Standard Schema of an object',
+    );
   for (const [name, field] of Object.entries(form.properties)) {
-    if (!isField(field)) throw clientError('E_ELICIT_FORM', toolTexts.notField(name));
+    if (!isField(field))
+      throw clientError(
+        'E_ELICIT_FORM',
+        `field ${quoted(name)} of the form is not a text, number, boolean or list of choices: clients show flat forms`,
+      );
   }
   return { ...form, type: 'object' };
 }

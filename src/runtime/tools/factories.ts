@@ -8,7 +8,7 @@ import {
   type UntypedFactory,
 } from './instances.js';
 import type { AnyClass, Registry } from './registry.js';
-import { toolTexts } from './tool-texts.js';
+import { inBrackets, quoted, toolTexts } from './tool-texts.js';
 
 type ClassEntries = Readonly<Record<string, { readonly class: AnyClass }>>;
 
@@ -92,7 +92,7 @@ export class FactoriesError extends Error {
   override readonly name = 'FactoriesError';
 
   constructor(readonly problems: readonly string[]) {
-    super(toolTexts.factoriesRefused(problems));
+    super(`the server cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
   }
 }
 
@@ -104,13 +104,21 @@ export function factoryProblems(registry: Registry, factories: UntypedFactories)
   const problems = [
     ...classProblems({ kind: 'tool', method: 'execute', hasCreate: hasCreate }, registry.tools, tools),
     ...classProblems({ kind: 'prompt', method: 'render', hasCreate: hasCreate }, prompts, promptClasses),
-    ...(INSTANCE_SCOPES.includes(instances) ? [] : [toolTexts.badScope(INSTANCE_SCOPES, instances)]),
-    ...(hasCreate && typeof create !== 'function' ? [toolTexts.badCreate(typeof create)] : []),
+    ...(INSTANCE_SCOPES.includes(instances)
+      ? []
+      : [`instances must be '${INSTANCE_SCOPES.join("', '")}', not ${JSON.stringify(instances)}`]),
+    ...(hasCreate && typeof create !== 'function'
+      ? [
+          `create must be a function that makes an instance of a class, and is a value of type ${typeof create}`,
+        ]
+      : []),
   ];
   for (const [name, entry] of Object.entries(registry.resources)) {
     if (entry.text !== undefined || entry.file !== undefined || Object.hasOwn(resources, name)) continue;
     if (!hasMethod(entry.class.prototype, 'read'))
-      problems.push(toolTexts.resourceWithoutContent(name, entry.class.name));
+      problems.push(
+        `resource ${quoted(name)}: it has neither embedded text, nor a file, nor a read() method on ${entry.class.name}`,
+      );
     else if (entry.class.length > 0 && !hasCreate)
       problems.push(toolTexts.factoryMissing('resource', name, entry.class.name));
   }
@@ -138,12 +146,17 @@ function classProblems(
   return Object.entries(entries).flatMap(([name, { class: cls }]) => {
     if (Object.hasOwn(factories, name)) return [];
     if (cls.length > 0 && !hasCreate) return [toolTexts.factoryMissing(kind, name, cls.name)];
-    return hasMethod(cls.prototype, method) ? [] : [toolTexts.classWithout(kind, name, cls.name, method)];
+    return hasMethod(cls.prototype, method)
+      ? []
+      : [`${kind} ${quoted(name)}: ${cls.name} has no ${method}() method`];
   });
 }
 
 function unknown(kind: string, factories: object, entries: ClassEntries): string[] {
   return Object.keys(factories)
     .filter((name) => !Object.hasOwn(entries, name))
-    .map((name) => toolTexts.factoryUnknown(kind, name, nearestName(name, Object.keys(entries))));
+    .map(
+      (name) =>
+        `a factory is given for ${kind} ${quoted(name)}, which the registry does not have${inBrackets(nearestName(name, Object.keys(entries)))}`,
+    );
 }

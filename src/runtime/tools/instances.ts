@@ -5,7 +5,7 @@ import { thrownText } from './exceptions.js';
 import type { CallContext } from './port.js';
 import type { AnyClass } from './registry.js';
 import { requestContextOf } from './tool-context.js';
-import { message, toolTexts } from './tool-texts.js';
+import { message, quoted, toolTexts } from './tool-texts.js';
 
 /** How long an instance of a class is used. */
 export type InstanceScope = (typeof INSTANCE_SCOPES)[number];
@@ -162,7 +162,9 @@ export class Instances<N extends string> {
 
   #checked(name: string, instance: unknown): Creation<N> {
     if (hasMethod(instance, this.method)) return { ok: true, instance };
-    const text = message(toolTexts.factoryUseless(this.kind, name, this.method));
+    const text = message(
+      `the factory of ${this.kind} ${quoted(name)} returned an object without ${this.method}()`,
+    );
     return { ok: false, failure: { code: FACTORY_CODES[this.kind], message: text } };
   }
 }

@@ -7,7 +7,7 @@ import { maskedThrown, thrownFailure } from './exceptions.js';
 import { type Log, subjectOf } from './log.js';
 import type { CallContext, CallOrigin, ToolOutcome } from './port.js';
 import { toJson } from './to-json.js';
-import { message, toolTexts } from './tool-texts.js';
+import { message, quoted } from './tool-texts.js';
 
 /** A tool call as middleware sees it, with who asked for it. */
 export type MiddlewareCall = CallOrigin & {
@@ -175,10 +175,13 @@ export class MiddlewareChain {
         try {
           await tell(failure === undefined ? undefined : structuredClone(failure));
         } catch (error) {
-          this.#log(toolTexts.middlewareEndThrew(name, subject, maskedThrown(error, mask)), {
-            event: 'middleware.threw',
-            middleware: name,
-          });
+          this.#log(
+            `middleware ${quoted(name)}: what it returned for ${subject} failed: ${maskedThrown(error, mask)}`,
+            {
+              event: 'middleware.threw',
+              middleware: name,
+            },
+          );
         }
       }
     };
@@ -211,12 +214,15 @@ export class MiddlewareChain {
       } catch (error) {
         const hook = outcome.ok ? 'onResponse' : 'onError';
         const shown = maskedThrown(error, mask);
-        this.#log(toolTexts.middlewareThrew(middleware.name, hook, call.tool, shown), {
-          event: 'middleware.threw',
-          middleware: middleware.name,
-          tool: call.tool,
-          ...subjectOf(call),
-        });
+        this.#log(
+          `middleware ${quoted(middleware.name)}: ${hook} of a call of ${quoted(call.tool)} failed: ${shown}`,
+          {
+            event: 'middleware.threw',
+            middleware: middleware.name,
+            tool: call.tool,
+            ...subjectOf(call),
+          },
+        );
       }
     }
     return outcome;
@@ -258,7 +264,7 @@ async function ask(
     if (answer === undefined) return { ok: true };
     const changed = isJsonObject(answer) ? toJson(answer.input) : undefined;
     if (changed?.ok === true && isJsonObject(changed.value)) return { ok: true, input: changed.value };
-    const text = toolTexts.middlewareAnswer(middleware.name);
+    const text = `middleware ${quoted(middleware.name)} must return nothing, or { input } with a JSON object`;
     return { ok: false, attempted: false, failure: { code: 'E_MIDDLEWARE', message: message(text) } };
   } catch (error) {
     onThrown(error);

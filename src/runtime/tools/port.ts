@@ -5,7 +5,7 @@ import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import type { CallMask } from '../secrets/call-mask.js';
 import type { CallResult } from './call-result.js';
-import { toolTexts } from './tool-texts.js';
+import { quoted } from './tool-texts.js';
 
 /**
  * How a host reaches tools and resources: the toolset implements it, hosts depend on it alone.
@@ -145,6 +145,6 @@ export function runRef(id: string): string {
 /** Who asked for a call, as a log names it. */
 export function callerOf(origin: CallOrigin | undefined): string {
   return origin?.source === 'workflow'
-    ? toolTexts.calledByStep(origin.workflow, origin.run, origin.node)
-    : toolTexts.calledByClient();
+    ? `run ${origin.run} of workflow ${quoted(origin.workflow)}, step ${quoted(origin.node)}`
+    : 'called by a client';
 }

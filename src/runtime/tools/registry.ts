@@ -14,7 +14,7 @@ import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Graph, Input } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';
 import type { UpstreamReference } from '../upstream/port.js';
-import { toolTexts } from './tool-texts.js';
+import { quoted } from './tool-texts.js';
 
 export { REGISTRY_VERSION, registryChecksum };
 
@@ -179,7 +179,9 @@ export class StaleRegistryError extends Error {
     readonly differences: readonly string[],
     configFile?: string,
   ) {
-    super(toolTexts.staleRegistry(differences, configFile, isPlugAndPlay() ? 'yarn' : 'npx'));
+    super(
+      `the generated registry is stale:\n${differences.map((line) => `  - ${line}`).join('\n')}\nRun \`${isPlugAndPlay() ? 'yarn' : 'npx'} stepwright codegen${configFile === undefined ? '' : ` --config ${configFile}`}\`.`,
+    );
   }
 }
 
@@ -192,11 +194,15 @@ export class StaleRegistryError extends Error {
 export function verifyRegistry(registry: Registry): void {
   // Nothing else can be read safely from a format this runtime does not know.
   if (registry.registryVersion !== REGISTRY_VERSION) {
-    throw new StaleRegistryError([toolTexts.staleVersion(registry.registryVersion, REGISTRY_VERSION)]);
+    throw new StaleRegistryError([
+      `it has registry version ${registry.registryVersion}, this runtime reads version ${REGISTRY_VERSION}`,
+    ]);
   }
   const differences: string[] = [];
   if (registryChecksum(registry, nativeSha256) !== registry.checksum)
-    differences.push(toolTexts.staleChecksum());
+    differences.push(
+      'its checksum does not match its content: it was edited by hand, or written only in part',
+    );
   for (const kind of ['tool', 'resource', 'workflow', 'prompt'] as const) {
     const entries: Readonly<Record<string, FingerprintedEntry>> = registry[`${kind}s`] ?? {};
     for (const [name, entry] of Object.entries(entries)) {
@@ -224,11 +230,15 @@ function entryDifference(kind: string, name: string, entry: FingerprintedEntry):
   try {
     const metadata = readMetadata(entry.class);
     if (metadata?.kind !== kind)
-      return toolTexts.undecoratedEntry(kind, name, entry.class.name, entry.package);
+      return entry.package === undefined
+        ? `${kind} ${quoted(name)}: ${entry.class.name} no longer has its decorator`
+        : `${kind} ${quoted(name)}: the installed package ${quoted(entry.package)} is not the one that codegen read: ${entry.class.name} has no such decorator`;
     if (fingerprint(fromMetadata(metadata), nativeSha256) === entry.fingerprint) return undefined;
   } catch (error) {
     // A resource class that lost its `uri`.
     if (!(error instanceof TypeError)) throw error;
   }
-  return toolTexts.staleEntry(kind, name, entry.class.name, entry.package);
+  return entry.package === undefined
+    ? `${kind} ${quoted(name)}: the decorators of ${entry.class.name} changed after codegen ran`
+    : `${kind} ${quoted(name)}: the installed package ${quoted(entry.package)} is not the one that codegen read: the decorators of ${entry.class.name} differ`;
 }

@@ -6,7 +6,7 @@ import { thrownText } from './exceptions.js';
 import type { ResourceOutcome } from './port.js';
 import type { ResourceEntry } from './registry.js';
 import { jsonSize } from './to-json.js';
-import { message, toolTexts } from './tool-texts.js';
+import { message, quoted, toolTexts } from './tool-texts.js';
 
 /** What a read content is made with. */
 interface Head {
@@ -36,12 +36,19 @@ export async function readContent(
   const head = { uri, mimeType };
   if (!Array.isArray(content)) {
     const value = contentOf(content, head);
-    return typeof value === 'string' ? unreadable(toolTexts.resourceUnusable(value)) : fitting({ value });
+    return typeof value === 'string'
+      ? unreadable(
+          `read() gave ${value}: it may return text, bytes (Uint8Array), { text }, { blob } or a list of these`,
+        )
+      : fitting({ value });
   }
   const contents: JsonObject[] = [];
   for (const [index, item] of content.entries()) {
     const part = itemOf(item, head);
-    if (typeof part === 'string') return unreadable(toolTexts.resourceItemUnusable(index, part));
+    if (typeof part === 'string')
+      return unreadable(
+        `read() gave a list, and item ${index} of it is ${part}: an item is text, bytes (Uint8Array), { text, uri? } or { blob, uri? }`,
+      );
     contents.push(part);
   }
   return fitting({ value: asOne(contents, uri), contents });
@@ -52,7 +59,7 @@ function asOne(contents: readonly JsonObject[], uri: string): JsonObject {
   const [only, ...others] = contents;
   if (only !== undefined && others.length === 0) return { ...only, uri };
   const texts = contents.map(({ text, uri: own }) =>
-    typeof text === 'string' ? text : toolTexts.bytesAt(String(own)),
+    typeof text === 'string' ? text : `[Resource: ${String(own)}]`,
   );
   return { uri, mimeType: 'text/plain', text: texts.join('\n') };
 }
@@ -69,9 +76,11 @@ function fitting(outcome: {
 function itemOf(item: unknown, head: Head): JsonObject | string {
   if (!isRecord(item) || item.uri === undefined) return contentOf(item, head);
   const { uri } = item;
-  if (typeof uri !== 'string') return toolTexts.contentWithoutUri();
+  if (typeof uri !== 'string') return 'an object whose uri is not text';
   const fault = uriFault(uri);
-  return fault === undefined ? contentOf(item, { ...head, uri }) : toolTexts.contentElsewhere(uri, fault);
+  return fault === undefined
+    ? contentOf(item, { ...head, uri })
+    : `an object whose uri ${quoted(uri)} is not an absolute URI (${fault})`;
 }
 
 /** `{ uri, mimeType?, text }` or `{ uri, mimeType?, blob }`, or in words what was found in place of text or bytes. */
@@ -86,7 +95,7 @@ function contentOf(content: unknown, { uri, mimeType }: Head): JsonObject | stri
   if (text !== undefined) return toolTexts.contentOfOtherShape();
   if (blob instanceof Uint8Array) return { ...head(type), blob: base64(blob) };
   if (typeof blob !== 'string') return toolTexts.contentOfOtherShape();
-  return isBase64(blob) ? { ...head(type), blob } : toolTexts.blobNotBase64();
+  return isBase64(blob) ? { ...head(type), blob } : 'a blob whose text is not base64';
 }
 
 function describe(content: unknown): string {
@@ -100,7 +109,9 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function tooLarge(size: number): ResourceOutcome {
-  const text = message(toolTexts.resourceTooLarge(size, RESULT_LIMIT_BYTES));
+  const text = message(
+    `the content is too large: its JSON text has at least ${size} bytes, and ${RESULT_LIMIT_BYTES} are allowed`,
+  );
   const details = { size, limit: RESULT_LIMIT_BYTES };
   return { ok: false, failure: { code: 'E_RESULT_TOO_LARGE', message: text, details } };
 }

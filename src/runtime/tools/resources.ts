@@ -18,7 +18,7 @@ import { type CallContext, callerOf, type ResourceOutcome } from './port.js';
 import type { Registry, ResourceEntry } from './registry.js';
 import { readContent } from './resource-content.js';
 import { requestContextOf } from './tool-context.js';
-import { message, toolTexts } from './tool-texts.js';
+import { inBrackets, message, quoted, toolTexts } from './tool-texts.js';
 
 /** A template of addresses, and who knows what its variables may be. */
 export interface TemplateInfo {
@@ -55,7 +55,9 @@ export class Resources {
       if ('problem' in address) problems.push(address.problem);
       else addresses.set(name, address);
       if (entry.file !== undefined && entry.text === undefined && !hasFile(this.#root, entry.file))
-        problems.push(toolTexts.fileMissing(name, entry.file, this.#root));
+        problems.push(
+          `resource ${quoted(name)}: there is no file ${quoted(entry.file)} in ${quoted(this.#root)}`,
+        );
     }
     this.problems = problems;
     this.#addresses = addresses;
@@ -107,11 +109,14 @@ export class Resources {
     const address = this.#addresses.get(name);
     if (entry === undefined || address === undefined) {
       const near = nearestName(name, Object.keys(this.#entries));
-      return failed('E_RESOURCE_UNKNOWN', toolTexts.resourceUnknown(name, near));
+      return failed('E_RESOURCE_UNKNOWN', `no resource is named ${quoted(name)}${inBrackets(near)}`);
     }
     const raw = variablesIn(uri, address);
     if (raw === undefined)
-      return failed('E_RESOURCE_UNKNOWN', toolTexts.resourceElsewhere(name, entry.uri, uri));
+      return failed(
+        'E_RESOURCE_UNKNOWN',
+        `resource ${quoted(name)} is at ${quoted(entry.uri)}, not at ${quoted(uri)}`,
+      );
     const variables = readVariables(raw, entry);
     if (!variables.ok) return variables;
     return this.#content(name, entry, uri, variables.variables, context);
@@ -181,7 +186,7 @@ function addressOf(name: string, { uri }: ResourceEntry): Address | { readonly p
   if (!/[{}]/.test(uri)) return { kind: 'fixed', uri };
   const template = UriTemplate.parse(uri);
   return 'why' in template
-    ? { problem: toolTexts.templateBroken(name, uri, template.why) }
+    ? { problem: `resource ${quoted(name)}: ${quoted(uri)} is not a URI template: ${template.why}` }
     : { kind: 'template', template };
 }
 
@@ -193,8 +198,12 @@ function readVariables(raw: Variables, { dotSegments = [] }: ResourceEntry): Rea
   const variables: [string, string][] = [];
   for (const [name, encoded] of Object.entries(raw)) {
     const value = decode(encoded);
-    if (value === undefined) return refuse(toolTexts.badEncoding(name, encoded));
-    if (climbs(value) && !dotSegments.includes(name)) return refuse(toolTexts.climbs(name, value));
+    if (value === undefined)
+      return refuse(`variable ${quoted(name)} is not percent-encoded text: ${quoted(encoded)}`);
+    if (climbs(value) && !dotSegments.includes(name))
+      return refuse(
+        `variable ${quoted(name)} must not leave its folder: ${quoted(value)}. \`dotSegments: [${JSON.stringify(name)}]\` of its @Resource allows such values`,
+      );
     variables.push([name, value]);
   }
   return { ok: true, variables: Object.fromEntries(variables) };

@@ -4,7 +4,6 @@ import { defined } from '../../graph/defined.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { CallMask } from '../secrets/call-mask.js';
 import { type UpstreamCall, UpstreamError } from '../upstream/port.js';
-import { upstreamTexts } from '../upstream/texts.js';
 import { clientError, elicitForm } from './elicit-form.js';
 import type { CallContext, Peer } from './port.js';
 import { toolTexts } from './tool-texts.js';
@@ -94,7 +93,11 @@ class ToolCallContext implements ToolContext {
     get() {
       const upstream = this.#upstream;
       return async (input: object): Promise<unknown> => {
-        if (upstream === undefined) throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.notUpstream());
+        if (upstream === undefined)
+          throw new UpstreamError(
+            'E_UPSTREAM_CONFIG',
+            'The tool has no option `upstream`: it calls no upstream server',
+          );
         const { signal, idempotencyKey } = this.#context;
         return upstream(input as JsonObject, { signal, idempotencyKey, progress: this.progress });
       };
@@ -153,7 +156,10 @@ function peerMethods(peer: Peer | undefined, signal: AbortSignal, maskOf: () => 
 }
 
 function unsupported(capability: string): Error {
-  return clientError('E_CLIENT_UNSUPPORTED', toolTexts.clientCannot(capability));
+  return clientError(
+    'E_CLIENT_UNSUPPORTED',
+    `the client does not support ${capability}, or no request of it is open`,
+  );
 }
 
 function failedWith(capability: string): (error: unknown) => never {

@@ -43,7 +43,7 @@ import {
 import { Resources, type TemplateInfo, type TemplateRequest } from './resources.js';
 import type { Telemetry, TraceCarrier } from './telemetry.js';
 import { requestContextOf, toolContextOf } from './tool-context.js';
-import { message, toolTexts } from './tool-texts.js';
+import { inBrackets, message, quoted, toolTexts } from './tool-texts.js';
 
 /** What observers say about a tool. */
 export interface ToolDescription {
@@ -223,7 +223,7 @@ class RegistryToolset implements Toolset {
           return { ok: false, attempted: false, failure };
         }
         if (context.isAborted ?? context.signal.aborted)
-          return refused('E_CANCELLED', toolTexts.cancelled(name));
+          return refused('E_CANCELLED', `the call of ${quoted(name)} was cancelled before it began`);
         return this.#call(name, entry, checked.input, { context, toolContext, maskOf }, report);
       };
       const checking = this.#check(name, entry, callInput);
@@ -278,7 +278,10 @@ class RegistryToolset implements Toolset {
   /** Logs a schema that cannot be used: schemas are compiled on first use, so the start did not report it. */
   #logBrokenSchema(tool: string, { code, message }: Failure): void {
     if (code === 'E_SCHEMA_INVALID')
-      this.#log(toolTexts.schemaUnusable(message), { event: 'tool.schema', tool });
+      this.#log(`${message}; every call of the tool fails until it is corrected`, {
+        event: 'tool.schema',
+        tool,
+      });
   }
 
   #check(name: string, entry: ToolEntry, input: JsonObject): CheckedInput | Promise<CheckedInput> {
@@ -403,7 +406,12 @@ function isOfMore(keyword: string): boolean {
 }
 
 function outputInvalid(problems: readonly string[]): Failure | undefined {
-  return problems.length === 0 ? undefined : failure('E_OUTPUT_SCHEMA', toolTexts.outputInvalid(problems));
+  return problems.length === 0
+    ? undefined
+    : failure(
+        'E_OUTPUT_SCHEMA',
+        `the result does not match the tool's output schema: ${problems.slice(0, 10).join('; ')}`,
+      );
 }
 
 /** What the schema in the tool's decorator finds wrong with a result that fits its JSON Schema. */
@@ -439,11 +447,16 @@ export async function evaluateFunction(
   if (entry === undefined) {
     return failed(
       'E_FUNCTION_UNKNOWN',
-      toolTexts.functionUnknown(name, nearestName(name, Object.keys(functions))),
+      `the registry has no function ${quoted(name)}${inBrackets(nearestName(name, Object.keys(functions)))}`,
     );
   }
-  if (entry.hash !== hash) return failed('E_FUNCTION_STALE', toolTexts.functionStale(name));
-  if (signal.aborted) return failed('E_CANCELLED', toolTexts.functionCancelled(name));
+  if (entry.hash !== hash)
+    return failed(
+      'E_FUNCTION_STALE',
+      `function ${quoted(name)} is not the one this workflow was made with: run \`npx stepwright codegen\``,
+    );
+  if (signal.aborted)
+    return failed('E_CANCELLED', `the evaluation of ${quoted(name)} was cancelled before it began`);
   const outcome = evaluated(entry, args, (error) => {
     log(toolTexts.threw('function', name, callerOf(origin), maskedThrown(error, mask)), {
       event: 'function.threw',

@@ -418,7 +418,7 @@ function timeText(value: Value, isDuration: boolean): string | undefined {
 }
 
 function textOf(value: Value): string | undefined {
-  if (isUnknown(value)) return value.isLost ? undefined : value.toJSON();
+  if (isUnknown(value)) return value.isUnavailable ? undefined : value.toJSON();
   return typeof value === 'string' ? value : undefined;
 }
 

@@ -9,7 +9,6 @@ import {
   type UpstreamReference,
   type UpstreamResult,
 } from './port.js';
-import { upstreamTexts } from './texts.js';
 
 /** The version of the format of cassettes. */
 const CASSETTE_VERSION = 1;
@@ -103,7 +102,7 @@ export class CassetteUpstream implements UpstreamPort {
       const { code, message } = match.failure;
       throw new UpstreamError(code, message, match.failure);
     }
-    const text = upstreamTexts.notRecorded(reference.server, reference.tool, canonicalJson(input));
+    const text = `The cassette has no call, or no further call, of '${reference.tool}' of the upstream server '${reference.server}' with the input ${canonicalJson(input)}: record it again with \`npx stepwright pull --record\` or \`npx stepwright run --record FILE\``;
     throw new UpstreamError('E_UPSTREAM_REFUSED', text);
   }
 
@@ -130,7 +129,9 @@ export function parseCassette(text: string): Cassette {
   ) {
     if (value.interactions.every(isInteraction)) return value as unknown as Cassette;
   }
-  throw new TypeError(upstreamTexts.notCassette());
+  throw new TypeError(
+    'The file is not a cassette of this version: `npx stepwright pull --record` and `npx stepwright run --record FILE` write one',
+  );
 }
 
 /** Whether a text is that of a cassette. */

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Json } from '../../graph/json.js';
 import { Mask } from '../secrets/mask.js';
 import { UpstreamError } from './port.js';
-import { upstreamTexts } from './texts.js';
 
 /** What names of upstream servers match: they begin the names of classes and tools. */
 const SERVER_NAME = /^[a-z][a-z0-9_-]{0,31}$/;
@@ -195,9 +194,15 @@ export function secretMask(servers: UpstreamConfig, env: Environment): (value: J
 export function withEnvironment(name: string, server: UpstreamServer, env: Environment): ResolvedServer {
   const { missing, needlessPlain, ...resolved } = filledServer(server, env);
   if (missing.length > 0)
-    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.missingVariables(name, missing));
+    throw new UpstreamError(
+      'E_UPSTREAM_CONFIG',
+      `The upstream server '${name}' needs the environment ${missing.length === 1 ? 'variable' : 'variables'} ${missing.join(', ')}, which ${missing.length === 1 ? 'is' : 'are'} not set`,
+    );
   if (needlessPlain.length > 0)
-    throw new UpstreamError('E_UPSTREAM_CONFIG', upstreamTexts.needlessPlain(name, needlessPlain));
+    throw new UpstreamError(
+      'E_UPSTREAM_CONFIG',
+      `'plain' of the upstream server '${name}' names ${needlessPlain.join(', ')}, which none of its texts has as \`\${NAME}\`: remove ${needlessPlain.length === 1 ? 'it' : 'them'}`,
+    );
   return resolved;
 }
 

@@ -153,7 +153,7 @@ class Link {
       const masked = secretsWith(secrets);
       mask = masked.mask;
       if (this.#failures > 0) await wait(this.#delayMs());
-      const say = (line: string): void => log(mask(upstreamTexts.said(name, line)));
+      const say = (line: string): void => log(mask(`upstream server '${name}': ${line}`));
       const opened = await open(name, server, say, this.changed, masked);
       const connection = maskedConnection(opened, mask);
       void opened.closed.then(() => this.#onEnd(connection));
@@ -179,7 +179,7 @@ class Link {
     if ((await this.#connection?.catch(() => undefined)) !== connection) return;
     this.#connection = undefined;
     this.#failures += 1;
-    this.settings.log(upstreamTexts.ended(this.name));
+    this.settings.log(`upstream server '${this.name}': the connection ended`);
   }
 }
 

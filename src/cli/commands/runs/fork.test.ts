@@ -6,7 +6,7 @@ import { call, chain, done, graph, lit, step } from '../../../runtime/engine/gra
 import { type ForkSource, forkAt } from '../../../runtime/runs/operate/fork.js';
 import { runStubbed } from '../../../runtime/runs/operate/stubbed-run.js';
 import type { Waiter } from '../../../runtime/runs/run-store.js';
-import { StoreReader } from '../../../runtime/runs/store/sqlite/store-reader.js';
+import { SqliteReader } from '../../../runtime/runs/store/sqlite/store-reader.js';
 import { ada, envelopeIn, never, ok } from '../../../runtime/runs/store.fixture.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import type { Registry } from '../../../runtime/tools/registry.js';
@@ -57,7 +57,7 @@ const waiter: Waiter = {
 };
 
 async function readRun(id: string): Promise<ForkSource> {
-  const reader = await StoreReader.open(store.path);
+  const reader = await SqliteReader.open(store.path);
   const [head] = reader.find(id);
   const read = head && reader.read(head);
   if (read === undefined) throw new Error(`there is no run ${id}`);

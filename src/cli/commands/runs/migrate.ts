@@ -1,36 +1,25 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
-import type { Mapping } from '../../../runtime/engine/migration/migrate-rows.js';
-import {
-  judgeMove,
-  type MoveOutcome,
-  type MoveTarget,
-  moveRun,
-} from '../../../runtime/runs/operate/move-run.js';
-import { SqliteJournal } from '../../../runtime/runs/store/sqlite/sqlite-journal.js';
-import type { StoreReader } from '../../../runtime/runs/store/sqlite/store-reader.js';
-import type { Head } from '../../../runtime/runs/store/sqlite/store-tables.js';
+import { singleLine } from '../../../graph/printable-text.js';
+import type { Mapping, MappingFault } from '../../../runtime/engine/migration/migrate-rows.js';
+import type { MoveTarget } from '../../../runtime/runs/operate/move-run.js';
+import type { MigrationOutcome, StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
+import type { Head, StoreReader } from '../../../runtime/runs/store/reader.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import type { Toolset } from '../../../runtime/tools/toolset.js';
 import { misused, type Output } from '../../command-line.js';
-import { runsTexts } from '../../runs-texts.js';
-import { DEFINITION_OPTIONS, withDefinitions } from './definitions.js';
-import { readObject } from './json-file.js';
-import { storeCommand, withReader, withRun } from './store-command.js';
-
-/** A command that is killed holds a run for so long, in ms. */
-const LEASE_MS = 1_000;
-
-/** Waits until runs are free that a command held which was killed. Servers hold theirs longer. */
-async function leaseOver({ leases }: SqliteJournal): Promise<void> {
-  for (let waited = 0; waited <= LEASE_MS; waited += LEASE_MS / 4) {
-    await leases.orphans(0);
-    await delay(LEASE_MS / 4);
-  }
-  await leases.orphans(0);
-}
+import {
+  COMMON,
+  DEFINITION_OPTIONS,
+  REGISTRY,
+  RUN,
+  readObject,
+  storeCommand,
+  unreadableRun,
+  withDefinitions,
+  withRun,
+} from './store-command.js';
 
 const OPTIONS = {
   ...DEFINITION_OPTIONS,
@@ -41,28 +30,39 @@ const OPTIONS = {
 
 const NAME = 'stepwright runs migrate';
 
-/** How many runs are read at once. */
-const PAGE = 200;
-
 /** `stepwright runs migrate RUN`: moves open runs to the workflow as it is now. */
 export const migrateRuns = storeCommand(
   NAME,
-  runsTexts.migrateHelp,
+  `Usage: stepwright runs migrate RUN --store sqlite:PATH [options]
+       stepwright runs migrate --workflow NAME --store sqlite:PATH [options]
+
+Says whether open runs can go on with the workflow as the registry has it now: each moves safely, needs a mapping, or
+stays, by step and reason. With --apply those that move safely are moved, while a server uses the store. ${RUN}
+The exit code is 1 if a run does not move safely.
+
+Options:
+  --workflow NAME  all open runs of this workflow that another definition started
+  --mapping FILE   new ids of steps that have run, as a JSON object by the old ones
+  --apply          move the runs
+${COMMON}${REGISTRY}`,
   OPTIONS,
   1,
-  async (path, parsed, output) => {
+  async (store, parsed, output) => {
     const { values, args } = parsed;
     const { workflow, mapping: file, apply = false, json = false } = values;
     const [name] = args;
-    if ((name === undefined) === (workflow === undefined)) return misused(runsTexts.migrateUsage, output);
+    if ((name === undefined) === (workflow === undefined))
+      return misused(
+        'stepwright: `stepwright runs migrate` takes either a run or `--workflow NAME`; `stepwright runs list` shows the names of runs',
+        output,
+      );
     const mapping = file === undefined ? new Map<string, string>() : mappingIn(file);
     if ('fault' in mapping) return misused(mapping.fault, output);
     return withDefinitions('runs migrate', values, output, (definitions) => {
-      const migration = new Migration(path, definitions, { mapping, apply, json }, output);
-      if (workflow !== undefined) return withReader(path, (reader) => migration.all(reader, workflow));
-      return withRun(path, name, NAME, output, ({ head, graph }, reader) =>
-        migration.some(reader, [head], graph.name),
-      );
+      const command = { store, definitions, mapping, apply, json, output };
+      if (workflow !== undefined)
+        return store.read((reader) => migrate(command, openRuns(reader, workflow), workflow, true));
+      return withRun(store, name, NAME, output, ({ head, graph }) => migrate(command, [head], graph.name));
     });
   },
 );
@@ -71,169 +71,175 @@ function mappingIn(file: string): Mapping | { readonly fault: string } {
   const read = readObject('mapping', file, '`{ "old-step": "new-step" }`');
   if ('fault' in read) return read;
   const wrong = Object.entries(read.value).find(([, id]) => typeof id !== 'string' || id === '');
-  if (wrong !== undefined) return { fault: runsTexts.notAnId(wrong[0]) };
+  if (wrong !== undefined)
+    return {
+      fault: `stepwright: \`--mapping\` gives \`${singleLine(wrong[0])}\` no text: give the new id of the step`,
+    };
   return new Map(Object.entries(read.value) as [string, string][]);
 }
 
 /** What the command line says of the moves. */
-interface MigrationSettings {
+interface MigrateCommand {
+  readonly store: StoreOperator;
+  readonly definitions: readonly Definitions[];
   readonly mapping: Mapping;
   readonly apply: boolean;
   readonly json: boolean;
+  readonly output: Output;
 }
 
-type Outcome =
-  | MoveOutcome
-  | { readonly kind: 'current' }
-  | { readonly kind: 'unreadable'; readonly why: string };
+/** How many runs are read at once. */
+const PAGE = 200;
 
-/** Moves runs of one workflow. */
-class Migration {
-  readonly #path: string;
-  readonly #definitions: readonly Definitions[];
-  readonly #settings: MigrationSettings;
-  readonly #output: Output;
-
-  constructor(
-    path: string,
-    definitions: readonly Definitions[],
-    settings: MigrationSettings,
-    output: Output,
-  ) {
-    this.#path = path;
-    this.#definitions = definitions;
-    this.#settings = settings;
-    this.#output = output;
-  }
-
-  /** All open runs of a workflow. */
-  all(reader: StoreReader, workflow: string): Promise<number> {
-    const heads: Head[] = [];
-    for (const state of ['running', 'waiting'] as const) {
-      for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-        const rows = reader.list({ state, workflow, before, limit: PAGE });
-        heads.push(...rows.flatMap(({ ref }) => reader.find(ref)));
-        if (rows.length < PAGE) break;
-        before = rows.at(-1)?.n ?? 0;
-      }
-    }
-    return this.some(reader, heads, workflow, true);
-  }
-
-  /** @param isList whether runs of the workflow as it is now are left out. */
-  async some(reader: StoreReader, heads: readonly Head[], workflow: string, isList = false): Promise<number> {
-    const named = this.#definitions.filter(({ workflows }) => workflows.has(workflow));
-    const [definitions] = named;
-    const to = definitions?.workflows.get(workflow);
-    if (definitions === undefined || to === undefined || named.length > 1)
-      return misused(runsTexts.notOneDefinition(workflow, named.length), this.#output);
-    const toolset = definitions.toolset();
-    const target = {
-      ...{ graph: to.graph, tools: safetyIn(definitions, toolset), mapping: this.#settings.mapping },
-      secretInputs: toolset.secretInputs,
-    };
-    const outcomes: { readonly run: string; readonly outcome: Outcome }[] = [];
-    const journal = this.#settings.apply
-      ? await SqliteJournal.open(this.#path, { leaseMs: LEASE_MS })
-      : undefined;
-    let waited: Promise<void> | undefined;
-    try {
-      for (const head of heads) {
-        const move = () => this.#move(reader, head, target, to.hash, journal);
-        let outcome = await move();
-        if (outcome.kind === 'held' && journal !== undefined) {
-          // One wait is enough for all of them.
-          waited ??= leaseOver(journal);
-          await waited;
-          outcome = await move();
-        }
-        if (outcome.kind === 'mapping') return this.#refused(outcome);
-        if (!isList || outcome.kind !== 'current') outcomes.push({ run: runRef(head.id), outcome });
-      }
-    } finally {
-      await journal?.close();
-    }
-    return this.#report(outcomes);
-  }
-
-  async #move(
-    reader: StoreReader,
-    head: Head,
-    target: MoveTarget,
-    hash: string,
-    journal: SqliteJournal | undefined,
-  ): Promise<Outcome> {
-    const read = reader.read(head);
-    if (read === undefined) return { kind: 'stays', reasons: [{ reason: 'over' }] };
-    if (read.head.graph === hash) return { kind: 'current' };
-    try {
-      const verdict = judgeMove(read.loaded, read.graph, target);
-      return verdict.kind !== 'safe' || journal === undefined
-        ? verdict
-        : await moveRun(journal, head.id, target, Date.now());
-    } catch (error) {
-      // A run of a later version does not hold up the others.
-      if (!(error instanceof Error) || error.name !== 'StateVersionError') throw error;
-      return { kind: 'unreadable', why: error.message };
+/** All open runs of a workflow. */
+function openRuns(reader: StoreReader, workflow: string): readonly Head[] {
+  const heads: Head[] = [];
+  for (const state of ['running', 'waiting'] as const) {
+    for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+      const rows = reader.list({ state, workflow, before, limit: PAGE });
+      heads.push(...rows.flatMap(({ ref }) => reader.find(ref)));
+      if (rows.length < PAGE) break;
+      before = rows.at(-1)?.n ?? 0;
     }
   }
+  return heads;
+}
 
-  #refused({ faults }: Extract<MoveOutcome, { kind: 'mapping' }>): number {
+/** @param isList whether runs of the workflow as it is now are left out. */
+async function migrate(
+  { store, definitions, mapping, apply, json, output }: MigrateCommand,
+  heads: readonly Head[],
+  workflow: string,
+  isList = false,
+): Promise<number> {
+  const named = definitions.filter(({ workflows }) => workflows.has(workflow));
+  const [definition] = named;
+  const to = definition?.workflows.get(workflow);
+  if (definition === undefined || to === undefined || named.length > 1)
     return misused(
-      faults.map(({ from, to, fault }) => runsTexts.mappingFault(from, to, fault)).join('\n'),
-      this.#output,
+      `stepwright: ${named.length === 0 ? 'no registry has' : `${named.length} registries have`} the workflow \`${singleLine(workflow)}\`: name one with \`--registry FILE\``,
+      output,
     );
+  const toolset = definition.toolset();
+  const { secretInputs } = toolset;
+  const tools = safetyIn(definition, toolset);
+  const { graph, hash } = to;
+  const results: ShownOutcome[] = [];
+  const refs = heads.map(({ id }) => runRef(id));
+  for await (const outcome of store.migrate(heads, {
+    graph,
+    hash,
+    tools,
+    mapping,
+    secretInputs,
+    applies: apply,
+  })) {
+    const run = refs.shift() ?? '';
+    if (outcome.kind === 'mapping') return misused(mappingText(outcome.faults), output);
+    if (!isList || outcome.kind !== 'current') results.push(shownOutcome(run, outcome));
   }
-
-  #report(outcomes: readonly { readonly run: string; readonly outcome: Outcome }[]): number {
-    const { out } = this.#output;
-    const shown = outcomes.map(({ run, outcome }) => shownOutcome(run, outcome));
-    if (this.#settings.json) out(`${JSON.stringify({ runs: shown.map(({ value }) => value) })}\n`);
-    else if (shown.length === 0) out(`${runsTexts.noOpenRun}\n`);
-    else for (const { text } of shown) out(`${text}\n`);
-    return outcomes.every(
-      ({ outcome: { kind } }) => kind === 'safe' || kind === 'moved' || kind === 'current',
-    )
-      ? 0
-      : 1;
-  }
+  if (json) output.out(`${JSON.stringify({ runs: results.map(({ value }) => value) })}\n`);
+  else if (results.length === 0) output.out('no open run of another definition\n');
+  else for (const { text } of results) output.out(`${text}\n`);
+  return results.every(({ isSafe }) => isSafe) ? 0 : 1;
 }
+
+function mappingText(faults: readonly MappingFault[]): string {
+  return faults
+    .map(
+      ({ from, to, fault }) =>
+        `stepwright: \`--mapping\` cannot give step \`${singleLine(from)}\` the id \`${singleLine(to)}\`: ${MAPPING_FAULTS[fault] ?? fault}`,
+    )
+    .join('\n');
+}
+
+/** Why a run stays, by reason of a verdict. */
+const OBSTACLES: Readonly<Record<string, string>> = {
+  graph: 'the workflow has faults, or another name',
+  over: 'the run is over',
+  undoing: 'what it did is being undone',
+  call_in_flight: 'a call has not returned',
+  unknown_outcome: 'a call has an unknown outcome, or may still return',
+  unfinished: 'it is at work: try again',
+  inputs: 'the arguments of the workflow were changed',
+  state: 'a state field was changed or removed',
+  option: 'the error strategy, `failFast` or `maxConcurrency` was changed',
+  secrets: 'the workflow has secrets, and the values of the store are not encrypted',
+  answerers: 'it asks other callers than its owner, and did not before',
+  removed: 'the step has started, and is no longer there',
+  moved: 'the step has started, and is in another place',
+  changed: 'the step has started, and was changed',
+  edges: 'the step has started, and other steps go before it or select it now',
+  ran_before: 'the step has run before, and was changed',
+  scope_ended: 'the step is new where no step starts any more',
+  too_late: 'a new run would have started the step earlier, which could have changed other steps',
+};
+
+const MAPPING_FAULTS: Readonly<Record<string, string>> = {
+  unknown: 'the run has no such step',
+  unknown_target: 'the workflow has no step of that id now',
+  two_to_one: 'it has another step as well',
+  taken: 'another step of the run has it',
+  not_settled: 'the step has not ended, or has steps of its own',
+  undo_record: 'the step has an undo record, which keeps its key',
+};
 
 function safetyIn(definitions: Definitions, { toolSafety }: Toolset): MoveTarget['tools'] {
   const known = Object.keys(definitions.registry.tools).map((tool) => [tool, toolSafety(tool)] as const);
   return Object.fromEntries(known.filter(([, safety]) => safety !== 'none'));
 }
 
-function shownOutcome(run: string, outcome: Outcome): { readonly value: JsonObject; readonly text: string } {
+interface ShownOutcome {
+  readonly value: JsonObject;
+  readonly text: string;
+  /** Whether the run has the graph, or can have it. */
+  readonly isSafe: boolean;
+}
+
+function shownOutcome(
+  run: string,
+  outcome: Exclude<MigrationOutcome, { readonly kind: 'mapping' }>,
+): ShownOutcome {
+  const { kind } = outcome;
+  const isSafe = kind === 'safe' || kind === 'moved' || kind === 'current';
   const of = (verdict: string, text: string, more: JsonObject = {}) => ({
-    value: { run, verdict, ...more },
-    text: runsTexts.verdictLine(run, text),
+    ...{ value: { run, verdict, ...more }, text: `${run}  ${text}` },
+    isSafe,
   });
   switch (outcome.kind) {
     case 'safe':
-      return of('safe', runsTexts.movesSafely(outcome.starts), { starts: outcome.starts });
+      return of(
+        'safe',
+        outcome.starts.length === 0
+          ? 'moves safely'
+          : `moves safely, and starts ${outcome.starts.join(', ')}`,
+        { starts: outcome.starts },
+      );
     case 'moved':
-      return of('moved', runsTexts.moved);
+      return of('moved', 'was moved');
     case 'current':
-      return of('current', runsTexts.currentRun);
+      return of('current', 'has the workflow as it is now');
     case 'needsMapping':
-      return of('needs_mapping', runsTexts.needsMapping([...outcome.mapping]), {
-        mapping: Object.fromEntries(outcome.mapping),
-      });
+      return of(
+        'needs_mapping',
+        `needs a mapping: --mapping with ${JSON.stringify(Object.fromEntries([...outcome.mapping]))}`,
+        {
+          mapping: Object.fromEntries(outcome.mapping),
+        },
+      );
     case 'stays':
-      return of('stays', runsTexts.stays(outcome.reasons), {
-        reasons: outcome.reasons.map(({ node, reason }) => ({
-          ...defined({ step_id: node }),
-          reason,
-        })),
+      return of('stays', `stays: ${outcome.reasons.map(reasonText).join('; ')}`, {
+        reasons: outcome.reasons.map(({ node, reason }) => ({ ...defined({ step_id: node }), reason })),
       });
     case 'held':
-      return of('stays', runsTexts.held, { reasons: [{ reason: 'held' }] });
+      return of('stays', 'stays: a server works on it', { reasons: [{ reason: 'held' }] });
     case 'unreadable':
-      return of('unreadable', runsTexts.unreadableRun(run, outcome.why));
-    case 'mapping':
-      return of('mapping', '');
+      return of('unreadable', unreadableRun(run, outcome.why));
     default:
       return outcome satisfies never;
   }
+}
+
+function reasonText({ node, reason }: { readonly node?: string; readonly reason: string }): string {
+  return `${node === undefined ? '' : `${singleLine(node)}: `}${OBSTACLES[reason] ?? reason}`;
 }

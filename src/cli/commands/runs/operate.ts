@@ -1,23 +1,33 @@
-import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { defined } from '../../../graph/defined.js';
-import type { Json, JsonObject } from '../../../graph/json.js';
-import { type OperatorCommand, operatorItem } from '../../../runtime/runs/actions/operator-commands.js';
-import { JournalFailedError, request } from '../../../runtime/runs/store/journal.js';
-import { SqliteJournal } from '../../../runtime/runs/store/sqlite/sqlite-journal.js';
-import { StoreError } from '../../../runtime/runs/store/store-error.js';
+import type { Json } from '../../../graph/json.js';
+import { singleLine } from '../../../graph/printable-text.js';
+import type { OperatorCommand } from '../../../runtime/runs/actions/operator-commands.js';
+import type { CommandOutcome, StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { RESULT_LIMIT_BYTES } from '../../../runtime/tools/call-result.js';
 import { isWithin } from '../../../runtime/tools/to-json.js';
 import { misused, type Output } from '../../command-line.js';
-import { runsTexts } from '../../runs-texts.js';
-import { type FoundRun, numberIn, STORE_OPTIONS, storeCommand, withRun } from './store-command.js';
+import {
+  type NamedRun,
+  numberIn,
+  RUN,
+  COMMON as STORE_HELP,
+  STORE_OPTIONS,
+  storeCommand,
+  withRun,
+} from './store-command.js';
 
-const COMMON = {
+const OPTIONS = {
   ...STORE_OPTIONS,
   by: { type: 'string' },
   reason: { type: 'string' },
   wait: { type: 'string' },
 } as const;
+
+const SENDING = `  --by NAME        who decides, for the log (default: the user of this system)
+  --reason TEXT    why, for the log
+  --wait SECONDS   how long a server has time to take it, 0 to 3600 (default: 10); it is stored in any case
+${STORE_HELP}`;
 
 /** Who sends a command, and how long for its response is waited. */
 interface Sending {
@@ -27,11 +37,11 @@ interface Sending {
   readonly wait?: string;
 }
 
-/** What a command line comes to: something to send, or what is wrong with it. */
-type Meant = { readonly send: readonly OperatorCommand[] } | { readonly fault: string };
+/** What a command line says: commands to send, or what is wrong with it. */
+type CommandLine = { readonly send: readonly OperatorCommand[] } | { readonly fault: string };
 
 const DECIDE_OPTIONS = {
-  ...COMMON,
+  ...OPTIONS,
   call: { type: 'string' },
   action: { type: 'string' },
   override: { type: 'boolean' },
@@ -40,20 +50,37 @@ const DECIDE_OPTIONS = {
 /** `stepwright runs answer RUN …`: says what became of a call, or answers a question in the place of others. */
 export const answerRun = storeCommand(
   'stepwright runs answer',
-  runsTexts.answerHelp,
+  `Usage: stepwright runs answer RUN happened VALUE --store sqlite:PATH [options]
+       stepwright runs answer RUN did-not-happen --store sqlite:PATH [options]
+       stepwright runs answer RUN VALUE --action ID --override --reason TEXT --store sqlite:PATH [options]
+
+Says what became of a call that a run is paused at: it happened, and returned VALUE (JSON); or it did not, and is made.
+With \`--action\` it answers a question in the place of those who may answer it. The log of the run keeps who decided.
+${RUN}
+
+Options:
+  --call STEP      the step of the call (default: the only paused one)
+  --action ID      the action to answer, as \`stepwright runs show\` names it
+  --override       answer whatever \`answerBy\` says
+${SENDING}`,
   DECIDE_OPTIONS,
   3,
-  (path, { values, args: [name, ...given] }, output) => {
+  (store, { values, args: [name, ...given] }, output) => {
     const { action, call, override, reason } = values;
-    return operate(path, name, 'stepwright runs answer', values, output, (found) => {
+    return operate(store, name, 'stepwright runs answer', values, output, (found) => {
       if (action !== undefined) {
-        if (override !== true || reason === undefined) return { fault: runsTexts.missingOverride };
-        if (call !== undefined || given.length !== 1) return { fault: runsTexts.actionUsage };
+        if (override !== true || reason === undefined)
+          return {
+            fault:
+              'stepwright: `--action` answers in the place of others: it needs `--override`, and `--reason TEXT` for the log',
+          };
+        if (call !== undefined || given.length !== 1)
+          return { fault: 'stepwright: `--action ID` takes one VALUE as JSON, and no `--call`' };
         const result = jsonIn(given[0]);
         if ('fault' in result) return result;
         return { send: [{ command: 'answer', actionId: action, result: result.value }] };
       }
-      if (override === true) return { fault: runsTexts.needlessOverride };
+      if (override === true) return { fault: 'stepwright: `--override` needs `--action ID`' };
       const outcome = outcomeIn(given);
       if ('fault' in outcome) return outcome;
       const step = stepIn(found, call);
@@ -62,12 +89,15 @@ export const answerRun = storeCommand(
   },
 );
 
+const OUTCOME_USAGE =
+  'stepwright: `stepwright runs answer RUN` takes `happened VALUE`, with VALUE as JSON, or `did-not-happen`; with `--action ID` it takes VALUE';
+
 type Outcome = Extract<OperatorCommand, { command: 'decide' }>['outcome'];
 
 function outcomeIn([kind, value, ...more]: readonly string[]): Outcome | { readonly fault: string } {
-  if (more.length > 0) return { fault: runsTexts.outcomeUsage };
+  if (more.length > 0) return { fault: OUTCOME_USAGE };
   if (kind === 'did-not-happen' && value === undefined) return { kind: 'didNotHappen' };
-  if (kind !== 'happened' || value === undefined) return { fault: runsTexts.outcomeUsage };
+  if (kind !== 'happened' || value === undefined) return { fault: OUTCOME_USAGE };
   const read = jsonIn(value);
   return 'fault' in read ? read : { kind: 'happened', value: read.value };
 }
@@ -77,10 +107,12 @@ function jsonIn(text: string | undefined): { readonly value: Json } | { readonly
     const value = JSON.parse(text ?? '') as Json;
     return isWithin(value, RESULT_LIMIT_BYTES)
       ? { value }
-      : { fault: runsTexts.valueTooLarge(RESULT_LIMIT_BYTES) };
+      : {
+          fault: `stepwright: VALUE has more than ${RESULT_LIMIT_BYTES} bytes of JSON, the most that a run keeps: give a part of it, or a link to it`,
+        };
   } catch (error) {
     return {
-      fault: runsTexts.valueNotJson(text ?? '', error instanceof Error ? error.message : String(error)),
+      fault: `stepwright: VALUE is JSON, such as '{"id": 7}' or '"text"', not \`${singleLine(text ?? '')}\`: ${singleLine(error instanceof Error ? error.message : String(error))}`,
     };
   }
 }
@@ -88,15 +120,22 @@ function jsonIn(text: string | undefined): { readonly value: Json } | { readonly
 /** `stepwright runs retry RUN`: has paused calls made again. */
 export const retryRun = storeCommand(
   'stepwright runs retry',
-  runsTexts.retryHelp,
-  { ...COMMON, call: { type: 'string' } } as const,
+  `Usage: stepwright runs retry RUN --store sqlite:PATH [options]
+
+Has the calls made again that a run is paused at, whether or not they happened, with their idempotency keys.
+${RUN}
+
+Options:
+  --call STEP      the step of the call (default: all that are paused)
+${SENDING}`,
+  { ...OPTIONS, call: { type: 'string' } } as const,
   1,
-  (path, { values, args: [name] }, output) =>
-    operate(path, name, 'stepwright runs retry', values, output, (found) => {
+  (store, { values, args: [name] }, output) =>
+    operate(store, name, 'stepwright runs retry', values, output, (found) => {
       const { call } = values;
       const steps = call === undefined ? undecided(found) : [call];
       return steps.length === 0
-        ? { fault: runsTexts.nothingPaused(found.run.view.run) }
+        ? { fault: nothingPaused(found.run.view.run) }
         : { send: steps.map((step) => ({ command: 'retry', step })) };
     }),
 );
@@ -104,100 +143,89 @@ export const retryRun = storeCommand(
 /** `stepwright runs cancel RUN`: cancels a run. */
 export const cancelRun = storeCommand(
   'stepwright runs cancel',
-  runsTexts.cancelHelp,
-  { ...COMMON, compensate: { type: 'boolean' } } as const,
+  `Usage: stepwright runs cancel RUN --store sqlite:PATH [options]
+
+Cancels a run. ${RUN}
+
+Options:
+  --compensate     undo what it did
+${SENDING}`,
+  { ...OPTIONS, compensate: { type: 'boolean' } } as const,
   1,
-  (path, { values, args: [name] }, output) =>
-    operate(path, name, 'stepwright runs cancel', values, output, () => {
+  (store, { values, args: [name] }, output) =>
+    operate(store, name, 'stepwright runs cancel', values, output, () => {
       const { reason, compensate } = values;
       const how = { ...defined({ reason }), ...(compensate ? { compensate } : {}) };
       return { send: [{ command: 'cancel', ...how }] };
     }),
 );
 
+function nothingPaused(run: string): string {
+  return `stepwright: no call of run \`${run}\` waits for a decision: \`stepwright runs show ${run}\` shows what it waits for`;
+}
+
 /** The calls that wait for a decision, or will when a server has the run again. */
-function undecided({ run: { view } }: FoundRun): readonly string[] {
+function undecided({ run: { view } }: NamedRun): readonly string[] {
   return view.calls
     .filter(({ retry_safety, compensates }) => retry_safety === 'none' && compensates !== true)
     .map(({ step_id }) => step_id);
 }
 
 function stepIn(
-  found: FoundRun,
+  found: NamedRun,
   given: string | undefined,
 ): { readonly step: string } | { readonly fault: string } {
   if (given !== undefined) return { step: given };
   const [step, ...others] = undecided(found);
   const { run } = found.run.view;
-  if (step === undefined) return { fault: runsTexts.nothingPaused(run) };
-  return others.length === 0 ? { step } : { fault: runsTexts.severalPaused(run, [step, ...others]) };
+  if (step === undefined) return { fault: nothingPaused(run) };
+  return others.length === 0
+    ? { step }
+    : {
+        fault: `stepwright: run \`${run}\` is paused at several calls: add \`--call STEP\` with one of ${[step, ...others].map((step) => `\`${singleLine(step)}\``).join(', ')}`,
+      };
 }
 
-/** How long a command waits for its response unless told otherwise, in seconds. */
+/** How long a command waits for its response by default, in seconds. */
 const WAIT = 10;
 
-/** Finds a run, and sends it what a command line means. */
+/** Sends a run what a command line says. */
 function operate(
-  path: string,
+  store: StoreOperator,
   name: string | undefined,
   command: string,
   sending: Sending,
   output: Output,
-  read: (found: FoundRun) => Meant,
+  read: (run: NamedRun) => CommandLine,
 ): Promise<number> {
   const wait = numberIn('wait', sending.wait, { least: 0, most: 3_600 }) ?? WAIT;
   if (typeof wait === 'object') return Promise.resolve(misused(wait.fault, output));
-  return withRun(path, name, command, output, async (found) => {
-    const { run, status } = found.run.view;
+  return withRun(store, name, command, output, async (named) => {
+    const { run, status } = named.run.view;
     if (status !== 'running' && status !== 'waiting') {
-      output.err(`${runsTexts.isOver(run, status)}\n`);
+      output.err(`stepwright: run \`${run}\` is ${status}: nothing moves it on; start its workflow again\n`);
       return 1;
     }
-    const meant = read(found);
-    if ('fault' in meant) return misused(meant.fault, output);
+    const line = read(named);
+    if ('fault' in line) return misused(line.fault, output);
     const { by = userInfo().username, reason } = sending;
     const operator = { kind: 'operator', name: by, ...defined({ reason }) } as const;
-    const responses = await Promise.all(
-      meant.send.map((each) => sent(path, operatorItem(itemOf(found), each, operator), wait * 1_000)),
+    const outcomes = await Promise.all(
+      line.send.map((each) => store.send(named.head.id, each, operator, wait * 1_000)),
     );
-    for (const response of responses) report(run, response, wait, sending.json === true, output);
-    return responses.every(({ outcome }) => outcome !== 'refused') ? 0 : 1;
+    for (const outcome of outcomes) report(run, outcome, wait, sending.json === true, output);
+    return outcomes.every(({ outcome }) => outcome !== 'refused') ? 0 : 1;
   });
 }
 
-function itemOf({ head }: FoundRun) {
-  return { run: head.id, id: randomUUID(), at: Date.now() };
-}
-
-/** What became of a command. */
-type Response =
-  | { readonly outcome: 'applied' }
-  | { readonly outcome: 'refused'; readonly failure: JsonObject }
-  /** No server has taken it yet. */
-  | { readonly outcome: 'stored' };
-
-async function sent(path: string, item: ReturnType<typeof operatorItem>, waitMs: number): Promise<Response> {
-  const journal = await SqliteJournal.open(path);
-  const late = new AbortController();
-  // It keeps the process alive, which what the journal does in the meantime does not.
-  const timer = setTimeout(() => late.abort(), waitMs);
-  try {
-    const response = (await request(journal, item, late.signal)) as { ok: boolean; failure?: JsonObject };
-    return response.ok ? { outcome: 'applied' } : { outcome: 'refused', failure: response.failure ?? {} };
-  } catch (error) {
-    if (error instanceof JournalFailedError && error.cause instanceof StoreError) throw error.cause;
-    if (!late.signal.aborted || error !== late.signal.reason) throw error;
-    return { outcome: 'stored' };
-  } finally {
-    clearTimeout(timer);
-    await journal.close();
-  }
-}
-
-function report(run: string, response: Response, wait: number, isJson: boolean, output: Output): void {
+function report(run: string, response: CommandOutcome, wait: number, isJson: boolean, output: Output): void {
   if (isJson) output.out(`${JSON.stringify({ run, ...response })}\n`);
   else if (response.outcome === 'refused')
-    output.err(`${runsTexts.refused(run, String(response.failure.message))}\n`);
+    output.err(
+      `stepwright: run \`${run}\` has refused it: ${singleLine(String(response.failure.message))}\n`,
+    );
   else
-    output.out(`${response.outcome === 'applied' ? runsTexts.applied(run) : runsTexts.stored(run, wait)}\n`);
+    output.out(
+      `${response.outcome === 'applied' ? `run ${run} has taken it` : `stored for run ${run}: no server has taken it within ${wait} s, the next one that uses the store does`}\n`,
+    );
 }

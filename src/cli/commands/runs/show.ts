@@ -1,20 +1,103 @@
-import { runText } from '../../../print/runs.js';
+import { defined } from '../../../graph/defined.js';
+import type { JsonObject } from '../../../graph/json.js';
+import { eventLine, runLines, runText } from '../../../print/runs.js';
+import type { ListedRow, StoredState, StoreReader } from '../../../runtime/runs/store/reader.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
-import { runsTexts } from '../../runs-texts.js';
-import { changeSince, DEFINITION_OPTIONS, namesRegistry, withDefinitions } from './definitions.js';
-import { storeCommand, withRun } from './store-command.js';
+import { misused } from '../../command-line.js';
+import {
+  COMMON,
+  changeSince,
+  DEFINITION_OPTIONS,
+  type NamedRun,
+  namesRegistry,
+  numberIn,
+  REGISTRY,
+  RUN,
+  STORE_OPTIONS,
+  storeCommand,
+  withDefinitions,
+  withRun,
+} from './store-command.js';
 
-const NAME = 'stepwright runs show';
+const LIST_OPTIONS = {
+  ...STORE_OPTIONS,
+  status: { type: 'string', oneOf: ['running', 'waiting', 'paused', 'completed', 'failed', 'cancelled'] },
+  workflow: { type: 'string' },
+  limit: { type: 'string' },
+  before: { type: 'string' },
+} as const;
+
+/** `stepwright runs list`: lists the runs of a store, the latest first. */
+export const listRuns = storeCommand(
+  'stepwright runs list',
+  `Usage: stepwright runs list --store sqlite:PATH [options]
+
+Lists runs, the latest first. A run is named by 12 hexadecimal digits: its id, which reaches the run, is not shown.
+
+Options:
+  --status STATUS  running, waiting, paused, completed, failed or cancelled (default: all)
+  --workflow NAME  runs of this workflow (default: all)
+  --limit N        how many, 1 to 1000 (default: 50)
+  --before N       runs before the number that \`next\` gives (default: the latest)
+${COMMON}`,
+  LIST_OPTIONS,
+  0,
+  async (store, { values }, output) => {
+    const limit = numberIn('limit', values.limit, { least: 1, most: 1_000 }) ?? 50;
+    if (typeof limit === 'object') return misused(limit.fault, output);
+    const before = numberIn('before', values.before, { least: 1 });
+    if (typeof before === 'object') return misused(before.fault, output);
+    const { status, workflow } = values;
+    const matches = await store.read((reader) =>
+      reader.list({
+        // One more says whether there are more.
+        limit: limit + 1,
+        ...(status === undefined ? {} : { state: status === 'completed' ? 'succeeded' : status }),
+        ...defined({ workflow, before }),
+      }),
+    );
+    const rows = matches.slice(0, limit);
+    const next = matches.length > limit ? rows.at(-1)?.n : undefined;
+    const runs = rows.map(listed);
+    if (values.json) output.out(`${JSON.stringify({ runs, ...defined({ next }) })}\n`);
+    else if (runs.length === 0) output.err('no run\n');
+    else output.out(runLines(runs));
+    if (next !== undefined && !values.json) output.err(`there are more: add \`--before ${next}\`\n`);
+    return 0;
+  },
+);
+
+function listed({ ref, workflow, state, startedAt, endedAt }: ListedRow) {
+  return {
+    run: ref,
+    workflow,
+    status: shownStatus(state),
+    started_at: new Date(startedAt).toISOString(),
+    ...(endedAt === undefined ? {} : { ended_at: new Date(endedAt).toISOString() }),
+  };
+}
+
+/** As callers see it. */
+function shownStatus(state: StoredState): string {
+  return state === 'succeeded' ? 'completed' : state;
+}
 
 /** `stepwright runs show RUN`: shows a run of a store. */
 export const showRun = storeCommand(
-  NAME,
-  runsTexts.showHelp,
+  'stepwright runs show',
+  `Usage: stepwright runs show RUN --store sqlite:PATH [options]
+
+Shows a run: its status and steps, what it waits for, calls whose result is not known, and how it ended.
+With a registry it shows whether the workflow was changed since the run started, and which of its tools are gone.
+${RUN}
+
+Options:
+${COMMON}${REGISTRY}`,
   DEFINITION_OPTIONS,
   1,
-  (path, { values, args }, output) => {
+  (store, { values, args }, output) => {
     const show = (definitions?: readonly Definitions[]): Promise<number> =>
-      withRun(path, args[0], NAME, output, ({ run, graph, head }) => {
+      withRun(store, args[0], 'stepwright runs show', output, ({ run, graph, head }) => {
         const change = definitions === undefined ? {} : changeSince(definitions, graph, head.graph);
         const view = { ...run.view, ...change };
         output.out(values.json ? `${JSON.stringify(view, null, 2)}\n` : runText(view));
@@ -22,4 +105,71 @@ export const showRun = storeCommand(
       });
     return namesRegistry(values) ? withDefinitions('runs show', values, output, show) : show();
   },
+);
+
+const EVENT_OPTIONS = { ...STORE_OPTIONS, from: { type: 'string' }, to: { type: 'string' } } as const;
+
+/** Entries that are read at once: a long log does not fill the memory. */
+const PAGE = 500;
+
+/** `stepwright runs events RUN`: shows the log of a run. */
+export const showEvents = storeCommand(
+  'stepwright runs events',
+  `Usage: stepwright runs events RUN --store sqlite:PATH [options]
+
+Shows the log of a run: what it took in, in order. Each event has the number of its entry.
+${RUN}
+
+Options:
+  --from N         entries from this number on (default: 1)
+  --to N           entries up to this number (default: the last)
+${COMMON}`,
+  EVENT_OPTIONS,
+  1,
+  async (store, parsed, output) => {
+    const { values, args } = parsed;
+    const from = numberIn('from', values.from, { least: 1 }) ?? 1;
+    if (typeof from === 'object') return misused(from.fault, output);
+    const to = numberIn('to', values.to, { least: from }) ?? Number.MAX_SAFE_INTEGER;
+    if (typeof to === 'object') return misused(to.fault, output);
+    return withRun(store, args[0], 'stepwright runs events', output, (run, reader) => {
+      for (const event of eventsOf(run, reader, from, to))
+        output.out(values.json ? `${JSON.stringify(event)}\n` : eventLine(event));
+      return 0;
+    });
+  },
+);
+
+/** The events of the entries from one number to another, as they are shown. */
+function* eventsOf(
+  { head, run }: NamedRun,
+  reader: StoreReader,
+  from: number,
+  to: number,
+): Generator<JsonObject> {
+  const last = Math.min(to, head.seq);
+  for (let at = from; at <= last; at += PAGE) {
+    for (const { seq, events } of reader.entries(head, at, Math.min(PAGE, last - at + 1)))
+      for (const event of events) yield { entry: seq, ...run.event(event) };
+  }
+}
+
+/** `stepwright runs export RUN`: prints a run with its log and its graph. */
+export const exportRun = storeCommand(
+  'stepwright runs export',
+  `Usage: stepwright runs export RUN --store sqlite:PATH [options]
+
+Prints a run as one JSON value: its state, its log and its graph. ${RUN}
+
+Options:
+${COMMON}`,
+  STORE_OPTIONS,
+  1,
+  (store, { args }, output) =>
+    withRun(store, args[0], 'stepwright runs export', output, (run, reader) => {
+      const events: JsonObject[] = [...eventsOf(run, reader, 1, run.head.seq)];
+      const { view, graph } = run.run;
+      output.out(`${JSON.stringify({ ...view, graph, events }, null, 2)}\n`);
+      return 0;
+    }),
 );

@@ -1,11 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import { singleLine } from '../../../graph/printable-text.js';
+import { openStore, type StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
-import type { LoadedRun } from '../../../runtime/runs/store/journal.js';
-import { type ReadRun, StoreReader } from '../../../runtime/runs/store/sqlite/store-reader.js';
-import type { Head } from '../../../runtime/runs/store/sqlite/store-tables.js';
+import type { ReadRun, StoreReader } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
+import { type Definitions, definitionsOf, missingToolsOf } from '../../../runtime/server/definitions.js';
 import { type Command, misused, type OptionTable, type Output, parseOptions } from '../../command-line.js';
-import { runsTexts } from '../../runs-texts.js';
+import { REGISTRY_OPTIONS, type RegistryChoice, withRegistries } from '../../registries.js';
 
 /** The options of every command on a store. */
 export const STORE_OPTIONS = {
@@ -13,6 +16,23 @@ export const STORE_OPTIONS = {
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const;
+
+// Parts of help texts.
+
+const STORE = `  --store STORE    the store: sqlite:PATH, as \`stepwright serve\` takes it
+`;
+
+export const COMMON = `  --json           print JSON
+${STORE}  --help           show this
+`;
+
+export const REGISTRY = `  --registry FILE  a registry: a compiled module (.js, .mjs, .cjs), or one of the configuration
+  --options FILE   a module whose default export is the options of the server (default: \`server\` of the configuration)
+  --root DIR       the project's folder (default: the working directory)
+  --config FILE    configuration, relative to the root (default: stepwright.config.json)
+`;
+
+export const RUN = 'RUN is the name of a run in a list, or its id.';
 
 /** The parsed options and arguments of a command. */
 type Parsed<T extends OptionTable> = Extract<
@@ -25,14 +45,13 @@ type Parsed<T extends OptionTable> = Extract<
  *
  * @param name the command as in messages: `stepwright runs list`.
  * @param most the greatest number of arguments that are not options.
- * @param work gets the path of the file.
  */
 export function storeCommand<T extends OptionTable & typeof STORE_OPTIONS>(
   name: string,
   help: string,
   table: T,
   most: number,
-  work: (path: string, parsed: Parsed<T>, output: Output) => Promise<number>,
+  work: (store: StoreOperator, parsed: Parsed<T>, output: Output) => Promise<number>,
 ): Command {
   return async (given, output) => {
     const parsed = parseOptions(name, given, table, most);
@@ -42,72 +61,81 @@ export function storeCommand<T extends OptionTable & typeof STORE_OPTIONS>(
       output.out(help);
       return 0;
     }
-    return storeFile(values.store, name, output, (path) => work(path, parsed, output));
+    return withStore(values.store, name, output, (store) => work(store, parsed, output));
   };
 }
 
 /**
- * Hands the path of a store's file to `work`. A store that cannot be used is reported, with exit code 2.
+ * Opens a store for `work`. A store that cannot be used is reported, with exit code 2.
  *
  * @param name the command as in messages.
  */
-export async function storeFile(
-  store: string | undefined,
+export async function withStore(
+  option: string | undefined,
   name: string,
   output: Output,
-  work: (path: string) => Promise<number>,
+  work: (store: StoreOperator) => Promise<number>,
 ): Promise<number> {
-  if (store === undefined) return misused(runsTexts.missingStore(name), output);
-  const path = /^sqlite:(?!:memory:$)(.+)$/s.exec(store)?.[1];
-  if (path === undefined) return misused(runsTexts.badStore(store), output);
+  if (option === undefined)
+    return misused(
+      `stepwright: \`${name}\` needs \`--store sqlite:PATH\`, the file that a server uses as its store`,
+      output,
+    );
+  const path = /^sqlite:(?!:memory:$)(.+)$/s.exec(option)?.[1];
+  if (path === undefined)
+    return misused(
+      `stepwright: \`--store\` is \`sqlite:PATH\`, such as \`sqlite:runs.db\`, not \`${singleLine(option)}\``,
+      output,
+    );
   try {
-    return await work(path);
+    return await work(await openStore(path));
   } catch (error) {
-    if (error instanceof StoreError) return misused(runsTexts.store(error.message), output);
+    if (error instanceof StoreError) return misused(`stepwright: ${singleLine(error.message)}`, output);
     throw error;
   }
 }
 
-/** Reads a store, and closes it. @throws StoreError for a file that is not a store. */
-export async function withReader<T>(path: string, read: (reader: StoreReader) => T | Promise<T>): Promise<T> {
-  const reader = await StoreReader.open(path);
-  try {
-    return await read(reader);
-  } finally {
-    reader.close();
-  }
-}
-
-/** A run that was found. */
-export interface FoundRun {
-  readonly head: Head;
+/** A run that a command names. */
+export interface NamedRun extends ReadRun {
   readonly run: StoredRunReader;
-  readonly loaded: LoadedRun;
-  readonly graph: Graph;
 }
 
 /** Finds a run by its name, and hands it to `work`. Reports one that there is not, with exit code 2. */
 export function withRun(
-  path: string,
+  store: StoreOperator,
   name: string | undefined,
   command: string,
   output: Output,
-  work: (found: FoundRun, reader: StoreReader) => number | Promise<number>,
+  work: (run: NamedRun, reader: StoreReader) => number | Promise<number>,
 ): Promise<number> {
-  if (name === undefined) return Promise.resolve(misused(runsTexts.missingRun(command), output));
-  return withReader(path, (reader) => {
+  if (name === undefined)
+    return Promise.resolve(
+      misused(
+        `stepwright: \`${command}\` needs a run; \`stepwright runs list\` shows the names of runs`,
+        output,
+      ),
+    );
+  return store.read((reader) => {
     const [head, ...others] = reader.find(name);
-    if (others.length > 0) return misused(runsTexts.severalRuns(name), output);
+    if (others.length > 0)
+      return misused(`stepwright: several runs have the name \`${name}\`: give the id of the run`, output);
     const read = head && reader.read(head);
-    if (read === undefined) return misused(runsTexts.unknownRun(name, path), output);
+    if (read === undefined)
+      return misused(
+        `stepwright: the store '${store.path}' has no run \`${singleLine(name)}\`: give a name from \`stepwright runs list\`, or the id of a run`,
+        output,
+      );
     const run = readable(read);
     if (run instanceof Error) {
-      output.err(`${runsTexts.unreadableRun(name, run.message)}\n`);
+      output.err(`${unreadableRun(name, run.message)}\n`);
       return 1;
     }
-    const { head: found, loaded, graph } = read;
-    return work({ head: found, run, loaded, graph }, reader);
+    return work({ ...read, run }, reader);
   });
+}
+
+export function unreadableRun(name: string, why: string): string {
+  return `stepwright: run \`${name}\` cannot be read: ${singleLine(why)}`;
 }
 
 /** A run of a later version is a fault of the input, not of this program. */
@@ -129,5 +157,77 @@ export function numberIn(
   if (given === undefined) return undefined;
   const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
   if (value >= least && value <= (most ?? value)) return value;
-  return { fault: runsTexts.badNumber(option, given, least, most) };
+  return {
+    fault: `stepwright: \`--${option}\` takes a whole number from ${least}${most === undefined ? ' on' : ` to ${most}`}, not \`${singleLine(given)}\``,
+  };
+}
+
+/** The options of a command on a store that may read registries. */
+export const DEFINITION_OPTIONS = { ...STORE_OPTIONS, ...REGISTRY_OPTIONS } as const;
+
+/** Whether the options name a registry, or a project that has some. */
+export function namesRegistry({ registry, options, root, config }: RegistryChoice): boolean {
+  return [registry, options, root, config].some((given) => given !== undefined);
+}
+
+/** Reads the definitions of the registries that the options name. */
+export function withDefinitions(
+  command: string,
+  choice: RegistryChoice,
+  output: Output,
+  work: (definitions: readonly Definitions[]) => Promise<number>,
+): Promise<number> {
+  return withRegistries(command, choice, output, ({ registries, options }) =>
+    work(registries.map(({ registry }) => definitionsOf(registry, options))),
+  );
+}
+
+/** How the definition of a run differs from those of today. */
+export function changeSince(
+  definitions: readonly Definitions[],
+  graph: Graph,
+  hash: string,
+): { readonly definition_changed: boolean; readonly missing_tools?: readonly string[] } {
+  const named = definitions.filter(({ workflows }) => workflows.has(graph.name));
+  const isCurrent = named.some(({ workflows }) => workflows.get(graph.name)?.hash === hash);
+  const [missing = []] = (named.length === 0 ? definitions : named)
+    .map(({ registry }) => missingToolsOf(registry)(graph))
+    .sort((one, other) => one.length - other.length);
+  return { definition_changed: !isCurrent, ...(missing.length === 0 ? {} : { missing_tools: missing }) };
+}
+
+/** The most bytes of a file that an option names. */
+const MOST_BYTES = 10_000_000;
+
+/**
+ * Reads the JSON object in a file that an option names.
+ *
+ * @param example of what to write instead.
+ */
+export function readObject(
+  option: string,
+  file: string,
+  example: string,
+): { readonly value: JsonObject } | { readonly fault: string } {
+  const unreadable = (why: string): { readonly fault: string } => ({
+    fault: `stepwright: \`--${option} ${singleLine(file)}\` cannot be read: ${singleLine(why)}`,
+  });
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return unreadable(code ?? message);
+  }
+  if (text.length > MOST_BYTES) return unreadable(`it is longer than ${MOST_BYTES} bytes`);
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value)
+      ? { value }
+      : { fault: `stepwright: \`--${option} ${singleLine(file)}\` is not a JSON object: write ${example}` };
+  } catch (error) {
+    return {
+      fault: `stepwright: \`--${option} ${singleLine(file)}\` is not valid JSON: ${singleLine((error as Error).message)}`,
+    };
+  }
 }

@@ -40,7 +40,7 @@ function readAnswerer(linker: Reader, given: ExpressionSyntax): Answerer | undef
   const symbol = call && symbolOf(unwrap(call.callee));
   const name = symbol?.kind === 'stepwright' ? symbol.name : undefined;
   if (call === undefined || (name !== 'owner' && name !== 'role')) {
-    const params = { taker: '`answerBy`', takes: 'who may answer', given: describeGiven(syntax) };
+    const params = { taker: '`answerBy`', takes: 'who may answer', actual: describeGiven(syntax) };
     const hint = `write ${EXAMPLES}, here`;
     linker.scope.report(diagnostic('SW2008', syntax.place, params, { hint }));
     return undefined;

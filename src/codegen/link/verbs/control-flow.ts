@@ -175,7 +175,7 @@ function linkNext(
 
 /** Reports options of a chain, which has none: its links are steps, and one of them ends it. */
 function refuseOptions({ scope }: Linker, { place }: ExpressionSyntax): undefined {
-  const params = { taker: '`chain`', takes: 'an arrow', given: 'an object' };
+  const params = { taker: '`chain`', takes: 'an arrow', actual: 'an object' };
   const hint = 'options go into the calls of its links; the whole chain waits as its first link says';
   scope.report(diagnostic('SW2008', place, params, { hint }));
   return undefined;

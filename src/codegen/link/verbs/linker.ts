@@ -94,7 +94,7 @@ export function readEntries(
   if (object === undefined) return refuse(linker, at, `a call without ${role}`, `write \`${example}\``);
   if (object.kind !== 'object') {
     const taker = `\`${example.slice(0, example.indexOf('('))}\``;
-    const params = { taker, takes: `${role} as an object`, given: describeGiven(object) };
+    const params = { taker, takes: `${role} as an object`, actual: describeGiven(object) };
     linker.scope.report(diagnostic('SW2008', object.place, params, { hint: `write \`${example}\`` }));
     return undefined;
   }

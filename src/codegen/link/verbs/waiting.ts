@@ -124,7 +124,7 @@ export function linkWait(linker: Linker, { args, callee }: CallSyntax): StepOutc
     const known = [...Object.keys(UNITS), 'until'];
     const suggestion = nearestName(key, known);
     linker.scope.report(
-      diagnostic('SW1011', keyPlace, { decorator: 'wait', option: key, suggestion, known }),
+      diagnostic('SW1011', keyPlace, { decorator: 'wait', option: key, suggestion, candidates: known }),
     );
     return undefined;
   });

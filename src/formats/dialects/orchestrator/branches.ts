@@ -24,9 +24,9 @@ export function lowerBranch(
 ): Node | undefined {
   const { spec, reports } = context;
   const { fields } = spec;
-  const written = fields.list('on');
-  if (written === undefined) fields.require('on');
-  const arms = (written?.items ?? []).flatMap((item, index) => lowerArm(context, item, index) ?? []);
+  const list = fields.list('on');
+  if (list === undefined) fields.require('on');
+  const arms = (list?.items ?? []).flatMap((item, index) => lowerArm(context, item, index) ?? []);
   const last = fields.entry('default');
   if (last !== undefined) {
     const goto = gotoOf(context, targetOf(last.value), last.value);
@@ -43,7 +43,7 @@ export function lowerBranch(
     });
   const cases = arms.flatMap((arm) => (arm.kind === 'case' ? [arm.arm] : []));
   if (cases.length === 0) {
-    if (written?.items.length === 0 || (written !== undefined && defaults.length > 0))
+    if (list?.items.length === 0 || (list !== undefined && defaults.length > 0))
       reports.report('SW5017', spec.at, { node: spec.id, problem: 'has no case: write `when` and `goto`' });
     return undefined;
   }
@@ -96,8 +96,8 @@ function gotoOf(
     return undefined;
   }
   if (!checkLiteral(reports, target, 'goto')) return undefined;
-  const known = siblings.filter((id) => id !== spec.id);
-  if (known.includes(target.value)) return target.value;
-  unknownNode(reports, target, { key: 'goto', node: spec.id, known });
+  const targets = siblings.filter((id) => id !== spec.id);
+  if (targets.includes(target.value)) return target.value;
+  unknownNode(reports, target, { key: 'goto', node: spec.id, candidates: targets });
   return undefined;
 }

@@ -58,7 +58,7 @@ function domainOf(reports: Reports, fields: Fields): Domain {
 function versionOf(reports: Reports, fields: Fields): string {
   const version = fields.value('version');
   if (version?.kind === 'number') {
-    reports.report('SW5009', version, { written: version.written });
+    reports.report('SW5009', version, { text: version.source });
     return '0.0.0';
   }
   return fields.text('version')?.value ?? '0.0.0';
@@ -82,10 +82,10 @@ function lowerWorkflow(
   if (!fields.require('graph')) return undefined;
   const params = fields.object('params');
   const inputs = params === undefined ? [] : lowerParameters(reports, params);
-  const written = fields.object('graph');
-  if (written === undefined) return undefined;
-  if (written.entries.length === 0) fields.mismatch('graph', written, 'an object with one or more nodes');
-  const parts = lowerGraph(reports, { name, fields, inputs, params, written });
+  const graph = fields.object('graph');
+  if (graph === undefined) return undefined;
+  if (graph.entries.length === 0) fields.mismatch('graph', graph, 'an object with one or more nodes');
+  const parts = lowerGraph(reports, { name, fields, inputs, params, graph });
   const title = fields.text('title')?.value;
   const failFast = fields.boolean('fail_fast');
   const maxConcurrency = fields.number('max_concurrency');
@@ -113,10 +113,10 @@ function exposureOf(reports: Reports, fields: Fields): Graph['expose'] {
   if (value === undefined) return undefined;
   const what = `\`expose\` of ${fields.where}`;
   return textsOf(reports, value, what).flatMap((text) => {
-    const known = EXPOSURES.find((each) => each === text.value);
-    if (known !== undefined) return known;
+    const exposure = EXPOSURES.find((each) => each === text.value);
+    if (exposure !== undefined) return exposure;
     const suggestion = nearestName(text.value, EXPOSURES);
-    reports.report('SW5021', text, { what, value: text.value, known: EXPOSURES, suggestion });
+    reports.report('SW5021', text, { what, value: text.value, candidates: EXPOSURES, suggestion });
     return [];
   });
 }
@@ -128,11 +128,11 @@ function lowerGraph(
     readonly fields: Fields;
     readonly inputs: Graph['inputs'];
     readonly params: LocatedMap | undefined;
-    readonly written: LocatedMap;
+    readonly graph: LocatedMap;
   },
 ): Pick<Graph, 'nodes' | 'returns'> {
   const reader = new NodeReader(reports);
-  const scope = reader.graph(parts.written);
+  const scope = reader.graph(parts.graph);
   const routesOf = routesByScope();
   const areExclusive = (one: NodeSpec, other: NodeSpec) => routesOf(one.scope).areExclusive(one, other);
   const params = (parts.params?.entries ?? []).map(({ key }) => key);
@@ -153,10 +153,10 @@ function lowerGraph(
 }
 
 function routesByScope(): (scope: ScopeSpec) => WrittenRoutes {
-  const known = new Map<ScopeSpec, WrittenRoutes>();
+  const byScope = new Map<ScopeSpec, WrittenRoutes>();
   return (scope) => {
-    const routes = known.get(scope) ?? new WrittenRoutes(scope);
-    known.set(scope, routes);
+    const routes = byScope.get(scope) ?? new WrittenRoutes(scope);
+    byScope.set(scope, routes);
     return routes;
   };
 }
@@ -203,13 +203,13 @@ function resultOf({ id }: NodeSpec): RefExpr {
 }
 
 /** The nodes with a result that no other node waits for. */
-function sinksIn(scope: ScopeSpec, { written, dependencies }: LoweredScope): NodeSpec[] {
-  const used = new Set(written.flatMap(({ after }) => after));
+function sinksIn(scope: ScopeSpec, { inWritingOrder, dependencies }: LoweredScope): NodeSpec[] {
+  const used = new Set(inWritingOrder.flatMap(({ after }) => after));
   for (const [index, edges] of dependencies.data.entries()) {
     // What undoes a node does not use its result.
-    if (written[index]?.kind === 'compensate') continue;
-    for (const { source } of edges) used.add(written[source]?.id ?? '');
+    if (inWritingOrder[index]?.kind === 'compensate') continue;
+    for (const { source } of edges) used.add(inWritingOrder[source]?.id ?? '');
   }
-  const lowered = new Set(written.map(({ id }) => id));
+  const lowered = new Set(inWritingOrder.map(({ id }) => id));
   return scope.nodes.filter(({ id, kind }) => hasResult(kind) && lowered.has(id) && !used.has(id));
 }

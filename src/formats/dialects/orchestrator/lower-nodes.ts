@@ -30,7 +30,7 @@ export interface LoweredScope {
   /** In an order that the checker accepts. */
   readonly nodes: readonly Node[];
   /** In the order of writing, with how they depend on each other. */
-  readonly written: readonly Node[];
+  readonly inWritingOrder: readonly Node[];
   readonly dependencies: Dependencies;
 }
 
@@ -38,14 +38,16 @@ export interface LoweredScope {
 export function lowerScope(scope: ScopeSpec, context: LoweringContext): LoweredScope {
   const siblings = scope.nodes.map(({ id }) => id);
   const references = new ReferenceLowering(context.reports, context.names.scopeOf(scope));
-  const written = scope.nodes.flatMap((spec) => lowerNode({ ...context, spec, references, siblings }) ?? []);
-  const dependencies = dependenciesOf(written);
+  const inWritingOrder = scope.nodes.flatMap(
+    (spec) => lowerNode({ ...context, spec, references, siblings }) ?? [],
+  );
+  const dependencies = dependenciesOf(inWritingOrder);
   for (const { reference, reader } of implicitEdges(dependencies)) {
     const { at, path } = reference.ref;
     if (at !== undefined)
       context.reports.reportAt('SW5030', at, { node: reader.id, source: String(path[0]) });
   }
-  return { nodes: inOrder(written, dependencies), written, dependencies };
+  return { nodes: inOrder(inWritingOrder, dependencies), inWritingOrder, dependencies };
 }
 
 function lowerNode(context: NodeContext): Node | undefined {
@@ -174,8 +176,8 @@ function afterOf(context: NodeContext): readonly string[] {
         : elsewhere === undefined
           ? undefined
           : `which is in \`${elsewhere.id}\`: name \`${elsewhere.id}\``;
-    const known = why === undefined ? siblings.filter((each) => each !== id) : [];
-    unknownNode(reports, name, { key: 'depends_on', node: id, known }, why);
+    const candidates = why === undefined ? siblings.filter((each) => each !== id) : [];
+    unknownNode(reports, name, { key: 'depends_on', node: id, candidates }, why);
     return [];
   });
 }
@@ -199,13 +201,13 @@ function lowerCompensation(
   context: NodeContext,
   map: LocatedMap,
   what: string,
-  known: readonly string[],
+  keys: readonly string[],
 ): Compensation | undefined {
-  const fields = new Fields(context.reports, map, what, known);
+  const fields = new Fields(context.reports, map, what, keys);
   const tool = fields.text('call');
   if (tool === undefined) fields.require('call');
   const input = argumentsOf(context, fields);
-  const ignoreError = known.includes('ignore_error') ? fields.boolean('ignore_error') : undefined;
+  const ignoreError = keys.includes('ignore_error') ? fields.boolean('ignore_error') : undefined;
   if (tool === undefined || !checkLiteral(context.reports, tool, 'call')) return undefined;
   return { tool: tool.value, input, ...(ignoreError === true ? { ignoreError } : {}) };
 }
@@ -230,10 +232,10 @@ function lowerParallel(context: NodeContext, base: Base): Node {
       return { ...node, onPartialFailure: 'rollback' };
     default: {
       const handlers = siblings.filter((_, index) => spec.scope.nodes[index]?.kind === 'compensate');
-      const known = ['abort', 'continue', 'rollback_all', ...handlers];
+      const choices = ['abort', 'continue', 'rollback_all', ...handlers];
       const why = 'which is neither `abort`, `continue` or `rollback_all` nor a node of type `compensate`';
       if (policy !== undefined)
-        unknownNode(reports, policy, { key: 'on_partial_failure', node: spec.id, known }, why);
+        unknownNode(reports, policy, { key: 'on_partial_failure', node: spec.id, candidates: choices }, why);
       return { ...node, onPartialFailure: 'abort' };
     }
   }

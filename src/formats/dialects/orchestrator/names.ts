@@ -42,9 +42,13 @@ export function checkLiteral(reports: Reports, text: LocatedText, key: string): 
 export function unknownNode(
   reports: Reports,
   at: LocatedText,
-  { key, node, known }: { readonly key: string; readonly node: string; readonly known: readonly string[] },
+  {
+    key,
+    node,
+    candidates,
+  }: { readonly key: string; readonly node: string; readonly candidates: readonly string[] },
   why = 'which is not a node of the same list',
 ): void {
-  const suggestion = nearestName(at.value, known);
+  const suggestion = nearestName(at.value, candidates);
   reports.report('SW5016', at, { key, node, name: at.value, why, suggestion });
 }

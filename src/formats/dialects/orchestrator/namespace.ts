@@ -106,15 +106,15 @@ export class Namespace {
   }
 
   #resolve(name: string, keys: readonly (string | number)[], items: readonly string[]): Resolution {
-    if (items.includes(name)) return { kind: 'value', root: 'item', path: [name], taken: 0 };
+    if (items.includes(name)) return { kind: 'value', root: 'item', path: [name], length: 0 };
     const named = this.#names.get(name);
-    if (named?.kind === 'parameter') return { kind: 'value', root: 'inputs', path: [name], taken: 0 };
+    if (named?.kind === 'parameter') return { kind: 'value', root: 'inputs', path: [name], length: 0 };
     if (named !== undefined) return this.#result(named);
     const reserved = this.#reserved(name, keys, items);
     if (reserved !== undefined) return reserved;
     const renamed = this.#nodes.find(({ id, output }) => id === name && output !== undefined);
-    const known = [...items, ...this.#names.keys()];
-    return { kind: 'unknown', suggestion: renamed?.output?.value ?? nearestName(name, known) };
+    const names = [...items, ...this.#names.keys()];
+    return { kind: 'unknown', suggestion: renamed?.output?.value ?? nearestName(name, names) };
   }
 
   #result({ nodes }: Named): Resolution {
@@ -125,7 +125,7 @@ export class Namespace {
       return { kind: 'withoutValue', why };
     }
     if (others.length > 0) return { kind: 'either', nodes: nodes.map(({ id }) => id) };
-    return { kind: 'value', root: 'steps', path: [first.id], taken: 0 };
+    return { kind: 'value', root: 'steps', path: [first.id], length: 0 };
   }
 
   #reserved(
@@ -142,14 +142,14 @@ export class Namespace {
       case 'error': {
         if (typeof key !== 'string' || !ERROR_FIELDS.includes(key))
           return { kind: 'withoutValue', why: `write one of ${listOf(ERROR_FIELDS, '$error.')}` };
-        return { kind: 'value', root: 'error', path: [key], taken: 1 };
+        return { kind: 'value', root: 'error', path: [key], length: 1 };
       }
       case 'index': {
         const [item] = items;
         if (item === undefined)
           return { kind: 'withoutValue', why: 'only the body of a `foreach` has an index' };
         this.#indexes.add(indexNameOf(item));
-        return { kind: 'value', root: 'index', path: [indexNameOf(item)], taken: 0 };
+        return { kind: 'value', root: 'index', path: [indexNameOf(item)], length: 0 };
       }
       case 'item':
         return { kind: 'withoutValue', why: 'only the body of a `foreach` without `as` has an item' };
@@ -164,23 +164,23 @@ export class Namespace {
   }
 
   #ofParams(key: string | number | undefined): Resolution {
-    const known = this.#inputs.map((input) => input.name);
-    if (typeof key === 'string' && known.includes(key))
-      return { kind: 'value', root: 'inputs', path: [key], taken: 1 };
-    return unknownIn('params', key, known);
+    const names = this.#inputs.map((input) => input.name);
+    if (typeof key === 'string' && names.includes(key))
+      return { kind: 'value', root: 'inputs', path: [key], length: 1 };
+    return unknownIn('params', key, names);
   }
 
   #ofSteps(key: string | number | undefined, property: string | number | undefined): Resolution {
     const node = this.#nodes.find(({ id }) => id === key);
     if (node === undefined) {
       const field = STEP_FIELDS.find((each) => each === property) ?? 'result';
-      const known = this.#nodes.map(({ id }) => id);
-      return unknownIn('steps', key, known, `.${field}`);
+      const ids = this.#nodes.map(({ id }) => id);
+      return unknownIn('steps', key, ids, `.${field}`);
     }
     if (property === 'status' || property === 'error')
-      return { kind: 'value', root: 'nodes', path: [node.id, property], taken: 2 };
+      return { kind: 'value', root: 'nodes', path: [node.id, property], length: 2 };
     if (property === 'result' && hasResult(node.kind))
-      return { kind: 'value', root: 'steps', path: [node.id], taken: 2 };
+      return { kind: 'value', root: 'steps', path: [node.id], length: 2 };
     const why =
       property === 'result'
         ? `a node of type \`${node.kind}\` has no result`
@@ -196,10 +196,10 @@ const STEP_FIELDS = ['result', 'status', 'error'] as const;
 function unknownIn(
   root: string,
   key: string | number | undefined,
-  known: readonly string[],
+  names: readonly string[],
   rest = '',
 ): Resolution {
-  const near = nearestName(String(key ?? ''), known);
+  const near = nearestName(String(key ?? ''), names);
   return {
     kind: 'unknown',
     name: key === undefined ? root : `${root}.${key}`,

@@ -65,8 +65,8 @@ const MISPLACED: readonly {
 
 const misplacedByKind = new Map(
   SPEC_KINDS.map((kind) => {
-    const found = MISPLACED.filter(({ kinds }) => kinds.includes(kind));
-    return [kind, new Map(found.map(({ key, instead }) => [key, instead]))];
+    const rows = MISPLACED.filter(({ kinds }) => kinds.includes(kind));
+    return [kind, new Map(rows.map(({ key, instead }) => [key, instead]))];
   }),
 );
 
@@ -101,22 +101,22 @@ export function kindOfNode(
   type: LocatedText | undefined,
 ): SpecKind | undefined {
   const marked = SPEC_KINDS.filter((kind) => KEYS[kind].marks.some((mark) => keys.includes(mark)));
-  const known = SPEC_KINDS.find((kind) => kind === type?.value);
-  if (type !== undefined && known === undefined) {
+  const typed = SPEC_KINDS.find((kind) => kind === type?.value);
+  if (type !== undefined && typed === undefined) {
     const suggestion = nearestName(type.value, SPEC_KINDS);
     const what = `\`type\` of node \`${id}\``;
-    reports.report('SW5021', type, { what, value: type.value, known: SPEC_KINDS, suggestion });
+    reports.report('SW5021', type, { what, value: type.value, candidates: SPEC_KINDS, suggestion });
     return undefined;
   }
-  const others = marked.filter((kind) => kind !== known);
-  if (known !== undefined && others.length === 0) return known;
+  const others = marked.filter((kind) => kind !== typed);
+  if (typed !== undefined && others.length === 0) return typed;
   const [one, ...more] = marked;
-  if (known === undefined && one !== undefined && more.length === 0) return one;
+  if (typed === undefined && one !== undefined && more.length === 0) return one;
   const described = (kinds: readonly SpecKind[]): string =>
     kinds.map((kind) => KEYS[kind].marks.map((mark) => `\`${mark}\``).join(' or ')).join(' and ');
   const problem =
-    known !== undefined
-      ? `is a ${known}, and has ${described(others)}`
+    typed !== undefined
+      ? `is a ${typed}, and has ${described(others)}`
       : one === undefined
         ? `does nothing: it has none of ${SPEC_KINDS.flatMap((kind) => KEYS[kind].marks.map((mark) => `\`${mark}\``)).join(', ')}, and no \`type\``
         : `does several things: it has ${described(marked)}`;

@@ -80,7 +80,11 @@ export class NodeReader {
     const type = map.entries.find(({ key }) => key.value === 'type')?.value;
     if (type !== undefined && type.kind !== 'text') {
       const found = describeLocated(type);
-      this.#reports.report('SW5006', type, { what: `\`type\` of node \`${id}\``, expected: 'text', found });
+      this.#reports.report('SW5006', type, {
+        what: `\`type\` of node \`${id}\``,
+        expected: 'text',
+        actual: found,
+      });
       return;
     }
     const kind = kindOfNode(this.#reports, { id, at, keys }, type);
@@ -155,7 +159,7 @@ export class NodeReader {
       this.#reports.report('SW5006', id, {
         what: `\`id\` of ${what}`,
         expected: 'text',
-        found: describeLocated(id),
+        actual: describeLocated(id),
       });
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import type { Node, OnError, Retry } from '../../../graph/kinds/node.js';
-import { retryOfWritten } from '../../../graph/limits.js';
+import { retryFromAttempts } from '../../../graph/limits.js';
 import { describeLocated, type Located } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import { Fields } from '../fields.js';
@@ -30,7 +30,7 @@ export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onErro
     return fallback;
   }
   if (extra === undefined || extra === 0) return fallback;
-  const retry = retryOfWritten({
+  const retry = retryFromAttempts({
     attempts: extra + 1,
     ...defined({ delayMs, backoff, jitter }),
   });
@@ -65,7 +65,7 @@ function reportRange(
   reports.report('SW5006', at, {
     what: `\`retry\` of node \`${spec.id}\``,
     expected: 'a whole number of further attempts',
-    found: String(value),
+    actual: String(value),
   });
 }
 
@@ -73,9 +73,9 @@ function fallbackOf(context: NodeContext, fields: Fields): { readonly onError?: 
   const { spec, reports, siblings } = context;
   const fallback = fields.text('fallback');
   if (fallback === undefined || !checkLiteral(reports, fallback, 'fallback')) return {};
-  const known = siblings.filter((id) => id !== spec.id);
-  if (known.includes(fallback.value)) return { onError: { fallbackNode: fallback.value } };
-  unknownNode(reports, fallback, { key: 'fallback', node: spec.id, known });
+  const targets = siblings.filter((id) => id !== spec.id);
+  if (targets.includes(fallback.value)) return { onError: { fallbackNode: fallback.value } };
+  unknownNode(reports, fallback, { key: 'fallback', node: spec.id, candidates: targets });
   return {};
 }
 
@@ -89,11 +89,11 @@ export const DURATION_PATTERN = `${SHORT.source}|${ISO.source}`;
 /** A time in milliseconds: a number of them, or a text such as `30s` or `PT30S`. */
 export function durationOf(reports: Reports, value: Located, what: string): number | undefined {
   if (value.kind === 'number') return value.value as number;
-  const found = value.kind === 'text' ? parseDuration(value.value) : undefined;
-  if (found !== undefined) return found;
+  const duration = value.kind === 'text' ? parseDuration(value.value) : undefined;
+  if (duration !== undefined) return duration;
   const expected = 'milliseconds, or a time such as `30s`';
   const said = value.kind === 'text' ? `\`${value.value}\`` : describeLocated(value);
-  reports.report('SW5006', value, { what, expected, found: said });
+  reports.report('SW5006', value, { what, expected, actual: said });
   return undefined;
 }
 

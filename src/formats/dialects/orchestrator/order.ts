@@ -60,22 +60,22 @@ export function dependenciesOf(nodes: readonly Node[]): Dependencies {
 export function inOrder(nodes: readonly Node[], { explicit, data }: Dependencies): readonly Node[] {
   const before = nodes.map((_, index) => {
     const sources = [...(explicit[index] ?? []), ...(data[index] ?? []).map(({ source }) => source)];
-    return [...new Set(sources)].sort((left, right) => left - right);
+    return [...new Set(sources)].sort((a, b) => a - b);
   });
   if (before.every((sources, index) => (sources.at(-1) ?? -1) < index)) return nodes;
   const ordered: number[] = [];
-  const seen = new Set<number>();
+  const visited = new Set<number>();
   for (const start of nodes.keys()) {
     const open = [{ index: start, next: 0 }];
-    seen.has(start) ? open.pop() : seen.add(start);
+    visited.has(start) ? open.pop() : visited.add(start);
     for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
       const source = before[top.index]?.[top.next];
       top.next += 1;
       if (source === undefined) {
         ordered.push(top.index);
         open.pop();
-      } else if (!seen.has(source)) {
-        seen.add(source);
+      } else if (!visited.has(source)) {
+        visited.add(source);
         open.push({ index: source, next: 0 });
       }
     }
@@ -90,19 +90,19 @@ export function implicitEdges({ explicit, data }: Dependencies): DataEdge[] {
     const direct = explicit[index] ?? [];
     const indirect = plain.filter(({ source }) => !direct.includes(source));
     if (indirect.length === 0) return [];
-    const known = ancestorsOf(index, explicit);
-    const found = indirect.filter(({ source }) => !known.has(source));
-    return found.filter(({ source }, at) => found.findIndex((each) => each.source === source) === at);
+    const ancestors = ancestorsOf(index, explicit);
+    const implied = indirect.filter(({ source }) => !ancestors.has(source));
+    return implied.filter(({ source }, at) => implied.findIndex((each) => each.source === source) === at);
   });
 }
 
 function ancestorsOf(index: number, explicit: Dependencies['explicit']): ReadonlySet<number> {
-  const found = new Set<number>();
+  const ancestors = new Set<number>();
   const open = [...(explicit[index] ?? [])];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (found.has(next)) continue;
-    found.add(next);
+    if (ancestors.has(next)) continue;
+    ancestors.add(next);
     open.push(...(explicit[next] ?? []));
   }
-  return found;
+  return ancestors;
 }

@@ -72,17 +72,17 @@ function lowerParameter(reports: Reports, { key, value }: LocatedEntry): Input |
   if (map === undefined || !checkName(reports, key, 'a parameter')) return undefined;
   const fields = new Fields(reports, map, where, PARAMETER_KEYS);
   const schema = schemaOf(reports, fields);
-  const given = fields.value('default');
-  const fallback = given === undefined ? undefined : jsonOf(given);
+  const defaultValue = fields.value('default');
+  const fallback = defaultValue === undefined ? undefined : jsonOf(defaultValue);
   const required = fields.boolean('required') ?? false;
-  if (required && given !== undefined) reports.report('SW5031', given, { name: key.value });
-  if (fallback !== undefined && given !== undefined) {
+  if (required && defaultValue !== undefined) reports.report('SW5031', defaultValue, { name: key.value });
+  if (fallback !== undefined && defaultValue !== undefined) {
     const [misfit] = schemas.check(schema, fallback);
     if (misfit !== undefined)
-      reports.report('SW5006', given, {
+      reports.report('SW5006', defaultValue, {
         what: `\`default\` of ${where}`,
         expected: 'a value of its type',
-        found: `${JSON.stringify(fallback)} (${misfit.message ?? 'it does not fit'})`,
+        actual: `${JSON.stringify(fallback)} (${misfit.message ?? 'it does not fit'})`,
       });
   }
   const title = fields.text('title')?.value;
@@ -105,8 +105,8 @@ function schemaOf(reports: Reports, fields: Fields): JsonSchema {
     ...typeOf(reports, fields.text('type'), fields.where),
     ...defined({ format }),
   };
-  const known = fields.list('enum');
-  if (known !== undefined) schema.enum = known.items.map(jsonOf);
+  const choices = fields.list('enum');
+  if (choices !== undefined) schema.enum = choices.items.map(jsonOf);
   for (const [key, keyword] of Object.entries(KEYWORDS)) {
     const value = key === 'pattern' ? fields.text(key)?.value : fields.number(key);
     if (value !== undefined) schema[keyword] = value;
@@ -118,7 +118,7 @@ function schemaOf(reports: Reports, fields: Fields): JsonSchema {
   const [fault] = schemas.faults(schema);
   if (fault === undefined) return schema;
   const found = `\`${fault.pointer}\`: ${fault.problem}`;
-  reports.report('SW5006', fields.map, { what: fields.where, expected: 'a type', found });
+  reports.report('SW5006', fields.map, { what: fields.where, expected: 'a type', actual: found });
   return {};
 }
 
@@ -130,11 +130,16 @@ function itemSchema(reports: Reports, value: Located, where: string): JsonSchema
 
 function typeOf(reports: Reports, type: LocatedText | undefined, where: string): JsonSchema {
   if (type === undefined) return {};
-  const found = Object.hasOwn(TYPES, type.value) ? TYPES[type.value] : undefined;
-  if (found !== undefined) return found;
+  const schema = Object.hasOwn(TYPES, type.value) ? TYPES[type.value] : undefined;
+  if (schema !== undefined) return schema;
   const known = Object.keys(TYPES);
   const suggestion = nearestName(type.value, known);
-  reports.report('SW5021', type, { what: `\`type\` of ${where}`, value: type.value, known, suggestion });
+  reports.report('SW5021', type, {
+    what: `\`type\` of ${where}`,
+    value: type.value,
+    candidates: known,
+    suggestion,
+  });
   return {};
 }
 

@@ -16,9 +16,9 @@ export class WrittenRoutes {
   constructor(scope: ScopeSpec) {
     for (const node of scope.nodes) {
       for (const route of routesFrom(node)) {
-        const known = this.#byTarget.get(route.target);
-        if (known === undefined) this.#byTarget.set(route.target, [route]);
-        else known.push(route);
+        const routes = this.#byTarget.get(route.target);
+        if (routes === undefined) this.#byTarget.set(route.target, [route]);
+        else routes.push(route);
       }
     }
   }
@@ -50,8 +50,8 @@ export class WrittenRoutes {
 
 /** The text of a key of an object. */
 export function textIn(value: Located | undefined, key: string): LocatedText | undefined {
-  const found = value?.kind === 'map' ? entryOf(value, key)?.value : undefined;
-  return found?.kind === 'text' ? found : undefined;
+  const part = value?.kind === 'map' ? entryOf(value, key)?.value : undefined;
+  return part?.kind === 'text' ? part : undefined;
 }
 
 function routesFrom(node: NodeSpec): WrittenRoute[] {
@@ -77,6 +77,6 @@ function routesFrom(node: NodeSpec): WrittenRoute[] {
 
 /** The target of `{ default: X }` and `{ default: { goto: X } }`. */
 function defaultIn(item: Located): LocatedText | undefined {
-  const found = item.kind === 'map' ? entryOf(item, 'default')?.value : undefined;
-  return found?.kind === 'text' ? found : textIn(found, 'goto');
+  const fallback = item.kind === 'map' ? entryOf(item, 'default')?.value : undefined;
+  return fallback?.kind === 'text' ? fallback : textIn(fallback, 'goto');
 }

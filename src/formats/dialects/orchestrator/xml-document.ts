@@ -153,22 +153,27 @@ class XmlDocument {
       this.#reports.report('SW5005', element, {
         key: `<${name}>`,
         where,
-        known: expected.map((each) => `<${each}>`),
+        candidates: expected.map((each) => `<${each}>`),
         suggestion: suggestion && `<${suggestion}>`,
       });
       return false;
     }
-    const known = Object.keys(ELEMENTS[name]?.attributes ?? {});
-    for (const attribute of element.attributes) this.#checkAttribute(element, attribute, known);
+    const attributes = Object.keys(ELEMENTS[name]?.attributes ?? {});
+    for (const attribute of element.attributes) this.#checkAttribute(element, attribute, attributes);
     // Every child is checked, so that all faults are reported.
-    return element.children.map((child) => this.#check(child, element)).every((isKnown) => isKnown);
+    return element.children.map((child) => this.#check(child, element)).every((isValid) => isValid);
   }
 
   #checkAttribute(element: XmlElement, { name }: XmlAttribute, known: readonly string[]): void {
     const key = name.value;
     if (known.includes(key) || key.startsWith('x-')) return;
     const where = `\`<${element.name}>\``;
-    this.#reports.report('SW5005', name, { key, where, known, suggestion: nearestName(key, known) });
+    this.#reports.report('SW5005', name, {
+      key,
+      where,
+      candidates: known,
+      suggestion: nearestName(key, known),
+    });
   }
 
   #workflow(element: XmlElement): LocatedMap {
@@ -311,11 +316,11 @@ class XmlDocument {
   #argument(element: XmlElement): Located {
     const value = attributeOf(element, 'value');
     const json = attributeOf(element, 'json');
-    const given = [value, json, ...element.children.slice(0, 1)].filter((each) => each !== undefined);
-    if (given.length > 1) {
+    const values = [value, json, ...element.children.slice(0, 1)].filter((each) => each !== undefined);
+    if (values.length > 1) {
       const expected = 'one of `value`, `json` and nested `<arg>`';
       const found = 'several of them';
-      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, found });
+      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, actual: found });
     }
     if (value !== undefined) return value;
     if (json !== undefined) return this.#json(json);
@@ -329,7 +334,7 @@ class XmlDocument {
     this.#reports.report('SW5006', text, {
       what: '`json` of `<arg>`',
       expected: `JSON of at most ${MAX_JSON_DEPTH} levels, with each key once`,
-      found: `\`${text.value}\``,
+      actual: `\`${text.value}\``,
     });
     return text;
   }
@@ -375,8 +380,8 @@ function nameOf({ name, start, end }: XmlElement): LocatedText {
 }
 
 /** The text in an element, written in another way. */
-function textIn(element: XmlElement, written: (text: string) => string): LocatedText {
-  return { ...nameOf(element), value: written(element.text?.value ?? '') };
+function textIn(element: XmlElement, normalize: (text: string) => string): LocatedText {
+  return { ...nameOf(element), value: normalize(element.text?.value ?? '') };
 }
 
 function oneLine(text: string): string {
@@ -402,10 +407,10 @@ function valueOfAttribute(text: LocatedText, type: AttributeType): Located {
   switch (type) {
     case 'number':
       if (!/^-?[0-9]+(?:\.[0-9]+)?$/.test(value)) return text;
-      return { kind: 'number', value: Number(value), written: value, start, end, pointer };
+      return { kind: 'number', value: Number(value), source: value, start, end, pointer };
     case 'boolean':
       if (value !== 'true' && value !== 'false') return text;
-      return { kind: 'boolean', value: value === 'true', written: value, start, end, pointer };
+      return { kind: 'boolean', value: value === 'true', source: value, start, end, pointer };
     case 'names':
       return { kind: 'list', items: namesIn(text), start, end, pointer };
     case 'text':
@@ -444,7 +449,7 @@ function listOf({ start, end }: XmlElement, items: readonly Located[]): Located 
 }
 
 function nothing({ start, end }: XmlElement): Located {
-  return { kind: 'null', value: null, written: '', start, end, pointer: '' };
+  return { kind: 'null', value: null, source: '', start, end, pointer: '' };
 }
 
 /** How deep values of `json` may be nested. */

@@ -116,16 +116,16 @@ export const moduleFaults = {
     () => 'install the package again; in a package of your own, run `stepwright codegen`',
   ),
   SW6032: error(
-    (p: { package: string; file: string; what: string; found: number; wanted: number }) =>
-      `the manifest \`${p.file}\` of package \`${p.package}\` has ${p.what} ${p.found}, this version of stepwright reads ${p.what} ${p.wanted}`,
+    (p: { package: string; file: string; what: string; actual: number; wanted: number }) =>
+      `the manifest \`${p.file}\` of package \`${p.package}\` has ${p.what} ${p.actual}, this version of stepwright reads ${p.what} ${p.wanted}`,
     (p) =>
-      p.found > p.wanted
+      p.actual > p.wanted
         ? 'update stepwright, or install an older version of the package'
         : 'install a version of the package that was built with this version of stepwright',
   ),
   SW6033: error(
-    (p: { package: string; file: string; found: string; installed: string }) =>
-      `the manifest \`${p.file}\` is that of \`${p.found}\`, and the package beside it is \`${p.installed}\``,
+    (p: { package: string; file: string; actual: string; installed: string }) =>
+      `the manifest \`${p.file}\` is that of \`${p.actual}\`, and the package beside it is \`${p.installed}\``,
     () =>
       'run `stepwright codegen` in the package after its name or version has changed, and publish the file',
   ),
@@ -241,11 +241,11 @@ export const outputFaults = {
     (p: { name: string; problem: string }) => `the stub of \`${p.name}\` does not fit: ${p.problem}`,
   ),
   SW9028: error(
-    (p: { name: string; workflow: string; known: readonly string[]; suggestion?: string | undefined }) =>
+    (p: { name: string; workflow: string; candidates: readonly string[]; suggestion?: string | undefined }) =>
       `workflow \`${p.workflow}\` has no step that takes a stub, tool or resource \`${p.name}\`${
-        p.suggestion !== undefined || p.known.length === 0
+        p.suggestion !== undefined || p.candidates.length === 0
           ? ''
-          : ` (known: ${p.known
+          : ` (known: ${p.candidates
               .slice(0, 12)
               .map((name) => `\`${name}\``)
               .join(', ')})`
@@ -262,10 +262,11 @@ export const outputFaults = {
       step: string;
       tool: string;
       input: string;
-      known: readonly string[];
+      candidates: readonly string[];
       suggestion?: string | undefined;
     }) => `the schema of tool \`${p.tool}\` does not name the argument \`${p.input}\` of step \`${p.step}\``,
-    (p) => nearest(p) ?? `it names ${p.known.map((name) => `\`${name}\``).join(', ')}; remove \`${p.input}\``,
+    (p) =>
+      nearest(p) ?? `it names ${p.candidates.map((name) => `\`${name}\``).join(', ')}; remove \`${p.input}\``,
   ),
   SW9033: error(
     (p: { server: string; tool: string; problem: string; repair?: string | undefined }) =>

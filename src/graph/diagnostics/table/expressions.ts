@@ -36,7 +36,7 @@ export const expressionFaults = {
         : `write \`${p.verb}(…)\` in the step itself, or make the steps a workflow of their own and \`run\` it`,
   ),
   SW2008: error(
-    (p: { taker: string; takes: string; given: string }) => `${p.taker} takes ${p.takes}, not ${p.given}`,
+    (p: { taker: string; takes: string; actual: string }) => `${p.taker} takes ${p.takes}, not ${p.actual}`,
   ),
   SW2009: error((p: { what: string }) => `${p.what} has no meaning in a workflow: a step is not a promise`),
   SW3018: error(
@@ -92,21 +92,19 @@ export const referenceFaults = {
   SW3007: error(
     (p: {
       className: string;
-      module?: { readonly specifier: string; readonly isFound: boolean } | undefined;
+      module?: { readonly specifier: string; readonly exists: boolean } | undefined;
       suggestion?: string | undefined;
     }) => {
       if (p.module === undefined) return `\`${p.className}\` cannot be resolved to a class`;
-      const { specifier, isFound } = p.module;
-      return isFound
+      const { specifier, exists } = p.module;
+      return exists
         ? `\`${specifier}\` exports no \`${p.className}\``
         : `\`${p.className}\` is imported from \`${specifier}\`, which cannot be found`;
     },
     (p) => {
       if (p.suggestion !== undefined) return nearest(p);
       if (p.module === undefined) return 'import it';
-      return p.module.isFound
-        ? 'import it from the module that exports it'
-        : 'correct the path of the import';
+      return p.module.exists ? 'import it from the module that exports it' : 'correct the path of the import';
     },
   ),
   SW3008: error(
@@ -155,9 +153,9 @@ export const referenceFaults = {
     (p) => `name a tool that clients may call, or take \`visibility: 'workflow'\` off \`${p.tool}\``,
   ),
   SW3019: error(
-    (p: { value: string; known: readonly string[]; suggestion?: string | undefined }) =>
+    (p: { value: string; candidates: readonly string[]; suggestion?: string | undefined }) =>
       `no step settles as \`${p.value}\``,
-    (p) => nearest(p) ?? `use one of ${listed(p.known)}`,
+    (p) => nearest(p) ?? `use one of ${listed(p.candidates)}`,
   ),
   SW3020: warning(
     (p: {

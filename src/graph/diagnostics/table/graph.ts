@@ -214,9 +214,9 @@ export const graphFaults = {
     () => 'leave one `requires` out: no order fits all of them',
   ),
   SW4042: warning(
-    (p: { tool: string; category: string; known: readonly string[] }) =>
+    (p: { tool: string; category: string; candidates: readonly string[] }) =>
       `the category \`${p.category}\` of tool \`${p.tool}\` has no place in the order of work`,
-    (p) => `use one of ${p.known.map((each) => `\`${each}\``).join(', ')}`,
+    (p) => `use one of ${p.candidates.map((each) => `\`${each}\``).join(', ')}`,
   ),
   SW4043: error(
     (p: { server: string; named: string; suggestion?: string | undefined }) =>

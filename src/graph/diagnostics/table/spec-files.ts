@@ -22,13 +22,13 @@ export const specFileFaults = {
     () => 'remove one of them, or give it another name',
   ),
   SW5005: error(
-    (p: { key: string; where: string; suggestion?: string | undefined; known: readonly string[] }) =>
+    (p: { key: string; where: string; suggestion?: string | undefined; candidates: readonly string[] }) =>
       `${p.where} has no \`${p.key}\``,
-    (p) => nearest(p) ?? `it has ${listed(p.known)}; keys of your own begin with \`x-\``,
+    (p) => nearest(p) ?? `it has ${listed(p.candidates)}; keys of your own begin with \`x-\``,
   ),
   SW5006: error(
-    (p: { what: string; expected: string; found: string }) =>
-      `${p.what} must be ${p.expected}, not ${p.found}`,
+    (p: { what: string; expected: string; actual: string }) =>
+      `${p.what} must be ${p.expected}, not ${p.actual}`,
   ),
   SW5007: error((p: { what: string; key: string }) => `${p.what} needs \`${p.key}\``),
   SW5008: error(
@@ -36,8 +36,8 @@ export const specFileFaults = {
     () => 'write the workflow under `workflows:` with a `graph:`; see docs/spec-files.md',
   ),
   SW5009: error(
-    (p: { written: string }) => `\`version\` must be text: ${p.written} without quotes is a number`,
-    (p) => `write \`version: "${p.written}"\``,
+    (p: { text: string }) => `\`version\` must be text: ${p.text} without quotes is a number`,
+    (p) => `write \`version: "${p.text}"\``,
   ),
   SW5010: error(
     (p: { kind: string; name: string; rule: string; suggestion?: string | undefined }) =>
@@ -76,9 +76,9 @@ export const specFileFaults = {
   SW5019: error((p: { file: string; reason: string }) => `\`${p.file}\` cannot be read: ${p.reason}`),
   SW5020: error((p: { ref: string; why: string }) => `\`${p.ref}\` has no value here: ${p.why}`),
   SW5021: error(
-    (p: { what: string; value: string; known: readonly string[]; suggestion?: string | undefined }) =>
+    (p: { what: string; value: string; candidates: readonly string[]; suggestion?: string | undefined }) =>
       `${p.what} cannot be \`${p.value}\``,
-    (p) => nearest(p) ?? `use one of ${listed(p.known)}`,
+    (p) => nearest(p) ?? `use one of ${listed(p.candidates)}`,
   ),
   SW5030: warning(
     (p: { node: string; source: string }) =>

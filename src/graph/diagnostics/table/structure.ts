@@ -44,9 +44,13 @@ export const structureFaults = {
     () => 'write `export class`',
   ),
   SW1011: error(
-    (p: { decorator: string; option: string; suggestion?: string | undefined; known: readonly string[] }) =>
-      `${owner(p.decorator)} has no option \`${p.option}\``,
-    (p) => nearest(p) ?? `the options are ${p.known.map((name) => `\`${name}\``).join(', ')}`,
+    (p: {
+      decorator: string;
+      option: string;
+      suggestion?: string | undefined;
+      candidates: readonly string[];
+    }) => `${owner(p.decorator)} has no option \`${p.option}\``,
+    (p) => nearest(p) ?? `the options are ${p.candidates.map((name) => `\`${name}\``).join(', ')}`,
   ),
   SW1012: error(
     (p: { decorator: string; option: string; expected: string }) =>

@@ -135,7 +135,7 @@ function keepsState({ state: before = [] }: Graph, { state: after = [] }: Graph)
 /** Whether the other graph reads a failure of a node, or of one inside it, that this run has not kept. */
 function lacksError(node: NodeRecord, other: PlannedNode): boolean {
   const { planned, isSettled, status, container } = node;
-  if (isSettled && !planned.isErrorRead && other.isErrorRead) {
+  if (isSettled && !planned.readsError && other.readsError) {
     if (status === 'failed' || (status === 'succeeded' && planned.node.onError !== undefined)) return true;
   }
   // Only a workflow itself reads how its nodes settled.

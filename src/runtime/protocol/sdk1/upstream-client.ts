@@ -133,7 +133,7 @@ class ClientConnection implements UpstreamConnection {
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
       if (limit?.aborted === true && timeoutMs !== undefined) {
-        const text = upstreamTexts.timedOut(this.request.name, tool, timeoutMs);
+        const text = `The call of '${tool}' of the upstream server '${this.request.name}' timed out after ${timeoutMs} ms`;
         throw new UpstreamError('E_TIMEOUT', text, { outcomeUnknown: true });
       }
       throw await this.#failure(error, tool);

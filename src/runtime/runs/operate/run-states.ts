@@ -15,7 +15,7 @@ export interface RunNodeState {
   readonly counts: Readonly<Partial<Record<NodeStatus, number>>>;
   /** Calls and reads that were issued. */
   readonly attempts: number;
-  /** Ms since the epoch. Missing for a node that has not begun, and where the log is not whole. */
+  /** Ms since the epoch. Missing for a node that has not startRow, and where the log is not whole. */
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly reason?: SkipReason;
@@ -54,9 +54,9 @@ export function runNodeStates(source: ForkSource, mask: RunMask): ReadonlyMap<st
   const byNode = new Map<string, OpenState[]>();
   for (const [key, state] of states) {
     const node = key.replaceAll(/\[\d+\]/g, '');
-    const known = byNode.get(node) ?? [];
-    known.push(state);
-    byNode.set(node, known);
+    const items = byNode.get(node) ?? [];
+    items.push(state);
+    byNode.set(node, items);
   }
   return new Map([...byNode].map(([node, items]) => [node, together(items, mask)]));
 }
@@ -75,13 +75,13 @@ function stored({ loaded }: ForkSource): ReadonlyMap<string, OpenState> {
   return states;
 }
 
-/** The states of a log that is folded once more. */
+/** The states after a replay of the log. */
 function replayed({ loaded, graph, entries }: ForkSource): ReadonlyMap<string, OpenState> {
-  const begun = loaded.rows.find((row) => row.table === 'start');
-  if (begun?.table !== 'start') throw new Error('the run has no start');
+  const startRow = loaded.rows.find((row) => row.table === 'start');
+  if (startRow?.table !== 'start') throw new Error('the run has no start');
   const states = new Map<string, OpenState>();
-  let at = begun.row.startedAt;
-  const replay = new Replay(planOf(graph), 'replay', begun.row, (events, facts) => {
+  let at = startRow.row.startedAt;
+  const replay = new Replay(planOf(graph), 'replay', startRow.row, (events, facts) => {
     at = events.at(-1)?.at ?? at;
     for (const fact of facts) take(states, fact, at);
   });
@@ -91,8 +91,7 @@ function replayed({ loaded, graph, entries }: ForkSource): ReadonlyMap<string, O
 
 function take(states: Map<string, OpenState>, fact: Fact, at: number): void {
   if (!('node' in fact) || fact.node === undefined || fact.kind === 'finished') return;
-  const known = states.get(fact.node);
-  const state: OpenState = known ?? { status: 'pending', attempts: 0 };
+  const state: OpenState = states.get(fact.node) ?? { status: 'pending', attempts: 0 };
   states.set(fact.node, state);
   switch (fact.kind) {
     case 'nodeStarted':

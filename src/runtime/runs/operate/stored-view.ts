@@ -16,10 +16,11 @@ import { RunRecord } from '../actions/run-record.js';
 import { processClock } from '../run/clock.js';
 import { type Envelope, envelopeOf, type PausedStep } from '../run/envelope.js';
 import type { LiveStatus } from '../run/run-host.js';
-import { runRowsIn, type ShownArguments, shownArguments } from '../run-store.js';
+import { type ShownArguments, shownArguments } from '../run-store.js';
+import { runRowsIn } from '../store/host-rows.js';
 import type { LoadedRun } from '../store/journal.js';
 import { isOver } from '../store/journal.js';
-import type { StoredEntry } from '../store/sqlite/store-tables.js';
+import type { StoredEntry } from '../store/reader.js';
 import { type RunNodeState, runNodeStates } from './run-states.js';
 
 /** A run of a store, for its operator. Plain JSON; secrets are masked, and the id of the run is left out. */

@@ -22,7 +22,7 @@ import type { Clock } from './clock.js';
 /** A command that is executed through the port. */
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
-/** What every call of one run has in common. */
+/** What the calls of one run share. */
 export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal' | 'peer'> {
   /** What a call reports of its progress, and the key of the node that makes it. */
   progress(progress: number, total?: number, message?: string, node?: string): void;
@@ -38,13 +38,13 @@ export interface CallingRun {
   readonly workflow: string;
   readonly clock: Clock;
   readonly telemetry: RunTelemetry | undefined;
-  /** What must not be shown of a call. Asked once for a call, and only if something wants to know. */
+  /** What must not be shown of a call. Asked at most once for a call. */
   maskOf(call: Call): CallMask;
   /** Takes the event that a call ended with, and its mask if the port asked for one. */
   returned(event: Event, call: Call, mask: CallMask | undefined): void;
 }
 
-/** The calls of a run that have not come back, each of which can be aborted. */
+/** The calls of a run that have not returned. Each of them can be aborted. */
 export class CallsInFlight {
   readonly #port: CallPort;
   readonly #run: CallingRun;
@@ -65,7 +65,7 @@ export class CallsInFlight {
   make(call: Call, mask?: CallMask): void {
     const context = new CallInFlight(call, this.#run, this.#shared, mask);
     this.#inFlight.set(call.id, context);
-    const back = (event: Event): void => {
+    const finish = (event: Event): void => {
       if (!context.isOver) this.#inFlight.delete(call.id);
       context.isOver = true;
       this.#run.returned(event, call, context.askedMask);
@@ -73,8 +73,8 @@ export class CallsInFlight {
     const { telemetry } = this.#run;
     const send = (): Promise<Outcome> => this.#send(call, context);
     (telemetry === undefined ? send() : telemetry.inCall(call, send)).then(
-      (outcome) => back(this.#eventOf(call, outcome)),
-      (fault) => back(this.#broken(call, fault)),
+      (outcome) => finish(this.#eventOf(call, outcome)),
+      (fault) => finish(this.#broken(call, fault)),
     );
   }
 
@@ -82,14 +82,14 @@ export class CallsInFlight {
     return this.#inFlight.has(id);
   }
 
-  /** Aborts a call and forgets it; one that has come back is left alone. */
+  /** Aborts a call and forgets it. A call that has returned is not affected. */
   abort(id: string): void {
     this.#inFlight.delete(id)?.abort();
   }
 
-  /** Aborts whatever has not come back. @param isKept calls that go on. */
-  abortAll(isKept: (id: string) => boolean = () => false): void {
-    for (const id of [...this.#inFlight.keys()]) if (!isKept(id)) this.abort(id);
+  /** Aborts the calls that have not returned. @param stays whether a call continues. */
+  abortAll(stays: (id: string) => boolean = () => false): void {
+    for (const id of [...this.#inFlight.keys()]) if (!stays(id)) this.abort(id);
   }
 
   get isEmpty(): boolean {
@@ -101,11 +101,11 @@ export class CallsInFlight {
     try {
       switch (call.kind) {
         case 'callTool':
-          return Promise.resolve(port.callTool(call.tool, this.#handed(call.input), context));
+          return Promise.resolve(port.callTool(call.tool, this.#copyOf(call.input), context));
         case 'readResource':
           return Promise.resolve(port.readResource(call.resource, call.uri, context));
         case 'evaluate':
-          return Promise.resolve(port.evaluate(call.function, this.#handed(call.args), context));
+          return Promise.resolve(port.evaluate(call.function, this.#copyOf(call.args), context));
         default:
           return unreachable(call);
       }
@@ -126,7 +126,7 @@ export class CallsInFlight {
     }
   }
 
-  /** How far a call got that broke in the port itself is unknown. A function has no effect to be unsure of. */
+  /** The failure of a call that the port broke. Whether it took effect is unknown; a function has no effect. */
   #broken(call: Call, fault: unknown): Event {
     const failure = {
       code: 'E_INTERNAL',
@@ -136,13 +136,13 @@ export class CallsInFlight {
     return failedEvent(call, this.#run.clock.now(), failure, true);
   }
 
-  /** What a call is given: what the port does to it must not reach the state of the run. */
-  #handed<T extends JsonObject | readonly Json[]>(input: T): T {
+  /** A copy of the input of a call: what the port does to it must not change the state of the run. */
+  #copyOf<T extends JsonObject | readonly Json[]>(input: T): T {
     if (this.#port.isolates === true) return input;
     return (copyJson(input) as T | undefined) ?? structuredClone(input);
   }
 
-  /** What a call gave: what becomes of it outside must not reach the state of the run. */
+  /** A copy of the value of a call: later changes to the original must not change the state of the run. */
   #received(value: Json | undefined): Received {
     if (value === undefined || this.#port.isolates === true) return { ok: true, value };
     const copy = copyJson(value);
@@ -205,7 +205,7 @@ function failedEvent({ kind, id: command }: Call, at: number, failure: Failure, 
 /** A call in flight, as the port sees it. Members that few ports use are made on demand. */
 class CallInFlight implements CallContext {
   readonly requestId: string;
-  /** It has come back, or was aborted. */
+  /** It has returned, or was aborted. */
   isOver = false;
   declare readonly auth?: AuthInfo;
   declare readonly principal?: Owner;
@@ -229,7 +229,7 @@ class CallInFlight implements CallContext {
 
   get progress(): CallContext['progress'] {
     return (value, total, message) => {
-      // A call that is over reports nothing more.
+      // A call that is over reports no progress.
       if (!this.isOver) this.#shared.progress(value, total, message, this.#call.node);
     };
   }

@@ -1,41 +1,41 @@
-/** How long runs go on before whatever else waits in the process has its turn, in ms. */
+/** How long runs work before other work of the process has its turn, in ms. */
 export const TURN_MS = 10;
 
 /**
  * Keeps runs from holding up the process. Where tools answer at once, one step follows the other without an end of the
- * event loop's turn between them: no message comes in meanwhile, and no timer fires. All runs of a process share them.
+ * event loop's turn between them: no message arrives meanwhile, and no timer fires. All runs of a process share them.
  */
 export class Turns {
   readonly #now: () => number;
   /** Those that wait for a later turn, the first one first. */
   readonly #waiting: (() => void)[] = [];
   /** When a run was first at work in this turn of the event loop. */
-  #began: number | undefined;
+  #startedAt: number | undefined;
 
-  /** @param now ms since whenever; never steps back. */
+  /** @param now ms since any fixed moment; never steps back. */
   constructor(now: () => number) {
     this.#now = now;
   }
 
   /** Whether runs have been at work for long enough in this turn of the event loop. Asked before each step of a run. */
   get isOver(): boolean {
-    return this.#now() - (this.#began ?? this.#begin()) >= TURN_MS;
+    return this.#now() - (this.#startedAt ?? this.#begin()) >= TURN_MS;
   }
 
-  /** Calls back in a later turn. As many as there is time for come in one turn, and at least one. */
+  /** Calls back in a later turn. A turn serves at least one callback, and as many as its time allows. */
   wait(resume: () => void): void {
     this.#waiting.push(resume);
   }
 
   #begin(): number {
     const now = this.#now();
-    this.#began = now;
+    this.#startedAt = now;
     setImmediate(() => this.#next());
     return now;
   }
 
   #next(): void {
-    this.#began = undefined;
+    this.#startedAt = undefined;
     if (this.#waiting.length === 0) return;
     this.#begin();
     do this.#waiting.shift()?.();
@@ -49,10 +49,10 @@ export interface Clock {
   now(): number;
   /**
    * Calls back once, after about `delayMs` ms, and returns how to call that off.
-   * @param options.keepsProcess whether the process goes on for as long. Default: true.
+   * @param options.keepsProcess whether the process stays alive for as long. Default: true.
    */
   setTimer(callback: () => void, delayMs: number, options?: { readonly keepsProcess?: boolean }): () => void;
-  /** When runs pause for whatever else goes on in the process. Without it they never do. */
+  /** When runs yield to other work of the process. Without it they never do. */
   readonly turns?: Turns;
 }
 
@@ -113,7 +113,7 @@ export class SkippingClock implements Clock {
   }
 
   /**
-   * Goes on to the timer that is due next.
+   * Moves the time to the timer that is due next.
    *
    * @param until the last time that it may be due at. Default: any.
    * @returns whether there is one.

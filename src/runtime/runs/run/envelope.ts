@@ -35,15 +35,15 @@ export interface Envelope extends Partial<StepsInProgress> {
   readonly definition: Definition;
   /** Of a run that was forked from another one. */
   readonly forked_from?: ForkOrigin;
-  /** `running`: it goes on by itself. `waiting`: nothing goes on without an answer, or before its time. */
+  /** `running`: it continues by itself. `waiting`: it continues with an answer or at a time only. */
   readonly status: EnvelopeStatus;
-  /** It was cancelled, and what it did is being undone. Of a running run. */
+  /** Of a running run that was cancelled, while its effects are undone. */
   readonly cancelling?: true;
-  /** Calls that may have been made before the server stopped, and may not be repeated: the run does not go on past them. */
+  /** Calls that may have been made before the server stopped, and may not be repeated: the run does not continue past them. */
   readonly paused_steps?: readonly PausedStep[];
   /** Tools that the workflow may call and the server no longer has. Of a run that is not over. */
   readonly missing_tools?: readonly string[];
-  /** What is open now, oldest first: also while the run goes on elsewhere. */
+  /** What is open now, oldest first: also while other steps of the run continue. */
   readonly actions: readonly EnvelopeAction[];
   /** The one open action, where there is exactly one. */
   readonly action?: EnvelopeAction;
@@ -87,7 +87,7 @@ export interface Definition {
   readonly hash: string;
 }
 
-/** What somebody outside is asked for, or a time the run waits for. */
+/** A question to a caller, or a time that the run waits for. */
 export interface EnvelopeAction {
   readonly action_id: string;
   readonly workflow_id: string;
@@ -101,7 +101,7 @@ export interface EnvelopeAction {
   readonly schema?: JsonSchema;
   /** Who may answer, exclusively. Missing: the owner of the run. */
   readonly answer_by?: readonly Answerer[];
-  /** The problems of each value of a model that did not fit, the first try first. Missing: none was refused. */
+  /** The problems of each value of a model that did not fit, the first try first. Missing without one. */
   readonly refused_values?: readonly { readonly problems: readonly string[] }[];
   /** When a `wait` is over, RFC 3339. */
   readonly resume_at?: string;
@@ -275,13 +275,13 @@ function time(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Why a run failed or was cancelled, and what it leaves behind. */
+/** Why a run failed or was cancelled, and which effects remain. */
 export interface EnvelopeError extends RemainingEffects, UndoneCalls {
   readonly code: string;
   readonly message: string;
   /** The step at the top of the workflow that it comes from. */
   readonly node?: string;
-  /** A call of the run may have taken effect although nothing came back: check before repeating it. */
+  /** A call of the run may have taken effect although it did not return: check before repeating it. */
   readonly outcome_unknown?: true;
   readonly details?: Json;
   /** Values of the steps at the top that had succeeded and were not undone, by step. Secrets are masked. */
@@ -336,7 +336,7 @@ function partialOf({ state, mask, remains }: EndedRun): PartialOutputs {
     else if (value === undefined) continue;
     else if (jsonSize(value, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) omitted.push(id);
     else {
-      const shown = valueRead(node, mask.outputOf(id, value));
+      const shown = valueOfStep(node, mask.outputOf(id, value));
       if (shown !== undefined) partial.push([id, shown]);
     }
   }
@@ -348,7 +348,7 @@ function partialOf({ state, mask, remains }: EndedRun): PartialOutputs {
 }
 
 /** The value of a step as its workflow reads it: that of a `set` with one field is what was written to the field. */
-function valueRead(node: Node, output: Json): Json | undefined {
+function valueOfStep(node: Node, output: Json): Json | undefined {
   if (node.kind !== 'set' || node.updates.length !== 1 || !isJsonObject(output)) return output;
   return Object.values(output)[0];
 }

@@ -3,27 +3,27 @@ import type { RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { type InboxItem, JournalFailedError, type RunJournal } from '../store/journal.js';
 
-/** Something sent to a run from outside, which the run applies when it is next at work. */
+/** An item sent to a run from outside, which the run applies when it works next. */
 export interface Delivery {
   /** Id of its item in the journal's inbox, where it came from there. */
   readonly item?: string;
   /**
-   * Looks at the run, of which everything is safe, and says what it is to take in: nothing where the answer is known
-   * already. Called again where nothing of it could be written.
+   * Decides with the state of the run, all of which is safe. Returns the event for the run, or nothing for a repeated
+   * delivery. Called again after a write that failed.
    */
   open(state: RunState): Event | undefined;
-  /** The response to the sender. @param isTaken whether the run took the event in. */
-  respond(isTaken: boolean): Json;
-  /** Everything is safe; observers are notified next. */
+  /** The response to the sender. @param isAccepted whether the run accepted the event. */
+  respond(isAccepted: boolean): Json;
+  /** The transition is safe; observers are notified next. */
   done(response: Json): void;
   /** The run is lost to this process. */
   failed(fault: unknown): void;
 }
 
-/** So many events are taken in at once: others in the process have their turn between two transitions. */
+/** So many events are applied at once: other work of the process has its turn between two transitions. */
 const BATCH = 100;
 
-/** What has come in for a run and waits for its turn: what its calls and times have led to goes first. */
+/** The queue of a run: events of calls and times, and then deliveries. */
 export class Incoming {
   readonly #events = new Queue<Event>();
   #deliveries: Queue<Delivery> | undefined;
@@ -32,7 +32,7 @@ export class Incoming {
     return this.#events.length > 0;
   }
 
-  /** How much waits. */
+  /** How many events and deliveries wait. */
   get size(): number {
     return this.#events.length + (this.#deliveries?.length ?? 0);
   }
@@ -46,24 +46,24 @@ export class Incoming {
     this.#deliveries.push(delivery);
   }
 
-  /** The oldest events. A cancellation comes alone: what was not made until then has done nothing. */
+  /** The oldest events. A cancellation comes alone: calls that were not made before it have no effect. */
   takeEvents(): readonly Event[] {
-    const taken: Event[] = [];
-    while (taken.length < BATCH) {
-      if (taken.length > 0 && this.#events.first?.kind === 'cancelled') break;
+    const batch: Event[] = [];
+    while (batch.length < BATCH) {
+      if (batch.length > 0 && this.#events.first?.kind === 'cancelled') break;
       const event = this.#events.shift();
       if (event === undefined) break;
-      taken.push(event);
+      batch.push(event);
       if (event.kind === 'cancelled') break;
     }
-    return taken;
+    return batch;
   }
 
   takeDelivery(): Delivery | undefined {
     return this.#deliveries?.shift();
   }
 
-  /** Puts back what was taken and not taken in. */
+  /** Puts back what was taken and not applied. */
   putBack(events: readonly Event[], delivery?: Delivery): void {
     if (events.length > 0) this.#events.unshift(...events);
     if (delivery === undefined) return;
@@ -92,7 +92,7 @@ const MAX_FAILED_READS = 3;
 export class InboxReader {
   readonly #journal: RunJournal;
   readonly #run: string;
-  readonly #onRead: (items: readonly InboxItem[], added: readonly InboxItem[]) => void;
+  readonly #onItems: (items: readonly InboxItem[], added: readonly InboxItem[]) => void;
   readonly #onFault: (fault: unknown) => void;
   readonly #unwatch: () => void;
   /** Items that were reported as added and are not consumed yet. */
@@ -103,16 +103,16 @@ export class InboxReader {
   #isStale = false;
   #isStopped = false;
 
-  /** @param onRead gets the items of the inbox whenever it was read, and those of them that it did not get before. */
+  /** @param onItems gets the items of the inbox whenever it was read, and those of them that it did not get before. */
   constructor(
     journal: RunJournal,
     run: string,
-    onRead: (items: readonly InboxItem[], added: readonly InboxItem[]) => void,
+    onItems: (items: readonly InboxItem[], added: readonly InboxItem[]) => void,
     onFault: (fault: unknown) => void,
   ) {
     this.#journal = journal;
     this.#run = run;
-    this.#onRead = onRead;
+    this.#onItems = onItems;
     this.#onFault = onFault;
     this.#unwatch = journal.watch(run, () => void this.#read());
     void this.#read();
@@ -157,12 +157,12 @@ export class InboxReader {
   #report(items: readonly InboxItem[]): void {
     const added = items.filter(({ id }) => !this.#received.has(id));
     for (const { id } of added) this.#received.add(id);
-    this.#onRead(items, added);
+    this.#onItems(items, added);
   }
 }
 
-/** So many places that were left are kept at the front before the list is cut. */
-const LEFT = 1_024;
+/** So many empty places stay at the front before the list is cut. */
+const MAX_EMPTY = 1_024;
 
 /** A first-in, first-out list whose `shift` costs the same however long it is. */
 export class Queue<T> {
@@ -186,7 +186,7 @@ export class Queue<T> {
     const item = this.#items[this.#head];
     if (this.#head < this.#items.length) this.#items[this.#head++] = undefined;
     if (this.#head === this.#items.length) this.clear();
-    else if (this.#head > LEFT && this.#head * 2 > this.#items.length) {
+    else if (this.#head > MAX_EMPTY && this.#head * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#head);
       this.#head = 0;
     }

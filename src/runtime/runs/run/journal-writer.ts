@@ -19,8 +19,8 @@ type EntryPart = Pick<JournalEntry, 'events' | 'changes' | 'hostRows' | 'consume
 
 /** The run as the journal has it after a write that failed. */
 export interface Reloaded {
-  /** The entry was written all the same. */
-  readonly wasWritten: boolean;
+  /** Whether the journal has the entry all the same. */
+  readonly hasEntry: boolean;
   /** Missing for a run whose start was not written. */
   readonly state: RunState | undefined;
   readonly hostRows: readonly HostRow[];
@@ -34,7 +34,7 @@ export class JournalWriter {
   /** Of the next entry. */
   #epoch: number;
   /** Whether this process holds the run. */
-  #isHeld: boolean;
+  #isHolder: boolean;
   #seq: number;
   #failures = 0;
 
@@ -44,8 +44,8 @@ export class JournalWriter {
     this.#run = last.run;
     this.#graph = graph;
     this.#seq = last.seq;
-    this.#isHeld = last.holder === 'this';
-    this.#epoch = this.#isHeld ? last.epoch : last.epoch + 1;
+    this.#isHolder = last.holder === 'this';
+    this.#epoch = this.#isHolder ? last.epoch : last.epoch + 1;
   }
 
   /** The number of the last entry. */
@@ -55,20 +55,20 @@ export class JournalWriter {
 
   /** Lets other processes take the run, which only waits. The next entry claims it again. */
   release(): void {
-    if (!this.#isHeld || isLocal(this.journal)) return;
+    if (!this.#isHolder || isLocal(this.journal)) return;
     // Where that fails, the run stays with this process.
     this.journal.leases.release(this.#run, this.#epoch).catch(() => undefined);
     this.#onReleased();
   }
 
   #onReleased(): void {
-    this.#isHeld = false;
+    this.#isHolder = false;
     this.#epoch += 1;
   }
 
   /** An entry claims the run, unless it releases it. */
   #hold({ releases }: JournalEntry): void {
-    this.#isHeld = true;
+    this.#isHolder = true;
     if (releases === true) this.#onReleased();
   }
 
@@ -89,18 +89,18 @@ export class JournalWriter {
       ...part,
     };
     const append = this.journal.append(entry);
-    if (append === undefined) return this.#onWritten(entry);
+    if (append === undefined) return this.#onSuccess(entry);
     return append.then(
-      () => this.#onWritten(entry),
+      () => this.#onSuccess(entry),
       (fault) => {
-        // A refusal says for sure that nothing was written, and that this process does not hold the run.
+        // The entry was certainly not written, and this process does not hold the run.
         if (fault instanceof JournalConflictError) throw fault;
         return this.#reload(entry, fault);
       },
     );
   }
 
-  #onWritten(entry: JournalEntry): undefined {
+  #onSuccess(entry: JournalEntry): undefined {
     this.#seq = entry.seq;
     this.#failures = 0;
     this.#hold(entry);
@@ -118,12 +118,12 @@ export class JournalWriter {
       throw new JournalFailedError('the journal failed to write the run, and then to read it', error);
     }
     const { seq = 0, epoch = this.#epoch, hostRows = [] } = loaded ?? {};
-    const wasWritten = seq === entry.seq;
-    if (epoch > this.#epoch || !(wasWritten || seq === entry.expectedSeq)) {
+    const hasEntry = seq === entry.seq;
+    if (epoch > this.#epoch || !(hasEntry || seq === entry.expectedSeq)) {
       throw new JournalConflictError(entry, `the run has entry ${seq}, of epoch ${epoch}`);
     }
-    if (wasWritten) this.#hold(entry);
+    if (hasEntry) this.#hold(entry);
     this.#seq = seq;
-    return { wasWritten, state: loaded && restore(planOf(this.#graph), loaded.rows), hostRows };
+    return { hasEntry, state: loaded && restore(planOf(this.#graph), loaded.rows), hostRows };
   }
 }

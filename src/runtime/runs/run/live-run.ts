@@ -1,24 +1,22 @@
 import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
-import type { Advance, Command, Failure, RunState } from '../../engine/contract.js';
+import type { Advance, Failure, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
-import type { Action, Event } from '../../engine/events.js';
+import type { Event } from '../../engine/events.js';
 import { commandOf, commandsOf } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
-import type { CallMask } from '../../secrets/call-mask.js';
 import { RunMask } from '../../secrets/run-mask.js';
-import { type CallContext, runRef } from '../../tools/port.js';
-import { carrierIn, carrierRows, type RunTelemetry, type TraceCarrier } from '../../tools/telemetry.js';
+import { carrierIn, carrierRows, type TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
 import { type HostRow, isLocal, isUntouchedFork, JournalConflictError } from '../store/journal.js';
 import { UNRECORDED } from '../store/local-journal.js';
-import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
 import { type Clock, processClock, type Turns } from './clock.js';
+import { type EventSource, Execution } from './execution.js';
 import { type Delivery, InboxReader, Incoming } from './inbox.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
 import { follow, isEnded, isSafe, type LiveState, type Writing } from './live-state.js';
-import { type Asks, OpenCommands } from './open-commands.js';
+import type { Asks, OpenCommands } from './open-commands.js';
 import {
   type CancelOptions,
   type LiveStatus,
@@ -30,7 +28,6 @@ import {
   type RunStart,
   startOf,
 } from './run-host.js';
-import { ValuesInFlight } from './values-in-flight.js';
 
 /**
  * A run in this process: executes the engine's commands and returns their answers as events, in batches. A question
@@ -44,68 +41,61 @@ import { ValuesInFlight } from './values-in-flight.js';
  * Starts with {@link go}. When the run is over, its timers are cleared and its calls in flight are aborted. Objects that
  * a waiting run does not need are released: many runs wait at once.
  */
-export class LiveRun implements CallingRun {
+export class LiveRun {
   readonly clock: Clock;
   readonly #host: RunHost;
-  readonly #context: SharedContext;
   readonly #emit: (event: RunEvent) => void;
   readonly #mask: RunMask;
   readonly #record: Recorder | undefined;
   readonly #readsInbox: boolean;
+  readonly #execution: Execution;
+  /** Its open commands. */
   readonly #open: OpenCommands;
   readonly #writer: JournalWriter;
   readonly #origin: TraceCarrier | undefined;
   #live: LiveState;
   #state: RunState;
   #incoming: Incoming | undefined;
-  #calls: CallsInFlight | undefined;
-  #values: ValuesInFlight | undefined;
   #reader: InboxReader | undefined;
-  #ref: string | undefined;
   /** Callbacks of {@link whenSafe}. */
   #watchers: (() => void)[] | undefined;
-  /** Set when the run starts or continues here. */
-  telemetry: RunTelemetry | undefined;
 
   constructor(run: RunStart | RunResumption, host: RunHost, emit: (event: RunEvent) => void) {
     const { graph, context, record, readsInbox = false } = run;
     const { clock = processClock, journal = UNRECORDED, holdsUnsafeCalls } = host;
     this.#host = host;
-    this.#context = context;
     this.#emit = emit;
     this.#record = record;
     this.#readsInbox = readsInbox;
     this.clock = clock;
-    this.#open = new OpenCommands(clock, (ids) => this.#onTime(ids));
-    if ('loaded' in run) {
+    const isLoaded = 'loaded' in run;
+    if (isLoaded) {
       const { loaded } = run;
       this.#state = restore(planOf(graph), loaded.rows);
       this.#origin = host.telemetry && carrierIn(loaded.hostRows);
       this.#mask = run.mask ?? new RunMask(graph, { input: this.#state.input, rows: loaded.hostRows });
       this.#writer = new JournalWriter(journal, graph, loaded);
-      const commands = commandsOf(this.#state);
-      // The process that holds it has its calls in flight.
-      if (isUntouchedFork(loaded)) for (const command of commands) this.#open.take(command);
-      else this.#open.takeOver(commands, this.#state, holdsUnsafeCalls && loaded.holder !== 'other');
       this.#live = FOLLOWING;
-      return;
+    } else {
+      const started = startOf(run, host, clock.now());
+      const first = start(planOf(graph), started.input, started.ids);
+      this.#state = first.state;
+      this.#mask = run.mask ?? new RunMask(graph, { input: started.input });
+      this.#writer = new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
+      this.#live = { kind: 'starting', start: started, first };
     }
-    const started = startOf(run, host, clock.now());
-    const first = start(planOf(graph), started.input, started.ids);
-    this.#state = first.state;
-    this.#mask = run.mask ?? new RunMask(graph, { input: started.input });
-    this.#writer = new JournalWriter(journal, graph, { run: run.runId, seq: 0, epoch: 0 });
-    this.#live = { kind: 'starting', start: started, first };
-  }
-
-  /** See `runRef`. */
-  get ref(): string {
-    this.#ref ??= runRef(this.#state.run.id);
-    return this.#ref;
-  }
-
-  get workflow(): string {
-    return this.#state.plan.graph.name;
+    this.#execution = new Execution(this.#state, {
+      ...{ calls: host.calls, clock, context, mask: this.#mask },
+      ...defined({ values: host.values }),
+      receive: (events, source) => this.#receive(events, source),
+    });
+    this.#open = this.#execution.open;
+    if (!isLoaded) return;
+    const { loaded } = run;
+    const commands = commandsOf(this.#state);
+    // The process that holds it has its calls in flight.
+    if (isUntouchedFork(loaded)) for (const command of commands) this.#open.take(command);
+    else this.#open.takeOver(commands, this.#state, holdsUnsafeCalls && loaded.holder !== 'other');
   }
 
   /** As it is now. It is changed in place by what happens next; see {@link whenSafe}. */
@@ -118,11 +108,11 @@ export class LiveRun implements CallingRun {
     if (kind === 'over') return 'over';
     if (kind === 'working' || kind === 'starting' || !this.isSafe || this.#hasWork) return 'busy';
     if (this.#state.run.status !== 'running') return 'over';
-    if (this.#open.isHostBusy || this.#values?.isEmpty === false) return 'busy';
-    return this.#open.asks.size > 0 || this.#open.held.length > 0 ? 'asking' : 'sleeping';
+    if (this.#execution.isBusy) return 'busy';
+    return this.#open.asks.size > 0 || this.#open.heldCalls.length > 0 ? 'asking' : 'sleeping';
   }
 
-  /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is left out. */
+  /** When the next wait for a time ends, in ms since the epoch. Limits of other waits are left out. */
   get nextTime(): number {
     return this.#open.nextTime;
   }
@@ -133,8 +123,8 @@ export class LiveRun implements CallingRun {
   }
 
   /** Calls that may have been made before, and are not made again. */
-  get heldCalls(): OpenCommands['held'] {
-    return this.#open.held;
+  get heldCalls(): OpenCommands['heldCalls'] {
+    return this.#open.heldCalls;
   }
 
   /** Whether a command still expects an answer. */
@@ -157,32 +147,19 @@ export class LiveRun implements CallingRun {
     return this.#writer.seq > 0;
   }
 
-  /** The client that may be asked for the value of a model. */
-  get peer(): CallContext['peer'] {
-    return this.#context.modelPeer ?? this.#context.peer;
-  }
-
-  /** What must not be shown of a call that is about to be made. */
-  maskOf(call: Call): CallMask {
-    return this.#mask.ofCall(call, this.#state);
-  }
-
-  /** What an action asks, without secrets. */
-  shown(node: string, action: Action): Action {
-    return this.#mask.action(node, action);
-  }
-
   /** Starts the run, or continues it after a restart. */
   go(): void {
     const live = this.#live;
     const { run, plan } = this.#state;
     if (live.kind === 'starting' || run.status === 'running')
-      this.telemetry = this.#host.telemetry?.run({ graph: plan.graph, ref: this.ref, origin: this.#origin });
+      this.#execution.telemetry = this.#host.telemetry?.run({
+        ...{ graph: plan.graph, ref: this.#execution.ref, origin: this.#origin },
+      });
     if (live.kind === 'starting')
       this.#work(0, () => this.#take(live.first, NO_EVENTS, { start: live.start }));
     else {
       this.#readInbox();
-      this.#supply(this.#open.asks.values());
+      this.#execution.supply(this.#open.asks.values(), this.#incoming);
       this.#work(0);
     }
   }
@@ -198,7 +175,7 @@ export class LiveRun implements CallingRun {
     this.#watchers.push(look);
   }
 
-  /** Takes something that was sent to the run, without a yield. One that ended does not take it. */
+  /** Takes a delivery, without a yield. A run that ended ignores it. */
   deliver(delivery: Delivery): void {
     if (isEnded(this.#live)) return;
     this.#in.deliver(delivery);
@@ -228,25 +205,6 @@ export class LiveRun implements CallingRun {
     });
   }
 
-  /** A model was asked for a value. */
-  supplied(event: Event): void {
-    this.#feed(event);
-  }
-
-  /** A call has returned. @param mask what was masked of it, where the port asked. */
-  returned(event: Event, call: Call, mask: CallMask | undefined): void {
-    if (mask !== undefined) this.#mask.returned(call, mask);
-    if (isEnded(this.#live)) return;
-    this.#in.add(this.#open.checked(event));
-    if (this.#live.kind !== 'waiting') return;
-    // Calls that return one right after the other are taken together: a transition has its price.
-    this.#become(GATHERING);
-    // `queueMicrotask` would make an async resource for each.
-    void SETTLED.then(() => {
-      if (this.#live.kind === 'gathering') this.#work(0);
-    });
-  }
-
   /** Leaves the run as it is: no part of it continues in this process. */
   leave(): void {
     if (!isEnded(this.#live)) this.#end(OVER);
@@ -261,11 +219,22 @@ export class LiveRun implements CallingRun {
     return this.#incoming;
   }
 
-  #onTime(ids: readonly string[]): void {
-    const at = this.clock.now();
-    for (const command of ids) this.#in.add({ kind: 'timerFired', at, command });
-    const { kind } = this.#live;
-    if (kind === 'waiting' || kind === 'gathering') this.#work(0);
+  /** Takes the events with which commands end. */
+  #receive(events: readonly Event[], source: EventSource): void {
+    if (isEnded(this.#live)) return;
+    for (const event of events) this.#in.add(event);
+    if (source === 'model') this.#workAtOnce();
+    else if (source === 'timer') {
+      const { kind } = this.#live;
+      if (kind === 'waiting' || kind === 'gathering') this.#work(0);
+    } else if (this.#live.kind === 'waiting') {
+      // Calls that return one right after the other are taken together: a transition has its price.
+      this.#become(GATHERING);
+      // `queueMicrotask` would make an async resource for each.
+      void SETTLED.then(() => {
+        if (this.#live.kind === 'gathering') this.#work(0);
+      });
+    }
   }
 
   /** Takes an event from outside, without a yield. */
@@ -337,10 +306,9 @@ export class LiveRun implements CallingRun {
   #rest(): void {
     this.#open.armTimer();
     if (this.#open.isHostBusy) return;
-    if (this.#values?.isEmpty !== false) this.#writer.release();
-    this.#open.trim();
+    if (!this.#execution.asksModel) this.#writer.release();
+    this.#execution.trim();
     this.#incoming = undefined;
-    if (this.#calls?.isEmpty === true) this.#calls = undefined;
   }
 
   #callWatchers(): void {
@@ -361,15 +329,8 @@ export class LiveRun implements CallingRun {
     } else {
       const delivery = incoming?.takeDelivery();
       if (delivery !== undefined) this.#openDelivery(delivery);
-      else this.#makeCall();
+      else this.#execution.makeCall();
     }
-  }
-
-  #makeCall(): void {
-    const call = this.#open.nextCall();
-    if (call === undefined) return;
-    this.#calls ??= new CallsInFlight(this.#host.calls, this, this.#context);
-    this.#calls.make(call, this.#mask.isEmpty ? undefined : this.maskOf(call));
   }
 
   #openDelivery(delivery: Delivery): void {
@@ -400,8 +361,8 @@ export class LiveRun implements CallingRun {
     const item = delivery?.item;
     // Rows are made when they are read.
     const changes = journal.isVolatile ? NO_CHANGES : transition.changes;
-    const hasEntry = changes.length > 0 || item !== undefined || hostRows.length > 0;
-    const written = hasEntry
+    const isRecorded = changes.length > 0 || item !== undefined || hostRows.length > 0;
+    const write = isRecorded
       ? this.#writer.write({
           ...{ events, changes },
           ...(hostRows.length === 0 ? {} : { hostRows }),
@@ -409,13 +370,13 @@ export class LiveRun implements CallingRun {
           ...(!isLocal(journal) && this.#waitsAfter(writing) ? RELEASED : {}),
         })
       : undefined;
-    if (written === undefined) {
+    if (write === undefined) {
       this.#accept(writing);
       return;
     }
     this.#become(writing);
-    written.then(
-      (reloaded) => this.#onWritten(writing, reloaded),
+    write.then(
+      (reloaded) => this.#onWriteEnd(writing, reloaded),
       (fault) => {
         if (this.#live === writing) this.#fail(fault);
       },
@@ -425,29 +386,21 @@ export class LiveRun implements CallingRun {
   /** What a transition shows beside the state is written with it, so that a restart loses none of it. */
   #rowsOf(transition: RecordedTransition): readonly HostRow[] {
     const { facts, state, isFirst } = transition;
+    const { telemetry } = this.#execution;
     for (const fact of facts) this.#mask.observe(fact, state);
     const learned = this.#mask.takeRows();
     const recorded = this.#record?.rowsOf(transition) ?? [];
-    const carrier = isFirst && this.telemetry !== undefined ? carrierRows(this.telemetry.carrier) : [];
+    const carrier = isFirst && telemetry !== undefined ? carrierRows(telemetry.carrier) : [];
     return carrier.length + learned.length === 0 ? recorded : [...carrier, ...learned, ...recorded];
   }
 
   /** Whether the run is over, or only waits, once a transition has taken effect: then any process may continue it. */
-  #waitsAfter({ transition: { state, commands, more }, events }: Writing): boolean {
-    if (more || (this.#incoming?.size ?? 0) > 0 || this.#values?.isEmpty === false) return false;
-    if (state.run.status !== 'running') return true;
-    const settled = new Set<string>();
-    for (const event of events) {
-      if ('command' in event && commandOf(state, event.command) === undefined) settled.add(event.command);
-    }
-    for (const command of commands) {
-      if (command.kind === 'cancelTimer') settled.add(command.timer);
-      if (command.kind === 'cancelCall') settled.add(command.call);
-    }
-    return this.#open.waitsAfter(commands, settled);
+  #waitsAfter({ transition, events }: Writing): boolean {
+    if (transition.more || (this.#incoming?.size ?? 0) > 0) return false;
+    return transition.state.run.status !== 'running' || this.#execution.waitsAfter(transition, events);
   }
 
-  #onWritten(writing: Writing, reloaded: Reloaded | undefined): void {
+  #onWriteEnd(writing: Writing, reloaded: Reloaded | undefined): void {
     if (this.#live !== writing) return;
     this.#work(0, () => {
       if (reloaded === undefined) this.#accept(writing);
@@ -458,26 +411,16 @@ export class LiveRun implements CallingRun {
   /** A transition is safe. */
   #accept(writing: Writing): void {
     const { transition, events } = writing;
-    const { commands } = transition;
-    const state = this.#state;
-    this.#open.decided(events);
-    for (const command of commands) this.#open.take(command);
-    for (const event of events) {
-      if ('command' in event && commandOf(state, event.command) === undefined)
-        this.#open.settle(event.command);
-    }
-    this.#values?.trim((id) => this.#open.has(id));
-    this.#supply(commands);
-    this.#supply(refusedIn(events, state));
+    this.#execution.accept(transition, events, this.#state, this.#incoming);
     this.#report(writing);
-    for (const command of commands) if (command.kind === 'cancelCall') this.#calls?.abort(command.call);
+    this.#execution.abortCancelled(transition.commands);
     this.#readInbox();
   }
 
   /** Continues from what is written after a failed write. Calls in flight that the state still expects are kept. */
-  #adopt({ state, wasWritten, hostRows }: Reloaded, writing: Writing): void {
+  #adopt({ state, hasEntry, hostRows }: Reloaded, writing: Writing): void {
     const { events, delivery, start: started } = writing;
-    if (!wasWritten) {
+    if (!hasEntry) {
       // The delivery is opened again, which makes its event again.
       this.#in.putBack(delivery === undefined ? events : NO_EVENTS, delivery);
       this.#mask.putBack(writing.hostRows);
@@ -489,17 +432,9 @@ export class LiveRun implements CallingRun {
       return;
     }
     this.#state = state;
-    if (wasWritten) this.#open.decided(events);
-    this.#open.clear();
-    // Calls that are in flight or have returned are not made again.
-    const { answered } = this.#in;
-    for (const command of commandsOf(state)) {
-      if (this.#calls?.has(command.id) === true || answered.has(command.id)) this.#open.expect(command);
-      else this.#open.take(command);
-    }
-    this.#supply(this.#open.asks.values());
-    this.#calls?.abortAll((id) => this.#open.has(id));
-    if (wasWritten) this.#report(writing);
+    if (hasEntry) this.#open.decided(events);
+    this.#execution.adopt(state, this.#in);
+    if (hasEntry) this.#report(writing);
     this.#readInbox();
   }
 
@@ -508,18 +443,9 @@ export class LiveRun implements CallingRun {
     if (delivery?.item !== undefined) this.#reader?.forget(delivery.item);
     delivery?.done(response);
     const state = this.#state;
-    if (this.telemetry !== undefined) for (const fact of facts) this.telemetry.observe(fact, state);
+    const { telemetry } = this.#execution;
+    if (telemetry !== undefined) for (const fact of facts) telemetry.observe(fact, state);
     if (facts.length > 0) this.#emit({ kind: 'facts', facts, state });
-  }
-
-  /** Asks for values of models. */
-  #supply(commands: Iterable<Command>): void {
-    for (const command of commands) {
-      if (command.kind !== 'requestAction' || command.action.mode !== 'model') continue;
-      if (this.#incoming?.answered.has(command.id) === true) continue;
-      this.#values ??= new ValuesInFlight(this, this.#host.values);
-      this.#values.ask(command);
-    }
   }
 
   /** From the start of the run on, there is an inbox in its journal. */
@@ -562,11 +488,8 @@ export class LiveRun implements CallingRun {
   /** No part of the run outlives it. */
   #end(state: LiveState): void {
     this.#become(state);
-    this.#open.stopTimer();
     this.#reader?.stop();
-    this.#calls?.abortAll();
-    this.#values?.trim();
-    this.telemetry?.end();
+    this.#execution.stop();
   }
 }
 
@@ -586,10 +509,3 @@ const NO_CHANGES: Advance['changes'] = [];
 const RELEASED = { releases: true } as const;
 
 const SETTLED = Promise.resolve();
-
-/** The actions that still wait for a value, of which a try did not fit. */
-function refusedIn(events: readonly Event[], state: RunState): readonly Command[] {
-  return events.flatMap((event) =>
-    event.kind === 'valueRefused' ? (commandOf(state, event.command) ?? []) : [],
-  );
-}

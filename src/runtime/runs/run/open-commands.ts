@@ -3,10 +3,11 @@ import type { Command, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { SmallMap } from '../../engine/tables.js';
 import type { Call } from './calls-in-flight.js';
-import { type Clock, callAt } from './clock.js';
+import type { Clock } from './clock.js';
 import { Queue } from './inbox.js';
+import { RunTimer } from './run-timer.js';
 
-/** A command that asks somebody outside. */
+/** A command that asks a question outside of the server. */
 export type Ask = Extract<Command, { kind: 'requestAction' }>;
 
 /** A call of a tool. */
@@ -15,7 +16,7 @@ type ToolCall = Extract<Command, { kind: 'callTool' }>;
 /** A command that wants an answer. */
 type Expected = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>;
 
-/** What a run waits for with a command: its host, an answer, a time, or nothing more than the end of a limit. */
+/** What a command waits for: its host, an answer, a time, or the end of a limit. */
 type Awaits = 'host' | 'answer' | 'time' | 'limit';
 
 /** Asks that are open, the oldest first. */
@@ -23,20 +24,20 @@ export type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
 
 /**
  * The commands of a run that want an answer, with the times they are due and the calls that are still to be made. They
- * are counted by what they wait for: nothing looks through all of them.
+ * are counted by what they wait for, so that no step iterates over all of them.
  */
 export class OpenCommands {
   readonly #clock: Clock;
   readonly #onTime: (ids: readonly string[]) => void;
   readonly #asks = new SmallMap<Ask>();
-  /** All others. Like all below, none takes no place: many runs wait at once. */
+  /** All others. Missing while empty, as all below: many runs wait at once. */
   #others: SmallMap<Expected> | undefined;
   /** How many of them end by themselves. */
   #busy = 0;
-  /** Calls that the process that had the run may have made. */
-  #madeBefore: Set<string> | undefined;
+  /** Calls that an earlier holder of the run may have made. */
+  #earlierCalls: Set<string> | undefined;
   /** Those of them that are not made again. */
-  #held: Set<string> | undefined;
+  #heldIds: Set<string> | undefined;
   #toMake: Queue<Call> | undefined;
   #timer: RunTimer | undefined;
 
@@ -52,7 +53,7 @@ export class OpenCommands {
       case 'callTool':
       case 'readResource':
       case 'evaluate':
-        if (this.#held?.has(command.id) === true) {
+        if (this.#heldIds?.has(command.id) === true) {
           this.#others ??= new SmallMap();
           this.#others.set(command.id, command);
           return;
@@ -86,11 +87,11 @@ export class OpenCommands {
     for (const command of commands) {
       const safety = command.kind === 'callTool' ? state.safetyOf(command.tool) : 'readOnly';
       if (command.kind === 'callTool' && safety !== 'readOnly') {
-        this.#madeBefore ??= new Set();
-        this.#madeBefore.add(command.id);
+        this.#earlierCalls ??= new Set();
+        this.#earlierCalls.add(command.id);
         if (holdsUnsafe && safety === 'none' && command.undoes === undefined) {
-          this.#held ??= new Set();
-          this.#held.add(command.id);
+          this.#heldIds ??= new Set();
+          this.#heldIds.add(command.id);
         }
       }
       this.take(command);
@@ -99,21 +100,21 @@ export class OpenCommands {
 
   /** An operator has decided about calls: they are held no longer. */
   decided(events: readonly Event[]): void {
-    if (this.#held === undefined) return;
+    if (this.#heldIds === undefined) return;
     for (const event of events) {
       if (event.kind !== 'retryRequested' && event.kind !== 'outcomeDecided') continue;
-      for (const { id } of this.held.filter(({ node }) => node === event.node)) {
-        this.#held.delete(id);
+      for (const { id } of this.heldCalls.filter(({ node }) => node === event.node)) {
+        this.#heldIds.delete(id);
         this.#others?.delete(id);
         // What is made now is all that can have happened.
-        if (event.kind === 'outcomeDecided') this.#madeBefore?.delete(id);
+        if (event.kind === 'outcomeDecided') this.#earlierCalls?.delete(id);
       }
     }
   }
 
   /** The event of a call that returned. One that failed, and may have been made before, may have taken effect then. */
   checked(event: Event): Event {
-    if (event.kind !== 'toolFailed' || this.#madeBefore?.has(event.command) !== true) return event;
+    if (event.kind !== 'toolFailed' || this.#earlierCalls?.has(event.command) !== true) return event;
     return { ...event, attempted: true, failure: { ...event.failure, outcomeUnknown: true } };
   }
 
@@ -133,11 +134,11 @@ export class OpenCommands {
     else this.#timer.addLimit(id, dueAt);
   }
 
-  /** Takes a command away that was answered or cancelled. One that is not open is left alone. */
+  /** Removes a command that was answered or cancelled. Has no effect on one that is not open. */
   settle(id: string): void {
     const command = this.#others?.delete(id);
     if (command === undefined) this.#asks.delete(id);
-    else if (awaited(command) === 'host' && this.#held?.has(id) !== true) this.#busy -= 1;
+    else if (awaited(command) === 'host' && this.#heldIds?.has(id) !== true) this.#busy -= 1;
   }
 
   has(id: string): boolean {
@@ -145,9 +146,9 @@ export class OpenCommands {
   }
 
   /** Calls that are not made although the run waits for them. */
-  get held(): readonly ToolCall[] {
-    if (this.#held === undefined) return [];
-    return [...this.#held].flatMap((id) => {
+  get heldCalls(): readonly ToolCall[] {
+    if (this.#heldIds === undefined) return [];
+    return [...this.#heldIds].flatMap((id) => {
       const command = this.#others?.get(id);
       return command?.kind === 'callTool' ? [command] : [];
     });
@@ -162,10 +163,10 @@ export class OpenCommands {
     return this.#busy > 0;
   }
 
-  /** Whether nothing ends by itself once commands are taken and others settled: the run only waits. */
-  waitsAfter(taken: readonly Command[], settled: ReadonlySet<string>): boolean {
+  /** Whether the run only waits once commands are taken and others settled: no command ends by itself. */
+  waitsAfter(accepted: readonly Command[], settled: ReadonlySet<string>): boolean {
     let busy = this.#busy;
-    for (const command of taken) {
+    for (const command of accepted) {
       if (command.kind === 'cancelTimer' || command.kind === 'cancelCall') continue;
       // A model may be asked for a value.
       const isAsked = command.kind === 'requestAction' && command.action.mode === 'model';
@@ -173,7 +174,7 @@ export class OpenCommands {
     }
     for (const id of settled) {
       const command = this.#others?.get(id);
-      if (command !== undefined && awaited(command) === 'host' && this.#held?.has(id) !== true) busy -= 1;
+      if (command !== undefined && awaited(command) === 'host' && this.#heldIds?.has(id) !== true) busy -= 1;
     }
     return busy === 0;
   }
@@ -183,7 +184,7 @@ export class OpenCommands {
     return this.#toMake !== undefined && this.#toMake.length > 0;
   }
 
-  /** Takes the next call that is still to be made; nothing if it was cancelled meanwhile. */
+  /** Takes the next call that is still to be made. Undefined for a call that was cancelled meanwhile. */
   nextCall(): Call | undefined {
     const call = this.#toMake?.shift();
     return call !== undefined && this.has(call.id) ? call : undefined;
@@ -194,12 +195,12 @@ export class OpenCommands {
     const [event] = events;
     if (event?.kind !== 'cancelled') return events;
     const notStarted = [...(this.#toMake ?? [])].flatMap(({ kind, id }) =>
-      kind === 'evaluate' || this.#madeBefore?.has(id) === true ? [] : [id],
+      kind === 'evaluate' || this.#earlierCalls?.has(id) === true ? [] : [id],
     );
     return notStarted.length === 0 ? events : [{ ...event, notStarted }];
   }
 
-  /** When the first time comes that moves the run on, in ms since the epoch. What only bounds a wait is none. */
+  /** When the next wait for a time ends, in ms since the epoch. Limits of other waits are left out. */
   get nextTime(): number {
     return this.#timer?.nextTime ?? Number.POSITIVE_INFINITY;
   }
@@ -223,7 +224,7 @@ export class OpenCommands {
     this.#busy = 0;
   }
 
-  /** Lets go of what a run does not need while it waits. */
+  /** Releases what a run does not need while it waits. */
   trim(): void {
     if (this.#others?.size === 0) this.#others = undefined;
     if (!this.hasCalls) this.#toMake = undefined;
@@ -243,174 +244,5 @@ function awaited(command: Expected): Awaits {
       return command.purpose === 'backoff' ? 'host' : command.purpose === 'wait' ? 'time' : 'limit';
     default:
       return unreachable(command);
-  }
-}
-
-/** Keeps the time for one run, however much it waits for: one timer of the clock, for the earliest time. */
-class RunTimer {
-  readonly #clock: Clock;
-  readonly #open: OpenIds;
-  readonly #onTime: (ids: readonly string[]) => void;
-  /** What moves the run on. */
-  #times: DueTimes | undefined;
-  /** What only bounds something else. */
-  #limits: DueTimes | undefined;
-  #armed: { readonly dueAt: number; readonly cancel: () => void } | undefined;
-
-  constructor(clock: Clock, open: OpenIds, onTime: (ids: readonly string[]) => void) {
-    this.#clock = clock;
-    this.#open = open;
-    this.#onTime = onTime;
-  }
-
-  addTime(id: string, dueAt: number): void {
-    this.#times ??= new DueTimes(this.#open);
-    this.#times.add(id, dueAt);
-  }
-
-  addLimit(id: string, dueAt: number): void {
-    this.#limits ??= new DueTimes(this.#open);
-    this.#limits.add(id, dueAt);
-  }
-
-  /** Whether nothing is due any more. */
-  get isEmpty(): boolean {
-    return this.#armed === undefined && this.#times?.first === undefined && this.#limits?.first === undefined;
-  }
-
-  /** When the first time comes that moves the run on, in ms since the epoch. */
-  get nextTime(): number {
-    return this.#times?.first?.dueAt ?? Number.POSITIVE_INFINITY;
-  }
-
-  /** Sets the clock's timer for the earliest time. One that comes too early is set again when it comes. */
-  arm(): void {
-    const dueAt = Math.min(this.nextTime, this.#limits?.first?.dueAt ?? Number.POSITIVE_INFINITY);
-    if (dueAt === Number.POSITIVE_INFINITY) this.clear();
-    else if (this.#armed === undefined || this.#armed.dueAt > dueAt) {
-      this.#disarm();
-      this.#armed = { dueAt, cancel: callAt(this.#clock, dueAt, () => this.#fire()) };
-    }
-  }
-
-  /** Forgets all times. */
-  clear(): void {
-    this.#disarm();
-    this.#times = undefined;
-    this.#limits = undefined;
-  }
-
-  #disarm(): void {
-    this.#armed?.cancel();
-    this.#armed = undefined;
-  }
-
-  #fire(): void {
-    this.#armed = undefined;
-    const now = this.#clock.now();
-    const due: { readonly id: string; readonly dueAt: number }[] = [];
-    for (const times of [this.#times, this.#limits]) {
-      for (let next = times?.takeDue(now); next !== undefined; next = times?.takeDue(now)) due.push(next);
-    }
-    if (due.length === 0) this.arm();
-    else this.#onTime(due.sort((one, other) => one.dueAt - other.dueAt).map(({ id }) => id));
-  }
-}
-
-/** A time that something of a run is due. */
-interface Due {
-  readonly id: string;
-  /** Ms since the epoch. */
-  readonly dueAt: number;
-}
-
-/** The ids whose times are still expected. One that is not is never expected again. */
-interface OpenIds {
-  has(id: string): boolean;
-}
-
-/** So many entries are kept before those that are not wanted any more are looked for. */
-const FEW = 32;
-
-/**
- * The times a run waits for, the earliest first: a binary heap. A time that is not wanted any more stays in it until it
- * comes to the top or until the heap has doubled, so that adding and dropping one costs O(log n).
- */
-export class DueTimes {
-  readonly #open: OpenIds;
-  #heap: Due[] = [];
-  #limit = FEW;
-
-  constructor(open: OpenIds) {
-    this.#open = open;
-  }
-
-  add(id: string, dueAt: number): void {
-    if (this.#heap.length >= this.#limit) this.#sweep();
-    this.#heap.push({ id, dueAt });
-    this.#rise(this.#heap.length - 1);
-  }
-
-  /** The earliest time that is wanted. */
-  get first(): Due | undefined {
-    for (let first = this.#heap[0]; first !== undefined; first = this.#heap[0]) {
-      if (this.#open.has(first.id)) return first;
-      this.#dropFirst();
-    }
-    return undefined;
-  }
-
-  /** Takes the earliest time that is wanted away, if it has come. */
-  takeDue(now: number): Due | undefined {
-    const { first } = this;
-    if (first === undefined || first.dueAt > now) return undefined;
-    this.#dropFirst();
-    return first;
-  }
-
-  #sweep(): void {
-    const wanted = this.#heap.filter(({ id }) => this.#open.has(id));
-    // A sorted list is a heap.
-    this.#heap = wanted.sort((one, other) => one.dueAt - other.dueAt);
-    this.#limit = Math.max(FEW, wanted.length * 2);
-  }
-
-  #dropFirst(): void {
-    const last = this.#heap.pop();
-    if (last === undefined || this.#heap.length === 0) return;
-    this.#heap[0] = last;
-    this.#sink(0);
-  }
-
-  #rise(from: number): void {
-    const heap = this.#heap;
-    const due = heap[from] as Due;
-    let at = from;
-    while (at > 0) {
-      const above = (at - 1) >> 1;
-      const parent = heap[above] as Due;
-      if (parent.dueAt <= due.dueAt) break;
-      heap[at] = parent;
-      at = above;
-    }
-    heap[at] = due;
-  }
-
-  #sink(from: number): void {
-    const heap = this.#heap;
-    const due = heap[from] as Due;
-    let at = from;
-    for (;;) {
-      let below = 2 * at + 1;
-      const left = heap[below];
-      if (left === undefined) break;
-      const right = heap[below + 1];
-      const child = right !== undefined && right.dueAt < left.dueAt ? right : left;
-      if (child === right) below += 1;
-      if (child.dueAt >= due.dueAt) break;
-      heap[at] = child;
-      at = below;
-    }
-    heap[at] = due;
   }
 }

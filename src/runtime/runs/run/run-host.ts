@@ -32,7 +32,7 @@ export interface RunHost {
   readonly holdsUnsafeCalls?: boolean;
   /** Where the transitions are written. Default: nowhere; the run ends with this process. */
   readonly journal?: RunJournal;
-  /** Reports the runs. Default: nothing does. */
+  /** Reports the runs. Default: they are not reported. */
   readonly telemetry?: Telemetry;
 }
 
@@ -59,7 +59,7 @@ export interface RunStart extends RunOptions {
   readonly deadlineMs?: number;
 }
 
-/** A run to go on with. */
+/** A run to continue. */
 export interface RunResumption extends RunOptions {
   /** As the host's journal has it. */
   readonly loaded: LoadedRun;
@@ -144,13 +144,13 @@ function warn(error: unknown): void {
   process.emitWarning(`an observer of a workflow run failed: ${thrownText(error)}`, 'StepwrightWarning');
 }
 
-/** What a run begins with. */
+/** What a run starts with. */
 export interface Start {
   readonly input: JsonObject;
   readonly ids: StartIds;
 }
 
-/** What a run begins with at a time, in ms since the epoch. What becomes of its input outside must not reach it. */
+/** What a run starts with at a time, in ms since the epoch. Later changes to the input must not change the run. */
 export function startOf(
   { graph, runId, input, deadlineMs }: RunStart,
   { toolSafety }: RunHost,
@@ -175,19 +175,19 @@ const tools = new WeakMap<Graph, WeakMap<SafetyOf, Readonly<Record<string, ToolS
 function toolsOf(graph: Graph, safetyOf: SafetyOf): Readonly<Record<string, ToolSafety>> {
   const byTools = tools.get(graph) ?? new WeakMap<SafetyOf, Readonly<Record<string, ToolSafety>>>();
   tools.set(graph, byTools);
-  const found = byTools.get(safetyOf) ?? Object.freeze(findTools(graph, safetyOf));
-  byTools.set(safetyOf, found);
-  return found;
+  const safeties = byTools.get(safetyOf) ?? Object.freeze(findTools(graph, safetyOf));
+  byTools.set(safetyOf, safeties);
+  return safeties;
 }
 
 function findTools(graph: Graph, safetyOf: SafetyOf): Record<string, ToolSafety> {
-  const found: Record<string, ToolSafety> = {};
+  const safeties: Record<string, ToolSafety> = {};
   for (const { nodes } of [graph, ...(graph.tasks ?? [])]) {
     for (const node of nodesOf({ nodes })) {
-      if (node.kind !== 'call' || Object.hasOwn(found, node.tool)) continue;
+      if (node.kind !== 'call' || Object.hasOwn(safeties, node.tool)) continue;
       const safety = safetyOf(node.tool);
-      if (safety !== 'none') found[node.tool] = safety;
+      if (safety !== 'none') safeties[node.tool] = safety;
     }
   }
-  return found;
+  return safeties;
 }

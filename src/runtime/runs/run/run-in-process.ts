@@ -55,9 +55,9 @@ export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
   const { journal, signal, observe, onObserverError, leavesValues = false } = options;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => run.cancel(thrownText(signal?.reason));
-    const leave = (settle: () => void, isHeld = true): void => {
+    const leave = (settle: () => void, isHolder = true): void => {
       signal?.removeEventListener('abort', onAbort);
-      if (journal === undefined || !isHeld) settle();
+      if (journal === undefined || !isHolder) settle();
       else
         journal.forget(options.runId).then(settle, (error) => {
           warn(error);

@@ -37,7 +37,7 @@ interface ShownItem {
 export interface NotUndone {
   /** Key of the node that made the call. */
   readonly step: string;
-  /** The tool that undoes it. Missing where nothing says how it is undone. */
+  /** The tool that undoes it. Missing for a call without a compensation. */
   readonly tool?: string;
   /** What that tool is called with. Missing where it could not be evaluated. */
   readonly input?: JsonObject;

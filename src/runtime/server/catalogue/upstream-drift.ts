@@ -89,7 +89,11 @@ export class UpstreamDrift {
     for (const key of before.keys()) {
       if (unavailable.has(key)) continue;
       const workflow = this.#nameOf(key);
-      log(upstreamTexts.availableWorkflow(workflow), { event: 'upstream.drift', level: 'warning', workflow });
+      log(`Workflow '${workflow}' is available again: upstream servers have what it needs`, {
+        event: 'upstream.drift',
+        level: 'warning',
+        workflow,
+      });
     }
     this.#logChanges(servers, broken);
   }
@@ -122,10 +126,13 @@ export class UpstreamDrift {
       const listing = this.#live.get(server)?.filter(({ name }) => name === recorded.name);
       if (!servers.has(server) || listing === undefined || broken.has(`${server} ${recorded.name}`)) continue;
       for (const { tool, what } of changesOf([recorded], listing.map(contractOf)))
-        this.#check.log(upstreamTexts.compatibleDrift(server, tool, what), {
-          event: 'upstream.drift',
-          level: 'warning',
-        });
+        this.#check.log(
+          `Tool '${tool}' of the upstream server '${server}' ${what}, which no workflow depends on: run \`npx stepwright pull ${server}\``,
+          {
+            event: 'upstream.drift',
+            level: 'warning',
+          },
+        );
     }
   }
 }
@@ -168,7 +175,10 @@ async function listed(
         return [[server, tools] as const];
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
-        log(upstreamTexts.unchecked(server, why), { event: 'upstream.unreachable', level: 'warning' });
+        log(
+          `The tools of the upstream server '${server}' could not be compared with the recorded ones: ${why}`,
+          { event: 'upstream.unreachable', level: 'warning' },
+        );
         return [];
       }
     }),

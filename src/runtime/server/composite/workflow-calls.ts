@@ -2,10 +2,11 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { defined } from '../../../graph/defined.js';
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import type { Submission, ToAnswer } from '../../runs/actions/action.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope } from '../../runs/run/envelope.js';
 import { rolesOf } from '../../runs/run/owner.js';
-import type { RunQuery, RunStore, RunSummary, Submission, ToAnswer, Waiter } from '../../runs/run-store.js';
+import type { RunQuery, RunStore, RunSummary, Waiter } from '../../runs/run-store.js';
 import { JournalFailedError } from '../../runs/store/journal.js';
 import { StoreError } from '../../runs/store/store-error.js';
 import { CallMask } from '../../secrets/call-mask.js';

@@ -1,8 +1,9 @@
 import type { ToolContext } from '../../../decorators/context.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
+import { oneLine } from '../../../graph/printable-text.js';
+import { thrownText } from '../../tools/exceptions.js';
 import { filledIn, type RestService } from '../../upstream/config.js';
 import { UpstreamError } from '../../upstream/port.js';
-import { factoryTexts } from './texts.js';
 
 /** A request of a service. */
 export interface RestRequest {
@@ -56,8 +57,7 @@ export class RestCall<Input extends object, Output> {
     const base = fill(this.#service.baseUrl).replace(/\/$/, '');
     const headers = new Headers({ accept: 'application/json' });
     for (const [name, value] of Object.entries(this.#service.headers ?? {})) headers.set(name, fill(value));
-    if (missing.size > 0)
-      throw new UpstreamError('E_UPSTREAM_CONFIG', factoryTexts.missingVariables([...missing]));
+    if (missing.size > 0) throw new UpstreamError('E_UPSTREAM_CONFIG', missingText([...missing]));
     const url = new URL(base + pathOf(path, args));
     const hasBody = !WITHOUT_BODY.includes(method);
     if (hasBody) headers.set('content-type', 'application/json');
@@ -70,7 +70,11 @@ export class RestCall<Input extends object, Output> {
       (error: unknown) => {
         if (signal.aborted) throw signal.reason;
         const outcome = method === 'GET' ? {} : { outcomeUnknown: true as const };
-        throw new UpstreamError('E_REST', factoryTexts.noResponse(method, url.origin, error), outcome);
+        throw new UpstreamError(
+          'E_REST',
+          `${method} got no response from ${url.origin}: ${thrownText(error)}`,
+          outcome,
+        );
       },
     );
     if (!response.ok) throw await refusal(response, method, url.pathname);
@@ -85,7 +89,10 @@ function pathOf(path: string, args: Map<string, Json>): string {
     const text = String(args.get(name) ?? '');
     // An empty segment, or one that climbs, would be another address.
     if (text === '' || text === '.' || text === '..')
-      throw new UpstreamError('E_REST', factoryTexts.badSegment(name, text));
+      throw new UpstreamError(
+        'E_REST',
+        `Input '${name}' is part of the path, and cannot be ${JSON.stringify(text)}`,
+      );
     names.add(name);
     return encodeURIComponent(text);
   });
@@ -109,5 +116,14 @@ async function refusal(response: Response, method: string, path: string): Promis
   const text = await response.text().catch(() => '');
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   const about = Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: seconds * 1_000 } : {};
-  return new UpstreamError('E_REST', factoryTexts.status(method, path, response.status, text), about);
+  return new UpstreamError(
+    'E_REST',
+    `${method} ${path} was answered with ${response.status}${text === '' ? '' : `: ${oneLine(text)}`}`,
+    about,
+  );
+}
+
+function missingText(names: readonly string[]): string {
+  const [variables, are] = names.length === 1 ? ['variable', 'is'] : ['variables', 'are'];
+  return `The environment ${variables} ${names.join(', ')} of the service ${are} not set`;
 }

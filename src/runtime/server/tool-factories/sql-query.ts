@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import type { SqliteDatabase, SqliteValue } from '../../runs/store/sqlite/driver.js';
+import { thrownText } from '../../tools/exceptions.js';
 import { UpstreamError } from '../../upstream/port.js';
-import { factoryTexts } from './texts.js';
 
 /** A query of a SQLite database. */
 export interface SqlQueryOptions {
@@ -53,9 +53,13 @@ export class SqlQuery<Input extends object, Row extends object> {
       const statement = (await this.#database).prepare(sql);
       rows = statement.all(...(values.length === 0 ? [] : [Object.fromEntries(values)]));
     } catch (error) {
-      throw new UpstreamError('E_SQL', factoryTexts.queryFailed(error));
+      throw new UpstreamError('E_SQL', `The query failed: ${thrownText(error)}`);
     }
-    if (rows.length > maxRows) throw new UpstreamError('E_SQL', factoryTexts.tooManyRows(maxRows));
+    if (rows.length > maxRows)
+      throw new UpstreamError(
+        'E_SQL',
+        `The query has more than ${maxRows} rows: add a LIMIT, or raise \`maxRows\``,
+      );
     return { rows: rows.map((row) => plainRow(row as Readonly<Record<string, unknown>>)) as Row[] };
   }
 

@@ -107,14 +107,14 @@ function formOf(view: SchemaView, shape: JsonSchema, depth: number): JsonSchema 
 function objectForm(view: SchemaView, shape: JsonSchema, depth: number): JsonSchema {
   const { properties } = shape;
   if (!isJsonObject(properties)) return { type: 'object' };
-  const written = Object.keys(properties).map((name): [string, JsonSchema] => [
+  const values = Object.keys(properties).map((name): [string, JsonSchema] => [
     name,
     writtenValue(partOf([shape], name), viewIn(view, name), depth + 1),
   ]);
   const required = requiredKeys(view);
   return {
     type: 'object',
-    properties: Object.fromEntries(written),
+    properties: Object.fromEntries(values),
     ...(required.length === 0 ? {} : { required }),
     ...(isClosed(shape) ? { additionalProperties: false } : {}),
   };
@@ -122,18 +122,18 @@ function objectForm(view: SchemaView, shape: JsonSchema, depth: number): JsonSch
 
 /** What has `call` and `args`: the tool decides which arguments there are. */
 export function callSchema(tools: readonly DescribedTool[]): JsonSchema {
-  const known = tools.map(({ name }) => name);
-  const names = [...new Set([...known, ...tools.flatMap(upstreamNames)])];
-  const listed = known.length === 0 ? {} : namesOf(known, tools);
+  const toolNames = tools.map(({ name }) => name);
+  const names = [...new Set([...toolNames, ...tools.flatMap(upstreamNames)])];
+  const listed = toolNames.length === 0 ? {} : namesOf(toolNames, tools);
   // Names by their server are accepted, and not completed: each tool is offered once.
-  const others = names.filter((name) => !known.includes(name));
+  const others = names.filter((name) => !toolNames.includes(name));
   const call = others.length === 0 ? listed : { anyOf: [listed, { enum: others }] };
   return {
     properties: { call: { ...about('call'), type: 'string', ...call } },
     allOf: [
       ...tools.map((tool) => {
         const args = writtenArguments(tool.inputSchema, true);
-        const own = upstreamNames(tool).filter((name) => !known.includes(name));
+        const own = upstreamNames(tool).filter((name) => !toolNames.includes(name));
         return {
           if: isOneOf('call', [tool.name, ...own]),
           // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -154,9 +154,9 @@ export function callSchema(tools: readonly DescribedTool[]): JsonSchema {
  */
 export function workflowCallSchema(workflows: readonly Graph[]): JsonSchema {
   const names = workflows.map(({ name }) => name);
-  const known: Json[] = names.length === 0 ? [] : [namesOf(names, workflows)];
+  const choices: Json[] = names.length === 0 ? [] : [namesOf(names, workflows)];
   return {
-    properties: { workflow: { ...about('workflow'), anyOf: [...known, { type: 'string' }] } },
+    properties: { workflow: { ...about('workflow'), anyOf: [...choices, { type: 'string' }] } },
     allOf: [
       ...workflows.map((graph) => ({
         if: isOneOf('workflow', writtenNames(graph)),

@@ -5,20 +5,17 @@ import { StoreError } from '../store-error.js';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver } from './driver.js';
 import { openReadOnly, storeError, versionIn } from './store-file.js';
 
-/** A copy of a store that was made and checked. */
-export interface StoreCopy {
-  /** How many runs it has. */
-  readonly runs: number;
-  readonly bytes: number;
-}
-
 /**
  * Copies a store to a file that does not exist, as of one moment, while servers use it. The copy has the mode 0600, and
  * appears under its name when it is complete and SQLite has found no damage in it.
  *
  * @throws StoreError for a source that is not a store or is damaged, and `exists` for a target that there is.
  */
-export async function copyStore(from: string, to: string, driver?: SqliteDriver): Promise<StoreCopy> {
+export async function copyStore(
+  from: string,
+  to: string,
+  driver?: SqliteDriver,
+): Promise<{ readonly runs: number; readonly bytes: number }> {
   const found = driver ?? (await findDriver(from));
   checkDriver(found, from);
   checkTarget(to);

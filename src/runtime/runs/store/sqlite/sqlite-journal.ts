@@ -15,6 +15,7 @@ import {
   type RunJournal,
   UnknownRunError,
 } from '../journal.js';
+import type { Head } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry, type NewStatus } from './encode-entry.js';
@@ -29,7 +30,7 @@ import {
 } from './store-file.js';
 import { StoreIndex } from './store-index.js';
 import { type LeaseOptions, StoreLeases } from './store-leases.js';
-import { type Head, StoreTables } from './store-tables.js';
+import { StoreTables } from './store-tables.js';
 import { keyColumn, keyIn, type LargeText, type TextColumn } from './texts.js';
 
 export interface SqliteJournalOptions extends StoreFileOptions, LeaseOptions {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isOver, isSameHead, type Leases, type LoadedRun, type RunHead } from '../journal.js';
-import type { Head, StoreTables } from './store-tables.js';
+import type { Head } from '../reader.js';
+import type { StoreTables } from './store-tables.js';
 import { keyColumn, keyIn } from './texts.js';
 
 /** How long a process may show no sign of life before others take its runs over, in ms, unless given. */

@@ -9,13 +9,14 @@ import { advance, start } from '../../../engine/engine.js';
 import type { Event } from '../../../engine/events.js';
 import { call, chain, done, graph, step } from '../../../engine/graph.fixture.js';
 import { runRef } from '../../../tools/port.js';
+import type { RunFilter } from '../reader.js';
 import { SqliteJournal } from './sqlite-journal.js';
-import { type RunFilter, StoreReader } from './store-reader.js';
+import { SqliteReader } from './store-reader.js';
 
 let folder: string;
 let path: string;
 let journal: SqliteJournal;
-const readers: StoreReader[] = [];
+const readers: SqliteReader[] = [];
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'stepwright-reader-'));
@@ -28,8 +29,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function read(driver?: typeof sqlite): Promise<StoreReader> {
-  const reader = await StoreReader.open(path, driver);
+async function read(driver?: typeof sqlite): Promise<SqliteReader> {
+  const reader = await SqliteReader.open(path, driver);
   readers.push(reader);
   return reader;
 }

@@ -1,6 +1,14 @@
-import type { Graph } from '../../../../graph/model.js';
-import type { RunStatus } from '../../../engine/events.js';
-import type { InboxItem, LoadedRun, Retention } from '../journal.js';
+import type { Retention } from '../journal.js';
+import type {
+  Head,
+  ListedRow,
+  ReadRun,
+  RunFilter,
+  StoredEntry,
+  StoreHolder,
+  StoreMetrics,
+  StoreReader,
+} from '../reader.js';
 import {
   checkDriver,
   findDriver,
@@ -10,51 +18,17 @@ import {
 } from './driver.js';
 import { countExpired } from './retention.js';
 import { openReadOnly, storeError } from './store-file.js';
-import { PAUSED, type StoreMetrics, storeMetrics, WAITS } from './store-metrics.js';
-import { type Head, type StoredEntry, StoreTables } from './store-tables.js';
+import { StoreTables } from './store-tables.js';
 
-/** Which runs are listed. */
-export interface RunFilter {
-  /** The states of runs. Default: all. */
-  readonly state?: StoredState;
-  /** The name of a workflow. Default: all. */
-  readonly workflow?: string;
-  /** Runs that began before the run of this number. Default: all. */
-  readonly before?: number;
-  /** How many are listed at most. */
-  readonly limit: number;
-}
+/** Whether a run owes commands, and its host none of them. */
+const WAITS = `(EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes IS NOT NULL) AND NOT EXISTS
+  (SELECT 1 FROM state WHERE run = runs.n AND owes IN ('callTool', 'readResource', 'evaluate')))`;
 
-/**
- * A status of the engine. `waiting` is a run that goes on with an answer or a time only, `paused` one that owes a call and
- * that no process holds: an operator decides about the call. `running` is any other open run.
- */
-export type StoredState = RunStatus | 'waiting';
-
-/** A run, as the list of a store has it. */
-export interface ListedRow {
-  /** Its number: later runs have greater ones. */
-  readonly n: number;
-  /** Names it for operators; see `runRef`. */
-  readonly ref: string;
-  readonly workflow: string;
-  readonly state: StoredState;
-  /** In ms since the epoch. */
-  readonly startedAt: number;
-  readonly endedAt: number | undefined;
-}
-
-/** A run with what is needed to show it, as of one moment. */
-export interface ReadRun {
-  readonly head: Head;
-  readonly loaded: LoadedRun;
-  readonly graph: Graph;
-  /** What was sent to it and not yet consumed. */
-  readonly inbox: readonly InboxItem[];
-}
+/** Whether a run owes a call that no process makes. */
+const PAUSED = `(holder IS NULL AND EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes = 'callTool'))`;
 
 /** Reads a store without changing it. A server that uses the file does not wait for it, nor does it wait for the server. */
-export class StoreReader {
+export class SqliteReader implements StoreReader {
   readonly path: string;
   readonly #database: SqliteDatabase;
   readonly #tables: StoreTables;
@@ -63,10 +37,10 @@ export class StoreReader {
    * @param path of a file that exists.
    * @throws StoreError for a file that is not a store; see its `problem`.
    */
-  static async open(path: string, driver?: SqliteDriver): Promise<StoreReader> {
+  static async open(path: string, driver?: SqliteDriver): Promise<SqliteReader> {
     const found = driver ?? (await findDriver(path));
     checkDriver(found, path);
-    return new StoreReader(path, openReadOnly(path, found));
+    return new SqliteReader(path, openReadOnly(path, found));
   }
 
   private constructor(path: string, database: SqliteDatabase) {
@@ -75,7 +49,6 @@ export class StoreReader {
     this.#tables = new StoreTables(database, path);
   }
 
-  /** Lists runs, the latest first. */
   list({ state, workflow, before, limit }: RunFilter): readonly ListedRow[] {
     const conditions: string[] = [];
     const values: SqliteValue[] = [];
@@ -103,7 +76,6 @@ export class StoreReader {
     );
   }
 
-  /** The runs that a name may refer to: the `ref` of a run, or its id. */
   find(name: string): readonly Head[] {
     return this.#reading(() => {
       const named = this.#tables.headsOf(name);
@@ -112,8 +84,7 @@ export class StoreReader {
     });
   }
 
-  /** A run as it is now; undefined if it was removed meanwhile. */
-  read({ id }: Head): ReadRun | undefined {
+  read({ id }: Pick<Head, 'id'>): ReadRun | undefined {
     return this.#reading(() => {
       const head = this.#tables.head(id);
       const graph = head && this.#tables.graph(head.graph);
@@ -122,17 +93,14 @@ export class StoreReader {
     });
   }
 
-  /** Entries of the log of a run from a number on, in their order. */
   entries({ n }: Head, from: number, most: number): readonly StoredEntry[] {
     return this.#reading(() => this.#tables.entries(n, from, most));
   }
 
-  /** How many runs would not stay. */
   countExpired(retention: Retention): number {
     return this.#reading(() => countExpired(this.#tables, retention));
   }
 
-  /** How the store does at a time, in ms since the epoch. */
   metrics(now: number): StoreMetrics {
     return this.#reading(() => storeMetrics(this.#tables, now));
   }
@@ -158,4 +126,34 @@ function listedRow(row: Record<string, unknown>): ListedRow {
     ...{ n, ref, workflow, startedAt, endedAt: endedAt ?? undefined },
     state: row.is_open === 1 ? open : status,
   } as ListedRow;
+}
+
+/** The times that open runs wait for. Limits of calls are a matter of the process that makes the call. */
+const TIMES = `FROM state JOIN runs ON n = run
+  WHERE due_at IS NOT NULL AND owes IN ('startTimer', 'requestAction') AND is_open = 1`;
+
+/** Reads the metrics of a store at a time, in ms since the epoch. */
+function storeMetrics(tables: StoreTables, now: number): StoreMetrics {
+  const number = (sql: string, ...values: readonly number[]): number =>
+    Number(tables.get(`SELECT ${sql} AS number`, ...values)?.number);
+  const count = (rest: string, ...values: readonly number[]): number =>
+    number(`(SELECT count(*) ${rest})`, ...values);
+  const nextDueAt = tables.get(`SELECT min(due_at) AS at ${TIMES}`)?.at as number | null | undefined;
+  const holders = tables.all(
+    `SELECT id, beat, lease_ms AS leaseMs, (SELECT count(*) FROM runs WHERE holder = holders.id) AS runs
+     FROM holders ORDER BY id`,
+  ) as unknown as StoreHolder[];
+  return {
+    open: count('FROM runs WHERE is_open = 1'),
+    waiting: count(`FROM runs WHERE is_open = 1 AND ${WAITS}`),
+    paused: count(`FROM runs WHERE is_open = 1 AND ${PAUSED}`),
+    finished: count('FROM runs WHERE ended IS NOT NULL'),
+    inbox: count('FROM inbox'),
+    overdue: count(`${TIMES} AND due_at <= ?`, now),
+    nextDueAt: nextDueAt ?? undefined,
+    holders: holders.filter(({ runs }) => runs > 0),
+    bytes:
+      number('(SELECT page_count FROM pragma_page_count)') *
+      number('(SELECT page_size FROM pragma_page_size)'),
+  };
 }

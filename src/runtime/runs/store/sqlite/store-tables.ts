@@ -1,28 +1,11 @@
 import type { Graph } from '../../../../graph/model.js';
-import type { Event, RunStatus } from '../../../engine/events.js';
+import type { Event } from '../../../engine/events.js';
 import type { HostRow, InboxItem, LoadedRun, Row } from '../journal.js';
+import type { Head, StoredEntry } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
 import { isBusy, storeError } from './store-file.js';
 import { keyColumn, keyIn, readEvent } from './texts.js';
-
-/** The row of a run. */
-export interface Head {
-  readonly n: number;
-  readonly id: string;
-  readonly seq: number;
-  readonly epoch: number;
-  readonly graph: string;
-  readonly status: RunStatus;
-  /** The process that holds it; null for none. */
-  readonly holder: string | null;
-}
-
-/** An entry of a run's log. */
-export interface StoredEntry {
-  readonly seq: number;
-  readonly events: readonly Event[];
-}
 
 const HEAD = 'SELECT n, id, seq, epoch, graph, status, holder FROM runs';
 

@@ -1,0 +1,122 @@
+import { defined } from '../../../graph/defined.js';
+import { singleLine } from '../../../graph/printable-text.js';
+import { metricsText } from '../../../print/runs.js';
+import { openStore } from '../../../runtime/runs/operate/store-operator.js';
+import type { Retention } from '../../../runtime/runs/store/journal.js';
+import { misused } from '../../command-line.js';
+import { COMMON, numberIn, STORE_OPTIONS, storeCommand } from './store-command.js';
+
+/** `stepwright runs backup FILE`: copies a store while a server uses it. */
+export const backUp = copyCommand(
+  'backup',
+  `Usage: stepwright runs backup FILE --store sqlite:PATH [options]
+
+Copies the store to a file that does not exist, while a server uses it, and checks the copy.
+
+Options:
+${COMMON}`,
+);
+
+/** `stepwright runs restore FILE`: makes a store of a backup. */
+export const restore = copyCommand(
+  'restore',
+  `Usage: stepwright runs restore FILE --store sqlite:PATH [options]
+
+Makes a store of a backup, and checks it. The store must not exist: no file is overwritten.
+
+Options:
+${COMMON}`,
+);
+
+function copyCommand(kind: 'backup' | 'restore', help: string) {
+  const name = `stepwright runs ${kind}`;
+  return storeCommand(name, help, STORE_OPTIONS, 1, async (store, { values, args: [file] }, output) => {
+    if (file === undefined) return misused(`stepwright: \`${name}\` needs a file`, output);
+    const isBackup = kind === 'backup';
+    const from = isBackup ? store : await openStore(file);
+    const to = isBackup ? file : store.path;
+    const { runs, bytes } = await from.copyTo(to);
+    const text = `${isBackup ? 'backup' : 'store'} '${to}' has ${runs} ${runs === 1 ? 'run' : 'runs'}, and is intact`;
+    output.out(values.json ? `${JSON.stringify({ file: to, runs, bytes })}\n` : `${text}\n`);
+    return 0;
+  });
+}
+
+/** `stepwright runs metrics`: prints how a store does. */
+export const metrics = storeCommand(
+  'stepwright runs metrics',
+  `Usage: stepwright runs metrics --store sqlite:PATH [options]
+
+Prints how the store does: its runs, what was sent and not taken, times that came and were not taken, the servers that
+have runs, and its size.
+
+Options:
+${COMMON}`,
+  STORE_OPTIONS,
+  0,
+  async (store, { values }, output) => {
+    const { nextDueAt, holders, open, waiting, paused, ...counts } = await store.read((reader) =>
+      reader.metrics(Date.now()),
+    );
+    const shown = {
+      ...{ open, waiting, paused, ...counts },
+      ...(nextDueAt === undefined ? {} : { next_due_at: new Date(nextDueAt).toISOString() }),
+      servers: holders.map(({ id, runs, beat, leaseMs }) => ({ id, runs, beat, lease_ms: leaseMs })),
+    };
+    output.out(values.json ? `${JSON.stringify(shown)}\n` : metricsText(shown));
+    return 0;
+  },
+);
+
+const PRUNE_OPTIONS = {
+  ...STORE_OPTIONS,
+  'older-than': { type: 'string' },
+  keep: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+} as const;
+
+/** `stepwright runs prune`: removes runs that are over. */
+export const prune = storeCommand(
+  'stepwright runs prune',
+  `Usage: stepwright runs prune --store sqlite:PATH [options]
+
+Removes runs that are over, with their logs, while a server uses the store. Open runs stay.
+
+Options:
+  --older-than AGE runs that ended so long ago, such as 30d, 12h, 90m or 45s
+  --keep N         runs beyond the N that ended last
+  --dry-run        remove nothing, and say how many would be removed
+${COMMON}`,
+  PRUNE_OPTIONS,
+  0,
+  async (store, { values }, output) => {
+    const { 'older-than': age, 'dry-run': isDry = false, json } = values;
+    const keep = numberIn('keep', values.keep, { least: 0 });
+    if (typeof keep === 'object') return misused(keep.fault, output);
+    const ms = age === undefined ? undefined : msIn(age);
+    if (age !== undefined && ms === undefined)
+      return misused(
+        `stepwright: \`--older-than\` takes a whole number and a unit (d, h, m or s), such as \`30d\`, not \`${singleLine(age)}\``,
+        output,
+      );
+    if (keep === undefined && ms === undefined)
+      return misused('stepwright: `stepwright runs prune` needs `--older-than AGE` or `--keep N`', output);
+    const retention: Retention = {
+      ...(ms === undefined ? {} : { endedBefore: Date.now() - ms }),
+      ...defined({ keep }),
+    };
+    const runs = isDry
+      ? await store.read((reader) => reader.countExpired(retention))
+      : await store.prune(retention);
+    const text = `${isDry ? 'would remove' : 'removed'} ${runs} ${runs === 1 ? 'run' : 'runs'}`;
+    output.out(json ? `${JSON.stringify({ [isDry ? 'would_remove' : 'removed']: runs })}\n` : `${text}\n`);
+    return 0;
+  },
+);
+
+const UNITS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+
+function msIn(age: string): number | undefined {
+  const [, count, unit = ''] = /^(\d{1,9})([dhms])$/.exec(age) ?? [];
+  return count === undefined ? undefined : Number(count) * (UNITS[unit] ?? 0);
+}

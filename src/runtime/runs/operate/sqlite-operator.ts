@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Failure } from '../../engine/contract.js';
+import { type Operator, type OperatorCommand, operatorItem } from '../actions/operator-commands.js';
+import { JournalFailedError, type Retention, request } from '../store/journal.js';
+import type { Head, StoreReader } from '../store/reader.js';
+import { copyStore } from '../store/sqlite/backup.js';
+import { pruneStore } from '../store/sqlite/retention.js';
+import { SqliteJournal } from '../store/sqlite/sqlite-journal.js';
+import { checkFile } from '../store/sqlite/store-file.js';
+import { SqliteReader } from '../store/sqlite/store-reader.js';
+import { StoreError } from '../store/store-error.js';
+import type { Fork } from './fork.js';
+import { judgeMove, moveRun } from './move-run.js';
+import type {
+  CommandOutcome,
+  Migration,
+  MigrationOutcome,
+  StoreCopy,
+  StoreOperator,
+} from './store-operator.js';
+
+/** A command that is killed holds a run for so long, in ms. */
+const LEASE_MS = 1_000;
+
+/** Operates the runs of a file. */
+export class SqliteOperator implements StoreOperator {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  async read<T>(work: (reader: StoreReader) => T | Promise<T>): Promise<T> {
+    const reader = await SqliteReader.open(this.path);
+    try {
+      return await work(reader);
+    } finally {
+      reader.close();
+    }
+  }
+
+  async send(run: string, command: OperatorCommand, by: Operator, waitMs: number): Promise<CommandOutcome> {
+    const item = operatorItem({ run, id: randomUUID(), at: Date.now() }, command, by);
+    const journal = await SqliteJournal.open(this.path);
+    const late = new AbortController();
+    // It keeps the process alive, which what the journal does in the meantime does not.
+    const timer = setTimeout(() => late.abort(), waitMs);
+    try {
+      const { ok, failure = {} } = (await request(journal, item, late.signal)) as {
+        readonly ok: boolean;
+        readonly failure?: Partial<Failure>;
+      };
+      return ok ? { outcome: 'applied' } : { outcome: 'refused', failure };
+    } catch (error) {
+      if (error instanceof JournalFailedError && error.cause instanceof StoreError) throw error.cause;
+      if (!late.signal.aborted || error !== late.signal.reason) throw error;
+      return { outcome: 'stored' };
+    } finally {
+      clearTimeout(timer);
+      await journal.close();
+    }
+  }
+
+  async add({ run, graph, rows, hostRows }: Fork): Promise<void> {
+    checkFile(this.path);
+    const journal = await SqliteJournal.open(this.path);
+    try {
+      const entry = { run, seq: 1, expectedSeq: 0, epoch: 0, graph, events: [], changes: rows, hostRows };
+      await journal.append(entry);
+    } finally {
+      // It no longer holds the run then.
+      await journal.close();
+    }
+  }
+
+  async *migrate(runs: readonly Head[], target: Migration): AsyncGenerator<MigrationOutcome> {
+    const reader = await SqliteReader.open(this.path);
+    const journal = target.applies ? await SqliteJournal.open(this.path, { leaseMs: LEASE_MS }) : undefined;
+    let hasWaited = false;
+    try {
+      for (const run of runs) {
+        let outcome = await migrated(reader, run, target, journal);
+        if (outcome.kind === 'held' && journal !== undefined) {
+          // One wait is enough for all of them.
+          if (!hasWaited) await leaseOver(journal);
+          hasWaited = true;
+          outcome = await migrated(reader, run, target, journal);
+        }
+        yield outcome;
+      }
+    } finally {
+      reader.close();
+      await journal?.close();
+    }
+  }
+
+  prune(retention: Retention): Promise<number> {
+    return pruneStore(this.path, retention);
+  }
+
+  copyTo(path: string): Promise<StoreCopy> {
+    return copyStore(this.path, path);
+  }
+}
+
+async function migrated(
+  reader: StoreReader,
+  run: Head,
+  target: Migration,
+  journal: SqliteJournal | undefined,
+): Promise<MigrationOutcome> {
+  const read = reader.read(run);
+  if (read === undefined) return { kind: 'stays', reasons: [{ reason: 'over' }] };
+  if (read.head.graph === target.hash) return { kind: 'current' };
+  try {
+    const verdict = judgeMove(read.loaded, read.graph, target);
+    return verdict.kind !== 'safe' || journal === undefined
+      ? verdict
+      : await moveRun(journal, run.id, target, Date.now());
+  } catch (error) {
+    // A run of a later version does not hold up the others.
+    if (!(error instanceof Error) || error.name !== 'StateVersionError') throw error;
+    return { kind: 'unreadable', why: error.message };
+  }
+}
+
+/** Waits until runs are free that a command held which was killed. Servers hold theirs longer. */
+async function leaseOver({ leases }: SqliteJournal): Promise<void> {
+  for (let waited = 0; waited <= LEASE_MS; waited += LEASE_MS / 4) {
+    await leases.orphans(0);
+    await delay(LEASE_MS / 4);
+  }
+  await leases.orphans(0);
+}

@@ -1,0 +1,63 @@
+import type { Failure } from '../../engine/contract.js';
+import type { Operator, OperatorCommand } from '../actions/operator-commands.js';
+import type { Retention } from '../store/journal.js';
+import type { Head, StoreReader } from '../store/reader.js';
+import type { Fork } from './fork.js';
+import type { MoveOutcome, MoveTarget } from './move-run.js';
+
+/** What became of a command that an operator sent to a run. */
+export type CommandOutcome =
+  | { readonly outcome: 'applied' }
+  | { readonly outcome: 'refused'; readonly failure: Partial<Failure> }
+  /** No server has taken it yet. */
+  | { readonly outcome: 'stored' };
+
+/** The workflow that runs are to move to. */
+export interface Migration extends MoveTarget {
+  /** The hash of its graph. */
+  readonly hash: string;
+  /** Whether runs that move safely are moved. */
+  readonly applies: boolean;
+}
+
+/** What became of the move of a run. */
+export type MigrationOutcome =
+  | MoveOutcome
+  /** The run has the graph already. */
+  | { readonly kind: 'current' }
+  /** A later version wrote the run. */
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+/** A copy of a store that was made and checked. */
+export interface StoreCopy {
+  /** How many runs it has. */
+  readonly runs: number;
+  readonly bytes: number;
+}
+
+/**
+ * What operators do with the runs of a store while servers use it. Each method rejects with a `StoreError` where the store
+ * cannot be used.
+ */
+export interface StoreOperator {
+  /** Of the file. */
+  readonly path: string;
+  /** Opens the store for `work`, and closes it. */
+  read<T>(work: (reader: StoreReader) => T | Promise<T>): Promise<T>;
+  /** Sends a command to a run, and waits so many ms for its response. */
+  send(run: string, command: OperatorCommand, by: Operator, waitMs: number): Promise<CommandOutcome>;
+  /** Adds a forked run, which a server that uses the store resumes. */
+  add(fork: Fork): Promise<void>;
+  /** Compares open runs with the workflow of today, one after the other, and moves them if that is asked for. */
+  migrate(runs: readonly Head[], target: Migration): AsyncIterable<MigrationOutcome>;
+  /** Removes finished runs. Resolves with their number. */
+  prune(retention: Retention): Promise<number>;
+  /** Copies the store to a file that does not exist, and checks the copy. */
+  copyTo(path: string): Promise<StoreCopy>;
+}
+
+/** The store in a file. SQLite is loaded with the first use. */
+export async function openStore(path: string): Promise<StoreOperator> {
+  const { SqliteOperator } = await import('./sqlite-operator.js');
+  return new SqliteOperator(path);
+}

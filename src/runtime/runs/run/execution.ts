@@ -1,0 +1,189 @@
+import type { Advance, Command, RunState } from '../../engine/contract.js';
+import type { Action, Event } from '../../engine/events.js';
+import { commandOf, commandsOf } from '../../engine/read.js';
+import type { CallMask } from '../../secrets/call-mask.js';
+import type { RunMask } from '../../secrets/run-mask.js';
+import { type CallContext, runRef } from '../../tools/port.js';
+import type { RunTelemetry } from '../../tools/telemetry.js';
+import { type Call, type CallingRun, CallsInFlight, type SharedContext } from './calls-in-flight.js';
+import type { Clock } from './clock.js';
+import type { Incoming } from './inbox.js';
+import { OpenCommands } from './open-commands.js';
+import type { RunHost } from './run-host.js';
+import { ValuesInFlight } from './values-in-flight.js';
+
+/** Where the events of an execution come from. */
+export type EventSource = 'call' | 'timer' | 'model';
+
+/** What an execution takes from its run. */
+interface ExecutionOptions extends Pick<RunHost, 'calls' | 'values'> {
+  readonly clock: Clock;
+  readonly context: SharedContext;
+  readonly mask: RunMask;
+  /** Takes the events with which commands end. */
+  readonly receive: (events: readonly Event[], source: EventSource) => void;
+}
+
+/**
+ * Executes the commands of a run: makes calls, keeps the time, and asks models for values. It knows the run as the
+ * journal has it: a command is executed only after it was accepted.
+ */
+export class Execution implements CallingRun {
+  readonly open: OpenCommands;
+  readonly #options: ExecutionOptions;
+  #state: RunState;
+  #calls: CallsInFlight | undefined;
+  #values: ValuesInFlight | undefined;
+  #ref: string | undefined;
+  telemetry: RunTelemetry | undefined;
+
+  constructor(state: RunState, options: ExecutionOptions) {
+    const { clock, receive } = options;
+    this.#state = state;
+    this.#options = options;
+    this.open = new OpenCommands(clock, (ids) => {
+      const at = clock.now();
+      receive(
+        ids.map((command) => ({ kind: 'timerFired', at, command })),
+        'timer',
+      );
+    });
+  }
+
+  /** See `runRef`. */
+  get ref(): string {
+    this.#ref ??= runRef(this.#state.run.id);
+    return this.#ref;
+  }
+
+  get workflow(): string {
+    return this.#state.plan.graph.name;
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** Whether a call, a delay or a request to a model is in flight. */
+  get isBusy(): boolean {
+    return this.open.isHostBusy || this.#values?.isEmpty === false;
+  }
+
+  /** Whether a model is being asked for a value. */
+  get asksModel(): boolean {
+    return this.#values?.isEmpty === false;
+  }
+
+  /** Applies a transition that is safe: its commands are open, and what it settled is not. */
+  accept({ commands }: Advance, events: readonly Event[], state: RunState, incoming?: Incoming): void {
+    this.#state = state;
+    this.open.decided(events);
+    for (const command of commands) this.open.take(command);
+    for (const event of events) {
+      if ('command' in event && commandOf(state, event.command) === undefined)
+        this.open.settle(event.command);
+    }
+    this.#values?.trim((id) => this.open.has(id));
+    this.supply(commands, incoming);
+    this.supply(refusedIn(events, state), incoming);
+  }
+
+  /** Aborts the calls that a transition has cancelled. */
+  abortCancelled(commands: readonly Command[]): void {
+    for (const command of commands) if (command.kind === 'cancelCall') this.#calls?.abort(command.call);
+  }
+
+  /** Continues from another state. Calls that are in flight or have returned are not made again. */
+  adopt(state: RunState, incoming: Incoming): void {
+    const { answered } = incoming;
+    this.#state = state;
+    this.open.clear();
+    for (const command of commandsOf(state)) {
+      if (this.#calls?.has(command.id) === true || answered.has(command.id)) this.open.expect(command);
+      else this.open.take(command);
+    }
+    this.supply(this.open.asks.values(), incoming);
+    this.#calls?.abortAll((id) => this.open.has(id));
+  }
+
+  /** Asks models for the values of actions, unless an answer has arrived already. */
+  supply(commands: Iterable<Command>, incoming?: Incoming): void {
+    for (const command of commands) {
+      if (command.kind !== 'requestAction' || command.action.mode !== 'model') continue;
+      if (incoming?.answered.has(command.id) === true) continue;
+      this.#values ??= new ValuesInFlight(this, this.#options.values);
+      this.#values.ask(command);
+    }
+  }
+
+  /** Makes the next call that is not made yet. */
+  makeCall(): void {
+    const call = this.open.nextCall();
+    if (call === undefined) return;
+    const { calls, context, mask } = this.#options;
+    this.#calls ??= new CallsInFlight(calls, this, context);
+    this.#calls.make(call, mask.isEmpty ? undefined : this.maskOf(call));
+  }
+
+  /** Whether nothing ends by itself once a transition has taken effect. */
+  waitsAfter({ state, commands }: Advance, events: readonly Event[]): boolean {
+    const settled = new Set<string>();
+    for (const event of events) {
+      if ('command' in event && commandOf(state, event.command) === undefined) settled.add(event.command);
+    }
+    for (const command of commands) {
+      if (command.kind === 'cancelTimer') settled.add(command.timer);
+      if (command.kind === 'cancelCall') settled.add(command.call);
+    }
+    return !this.asksModel && this.open.waitsAfter(commands, settled);
+  }
+
+  /** Releases what is not needed while the run waits. */
+  trim(): void {
+    this.open.trim();
+    if (this.#calls?.isEmpty === true) this.#calls = undefined;
+  }
+
+  /** Aborts what is in flight, and forgets all times. */
+  stop(): void {
+    this.open.stopTimer();
+    this.#calls?.abortAll();
+    this.#values?.trim();
+    this.telemetry?.end();
+  }
+
+  maskOf(call: Call): CallMask {
+    return this.#options.mask.ofCall(call, this.#state);
+  }
+
+  returned(event: Event, call: Call, mask: CallMask | undefined): void {
+    if (mask !== undefined) this.#options.mask.returned(call, mask);
+    this.#options.receive([this.open.checked(event)], 'call');
+  }
+
+  /** The client that may be asked for the value of a model. */
+  get peer(): CallContext['peer'] {
+    const { context } = this.#options;
+    return context.modelPeer ?? context.peer;
+  }
+
+  /** What an action asks, without secrets. */
+  shown(node: string, action: Action): Action {
+    return this.#options.mask.action(node, action);
+  }
+
+  supplied(event: Event): void {
+    this.#options.receive([event], 'model');
+  }
+}
+
+/** The actions that still wait for a value, of which a try did not fit. */
+function refusedIn(events: readonly Event[], state: RunState): readonly Command[] {
+  return events.flatMap((event) =>
+    event.kind === 'valueRefused' ? (commandOf(state, event.command) ?? []) : [],
+  );
+}

@@ -1,0 +1,109 @@
+import type { Graph } from '../../../graph/model.js';
+import type { Event, RunStatus } from '../../engine/events.js';
+import type { InboxItem, LoadedRun, Retention } from './journal.js';
+
+/** Reads a store without changing it: what operators see of its runs. Servers go on meanwhile. */
+export interface StoreReader {
+  /** Lists runs, the latest first. */
+  list(filter: RunFilter): readonly ListedRow[];
+  /** The runs that a name may refer to: the `ref` of a run, or its id. */
+  find(name: string): readonly Head[];
+  /** A run as it is now; undefined if it was removed meanwhile. */
+  read(run: Pick<Head, 'id'>): ReadRun | undefined;
+  /** Entries of the log of a run from a number on, in their order. */
+  entries(run: Head, from: number, most: number): readonly StoredEntry[];
+  /** How many runs would not stay. */
+  countExpired(retention: Retention): number;
+  /** How the store does at a time, in ms since the epoch. */
+  metrics(now: number): StoreMetrics;
+  close(): void;
+}
+
+/** The row of a run. */
+export interface Head {
+  readonly n: number;
+  readonly id: string;
+  readonly seq: number;
+  readonly epoch: number;
+  readonly graph: string;
+  readonly status: RunStatus;
+  /** The process that holds it; null for none. */
+  readonly holder: string | null;
+}
+
+/** An entry of a run's log. */
+export interface StoredEntry {
+  readonly seq: number;
+  readonly events: readonly Event[];
+}
+
+/** Which runs are listed. */
+export interface RunFilter {
+  /** The states of runs. Default: all. */
+  readonly state?: StoredState;
+  /** The name of a workflow. Default: all. */
+  readonly workflow?: string;
+  /** Runs that began before the run of this number. Default: all. */
+  readonly before?: number;
+  /** How many are listed at most. */
+  readonly limit: number;
+}
+
+/**
+ * A status of the engine. `waiting` is a run that goes on with an answer or a time only, `paused` one that owes a call and
+ * that no process holds: an operator decides about the call. `running` is any other open run.
+ */
+export type StoredState = RunStatus | 'waiting';
+
+/** A run, as the list of a store has it. */
+export interface ListedRow {
+  /** Its number: later runs have greater ones. */
+  readonly n: number;
+  /** Names it for operators; see `runRef`. */
+  readonly ref: string;
+  readonly workflow: string;
+  readonly state: StoredState;
+  /** In ms since the epoch. */
+  readonly startedAt: number;
+  readonly endedAt: number | undefined;
+}
+
+/** A run with what is needed to show it, as of one moment. */
+export interface ReadRun {
+  readonly head: Head;
+  readonly loaded: LoadedRun;
+  readonly graph: Graph;
+  /** What was sent to it and not yet consumed. */
+  readonly inbox: readonly InboxItem[];
+}
+
+/** A process that has runs. */
+export interface StoreHolder {
+  /** Names the process while it runs. */
+  readonly id: string;
+  /** How many runs it holds. */
+  readonly runs: number;
+  /** It counts up several times in a lease: one that stays the same for longer is of a process that is gone. */
+  readonly beat: number;
+  /** After so many ms without a beat others take its runs over. */
+  readonly leaseMs: number;
+}
+
+/** How a store does. All numbers are of one moment. */
+export interface StoreMetrics {
+  readonly open: number;
+  /** Of the open runs, those that go on with an answer or a time only. */
+  readonly waiting: number;
+  /** Of the open runs, those that wait for an operator. */
+  readonly paused: number;
+  readonly finished: number;
+  /** Answers, cancellations and commands that were sent, and that no run has taken. */
+  readonly inbox: number;
+  /** Times that came, in open runs that have not taken them. */
+  readonly overdue: number;
+  /** The earliest time that an open run waits for, in ms since the epoch. */
+  readonly nextDueAt: number | undefined;
+  readonly holders: readonly StoreHolder[];
+  /** The size of the database, in bytes. */
+  readonly bytes: number;
+}
