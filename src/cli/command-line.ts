@@ -231,7 +231,7 @@ function list(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
 
-/** Whether a registry has this path or short name: that of `generated/greeting.registry.ts` is `greeting`. */
+/** Whether a registry has this path or short name: that of `examples/greeting/generated/greeting.registry.ts` is `greeting`. */
 export function isNamed(file: string, name: string): boolean {
   return file === posix.normalize(name) || shortName(file) === name;
 }

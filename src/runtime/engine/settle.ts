@@ -1,6 +1,6 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
-import type { SettledStatus } from '../../graph/settled.js';
+import type { SettledStatus } from '../../graph/nodes.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { recordAbandoned, recordUnknown } from './effects.js';
 import type { Fact, Failure, OwedCommand, SkipReason } from './events.js';

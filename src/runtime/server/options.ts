@@ -1,9 +1,9 @@
-import type { Icon } from '../../decorators/listed.js';
+import type { Icon } from '../../decorators/decorate.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { isRole } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
-import type { Domain } from '../../graph/domain.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
+import type { Domain } from '../../graph/model.js';
 import type { PlanningHints } from '../../infer/tool.js';
 import type { ModelFunction } from '../runs/actions/model-values.js';
 import type { OwnerRule } from '../runs/run/owner.js';

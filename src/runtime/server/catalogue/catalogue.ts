@@ -1,8 +1,8 @@
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { type Domain, mergedDomains } from '../../../graph/domain.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import { type Domain, mergedDomains } from '../../../graph/model.js';
 import type { RunStore } from '../../runs/run-store.js';
 import { clientToolNames, type Registry } from '../../tools/registry.js';
 import { lackingScopes, type ScopedCaller } from '../callers.js';

@@ -6,7 +6,7 @@ import type { Log } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import { type Break, breaksOf, breakText, changesOf, type LiveTools } from '../../upstream/drift.js';
 import type { UpstreamPort, UpstreamTool } from '../../upstream/port.js';
-import { upstreamTexts } from '../../upstream/texts.js';
+import { upstreamTexts } from '../../upstream/port.js';
 import type { RunnableWorkflow } from '../composite/served-workflows.js';
 
 /** How long all servers together may take to list their tools when a server starts, in ms. */

@@ -1,7 +1,6 @@
 import { defined } from '../../../graph/defined.js';
-import type { Domain } from '../../../graph/domain.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
+import type { Domain, Graph } from '../../../graph/model.js';
 import { HINTS_META, hintsFrom } from '../../../infer/tool.js';
 import { isPrivateTool, type Registry } from '../../tools/registry.js';
 import type { TemplateInfo } from '../../tools/resources.js';
@@ -153,7 +152,7 @@ async function textOf(graph: Graph, form: Form): Promise<string> {
   const { workflowData } = await import('../../../print/workflow-data.js');
   const data = workflowData(graph);
   if (form === '') return `${JSON.stringify(data, null, 2)}\n`;
-  return (await import('../../../print/yaml.js')).yamlText(data);
+  return (await import('../../../print/workflow-data.js')).yamlText(data);
 }
 
 function withoutTools(value: Json, tools: ReadonlySet<string>): Json {

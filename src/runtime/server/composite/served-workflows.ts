@@ -1,7 +1,7 @@
 import type { CheckEnvironment } from '../../../check/environment.js';
 import { rebased, schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
-import type { Icon } from '../../../decorators/listed.js';
+import type { Icon } from '../../../decorators/decorate.js';
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, type JsonSchema, ownProperty } from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';

@@ -1,5 +1,5 @@
 import { defined } from '../../../graph/defined.js';
-import type { Domain } from '../../../graph/domain.js';
+import type { Domain } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
 import { clip } from '../../../graph/printable-text.js';
 import { thrownText } from '../../tools/exceptions.js';

@@ -5,8 +5,7 @@ import type { SpecWorkflow, SpecWorkflows } from '../../../formats/spec-files.js
 import { hashGraph } from '../../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
-import type { Domain } from '../../../graph/domain.js';
-import type { Graph } from '../../../graph/model.js';
+import type { Domain, Graph } from '../../../graph/model.js';
 import { toolsIn } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { Registry } from '../../tools/registry.js';
