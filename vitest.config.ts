@@ -43,8 +43,9 @@ export default defineConfig(({ mode }) => ({
     // The classes of tests and examples are edited all the time.
     env: { STEPWRIGHT_SOURCE_CHECK: 'off' },
     setupFiles: ['test/property-seed.setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // They end a test that hangs. On a machine with other work a slow test takes many times as long as alone.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [

@@ -2,10 +2,10 @@ import { styleText } from 'node:util';
 import { createServer, type StepwrightServer } from 'stepwright/runtime';
 import { TravelAgency } from '../examples/travel/agency.js';
 import { Failures } from '../examples/travel/failures.js';
+import { registry } from '../examples/travel/generated/travel.registry.js';
 import { RemoteAgency } from '../examples/travel/remote-agency.js';
 import { startService } from '../examples/travel/service.js';
 import { travelTools } from '../examples/travel/tools.js';
-import { registry } from '../generated/travel.registry.js';
 
 /** One run of a workflow in a separate agency, and its expected outcome. */
 interface Scene {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { createServer, upstreamServers } from 'stepwright/runtime';
-import { registry } from '../generated/upstream.registry.js';
+import { registry } from '../examples/upstream/generated/upstream.registry.js';
 import config from '../stepwright.config.json' with { type: 'json' };
 
 // A workflow over the published servers for files and for memory, both started over stdio. It learns two notes about

@@ -3,9 +3,9 @@ import { describe, test } from 'vitest';
 /** True in `npm run test:nightly`, which runs every case. `npm test` runs one of each kind that takes long. */
 export const isNightly = process.env.MODE === 'nightly';
 
-/** All cases in the nightly run, otherwise the first of them. */
-export function smoke<T>(cases: readonly T[]): readonly T[] {
-  return isNightly ? cases : cases.slice(0, 1);
+/** All cases in the nightly run, otherwise the first ones. */
+export function smoke<T>(cases: readonly T[], count = 1): readonly T[] {
+  return isNightly ? cases : cases.slice(0, count);
 }
 
 /** Declares nothing. */

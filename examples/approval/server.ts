@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { serveHttp } from 'stepwright/runtime';
-import { registry } from '../../generated/approval.registry.js';
 import { TokenFile } from '../secure/token-file.js';
 import type { Books } from './books.js';
+import { registry } from './generated/approval.registry.js';
 import { PayExpense, ReleaseBudget, ReserveBudget } from './tools.js';
 
 /**

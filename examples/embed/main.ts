@@ -1,7 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { attach } from 'stepwright/runtime';
-import { registry } from '../../generated/embed.registry.js';
+import { registry } from './generated/embed.registry.js';
 import { stock } from './stock.js';
 
 const mcp = new McpServer({ name: 'shop', version: '1.0.0' });

@@ -1,4 +1,4 @@
 import { serve } from 'stepwright/runtime';
-import { registry } from '../../generated/greeting.registry.js';
+import { registry } from './generated/greeting.registry.js';
 
 await serve(registry, { name: 'stepwright-greeting', version: '0.1.0' });

@@ -1,5 +1,5 @@
 import { serveHttp } from 'stepwright/runtime';
-import { registry } from '../../generated/secure.registry.js';
+import { registry } from './generated/secure.registry.js';
 import { Ledger } from './ledger.js';
 import { ListPayments } from './list-payments.tool.js';
 import { PaySupplier } from './pay-supplier.tool.js';

@@ -1,7 +1,7 @@
 import { serve } from 'stepwright/runtime';
-import { registry } from '../../generated/travel.registry.js';
 import { TravelAgency } from './agency.js';
 import { Failures } from './failures.js';
+import { registry } from './generated/travel.registry.js';
 import { RemoteAgency } from './remote-agency.js';
 import { startService } from './service.js';
 import { travelTools } from './tools.js';

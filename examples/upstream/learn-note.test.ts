@@ -1,7 +1,7 @@
 import { createServer, type UpstreamPort } from 'stepwright/runtime';
 import { upstreamCassette, upstreamDoubles } from 'stepwright/testing';
 import { expect, test } from 'vitest';
-import { registry } from '../../generated/upstream.registry.js';
+import { registry } from './generated/upstream.registry.js';
 import { filesystemDoubles } from './servers/filesystem.doubles.js';
 import { memoryDoubles } from './servers/memory.doubles.js';
 

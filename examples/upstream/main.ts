@@ -1,6 +1,6 @@
 import { serve, upstreamServers } from 'stepwright/runtime';
-import { registry } from '../../generated/upstream.registry.js';
 import config from '../../stepwright.config.json' with { type: 'json' };
+import { registry } from './generated/upstream.registry.js';
 
 await serve(registry, {
   name: 'stepwright-upstream',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { serve } from 'stepwright/runtime';
 import { Books } from '../../examples/approval/books.js';
 import { serveApproval } from '../../examples/approval/server.js';
-import { registry } from '../../generated/greeting.registry.js';
+import { registry } from '../../examples/greeting/generated/greeting.registry.js';
 import { greetings } from '../bench/wire/greetings.js';
 
 // A server that counts what its functions do. Arguments: `greetings` for a prompt of three steps over stdio, or

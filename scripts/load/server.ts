@@ -5,7 +5,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { GetPromptRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { createServer, fetchHandler, type Middleware, nodeHandler } from 'stepwright/runtime';
-import { registry } from '../../generated/greeting.registry.js';
+import { registry } from '../../examples/greeting/generated/greeting.registry.js';
 import { greetings } from '../bench/wire/greetings.js';
 
 // Started as `server.ts stepwright|raw`, with an IPC channel: sends `{ port }`, then answers each message with its use of

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { registry as travel } from '../../generated/travel.registry.js';
+import { registry as travel } from '../../examples/travel/generated/travel.registry.js';
 import type { Graph, Node } from '../graph/model.js';
 import { body, branch, foreach, parallel } from '../runtime/engine/constructs.fixture.js';
 import { call, chain, graph, input, step } from '../runtime/engine/graph.fixture.js';

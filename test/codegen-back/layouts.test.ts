@@ -1,6 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { smoke } from '../nightly.js';
 import { createProject, type Project, stepwright } from './project.fixture.js';
 
 /** What the modules of a layout import one another by. */
@@ -238,7 +239,7 @@ async function create({ files, links = {} }: Layout): Promise<void> {
 
 // Each test starts processes with a compiler in them.
 describe('a project with', { timeout: 240_000 }, () => {
-  test.each(Object.entries(LAYOUTS))('%s is compiled, and its workflow runs', async (_, layout) => {
+  test.each(smoke(Object.entries(LAYOUTS), 3))('%s is compiled, and its workflow runs', async (_, layout) => {
     await create(layout);
     const { cwd = '.', args = [] } = layout;
     const at = (command: readonly string[]) =>

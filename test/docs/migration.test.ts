@@ -1,7 +1,7 @@
 import { createServer } from 'stepwright/runtime';
 import { expect, test } from 'vitest';
+import { registry } from '../../examples/code-review/generated/code-review.registry.js';
 import { plainCodeReview } from '../../examples/code-review/plain-code-review.js';
-import { registry } from '../../generated/code-review.registry.js';
 import { applyRepair } from './diagnostic-examples.js';
 import { page } from './fences.js';
 import { examplesWith, excerptsOf, fenceNamed } from './pages.js';

@@ -20,7 +20,10 @@ export interface Import {
   readonly how: 'value' | 'type' | 'lazy';
 }
 
-/** All TypeScript and modules of JavaScript of these folders, in the order of their paths. What a test writes or feeds on is left out. */
+/** Folders of files whose text is not edited here, or is wrong on purpose. */
+const OTHERS = new Set(['node_modules', 'fixtures', 'generated']);
+
+/** All TypeScript and modules of JavaScript of these folders, in the order of their paths, without fixtures and what codegen writes. */
 export function sourceFiles(...folders: string[]): SourceText[] {
   return folders
     .flatMap(filesBelow)
@@ -34,8 +37,8 @@ function filesBelow(folder: string): string[] {
   return readdirSync(ROOT + folder, { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
     if (entry.isFile()) return [path];
-    const isOurs = entry.isDirectory() && !entry.name.startsWith('.') && entry.name !== 'node_modules';
-    return isOurs && entry.name !== 'fixtures' ? filesBelow(path) : [];
+    const isOurs = entry.isDirectory() && !entry.name.startsWith('.') && !OTHERS.has(entry.name);
+    return isOurs ? filesBelow(path) : [];
   });
 }
 

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtPackage } from '../built-package.js';
+import { smoke } from '../nightly.js';
 import { expectedErrors, reportedErrors } from './marks.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -107,7 +108,7 @@ test('every case but those left to codegen expects an error', () => {
 });
 
 // Seconds alone, far longer beside other work: a compiler that is merely slow is not a fault.
-describe.each(compilers)('TypeScript $version', { timeout: 180_000 }, ({ name, version, scope }) => {
+describe.each(smoke(compilers))('TypeScript $version', { timeout: 180_000 }, ({ name, version, scope }) => {
   const out = mkdtempSync(join(folder, 'declarations-'));
   let run: Run;
   beforeAll(async () => {

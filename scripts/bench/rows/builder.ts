@@ -1,5 +1,5 @@
 import { registeredIn } from 'stepwright/builder';
-import { registry } from '../../../generated/greeting.registry.js';
+import { registry } from '../../../examples/greeting/generated/greeting.registry.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';

@@ -1,7 +1,7 @@
 import { promptArg, type SequentialBuilder, sequential, step } from 'stepwright/builder';
 import { createServer, type StepwrightServer } from 'stepwright/runtime';
+import { registry } from '../../../examples/greeting/generated/greeting.registry.js';
 import { Greet } from '../../../examples/greeting/greet.tool.js';
-import { registry } from '../../../generated/greeting.registry.js';
 
 /** A workflow that greets a person a number of times, with a cheap tool. */
 export function greetings(count: number): SequentialBuilder {

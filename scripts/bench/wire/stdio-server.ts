@@ -1,5 +1,5 @@
 import { serve } from 'stepwright/runtime';
-import { registry } from '../../../generated/greeting.registry.js';
+import { registry } from '../../../examples/greeting/generated/greeting.registry.js';
 import { tellCpuTime } from './channels.js';
 import { greetings } from './greetings.js';
 

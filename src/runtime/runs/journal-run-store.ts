@@ -6,6 +6,7 @@ import { planOf } from '../../plan/compile.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import { runRef } from '../tools/port.js';
+import type { RunAnswer, Submission, SubmitAnswer, ToAnswer } from './actions/action.js';
 import type { Clock } from './run/clock.js';
 import { accessKey, rolesOf } from './run/owner.js';
 import { ANONYMOUS, excess, quotaOf, type Usage, unknownRun } from './run-limits.js';
@@ -13,18 +14,14 @@ import {
   type Cancellation,
   DEFAULT_LIMITS,
   type NewRun,
-  type RunAnswer,
   type RunGroup,
   type RunLimits,
   type RunQuery,
   type RunStore,
   type RunSummary,
-  runRowsIn,
-  type Submission,
-  type SubmitAnswer,
-  type ToAnswer,
   type Waiter,
 } from './run-store.js';
+import { runRowsIn } from './store/host-rows.js';
 import { isLocal, type RunJournal } from './store/journal.js';
 import type { LocalRuns } from './store/local-journal.js';
 import { StoreError } from './store/store-error.js';

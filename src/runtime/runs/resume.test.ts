@@ -18,7 +18,7 @@ import { call, chain, done, graph, input, lit, step, stop, text } from '../engin
 import { RunMask } from '../secrets/run-mask.js';
 import { createProgress } from '../trace/progress.js';
 import { createTrace } from '../trace/trace.js';
-import type { Submission, SubmitAnswer } from './run-store.js';
+import type { Submission, SubmitAnswer } from './actions/action.js';
 import { FaultyJournal } from './store/faulty-journal.fixture.js';
 import type { JournalEntry } from './store/journal.js';
 import { MemoryJournal } from './store/memory-journal.js';
@@ -278,7 +278,13 @@ describe.each(Object.entries(scenarios))('%s: a run whose journal fails', (_name
     const { of, input: start = {}, given = [] } = scenario;
     const store = storeOf(scenario, journal);
     const mask = new RunMask(of, { input: start, argumentTexts: given, secretInputs });
-    const trace = createTrace({ graph: of, mask, describeTool: () => undefined, given, instructions: [] });
+    const trace = createTrace({
+      graph: of,
+      mask,
+      describeTool: () => undefined,
+      args: given,
+      instructions: [],
+    });
     const reports: unknown[] = [];
     const progress = createProgress(of, (...report) => reports.push(report));
     let traced: unknown;

@@ -6,12 +6,13 @@ import type { Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
 import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
 import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
-import { answerTexts } from './actions/answer-texts.js';
-import { type Decision, refusal } from './actions/answers.js';
+import type { RunAnswer, RunWarning, Submission } from './actions/action.js';
+import { refusal } from './actions/action.js';
+import { type Decision, misfitText } from './actions/answers.js';
 import { commandIn, DecisionDelivery, type Operator } from './actions/operator-commands.js';
 import type { Envelope } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
-import type { Cancellation, RunAnswer, RunWarning, Submission, Waiter } from './run-store.js';
+import type { Cancellation, Waiter } from './run-store.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
 import { type RequestedRun, WaitingRequest } from './waiting-requests.js';
 
@@ -75,7 +76,7 @@ export class RunInbox {
     // What becomes of it outside must not reach the run.
     const json = toJson(given);
     if (!json.ok) {
-      const message = answerTexts.shape([`it is not JSON, but holds ${json.problem}`], '');
+      const message = misfitText([`it is not JSON, but holds ${json.problem}`], '');
       return Promise.resolve({ ok: false, failure: { code: 'E_RESULT_SHAPE', message } });
     }
     const content = json.value as JsonObject;

@@ -1,8 +1,9 @@
 import type { Owner } from '../../decorators/context.js';
 import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
+import type { RunAnswer } from './actions/action.js';
 import { ownerKey } from './run/owner.js';
-import type { RunAnswer, RunLimits } from './run-store.js';
+import type { RunLimits } from './run-store.js';
 
 /** With what the quota of an anonymous owner begins; that of others begins with a brace. */
 export const ANONYMOUS = 'anonymous ';

@@ -1,16 +1,15 @@
 import type { AuthInfo, Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
-import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
+import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import type { RunTimeCode } from '../../graph/run-time-codes.js';
-import type { Fact, Failure, RunState } from '../engine/contract.js';
+import type { Fact, RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { jsonSize } from '../tools/to-json.js';
+import type { RunAnswer, Submission, SubmitAnswer, ToAnswer } from './actions/action.js';
 import type { IdentifiedRequest } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope, EnvelopeStatus } from './run/envelope.js';
-import type { ForkOrigin } from './store/host-rows.js';
-import type { HostRow, LoadedRun, RunListing } from './store/journal.js';
+import type { LoadedRun } from './store/journal.js';
 
 /**
  * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started
@@ -108,49 +107,10 @@ export interface Waiter {
   readonly conclude?: (state: RunState, envelope: Envelope) => void;
 }
 
-/** What a caller sends for an action: one of `result` and `error`, as it came. */
-export interface Submission {
-  /** May be missing where one action is open. */
-  readonly actionId?: string;
-  readonly result?: Json;
-  readonly error?: Json;
-}
-
 export interface Cancellation {
   readonly reason?: string;
   /** Whether what the run did is undone. Default false. */
   readonly compensate?: boolean;
-}
-
-/** The state of a run, or why the request was refused: then nothing has changed. */
-export type RunAnswer =
-  | { readonly ok: true; readonly envelope: Envelope; readonly warnings?: readonly RunWarning[] }
-  | { readonly ok: false; readonly failure: Failure };
-
-/** Of a caller that a question names and that is not the owner of the run: it learns nothing else of the run. */
-export interface AnswerAccepted {
-  readonly ok: true;
-  readonly accepted: true;
-  readonly warnings?: readonly RunWarning[];
-}
-
-export type SubmitAnswer = RunAnswer | AnswerAccepted;
-
-/** A question of another owner's run. */
-export interface ToAnswer {
-  /** What `submit_result` takes as the id of the run. It is not the id, which would reach the run. */
-  readonly workflow_id: string;
-  readonly action_id: string;
-  /** Of the workflow. */
-  readonly name: string;
-  readonly message: string;
-  readonly schema: JsonSchema;
-}
-
-/** What a caller should know although the request was not refused. */
-export interface RunWarning {
-  readonly code: Extract<RunTimeCode, `W_${string}`>;
-  readonly message: string;
 }
 
 /** One line of a list of runs. */
@@ -259,52 +219,4 @@ export function summaryOf(
     ...(endedAt === undefined ? {} : { ended_at: new Date(endedAt).toISOString() }),
     open_actions: actions.map(({ action_id }) => action_id),
   };
-}
-
-const TABLE = 'run' as const;
-
-/** What is kept of a run as a whole beside its state, by key of the table. */
-export interface RunRows {
-  readonly start?: RunOrigin;
-  /** Whether it was cancelled with `compensate`. */
-  readonly undoes?: boolean;
-  /** When it was over, in ms since the epoch. */
-  readonly endAt?: number;
-  readonly fork?: ForkOrigin;
-  /** How it was moved to other graphs, the first time first. */
-  readonly moved?: readonly RunMove[];
-}
-
-/** A move of a run to another graph. */
-export interface RunMove {
-  /** The entry of its log that did it. */
-  readonly entry: number;
-  /** Ms since the epoch. */
-  readonly at: number;
-  /** The hash of the graph before. */
-  readonly from: string;
-  /** New ids of nodes by the old ones. Missing for none. */
-  readonly mapping?: Readonly<Record<string, string>>;
-}
-
-/** Whose run it is. */
-interface RunOrigin extends RunListing {
-  readonly owner: Owner;
-  /** Of the request that started it; see {@link recorded}. */
-  readonly auth?: AuthInfo;
-}
-
-export function runRow<Key extends keyof RunRows>(key: Key, row: Required<RunRows>[Key]): HostRow {
-  return { table: TABLE, key, row: row as unknown as Json };
-}
-
-export function runRowsIn(rows: readonly HostRow[]): RunRows {
-  return Object.fromEntries(rows.flatMap(({ table, key, row }) => (table === TABLE ? [[key, row]] : [])));
-}
-
-/** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
-export function recorded(auth: AuthInfo | undefined): { readonly auth?: AuthInfo } {
-  if (auth === undefined) return {};
-  const { extra: _, ...kept } = auth;
-  return { auth: kept };
 }

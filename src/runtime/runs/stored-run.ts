@@ -9,9 +9,9 @@ import { RunMask } from '../secrets/run-mask.js';
 import { maskedThrown, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import { type Peer, runRef } from '../tools/port.js';
+import type { PendingAction, RunAnswer, Submission } from './actions/action.js';
 import type { ActionHistory } from './actions/action-history.js';
 import type { Decision } from './actions/answers.js';
-import type { PendingAction } from './actions/elicitation.js';
 import { RunQuestions } from './actions/run-questions.js';
 import { RunRecord } from './actions/run-record.js';
 import type { SharedContext } from './run/calls-in-flight.js';
@@ -35,16 +35,14 @@ import {
   type BegunRun,
   type Cancellation,
   type ResumedRun,
-  type RunAnswer,
   type RunGroup,
   type RunSummary,
-  recorded,
   type ShownArguments,
-  type Submission,
   shownArguments,
   summaryOf,
   type Waiter,
 } from './run-store.js';
+import { recorded } from './store/host-rows.js';
 import {
   isLocal,
   JournalConflictError,

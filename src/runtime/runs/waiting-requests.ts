@@ -2,18 +2,21 @@ import { unreachable } from '../../graph/json.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import type { Peer } from '../tools/port.js';
+import type { PendingAction, Submission } from './actions/action.js';
 import type { AnsweredRun } from './actions/answers.js';
-import { Elicitation, type PendingAction } from './actions/elicitation.js';
+import { Elicitation } from './actions/elicitation.js';
 import type { RunQuestions } from './actions/run-questions.js';
 import { ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope } from './run/envelope.js';
 import type { LiveRun } from './run/live-run.js';
 import type { Cancellation } from './run/run-in-process.js';
-import type { Submission, Waiter } from './run-store.js';
+import type { Waiter } from './run-store.js';
 
 /** A run as requests see it: those that wait for it, and what is sent to it. */
 export interface RequestedRun extends AnsweredRun {
+  /** Missing when the run is over. */
+  readonly live: LiveRun | undefined;
   readonly envelope: Envelope;
   readonly waiting: WaitingRequests;
   readonly questions: RunQuestions;

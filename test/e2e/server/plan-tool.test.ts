@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { registry } from '../../../generated/travel.registry.js';
+import { registry } from '../../../examples/travel/generated/travel.registry.js';
 import { createServer } from '../../../src/runtime/index.js';
 import type { UntypedFactories } from '../../../src/runtime/tools/factories.js';
 

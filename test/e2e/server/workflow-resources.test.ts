@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { registry as travel } from '../../../generated/travel.registry.js';
+import { registry as travel } from '../../../examples/travel/generated/travel.registry.js';
 import { registryChecksum } from '../../../src/decorators/metadata.js';
 import { type Domain, parseWorkflows } from '../../../src/formats/index.js';
 import type { Graph } from '../../../src/graph/model.js';

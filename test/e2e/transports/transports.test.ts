@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'stepwright/runtime';
 import { expect, onTestFinished, test } from 'vitest';
-import { registry } from '../../../generated/greeting.registry.js';
+import { registry } from '../../../examples/greeting/generated/greeting.registry.js';
 import { httpHandler } from '../../../src/runtime/transports/http/endpoint.js';
 import { plain } from './fixture/plain-adapter.js';
 

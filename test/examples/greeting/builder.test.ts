@@ -1,8 +1,8 @@
 import { fromStep, promptArg, sequential, step } from 'stepwright/builder';
 import { expect, test } from 'vitest';
+import { registry } from '../../../examples/greeting/generated/greeting.registry.js';
 import { Greet } from '../../../examples/greeting/greet.tool.js';
 import { GreetingGuide } from '../../../examples/greeting/greeting-guide.resource.js';
-import { registry } from '../../../generated/greeting.registry.js';
 
 const { graph } = registry.workflows['personalized-greeting'];
 const { tools, resources } = registry;

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import mermaid from 'mermaid';
 import { describe, expect, test } from 'vitest';
-import { registry as codeReview } from '../../../generated/code-review.registry.js';
-import { registry as greeting } from '../../../generated/greeting.registry.js';
+import { registry as codeReview } from '../../../examples/code-review/generated/code-review.registry.js';
+import { registry as greeting } from '../../../examples/greeting/generated/greeting.registry.js';
+import { registry as travel } from '../../../examples/travel/generated/travel.registry.js';
 import { registry as logseq } from '../../../generated/registry.js';
-import { registry as travel } from '../../../generated/travel.registry.js';
 import { anyGraph } from '../../../src/graph/any-graph.fixture.js';
 import type { Graph } from '../../../src/graph/model.js';
 import { nodesOf } from '../../../src/graph/nodes.js';

@@ -1,4 +1,4 @@
-import { registry as travel } from '../../../generated/travel.registry.js';
+import { registry as travel } from '../../../examples/travel/generated/travel.registry.js';
 import { FLIGHTS } from '../../../src/infer/flights.fixture.js';
 import { type ToolDescription, toolsFrom } from '../../../src/infer/tool.js';
 

@@ -7,11 +7,8 @@ import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js'
 import type { Event } from '../../engine/events.js';
 import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/tables.js';
-import type { LiveRun } from '../run/live-run.js';
-import type { RunAnswer, RunWarning } from '../run-store.js';
 import type { HostRow } from '../store/journal.js';
-import { answerTexts, listed } from './answer-texts.js';
-import type { PendingAction } from './elicitation.js';
+import type { LiveActions, PendingAction, RunAnswer, RunWarning } from './action.js';
 
 /** What became of an action that was opened once. Plain JSON. */
 export interface ActionRecord {
@@ -54,7 +51,7 @@ class Accepted {
 }
 
 /** What a run waits for. */
-export interface Open extends Pick<LiveRun, 'isOpen'> {
+export interface Open extends Pick<LiveActions, 'isOpen'> {
   /** The questions that a caller may answer, by their ids. */
   readonly asks: ReadonlyMap<string, PendingAction>;
   /** Whether it waits for the decision of an operator. Default: false. */
@@ -200,7 +197,7 @@ export class ActionHistory {
           `Action '${clip(actionId)}' has expired: its time limit has passed. Open are: ${listed(open)}.`,
           details,
         )
-      : refused('ACTION_CANCELLED', answerTexts.closed(actionId, open), details);
+      : refused('ACTION_CANCELLED', actionClosed(actionId, open), details);
   }
 
   #chooseOnly(run: Open, now: number): Choice {
@@ -222,7 +219,7 @@ export class ActionHistory {
       'NO_OPEN_ACTION',
       run.isPaused === true
         ? 'No action is open: the run is paused at a call whose outcome is not known, until an operator decides about it.'
-        : answerTexts.nothingOpen,
+        : NO_OPEN_ACTION,
     );
   }
 }
@@ -244,4 +241,14 @@ function tooEarly(id: string, until = 0, now: number): Choice {
 
 function refused(code: RunTimeCode, message: string, details?: Failure['details']): Choice {
   return { kind: 'refused', failure: { code, message, ...defined({ details }) } };
+}
+
+export const NO_OPEN_ACTION = 'No action is open: the run goes on by itself. Ask for its status later.';
+
+export function listed(ids: readonly string[]): string {
+  return ids.length === 0 ? 'none' : ids.map((id) => `'${clip(id)}'`).join(', ');
+}
+
+export function actionClosed(action: string, open: readonly string[]): string {
+  return `Action '${clip(action)}' is no longer open: the run went on without an answer. Open are: ${listed(open)}.`;
 }

@@ -5,9 +5,9 @@ import type { Answerer } from '../../../graph/answerers.js';
 import { ask, body, parallel } from '../../engine/constructs.fixture.js';
 import { call, chain, graph } from '../../engine/graph.fixture.js';
 import { answerId } from '../run/owner.js';
-import type { ToAnswer } from '../run-store.js';
 import { MemoryJournal } from '../store/memory-journal.js';
 import { ada, bob, codeOf, copyOf, envelopeIn, eve, ok, Store, settle } from '../store.fixture.js';
+import type { ToAnswer } from './action.js';
 import { mayAnswer, unanswerable } from './answerers.js';
 
 const LEAD: readonly Answerer[] = [{ kind: 'role', role: 'lead' }];

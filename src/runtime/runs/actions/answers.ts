@@ -3,7 +3,7 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { describeAnswerers } from '../../../graph/answerers.js';
 import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
 import { defined } from '../../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject, unreachable } from '../../../graph/json.js';
+import { isJsonObject, type Json, unreachable } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { AskMode, Failure } from '../../engine/contract.js';
@@ -15,13 +15,27 @@ import { thrownText } from '../../tools/exceptions.js';
 import { findProtoKey } from '../../tools/to-json.js';
 import type { Clock } from '../run/clock.js';
 import type { Envelope } from '../run/envelope.js';
-import type { LiveRun } from '../run/live-run.js';
 import { ownerKey } from '../run/owner.js';
-import type { RunAnswer, RunWarning, Submission } from '../run-store.js';
-import type { ActionHistory, ActionRecord, Open } from './action-history.js';
-import { answerTexts, listed } from './answer-texts.js';
+import {
+  ACTION_KINDS,
+  howToAnswer,
+  type LiveActions,
+  type PendingAction,
+  type RunAnswer,
+  type RunWarning,
+  refusal,
+  type Submission,
+} from './action.js';
+import { type ActionHistory, type ActionRecord, actionClosed, listed, type Open } from './action-history.js';
 import { mayAnswer } from './answerers.js';
-import type { PendingAction } from './elicitation.js';
+
+const ONE_OF_TWO = 'send either `result` or `error`, one of them';
+const NOT_TAKEN = 'it is not what the step expects';
+
+/** @param how completes the sentence: what would fit. */
+export function misfitText(problems: readonly string[], how: string): string {
+  return `The answer does not fit: ${problems.map(clip).join('; ')}. ${how} The action is still open.`;
+}
 
 /** An answer as the engine takes it. */
 export type Answer =
@@ -44,9 +58,9 @@ export function readAnswer(
   schemas: SchemaCompiler,
 ): ReadAnswer {
   if (error !== undefined)
-    return result === undefined ? readError(action, error) : refused(action, [answerTexts.oneOfTwo]);
+    return result === undefined ? readError(action, error) : refused(action, [ONE_OF_TWO]);
   if (result === undefined) {
-    return action.mode === 'info' ? value({ acknowledged: true }) : refused(action, [answerTexts.oneOfTwo]);
+    return action.mode === 'info' ? value({ acknowledged: true }) : refused(action, [ONE_OF_TWO]);
   }
   return readResult(action, result, schemas);
 }
@@ -68,9 +82,11 @@ function contentsOf(
     return failure === undefined ? [] : [contentOf({ kind: 'failure', failure })];
   }
   const parsed = typeof result === 'string' ? objectIn(result) : undefined;
-  const full = inFull(mode, result ?? null);
-  const meant = result === undefined ? [full] : [result, parsed, full];
-  return meant.flatMap((each) => (each === undefined ? [] : [contentOf({ kind: 'value', value: each })]));
+  const full = ACTION_KINDS[mode].inFull(result ?? null);
+  const candidates = result === undefined ? [full] : [result, parsed, full];
+  return candidates.flatMap((each) =>
+    each === undefined ? [] : [contentOf({ kind: 'value', value: each })],
+  );
 }
 
 function readResult(action: Action, result: Json, schemas: SchemaCompiler): ReadAnswer {
@@ -81,7 +97,7 @@ function readResult(action: Action, result: Json, schemas: SchemaCompiler): Read
     if (problems.length === 0) return value(result);
     const parsed = typeof result === 'string' ? objectIn(result) : undefined;
     if (parsed !== undefined && fits(parsed)) return value(parsed, [stringified('result')]);
-    const full = inFull(action.mode, result);
+    const full = ACTION_KINDS[action.mode].inFull(result);
     if (full !== undefined) {
       if (fits(full)) return value(full);
       problems = problemsOf(action, full, schemas);
@@ -97,25 +113,6 @@ function readResult(action: Action, result: Json, schemas: SchemaCompiler): Read
 function problemsOf({ schema }: Action, candidate: Json, schemas: SchemaCompiler): string[] {
   if (findProtoKey(candidate) !== undefined) return ['the key `__proto__` is not allowed'];
   return schemaProblems(schemas.check(schema, candidate), schema).map(({ message }) => message);
-}
-
-/** The full answer of a shorthand. */
-function inFull(mode: AskMode, result: Json): Json | undefined {
-  switch (mode) {
-    case 'info':
-      return result === null || result === true ? { acknowledged: true } : undefined;
-    case 'confirm':
-      return typeof result === 'boolean' ? { confirmed: result } : undefined;
-    case 'text':
-      return typeof result === 'string' ? { input: result } : undefined;
-    case 'choice':
-      return typeof result === 'string' ? { selected: result } : undefined;
-    case 'yield':
-    case 'model':
-      return undefined;
-    default:
-      return unreachable(mode);
-  }
 }
 
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
@@ -150,11 +147,6 @@ function objectIn(text: string): Json | undefined {
   }
 }
 
-/** How a question is answered, in one sentence. */
-export function howToAnswer({ mode, options }: Pick<Action, 'mode' | 'options'>): string {
-  return mode === 'choice' ? answerTexts.how.choice(options ?? []) : answerTexts.how[mode];
-}
-
 function value(answer: Json, warnings: readonly RunWarning[] = []): ReadAnswer {
   return { ok: true, answer: { kind: 'value', value: answer }, warnings };
 }
@@ -167,7 +159,7 @@ function stringified(member: 'result' | 'error'): RunWarning {
 }
 
 function refused(action: Action, problems: readonly string[]): ReadAnswer {
-  const message = answerTexts.shape(problems.slice(0, 10), howToAnswer(action));
+  const message = misfitText(problems.slice(0, 10), howToAnswer(action));
   const details = { problems, schema: action.schema };
   return { ok: false, failure: { code: 'E_RESULT_SHAPE', message, details } };
 }
@@ -193,7 +185,7 @@ export type Decision =
 export interface AnsweredRun {
   readonly id: string;
   /** Missing when the run is over. */
-  readonly live: LiveRun | undefined;
+  readonly live: LiveActions | undefined;
   readonly actions: ActionHistory;
   readonly mask: RunMask;
   readonly schemas: SchemaCompiler;
@@ -222,7 +214,8 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
   const repeated = decideRepeated(run, open, submission, by);
   if (repeated !== undefined) return repeated;
   if (run.isCancelled) {
-    const message = answerTexts.cancelled(run.id, run.error?.message ?? '');
+    const why = run.error?.message ?? '';
+    const message = `Run '${clip(run.id)}' was cancelled: it takes no further answers.${why === '' ? '' : ` ${clip(why)}`}`;
     return rejected({ code: 'WORKFLOW_CANCELLED', message });
   }
   if (live === undefined || live.state.run.status !== 'running') {
@@ -277,7 +270,7 @@ export function decideNamed(run: AnsweredRun, submission: Submission, by: Owner)
     return alreadySubmitted(actionId);
   const chosen = actions.choose(actionId, open, run.clock.now());
   if (chosen.kind === 'pending') return decideFor(run, chosen.pending, submission);
-  const closed = { code: 'ACTION_CANCELLED', message: answerTexts.closed(actionId ?? '', []) };
+  const closed = { code: 'ACTION_CANCELLED', message: actionClosed(actionId ?? '', []) };
   return rejected(chosen.kind === 'refused' ? chosen.failure : closed);
 }
 
@@ -363,8 +356,8 @@ export function notTaken(pending: PendingAction, mask: RunMask): Failure {
   const { schema, ...shown } = shownAction(pending, mask);
   return {
     code: 'E_RESULT_SHAPE',
-    message: answerTexts.shape([answerTexts.notTaken], howToAnswer(shown)),
-    details: { problems: [answerTexts.notTaken], schema },
+    message: misfitText([NOT_TAKEN], howToAnswer(shown)),
+    details: { problems: [NOT_TAKEN], schema },
   };
 }
 
@@ -372,7 +365,7 @@ export function notTaken(pending: PendingAction, mask: RunMask): Failure {
 function unfit({ mask }: Pick<AnsweredRun, 'mask'>, pending: PendingAction, failure: Failure): Failure {
   const shown = shownAction(pending, mask);
   if (shown.schema === pending.action.schema) return maskedFailure(failure, mask);
-  const message = answerTexts.shape([], howToAnswer(shown));
+  const message = misfitText([], howToAnswer(shown));
   return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
 }
 
@@ -386,9 +379,4 @@ function told(answer: RunAnswer | Promise<RunAnswer>, warnings: readonly RunWarn
 /** Nothing changes. */
 export function rejected(failure: Failure): Decision {
   return { kind: 'told', answer: { ok: false, failure }, response: refusal(failure) };
-}
-
-/** A response that refuses, as the journal stores it. */
-export function refusal({ code, message, details }: Failure): JsonObject {
-  return { ok: false, failure: { code, message, ...defined({ details }) } };
 }

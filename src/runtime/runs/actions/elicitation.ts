@@ -1,25 +1,11 @@
 import { defined } from '../../../graph/defined.js';
-import {
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type JsonSchema,
-  unreachable,
-} from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import { bodyText, oneLine } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { Elicit, Elicited } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
-import type { Submission } from '../run-store.js';
-
-/** An action that is open. */
-export interface PendingAction {
-  readonly id: string;
-  /** Key of the node that asks. */
-  readonly node: string;
-  readonly action: Action;
-}
+import { ACTION_KINDS, type PendingAction, type Submission } from './action.js';
 
 /** What an elicitation needs of its run. */
 export interface ElicitingRun {
@@ -143,23 +129,12 @@ export interface Form {
 
 /** The form of a question; nothing where it is not flat. */
 export function formOf(action: Action): Form | undefined {
-  switch (action.mode) {
-    case 'info':
-      // There is nothing to fill in: to accept is the answer.
-      return { schema: { type: 'object', properties: {} }, answerOf: () => ({ acknowledged: true }) };
-    case 'confirm':
-    case 'text':
-    case 'choice':
-    case 'yield': {
-      const schema = flatSchema(action.schema);
-      return schema === undefined ? undefined : { schema, answerOf: (content) => content };
-    }
-    case 'model':
-      // It is for a model: no person is asked.
-      return undefined;
-    default:
-      return unreachable(action.mode);
-  }
+  const { form } = ACTION_KINDS[action.mode];
+  if (form === 'none') return undefined;
+  if (form === 'empty')
+    return { schema: { type: 'object', properties: {} }, answerOf: () => ({ acknowledged: true }) };
+  const schema = flatSchema(action.schema);
+  return schema && { schema, answerOf: (content) => content };
 }
 
 /** What forms of the protocol know about a field, by its type. */

@@ -3,9 +3,10 @@ import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import type { Delivery } from '../run/inbox.js';
-import type { LiveRun } from '../run/live-run.js';
 import type { InboxItem } from '../store/journal.js';
-import { type AnsweredRun, refusal } from './answers.js';
+import type { LiveActions } from './action.js';
+import { refusal } from './action.js';
+import type { AnsweredRun } from './answers.js';
 
 /** Who looks after a store: it has access to its file. */
 export interface Operator {
@@ -108,7 +109,7 @@ export class DecisionDelivery implements Delivery {
   failed(): void {}
 }
 
-function notHeld(step: string, held: LiveRun['heldCalls']): Failure {
+function notHeld(step: string, held: LiveActions['heldCalls']): Failure {
   const steps = held.map(({ node }) => node);
   return {
     code: 'E_NOT_PAUSED',

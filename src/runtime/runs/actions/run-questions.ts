@@ -4,8 +4,8 @@ import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { accessKey, answerId, ownerKey } from '../run/owner.js';
-import type { RunAnswer, Submission, ToAnswer } from '../run-store.js';
-import { answerTexts } from './answer-texts.js';
+import type { PendingAction, RunAnswer, Submission, ToAnswer } from './action.js';
+import { NO_OPEN_ACTION } from './action-history.js';
 import { mayAnswer, restrictedQuestions } from './answerers.js';
 import {
   type AnsweredRun,
@@ -19,7 +19,6 @@ import {
   rejected,
   shownAction,
 } from './answers.js';
-import type { PendingAction } from './elicitation.js';
 import type { Operator } from './operator-commands.js';
 
 /** An answer that a question takes. */
@@ -86,7 +85,7 @@ export class RunQuestions {
       case 'refused':
         return rejected(chosen.failure);
       case 'passed':
-        return rejected({ code: 'NO_OPEN_ACTION', message: answerTexts.nothingOpen });
+        return rejected({ code: 'NO_OPEN_ACTION', message: NO_OPEN_ACTION });
       case 'pending':
         return decideFor(this.#run, chosen.pending, { result });
       default:

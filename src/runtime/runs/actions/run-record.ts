@@ -1,7 +1,6 @@
 import type { Clock } from '../run/clock.js';
 import type { RecordedTransition, Recorder } from '../run/run-host.js';
-import { type RunRows, runRow, runRowsIn } from '../run-store.js';
-import type { ForkOrigin } from '../store/host-rows.js';
+import { type ForkOrigin, type RunRows, runRow, runRowsIn } from '../store/host-rows.js';
 import type { HostRow } from '../store/journal.js';
 import { ActionHistory } from './action-history.js';
 

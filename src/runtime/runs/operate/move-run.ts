@@ -15,7 +15,7 @@ import {
 } from '../../engine/migration/migrate-rows.js';
 import { restore } from '../../engine/snapshot.js';
 import type { RunState } from '../../engine/state.js';
-import { runRow, runRowsIn } from '../run-store.js';
+import { runRow, runRowsIn } from '../store/host-rows.js';
 import type { HostRow, LoadedRun, Row, RunJournal } from '../store/journal.js';
 
 /** Where a run is to move. */

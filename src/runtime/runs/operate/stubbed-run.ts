@@ -6,7 +6,7 @@ import { ActionHistory } from '../actions/action-history.js';
 import { processClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
 import type { RecordedTransition, Recorder } from '../run/run-host.js';
-import { runRowsIn } from '../run-store.js';
+import { runRowsIn } from '../store/host-rows.js';
 import type { HostRow, LoadedRun } from '../store/journal.js';
 import type { Fork } from './fork.js';
 import { StoredRunReader, type StoredRunView } from './stored-view.js';

@@ -1,3 +1,7 @@
+import type { AuthInfo, Owner } from '../../../decorators/context.js';
+import type { Json } from '../../../graph/json.js';
+import type { HostRow, RunListing } from './journal.js';
+
 /** Where a run comes from that was forked. Plain JSON. */
 export interface ForkOrigin {
   /** Names the other run; see `runRef`. */
@@ -13,4 +17,52 @@ export interface InheritedEffect {
   readonly tool: string;
   /** It returned no result, and may have taken effect. */
   readonly outcome_unknown?: true;
+}
+
+const TABLE = 'run' as const;
+
+/** What is kept of a run as a whole beside its state, by key of the table. */
+export interface RunRows {
+  readonly start?: RunOrigin;
+  /** Whether it was cancelled with `compensate`. */
+  readonly undoes?: boolean;
+  /** When it was over, in ms since the epoch. */
+  readonly endAt?: number;
+  readonly fork?: ForkOrigin;
+  /** How it was moved to other graphs, the first time first. */
+  readonly moved?: readonly RunMove[];
+}
+
+/** A move of a run to another graph. */
+export interface RunMove {
+  /** The entry of its log that did it. */
+  readonly entry: number;
+  /** Ms since the epoch. */
+  readonly at: number;
+  /** The hash of the graph before. */
+  readonly from: string;
+  /** New ids of nodes by the old ones. Missing for none. */
+  readonly mapping?: Readonly<Record<string, string>>;
+}
+
+/** Whose run it is. */
+interface RunOrigin extends RunListing {
+  readonly owner: Owner;
+  /** Of the request that started it; see {@link recorded}. */
+  readonly auth?: AuthInfo;
+}
+
+export function runRow<Key extends keyof RunRows>(key: Key, row: Required<RunRows>[Key]): HostRow {
+  return { table: TABLE, key, row: row as unknown as Json };
+}
+
+export function runRowsIn(rows: readonly HostRow[]): RunRows {
+  return Object.fromEntries(rows.flatMap(({ table, key, row }) => (table === TABLE ? [[key, row]] : [])));
+}
+
+/** What a run keeps of who started it once it waits: claims of the token may be private, or expire. */
+export function recorded(auth: AuthInfo | undefined): { readonly auth?: AuthInfo } {
+  if (auth === undefined) return {};
+  const { extra: _, ...kept } = auth;
+  return { auth: kept };
 }

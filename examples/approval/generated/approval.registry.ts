@@ -1,8 +1,8 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
 import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
-import { SubmitExpense } from '../examples/approval/submit-expense.workflow.js';
-import { PayExpense, ReleaseBudget, ReserveBudget } from '../examples/approval/tools.js';
+import { SubmitExpense } from '../submit-expense.workflow.js';
+import { PayExpense, ReleaseBudget, ReserveBudget } from '../tools.js';
 
 /** Everything a server offers. */
 export const registry = defineRegistry({

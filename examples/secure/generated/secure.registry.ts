@@ -1,9 +1,9 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
 import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
-import { ListPayments } from '../examples/secure/list-payments.tool.js';
-import { PayInvoice } from '../examples/secure/pay-invoice.workflow.js';
-import { PaySupplier } from '../examples/secure/pay-supplier.tool.js';
+import { ListPayments } from '../list-payments.tool.js';
+import { PayInvoice } from '../pay-invoice.workflow.js';
+import { PaySupplier } from '../pay-supplier.tool.js';
 
 /** Everything a server offers. */
 export const registry = defineRegistry({

@@ -1,8 +1,8 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
 import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
-import { CheckOrder } from '../examples/embed/check-order.workflow.js';
-import { Quote } from '../examples/embed/quote.tool.js';
+import { CheckOrder } from '../check-order.workflow.js';
+import { Quote } from '../quote.tool.js';
 
 /** Everything a server offers. */
 export const registry = defineRegistry({

@@ -1,9 +1,9 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
 import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
-import { LearnNote } from '../examples/upstream/learn-note.workflow.js';
-import { FilesystemCreateDirectory, FilesystemDirectoryTree, FilesystemEditFile, FilesystemGetFileInfo, FilesystemListAllowedDirectories, FilesystemListDirectory, FilesystemListDirectoryWithSizes, FilesystemMoveFile, FilesystemReadFile, FilesystemReadMediaFile, FilesystemReadMultipleFiles, FilesystemReadTextFile, FilesystemSearchFiles, FilesystemWriteFile } from '../examples/upstream/servers/filesystem.js';
-import { MemoryAddObservations, MemoryCreateEntities, MemoryCreateRelations, MemoryDeleteEntities, MemoryDeleteObservations, MemoryDeleteRelations, MemoryOpenNodes, MemoryReadGraph, MemorySearchNodes } from '../examples/upstream/servers/memory.js';
+import { LearnNote } from '../learn-note.workflow.js';
+import { FilesystemCreateDirectory, FilesystemDirectoryTree, FilesystemEditFile, FilesystemGetFileInfo, FilesystemListAllowedDirectories, FilesystemListDirectory, FilesystemListDirectoryWithSizes, FilesystemMoveFile, FilesystemReadFile, FilesystemReadMediaFile, FilesystemReadMultipleFiles, FilesystemReadTextFile, FilesystemSearchFiles, FilesystemWriteFile } from '../servers/filesystem.js';
+import { MemoryAddObservations, MemoryCreateEntities, MemoryCreateRelations, MemoryDeleteEntities, MemoryDeleteObservations, MemoryDeleteRelations, MemoryOpenNodes, MemoryReadGraph, MemorySearchNodes } from '../servers/memory.js';
 
 /** Everything a server offers. */
 export const registry = defineRegistry({

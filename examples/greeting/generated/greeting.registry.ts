@@ -1,9 +1,9 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
 import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
-import { Greet } from '../examples/greeting/greet.tool.js';
-import { GreetingGuide } from '../examples/greeting/greeting-guide.resource.js';
-import { PersonalizedGreeting } from '../examples/greeting/personalized-greeting.workflow.js';
+import { Greet } from '../greet.tool.js';
+import { GreetingGuide } from '../greeting-guide.resource.js';
+import { PersonalizedGreeting } from '../personalized-greeting.workflow.js';
 
 /** Everything a server offers. */
 export const registry = defineRegistry({

@@ -1,10 +1,10 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
 import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
-import { AnalyzeCode } from '../examples/code-review/analyze-code.tool.js';
-import { CodeReview } from '../examples/code-review/code-review.prompt.js';
-import { StrictCodeReview } from '../examples/code-review/strict-code-review.workflow.js';
-import { StyleGuide } from '../examples/code-review/style-guide.resource.js';
+import { AnalyzeCode } from '../analyze-code.tool.js';
+import { CodeReview } from '../code-review.prompt.js';
+import { StrictCodeReview } from '../strict-code-review.workflow.js';
+import { StyleGuide } from '../style-guide.resource.js';
 
 /** Everything a server offers. */
 export const registry = defineRegistry({

@@ -1,28 +1,28 @@
 // Written by `stepwright codegen`: run it again instead of editing this file.
 import type { ArgsOf, ResultOf } from 'stepwright';
 import { defineRegistry, graphJson, schemaJson } from 'stepwright/runtime';
-import { BookFlight } from '../examples/travel/book-flight.workflow.js';
-import { BookTrip } from '../examples/travel/book-trip.workflow.js';
-import { CancelAndRefund } from '../examples/travel/cancel-booking.workflow.js';
-import { Checkout } from '../examples/travel/checkout.workflow.js';
-import { AddToWaitlist } from '../examples/travel/tools/add-to-waitlist.tool.js';
-import { ApplyCode } from '../examples/travel/tools/apply-code.tool.js';
-import { BookHotel } from '../examples/travel/tools/book-hotel.tool.js';
-import { CalculateTotal } from '../examples/travel/tools/calculate-total.tool.js';
-import { CancelBooking } from '../examples/travel/tools/cancel-booking.tool.js';
-import { CancelHotel } from '../examples/travel/tools/cancel-hotel.tool.js';
-import { ChargeCart } from '../examples/travel/tools/charge-cart.tool.js';
-import { CheckAvailability } from '../examples/travel/tools/check-availability.tool.js';
-import { ConfirmOrder } from '../examples/travel/tools/confirm-order.tool.js';
-import { ConfirmTrip } from '../examples/travel/tools/confirm-trip.tool.js';
-import { CreateBooking } from '../examples/travel/tools/create-booking.tool.js';
-import { GetBooking } from '../examples/travel/tools/get-booking.tool.js';
-import { ProcessPayment } from '../examples/travel/tools/process-payment.tool.js';
-import { ProcessRefund } from '../examples/travel/tools/process-refund.tool.js';
-import { SearchFlights } from '../examples/travel/tools/search-flights.tool.js';
-import { SearchHotels } from '../examples/travel/tools/search-hotels.tool.js';
-import { ValidateCart } from '../examples/travel/tools/validate-cart.tool.js';
-import { TravelRules } from '../examples/travel/travel-rules.resource.js';
+import { BookFlight } from '../book-flight.workflow.js';
+import { BookTrip } from '../book-trip.workflow.js';
+import { CancelAndRefund } from '../cancel-booking.workflow.js';
+import { Checkout } from '../checkout.workflow.js';
+import { AddToWaitlist } from '../tools/add-to-waitlist.tool.js';
+import { ApplyCode } from '../tools/apply-code.tool.js';
+import { BookHotel } from '../tools/book-hotel.tool.js';
+import { CalculateTotal } from '../tools/calculate-total.tool.js';
+import { CancelBooking } from '../tools/cancel-booking.tool.js';
+import { CancelHotel } from '../tools/cancel-hotel.tool.js';
+import { ChargeCart } from '../tools/charge-cart.tool.js';
+import { CheckAvailability } from '../tools/check-availability.tool.js';
+import { ConfirmOrder } from '../tools/confirm-order.tool.js';
+import { ConfirmTrip } from '../tools/confirm-trip.tool.js';
+import { CreateBooking } from '../tools/create-booking.tool.js';
+import { GetBooking } from '../tools/get-booking.tool.js';
+import { ProcessPayment } from '../tools/process-payment.tool.js';
+import { ProcessRefund } from '../tools/process-refund.tool.js';
+import { SearchFlights } from '../tools/search-flights.tool.js';
+import { SearchHotels } from '../tools/search-hotels.tool.js';
+import { ValidateCart } from '../tools/validate-cart.tool.js';
+import { TravelRules } from '../travel-rules.resource.js';
 
 /** Everything a server offers. */
 export const registry = defineRegistry({
