@@ -249,9 +249,9 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
 }
 
 /** Programs in JavaScript may pass anything. */
-function oneOf<T extends string>(option: string, given: T, values: readonly T[]): T {
-  if (values.includes(given)) return given;
-  throw new RangeError(`${option} must be '${values.join("' or '")}', not ${JSON.stringify(given)}`);
+function oneOf<T extends string>(option: string, value: T, values: readonly T[]): T {
+  if (values.includes(value)) return value;
+  throw new RangeError(`${option} must be '${values.join("' or '")}', not ${JSON.stringify(value)}`);
 }
 
 /** @throws RangeError for any other value. */
@@ -276,18 +276,18 @@ function storePathOf({ store = 'memory', journal }: ServerSettings): string | un
 
 function prefixOf({ workflowPrefix = DEFAULT_PREFIX }: ServerSettings): string {
   if (/^[A-Za-z0-9_-]{0,32}$/.test(workflowPrefix)) return workflowPrefix;
-  const given = JSON.stringify(workflowPrefix);
+  const shown = JSON.stringify(workflowPrefix);
   throw new RangeError(
-    `workflowPrefix must be at most 32 characters of A-Z, a-z, 0-9, _ and -, not ${given}`,
+    `workflowPrefix must be at most 32 characters of A-Z, a-z, 0-9, _ and -, not ${shown}`,
   );
 }
 
 function localRolesOf({ localRoles = [] }: ServerSettings): readonly string[] {
   const fault = localRoles.find((role) => !isRole(role));
   if (fault === undefined) return localRoles;
-  const given = JSON.stringify(fault);
+  const shown = JSON.stringify(fault);
   throw new RangeError(
-    `localRoles must list roles of 1 to 128 printable characters without quotes, not ${given}`,
+    `localRoles must list roles of 1 to 128 printable characters without quotes, not ${shown}`,
   );
 }
 

@@ -168,7 +168,7 @@ async function listed(
   log: Log,
 ): Promise<LiveTools> {
   const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
-  const found = await Promise.all(
+  const listings = await Promise.all(
     [...servers].sort().map(async (server) => {
       try {
         const { tools } = await list(server, signal);
@@ -183,7 +183,7 @@ async function listed(
       }
     }),
   );
-  return new Map(found.flat());
+  return new Map(listings.flat());
 }
 
 function detailOf({ server, tool, step, part, path, problem }: Break) {
