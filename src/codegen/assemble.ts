@@ -77,11 +77,11 @@ function toolOfPackage(
 ): object | undefined {
   if (listed === undefined) return undefined;
   const names = new Set(tools.map(({ name }) => name));
-  const known = (all: readonly string[] | undefined) => all?.filter((name) => names.has(name));
+  const cached = (all: readonly string[] | undefined) => all?.filter((name) => names.has(name));
   const { hints } = listed;
   return {
     ...listed,
-    ...(hints && { hints: { ...hints, next: known(hints.next), requires: known(hints.requires) } }),
+    ...(hints && { hints: { ...hints, next: cached(hints.next), requires: cached(hints.requires) } }),
     package: from?.name,
   };
 }

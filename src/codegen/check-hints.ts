@@ -30,8 +30,8 @@ export function checkHints(
   });
   const graphs = workflows.flatMap(({ graph, isWhole }) => (isWhole ? [graph] : []));
   const declared = new Map([...byName].map(([name, { linked }]) => [name, linked]));
-  const contradictions = contradictedHints(graphs, declared).map((found) =>
-    diagnostic('SW4040', placeOf(byName.get(found.tool), found.hint, [found.named]), { ...found }),
+  const contradictions = contradictedHints(graphs, declared).map((result) =>
+    diagnostic('SW4040', placeOf(byName.get(result.tool), result.hint, [result.named]), { ...result }),
   );
   return [...faults, ...contradictions];
 }
@@ -55,6 +55,6 @@ function placeOf(
   const configured = declared?.places?.[hint][index] ?? declared?.places?.tool;
   if (configured !== undefined) return configured;
   // A class that could not be resolved has no name among the linked ones.
-  const found = written.length === linked.length ? written[index] : undefined;
-  return found?.place ?? declared?.tool.place;
+  const match = written.length === linked.length ? written[index] : undefined;
+  return match?.place ?? declared?.tool.place;
 }

@@ -64,11 +64,11 @@ function checkWorkflow(
   untyped: ReadonlySet<string>,
   environment: CheckEnvironment,
 ): CheckedWorkflow {
-  const found = workingOn(declaration, () => checkGraph(graph, environment, { isWhole }));
+  const result = workingOn(declaration, () => checkGraph(graph, environment, { isWhole }));
   // One with faults is typed whatever its conditions are.
   const isAsked = isWhole && untyped.has(declaration.file);
   return {
-    faults: found.filter((fault) => !isSettledByTypes(fault)),
+    faults: result.filter((fault) => !isSettledByTypes(fault)),
     isComposite: isAsked && workingOn(declaration, () => mayHaveCompositeConditions(graph, environment)),
   };
 }
@@ -76,10 +76,10 @@ function checkWorkflow(
 /** Adds faulty arguments, which the graph lacks: passing one must not be reported as an unknown argument. */
 function withFaulty({ graph, declaration, isWhole }: LinkedWorkflow): Graph {
   if (isWhole) return graph;
-  const known = new Set(graph.inputs.map(({ name }) => name));
+  const existing = new Set(graph.inputs.map(({ name }) => name));
   const faulty = [...declaration.args.map(({ argument }) => argument), ...declaration.faultyFields];
   const inputs = faulty
-    .filter((name) => !known.has(name))
+    .filter((name) => !existing.has(name))
     .map((name): Input => ({ name, description: '', schema: {}, required: false }));
   return { ...graph, inputs: [...graph.inputs, ...inputs] };
 }

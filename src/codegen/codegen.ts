@@ -245,9 +245,9 @@ function recordsOf(
   if (inputs === undefined) return () => {};
   const specs = registries.flatMap((registry) => registry.specs?.patterns ?? []);
   const allOutputs = registries.flatMap(outputsOf);
-  const read = namesRead(allOutputs, specs);
+  const reading = namesRead(allOutputs, specs);
   const withSpecs = specs.length === 0 ? names : sourceNames(root, allOutputs, specs);
-  inputs.add([[read, withSpecs]]);
+  inputs.add([[reading, withSpecs]]);
   return () => {
     const files = outputs.map(({ file }) => file);
     const isCurrent = inputs.areCurrent(files.map((file) => path.join(root, file)));

@@ -142,7 +142,7 @@ export async function compileRegistry(
  * places that were searched then are unchanged.
  */
 function resolutionOf({ memo, names, states }: RunContext, out: string, inputs: Inputs): string {
-  const last = memo.entry<string>('resolution', out, names, (read) => states.of(read));
+  const last = memo.entry<string>('resolution', out, names, (path) => states.of(path));
   if (last === undefined) return randomUUID();
   inputs.add(last.reads);
   return last.output;

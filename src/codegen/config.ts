@@ -219,9 +219,9 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   for (const seen of configFile === undefined ? [CONFIG_FILE, PACKAGE_FILE] : [configFile]) inputs?.see(seen);
   const file = configFile ?? configFileOf(root);
   if (file === undefined) return planByTsconfig(root, inputs);
-  const read = readConfig(root, file);
-  if (read.value === undefined) return { value: undefined, diagnostics: read.diagnostics };
-  const { config, document } = read.value;
+  const reading = readConfig(root, file);
+  if (reading.value === undefined) return { value: undefined, diagnostics: reading.diagnostics };
+  const { config, document } = reading.value;
   const diagnostics: Diagnostic[] = [];
   if (configFile === undefined && file === CONFIG_FILE) diagnostics.push(...secondConfigFaults(root));
 
@@ -308,9 +308,9 @@ async function namedRegistries(
     if (registry.manifest !== undefined) {
       const planned = planManifest(root, registry.manifest, inputs);
       const place = document.placeOf(`/registries/${i}/manifest`);
-      const isTaken = named.findIndex(({ manifest }) => manifest === registry.manifest) < i;
-      const taken = isTaken ? [`two registries have the manifest \`${registry.manifest}\``] : [];
-      for (const problem of [...taken, ...planned.problems])
+      const isUsed = named.findIndex(({ manifest }) => manifest === registry.manifest) < i;
+      const used = isUsed ? [`two registries have the manifest \`${registry.manifest}\``] : [];
+      for (const problem of [...used, ...planned.problems])
         diagnostics.push(diagnostic('SW9002', place, { file, problem }));
       if (planned.isForeign) diagnostics.push(foreignFile(root, registry.manifest, place));
       manifest = planned.value;
@@ -436,14 +436,14 @@ async function matchingFiles(
   { include, exclude = EXCLUDED_BY_DEFAULT }: RegistryConfig,
   outs: readonly string[],
 ): Promise<readonly string[]> {
-  const found = await glob(include, {
+  const match = await glob(include, {
     cwd: root,
     ignore: [...NEVER, ...exclude],
     onlyFiles: true,
     followSymbolicLinks: false,
     expandDirectories: false,
   });
-  return found.filter((file) => SOURCE_FILE.test(file) && !outs.includes(file)).sort(compareText);
+  return match.filter((file) => SOURCE_FILE.test(file) && !outs.includes(file)).sort(compareText);
 }
 
 /** The configuration of a project that was not told where it is. */
@@ -557,8 +557,8 @@ function weightOf(issues: readonly z.core.$ZodIssue[]): number {
 }
 
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
-  const found = path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
-  return path.length > 0 && found === undefined;
+  const match = path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown>)?.[key], value);
+  return path.length > 0 && match === undefined;
 }
 
 /** The settings that are allowed at a path of the configuration. */

@@ -14,20 +14,20 @@ export function applyIgnores(
   diagnostics: readonly Diagnostic[],
   ignores: readonly IgnoreSyntax[],
 ): readonly Diagnostic[] {
-  const read = ignores.map(readIgnore);
-  const silencing = read.filter((each): each is Ignore => each.kind === 'ignore');
+  const reading = ignores.map(readIgnore);
+  const silencing = reading.filter((each): each is Ignore => each.kind === 'ignore');
   const used = new Set<Ignore>();
-  const kept = diagnostics.filter((each) => {
+  const remaining = diagnostics.filter((each) => {
     const ignore = silencing.find((candidate) => covers(candidate, each));
     if (ignore !== undefined) used.add(ignore);
     return ignore === undefined;
   });
-  const faults = read.flatMap((each) => (each.kind === 'fault' ? [each.fault] : []));
-  const isSound = !hasErrors([...kept, ...faults]);
+  const faults = reading.flatMap((each) => (each.kind === 'fault' ? [each.fault] : []));
+  const isSound = !hasErrors([...remaining, ...faults]);
   const needless = silencing
     .filter((each) => isSound && !used.has(each))
     .map(({ code, syntax }) => diagnostic('SW9013', syntax.place, { code }));
-  return [...kept, ...faults, ...needless];
+  return [...remaining, ...faults, ...needless];
 }
 
 interface Ignore {

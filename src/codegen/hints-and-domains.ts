@@ -65,8 +65,8 @@ export function withConfiguredHints(
   const places = new Map<ToolDeclaration, HintPlaces>();
   const diagnostics: Diagnostic[] = [...declared.diagnostics];
   const registryNames = tools.map(({ name }) => name);
-  for (const given of configured) {
-    const { server, tool } = given;
+  for (const argument of configured) {
+    const { server, tool } = argument;
     const ofServer = new Map(
       tools.flatMap((each) =>
         each.upstream?.server === server ? [[each.upstream.tool, each] as const] : [],
@@ -77,30 +77,30 @@ export function withConfiguredHints(
       const suggestion = nearestName(named, [...ofServer.keys()]);
       diagnostics.push(diagnostic('SW4043', place, { server, named, suggestion }));
     };
-    const found = ofServer.get(tool);
-    if (found === undefined) {
-      report(tool, given.places.tool);
+    const match = ofServer.get(tool);
+    if (match === undefined) {
+      report(tool, argument.places.tool);
       continue;
     }
     const linked = { next: [] as Named[], requires: [] as Named[] };
     for (const hint of ['next', 'requires'] as const) {
-      for (const [index, named] of (given.hints[hint] ?? []).entries()) {
-        const place = given.places[hint][index] ?? given.places.tool;
+      for (const [index, named] of (argument.hints[hint] ?? []).entries()) {
+        const place = argument.places[hint][index] ?? argument.places.tool;
         const name = ofServer.get(named)?.name ?? (registryNames.includes(named) ? named : undefined);
         if (name === undefined) report(named, place);
         else linked[hint].push({ name, place });
       }
     }
-    const { next, requires, ...literals } = given.hints;
-    hints.set(found, {
-      ...hints.get(found),
+    const { next, requires, ...literals } = argument.hints;
+    hints.set(match, {
+      ...hints.get(match),
       ...literals,
       ...(next === undefined ? {} : { next: linked.next.map(({ name }) => name) }),
       ...(requires === undefined ? {} : { requires: linked.requires.map(({ name }) => name) }),
     });
     const placesOf = (named: readonly Named[]) => named.map(({ place }) => place);
-    places.set(found, {
-      ...given.places,
+    places.set(match, {
+      ...argument.places,
       next: placesOf(linked.next),
       requires: placesOf(linked.requires),
     });
@@ -142,15 +142,15 @@ export function unusedSettings(
   workflows: readonly Pick<Graph, 'domain'>[],
   servers: ReadonlySet<string>,
 ): Diagnostic[] {
-  const known = new Set(workflows.map(({ domain = 'default' }) => domain));
+  const existing = new Set(workflows.map(({ domain = 'default' }) => domain));
   const unused = hints.filter(({ server }) => !servers.has(server));
   // One warning for each server, at its first hint.
   const first = new Map(unused.toReversed().map((each) => [each.server, each]));
   return [
     ...domains.flatMap(({ name: domain }, index) => {
-      if (known.has(domain)) return [];
+      if (existing.has(domain)) return [];
       return [
-        diagnostic('SW4044', domainPlaces[index], { domain, suggestion: nearestName(domain, [...known]) }),
+        diagnostic('SW4044', domainPlaces[index], { domain, suggestion: nearestName(domain, [...existing]) }),
       ];
     }),
     ...[...first.values()].map(({ server, places }) => diagnostic('SW4045', places.tool, { server })),

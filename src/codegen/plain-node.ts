@@ -40,7 +40,7 @@ export function plainNodeScripts({ root, loader, decorated, inputs }: PlainNodeO
     isDecorated(file) || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return Object.entries(scripts).flatMap(([script, command]) => {
     if (typeof command !== 'string') return [];
-    const found = filesOfPlainNode(command).find((file) => {
+    const results = filesOfPlainNode(command).find((file) => {
       const absolute = path.resolve(root, file);
       if (!existsSync(absolute)) return false;
       const files = new Set([absolute]);
@@ -51,9 +51,9 @@ export function plainNodeScripts({ root, loader, decorated, inputs }: PlainNodeO
       }
       return [...files].some(isDecorated);
     });
-    if (found === undefined) return [];
+    if (results === undefined) return [];
     const place = document.placeOf(jsonPointer(['scripts', script]));
-    return [diagnostic('SW9017', place, { script, file: found })];
+    return [diagnostic('SW9017', place, { script, file: results })];
   });
 }
 

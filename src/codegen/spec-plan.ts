@@ -30,14 +30,14 @@ export async function planSpecs(
     readonly exclude?: readonly string[] | undefined;
   },
 ): Promise<SpecPlan> {
-  const found = await glob(patterns, {
+  const match = await glob(patterns, {
     cwd: root,
     ignore: [...NEVER, ...exclude],
     onlyFiles: true,
     followSymbolicLinks: false,
     expandDirectories: false,
   });
-  const files = found.filter((file) => formatOf(file) !== undefined).sort(compareText);
+  const files = match.filter((file) => formatOf(file) !== undefined).sort(compareText);
   return { patterns, files, schema: specSchemaFile(out) };
 }
 

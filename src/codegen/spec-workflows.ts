@@ -71,8 +71,8 @@ async function readSpec(
   if (text !== undefined && format !== undefined) return lowerSpec(text, { file, format });
   inputs?.see(file);
   const state = states.of(absolute);
-  const known = memo.recall<LoweredSpec>('spec', file, state);
-  if (known !== undefined) return known;
+  const cached = memo.recall<LoweredSpec>('spec', file, state);
+  if (cached !== undefined) return cached;
   const spec = await loadFile(file, root);
   memo.keepObject('spec', file, state, spec);
   return spec;
@@ -86,10 +86,10 @@ function linkSpecs(
 ): LinkedSpecs {
   const declarations = declared.value;
   const { specs, faults } = withOwnNames(written, declarations);
-  const { graphs, byName, diagnostics: found } = checkedGraphs(specs, environment);
+  const { graphs, byName, diagnostics: result } = checkedGraphs(specs, environment);
   // What classes are named is not known for certain.
   const areNamed = !hasErrors(declared.diagnostics);
-  const diagnostics = [...found.filter(({ code }) => areNamed || !MISSING.has(code)), ...faults];
+  const diagnostics = [...result.filter(({ code }) => areNamed || !MISSING.has(code)), ...faults];
   const registered = { ...environment, workflows: byName };
   return {
     graphs,

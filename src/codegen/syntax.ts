@@ -538,8 +538,8 @@ export function unresolvedType(type: TypeSyntax): UnresolvedType | undefined {
 
 function firstUnresolved(types: readonly TypeSyntax[]): UnresolvedType | undefined {
   for (const type of types) {
-    const found = unresolvedType(type);
-    if (found !== undefined) return found;
+    const result = unresolvedType(type);
+    if (result !== undefined) return result;
   }
   return undefined;
 }

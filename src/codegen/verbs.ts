@@ -189,14 +189,14 @@ function expressionsIn(parts: readonly (string | ExpressionSyntax)[]): readonly 
 
 /** An expression and everything in it, the outermost first. Iterative, since source code may be deeply nested. */
 export function allPartsOf(syntax: ExpressionSyntax): readonly ExpressionSyntax[] {
-  const found: ExpressionSyntax[] = [];
+  const results: ExpressionSyntax[] = [];
   const open = [syntax];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    found.push(next);
+    results.push(next);
     const parts = partsOf(next);
     for (let index = parts.length - 1; index >= 0; index -= 1) open.push(parts[index] as ExpressionSyntax);
   }
-  return found;
+  return results;
 }
 
 /**
@@ -334,8 +334,8 @@ export function isChain(syntax: ExpressionSyntax): boolean {
 /** An option of a step's verb, as written. */
 export function optionOf(call: CallSyntax, option: string): ExpressionSyntax | undefined {
   const verb = stepVerbOf(call);
-  const given = verb && call.args[factsOf(verb).arguments - 1];
-  const options = given && unwrap(given);
+  const argument = verb && call.args[factsOf(verb).arguments - 1];
+  const options = argument && unwrap(argument);
   if (options?.kind !== 'object') return undefined;
   const entry = options.entries.find((each) => 'value' in each && each.key === option);
   return entry !== undefined && 'value' in entry ? unwrap(entry.value) : undefined;

@@ -122,12 +122,14 @@ class Watcher implements CodegenWatcher {
   #judge(): void {
     // The end of the run looks again.
     if (this.#isClosed || this.#running !== undefined || this.#changes.size === 0) return;
-    const noted = [...this.#changes];
+    const changedFiles = [...this.#changes];
     this.#changes.clear();
     const isSeen = (file: string) => this.#paths.has(file);
-    const changed = noted.filter((file) => isSeen(file) && this.#stateOf(file) !== this.#paths.get(file));
+    const changed = changedFiles.filter(
+      (file) => isSeen(file) && this.#stateOf(file) !== this.#paths.get(file),
+    );
     // A new file may be a source, and any module may be what a tool imports.
-    const others = noted.filter((file) => !isSeen(file));
+    const others = changedFiles.filter((file) => !isSeen(file));
     if (changed.length > 0) this.#start(changed);
     else if (others.length > 0 && !this.#isUnchanged()) this.#start(others);
   }

@@ -51,9 +51,9 @@ function isText(descriptor: number, text: string): boolean {
   for (let start = 0; start < text.length; ) {
     const end = endOfChunk(text, start);
     const expected = Buffer.from(text.slice(start, end));
-    const found = Buffer.allocUnsafe(expected.length);
-    const count = readSync(descriptor, found, 0, found.length, position);
-    if (count !== found.length || !found.equals(expected)) return false;
+    const result = Buffer.allocUnsafe(expected.length);
+    const count = readSync(descriptor, result, 0, result.length, position);
+    if (count !== result.length || !result.equals(expected)) return false;
     position += count;
     start = end;
   }

@@ -81,9 +81,10 @@ class Project {
 
   /** One run serves all files, as long as nothing that it depends on is different. */
   async #checkSaved(absolute: string): Promise<CodegenResult> {
-    const known = this.#saved;
-    if (known?.inputs.areCurrent([])) {
-      if (known.inputs.paths.has(absolute) || sourceNames(this.#root) === known.names) return known.result;
+    const existing = this.#saved;
+    if (existing?.inputs.areCurrent([])) {
+      if (existing.inputs.paths.has(absolute) || sourceNames(this.#root) === existing.names)
+        return existing.result;
     }
     this.#saved = await this.#run();
     return this.#saved.result;
@@ -123,9 +124,9 @@ function projectProblem({ code, message, place }: Diagnostic): Problem {
   };
 }
 
-function problemOf(found: Diagnostic, place: NonNullable<Diagnostic['place']>, text: string): Problem {
-  const { code, severity, message, hint } = found;
-  const repair = repairOf(found, text);
+function problemOf(result: Diagnostic, place: NonNullable<Diagnostic['place']>, text: string): Problem {
+  const { code, severity, message, hint } = result;
+  const repair = repairOf(result, text);
   return {
     severity,
     message: `${code}: ${message}${hint === undefined ? '' : ` (${hint})`}`,

@@ -34,9 +34,9 @@ function ruleOf(severity: Severity, description: string): Rule.RuleModule {
       Program() {
         const { sourceCode, settings, cwd, physicalFilename: file } = context;
         const { root, configFile } = (settings.stepwright ?? {}) as LintSettings;
-        const known = answers.get(sourceCode);
+        const cached = answers.get(sourceCode);
         const answer =
-          known ??
+          cached ??
           checkFile({
             ...{ file, text: sourceCode.text, cwd },
             ...defined({ root, configFile }),
@@ -44,7 +44,7 @@ function ruleOf(severity: Severity, description: string): Rule.RuleModule {
         answers.set(sourceCode, answer);
         if ('failure' in answer) {
           const message = `stepwright cannot check this file: ${answer.failure}`;
-          if (known === undefined) context.report({ loc: { line: 1, column: 0 }, message });
+          if (cached === undefined) context.report({ loc: { line: 1, column: 0 }, message });
           return;
         }
         for (const problem of answer.problems)

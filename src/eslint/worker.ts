@@ -8,10 +8,10 @@ const { port, signal } = workerData as { readonly port: MessagePort; readonly si
 port.on('message', (request: Request) => void answer(request));
 
 async function answer(request: Request): Promise<void> {
-  const found = await check(request).catch((error: unknown): Answer => {
+  const result = await check(request).catch((error: unknown): Answer => {
     return { failure: error instanceof Error ? error.message : String(error) };
   });
-  port.postMessage(found);
+  port.postMessage(result);
   Atomics.store(signal, 0, 1);
   Atomics.notify(signal, 0);
 }

@@ -306,8 +306,8 @@ export function workflowText(
 
 function printWorkflow(entry: WorkflowEntry, className: string): Printed {
   const { canonical, printed } = entry.text;
-  const known = printed[className];
-  if (known !== undefined) return new Printed(known);
+  const cached = printed[className];
+  if (cached !== undefined) return new Printed(cached);
   const { graph } = JSON.parse(canonical) as { readonly graph: Json };
   const data = { ...entry.data, graph } as JsonObject;
   // Two hashes are in it: it never fits on one line.
@@ -372,17 +372,17 @@ export interface RegistryImports {
  * Names and imports the exports: sorted, one statement per file, with an alias where two share a name.
  *
  * @param out - the registry's path relative to the project's root; specifiers are relative to its folder.
- * @param taken - names the registry uses itself.
+ * @param usedNames - names the registry uses itself.
  * @param ending - of the specifiers.
  */
 export function importExports(
   handles: readonly ExportHandle[],
   out: string,
-  taken: readonly string[],
+  usedNames: readonly string[],
   ending: ImportEnding = 'js',
 ): RegistryImports {
   const names = new Map<string, string>();
-  const used = new Set(taken);
+  const used = new Set(usedNames);
   const members = new Map<string, string[]>();
   const identified = new Map<string, ExportHandle>();
   for (const handle of handles) {

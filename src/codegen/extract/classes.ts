@@ -284,12 +284,12 @@ function readText(
   initializer: ExpressionSyntax,
   report: DecoratedClass['report'],
 ): string | undefined {
-  const read = readStatic(initializer);
-  if (!read.ok) {
-    report(diagnostic('SW1003', read.place, { decorator: 'Resource', option }));
+  const reading = readStatic(initializer);
+  if (!reading.ok) {
+    report(diagnostic('SW1003', reading.place, { decorator: 'Resource', option }));
     return undefined;
   }
-  if (typeof read.value === 'string') return read.value;
+  if (typeof reading.value === 'string') return reading.value;
   report(diagnostic('SW1012', initializer.place, { decorator: 'Resource', option, expected: 'text' }));
   return undefined;
 }

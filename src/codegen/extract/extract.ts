@@ -37,17 +37,17 @@ type ClassDecorator = keyof typeof KINDS;
  */
 export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations> {
   const diagnostics: Diagnostic[] = [];
-  const found = nothing();
+  const declarations = nothing();
   for (const file of files) {
     const { value, diagnostics: ofFile } = extractFile(file);
     diagnostics.push(...ofFile);
-    for (const kind of KINDS_OF_DECLARATIONS) (found[kind] as unknown[]).push(...value[kind]);
+    for (const kind of KINDS_OF_DECLARATIONS) (declarations[kind] as unknown[]).push(...value[kind]);
   }
-  refuseDuplicates(found, (fault) => diagnostics.push(fault));
+  refuseDuplicates(declarations, (fault) => diagnostics.push(fault));
   const handles = files.flatMap((each) => (each.faults.length > 0 ? [] : each.handles));
   const broken = files.filter(({ faults }) => faults.length > 0).map(({ file }) => file);
   return {
-    value: { ...found, handles, files: files.map(({ file }) => file), brokenFiles: new Set(broken) },
+    value: { ...declarations, handles, files: files.map(({ file }) => file), brokenFiles: new Set(broken) },
     diagnostics,
   };
 }
@@ -62,19 +62,19 @@ function nothing(): MutableDeclarations {
 const extracted = new WeakMap<SourceFileSyntax, Phase<MutableDeclarations>>();
 
 function extractFile(file: SourceFileSyntax): Phase<MutableDeclarations> {
-  const known = extracted.get(file);
-  if (known !== undefined) return known;
+  const cached = extracted.get(file);
+  if (cached !== undefined) return cached;
   const diagnostics = file.faults.map(({ message, place, maxDepth, isUnreadable }) =>
     maxDepth === undefined
       ? diagnostic('SW1001', place, { message, isUnreadable })
       : diagnostic('SW9015', place, { file: file.file, limit: maxDepth }),
   );
-  const found = nothing();
+  const declarations = nothing();
   // What a parser makes of a broken file is a guess: its classes are known by name, and not read.
   const isBroken = file.faults.length > 0;
   const report = isBroken ? () => {} : (fault: Diagnostic) => void diagnostics.push(fault);
-  for (const syntax of file.classes) readClass(file, syntax, isBroken, found, report);
-  const phase = { value: found, diagnostics };
+  for (const syntax of file.classes) readClass(file, syntax, isBroken, declarations, report);
+  const phase = { value: declarations, diagnostics };
   extracted.set(file, phase);
   return phase;
 }

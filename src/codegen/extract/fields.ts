@@ -57,8 +57,8 @@ export function readFields(
       continue;
     }
     places.set(field.name, field.place);
-    const read = role.kind === 'arg' ? readArg(field, role.decorator, report) : undefined;
-    const arg = read === undefined || isKnownArgument(read, args, report) ? undefined : read;
+    const reading = role.kind === 'arg' ? readArg(field, role.decorator, report) : undefined;
+    const arg = reading === undefined || isKnownArgument(reading, args, report) ? undefined : reading;
     const step = role.kind === 'step' ? readStep(field, role.decorator, report) : undefined;
     if (arg !== undefined) args.push(arg);
     if (step !== undefined) steps.push(step);
@@ -201,11 +201,12 @@ function readArg(field: FieldSyntax, decorator: DecoratorSyntax, report: Report)
 /** Completion is code, which runs on the server: it has to be a function, and is not looked into. */
 function checkComplete(syntax: ExpressionSyntax | undefined, report: Report): void {
   if (syntax === undefined) return;
-  const given = unwrap(syntax);
-  const isFunction = given.kind === 'arrow' || given.kind === 'unsupported' || symbolOf(given) !== undefined;
-  if (isFunction || given.kind === 'property' || given.kind === 'call') return;
+  const argument = unwrap(syntax);
+  const isFunction =
+    argument.kind === 'arrow' || argument.kind === 'unsupported' || symbolOf(argument) !== undefined;
+  if (isFunction || argument.kind === 'property' || argument.kind === 'call') return;
   const params = { decorator: 'Arg', option: 'complete', expected: 'a function' };
-  report(diagnostic('SW1012', given.place, params));
+  report(diagnostic('SW1012', argument.place, params));
 }
 
 /** Reports every member of a workflow class that is not a step, an argument or a result: nothing would read it. */

@@ -104,11 +104,11 @@ function withOwnNames<T extends Named>(
   for (const { first, second } of pairs)
     report(diagnostic('SW1004', second.namePlace, { kind, name: second.name }, other(first.namePlace)));
   const seconds = new Set(pairs.map(({ second }) => second));
-  const taken = new Set([...others, ...named].map(({ name }) => name));
+  const used = new Set([...others, ...named].map(({ name }) => name));
   return all.map((each) => {
     if (each.name !== UNNAMED && !seconds.has(each)) return each;
-    const name = freeName(each.name === UNNAMED ? nameOf(each.className) : each.name, taken);
-    taken.add(name);
+    const name = freeName(each.name === UNNAMED ? nameOf(each.className) : each.name, used);
+    used.add(name);
     return { ...each, name };
   });
 }
@@ -131,9 +131,9 @@ function nameOf(className: string): string {
   return /[a-z].*/.exec(words.toLowerCase())?.[0].slice(0, 50) ?? 'unnamed';
 }
 
-function freeName(base: string, taken: ReadonlySet<string>): string {
+function freeName(base: string, used: ReadonlySet<string>): string {
   let name = base;
-  for (let count = 2; taken.has(name); count++) name = `${base.slice(0, 50)}-${count}`;
+  for (let count = 2; used.has(name); count++) name = `${base.slice(0, 50)}-${count}`;
   return name;
 }
 

@@ -31,24 +31,24 @@ export function ownDecorators(
   decorators: readonly DecoratorSyntax[],
   report: (diagnostic: Diagnostic) => void,
 ): OwnDecorators {
-  const found: OwnDecorator[] = [];
+  const results: OwnDecorator[] = [];
   const misspelt: DecoratorName[] = [];
   for (const syntax of decorators) {
     const { callee } = syntax;
     if (callee.kind === 'stepwright' && isDecoratorName(callee.name)) {
-      found.push({ name: callee.name, syntax });
+      results.push({ name: callee.name, syntax });
       continue;
     }
     if (callee.kind !== 'unresolved' && callee.kind !== 'stepwright') continue;
-    const meant = isDecoratorName(callee.name) ? callee.name : nearestDecorator(callee.name);
+    const intended = isDecoratorName(callee.name) ? callee.name : nearestDecorator(callee.name);
     // An import from this package was meant as a stepwright decorator, however it is spelt.
-    if (meant === undefined && callee.kind === 'unresolved') continue;
-    if (meant !== undefined) misspelt.push(meant);
-    const suggestion = meant === callee.name ? undefined : meant;
-    const hint = meant === undefined ? 'stepwright has no decorator of this name' : undefined;
+    if (intended === undefined && callee.kind === 'unresolved') continue;
+    if (intended !== undefined) misspelt.push(intended);
+    const suggestion = intended === callee.name ? undefined : intended;
+    const hint = intended === undefined ? 'stepwright has no decorator of this name' : undefined;
     report(diagnostic('SW1019', syntax.place, { decorator: callee.name, suggestion }, { hint }));
   }
-  return { found, misspelt };
+  return { found: results, misspelt };
 }
 
 function nearestDecorator(name: string): DecoratorName | undefined {
@@ -147,8 +147,8 @@ function readObject(reader: Reader, object: ObjectSyntax, rules: OptionRules, pr
     if (rule === undefined) {
       const names = Object.keys(rules);
       const suggestion = nearestName(key, names);
-      const known = names.map((name) => `${prefix}${name}`);
-      report(diagnostic('SW1011', place, { decorator, option, suggestion, candidates: known }));
+      const existing = names.map((name) => `${prefix}${name}`);
+      report(diagnostic('SW1011', place, { decorator, option, suggestion, candidates: existing }));
       faulty.add(key);
       continue;
     }
@@ -158,9 +158,9 @@ function readObject(reader: Reader, object: ObjectSyntax, rules: OptionRules, pr
     if (value.kind === 'undefined') continue;
     syntax.set(key, value);
     if (rule.accepts === undefined) continue;
-    const read = readValue(reader, value, rule, option);
-    if (read === undefined) faulty.add(key);
-    else values.set(key, read.value);
+    const reading = readValue(reader, value, rule, option);
+    if (reading === undefined) faulty.add(key);
+    else values.set(key, reading.value);
   }
   return { values: Object.fromEntries(values), syntax: Object.fromEntries(syntax), faulty };
 }
@@ -180,13 +180,13 @@ function readValue(
     return readInner(reader, value, rule.inner, option);
   if (rule.each !== undefined && value.kind === 'object') return readEach(reader, value, rule.each(), option);
   const { owner: decorator, report } = reader;
-  const read = readStatic(value);
-  if (!read.ok) {
-    const params = { decorator, option: joinPath(option, read.path) };
-    report(diagnostic('SW1003', read.place, params, { hint: rule.instead }));
+  const reading = readStatic(value);
+  if (!reading.ok) {
+    const params = { decorator, option: joinPath(option, reading.path) };
+    report(diagnostic('SW1003', reading.place, params, { hint: rule.instead }));
     return undefined;
   }
-  if (rule.accepts?.(read.value)) return { value: read.value };
+  if (rule.accepts?.(reading.value)) return { value: reading.value };
   report(diagnostic('SW1012', placeOfLiteral(value), { decorator, option, expected: rule.expected }));
   return undefined;
 }
@@ -223,8 +223,8 @@ function readEach(
       reader.report(diagnostic('SW1003', placeOfEntry(entry), params));
       continue;
     }
-    const read = readValue(reader, entry.value, each, `${option}.${entry.key}`);
-    if (read !== undefined) values.set(entry.key, read.value);
+    const reading = readValue(reader, entry.value, each, `${option}.${entry.key}`);
+    if (reading !== undefined) values.set(entry.key, reading.value);
   }
   return { value: Object.fromEntries(values) };
 }
@@ -294,12 +294,12 @@ export function textOptions<K extends string>(
   options: ReadOptions,
   names: readonly K[],
 ): { readonly [P in K]?: string } {
-  const found: [string, string][] = [];
+  const results: [string, string][] = [];
   for (const name of names) {
     const value = ownProperty(options.values, name);
-    if (typeof value === 'string') found.push([name, value]);
+    if (typeof value === 'string') results.push([name, value]);
   }
-  return Object.fromEntries(found) as { readonly [P in K]?: string };
+  return Object.fromEntries(results) as { readonly [P in K]?: string };
 }
 
 /** The location of an option's value, or else of the decorator. */

@@ -44,12 +44,12 @@ export const namesRead = (without: readonly string[], specs: readonly string[]):
  * @param conditions - of the processes that import modules.
  */
 export function marksIn(root: string, { flags, env }: Conditions, states = new States()): MarkOf {
-  return (read) => {
-    const [, kind, rest = ''] = /^(env|names|conditions) (.*)$/s.exec(read) ?? [];
+  return (reading) => {
+    const [, kind, rest = ''] = /^(env|names|conditions) (.*)$/s.exec(reading) ?? [];
     if (kind === 'env') return variableMark(rest, env);
     if (kind === 'conditions') return sha256(JSON.stringify([flags, env.NODE_OPTIONS ?? '']));
     if (kind === 'names') return sourceNames(root, ...(JSON.parse(rest) as [string[], string[]]));
-    return states.of(read);
+    return states.of(reading);
   };
 }
 
@@ -158,8 +158,8 @@ export class States {
 
   of(absolute: string): string {
     const signature = signatureOf(absolute);
-    const known = this.#known.get(absolute);
-    if (signature !== undefined && known?.signature === signature) return known.state;
+    const cached = this.#known.get(absolute);
+    if (signature !== undefined && cached?.signature === signature) return cached.state;
     const state = stateOf(absolute);
     // A file that was changed while it was read, or has just been, may change again without a new signature.
     const isSettled = signature !== undefined && signature === signatureOf(absolute) && isOld(absolute);
@@ -170,9 +170,9 @@ export class States {
 
   /** The hash of a file's text, if the file has a state; with `isCurrent` it is known to have it. */
   textHashOf(absolute: string, state: string | undefined, isCurrent: boolean): string | undefined {
-    const known = state === undefined ? undefined : this.#textHashes.get(state);
-    if (isCurrent && known !== undefined) return known;
-    const hash = known ?? textHash(absolute);
+    const cached = state === undefined ? undefined : this.#textHashes.get(state);
+    if (isCurrent && cached !== undefined) return cached;
+    const hash = cached ?? textHash(absolute);
     if (state === undefined || this.of(absolute) !== state) return undefined;
     this.#textHashes.set(state, hash);
     return hash;

@@ -20,7 +20,7 @@ import { removeStaleFiles, writeIfPermitted } from '../temporary-files.js';
 /** What a phase looked at, each with its mark. */
 export type Reads = Iterable<readonly [read: string, mark: string]>;
 
-export type MarkOf = (read: string) => string;
+export type MarkOf = (reading: string) => string;
 
 interface Entry {
   readonly key: string;
@@ -120,8 +120,8 @@ export class Memo {
   }
 
   #find(id: string): Entry | undefined {
-    const known = this.#entries.get(id);
-    if (known !== undefined) return known;
+    const cached = this.#entries.get(id);
+    if (cached !== undefined) return cached;
     const line = this.#lines.get(id);
     const entry = line === undefined ? undefined : parseLine(line);
     this.#lines.delete(id);

@@ -144,11 +144,11 @@ export class AfterOptions {
       return this.#refuse(syntax, 'it is a part of its value', `name the step: \`this.${root}\``);
     if (root !== undefined) return this.#refuse(syntax, 'it is not a step');
     const text = textOf(syntax);
-    const meant = text === undefined ? undefined : this.#fieldNear(step, text);
+    const intended = text === undefined ? undefined : this.#fieldNear(step, text);
     return this.#refuse(
       syntax,
       text === undefined ? 'it is not a step, such as `this.step`' : 'a verb names steps by their fields',
-      meant && `write \`this.${meant}\``,
+      intended && `write \`this.${intended}\``,
     );
   }
 

@@ -79,8 +79,8 @@ class Lowering {
 
   #lowerKind(syntax: ExpressionSyntax, path: Path): Expr | undefined {
     const at = syntax.place.span;
-    const given = this.#scope.given?.get(syntax);
-    if (given !== undefined) return { ...given, at };
+    const argument = this.#scope.given?.get(syntax);
+    if (argument !== undefined) return { ...argument, at };
     switch (syntax.kind) {
       case 'literal':
         return { kind: 'literal', at, value: syntax.value };
@@ -172,8 +172,8 @@ class Lowering {
 
   /** A name that cannot be resolved was perhaps one that an arrow binds. */
   #hintForName(syntax: SyntaxOf<'identifier'>): string | undefined {
-    const isKnown = syntax.symbol.kind !== 'unresolved';
-    const near = isKnown ? undefined : nearestName(syntax.name, this.#scope.locals?.keys() ?? []);
+    const exists = syntax.symbol.kind !== 'unresolved';
+    const near = exists ? undefined : nearestName(syntax.name, this.#scope.locals?.keys() ?? []);
     return didYouMean(near) ?? hintFor(syntax, this.#scope.bindings);
   }
 
@@ -415,10 +415,10 @@ class Lowering {
   }
 
   #refuseArguments(syntax: CallSyntax, name: string, takes: string): undefined {
-    const given = syntax.args.length;
+    const value = syntax.args.length;
     return this.#refuse(
       syntax,
-      `\`.${name}\` with ${given} ${given === 1 ? 'argument' : 'arguments'}`,
+      `\`.${name}\` with ${value} ${value === 1 ? 'argument' : 'arguments'}`,
       `it takes ${takes}`,
     );
   }

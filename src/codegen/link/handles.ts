@@ -67,11 +67,11 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     const kinds = { tool: tools, workflow: workflows, resource: resources, state: states };
     return VERBS_OF.find(({ kind }) => kinds[kind].has(key));
   };
-  const classOf = (syntax: ExpressionSyntax, known: () => Iterable<Known>): ClassSymbol | undefined => {
+  const classOf = (syntax: ExpressionSyntax, existing: () => Iterable<Known>): ClassSymbol | undefined => {
     const symbol = symbolOf(syntax);
     if (symbol?.kind === 'class' && symbol.typeOnly === undefined) return symbol;
     const fault = symbol?.kind === 'unresolved' ? packageFault(symbol.from?.imported) : undefined;
-    if (!isExcused(symbol)) report(fault?.(syntax.place) ?? notAClass(syntax, symbol, [...known()]));
+    if (!isExcused(symbol)) report(fault?.(syntax.place) ?? notAClass(syntax, symbol, [...existing()]));
     return undefined;
   };
   const refuse = (syntax: ExpressionSyntax, symbol: ClassSymbol, expected: string, verb: string): void => {
@@ -107,9 +107,9 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     }
     const symbol = classOf(syntax, () => index.values());
     if (symbol === undefined) return undefined;
-    const found = index.get(formatLocation(symbol.place));
-    if (found === undefined && !isFaulty(expected, symbol)) refuse(syntax, symbol, expected, verb);
-    return found;
+    const match = index.get(formatLocation(symbol.place));
+    if (match === undefined && !isFaulty(expected, symbol)) refuse(syntax, symbol, expected, verb);
+    return match;
   };
   const privateTools = declarations.tools.filter(isPrivate).map(({ name }) => name);
   return {
@@ -120,17 +120,17 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     workflow: (syntax, verb, at) => find(workflows, 'workflow', syntax, verb, at),
     state: (syntax, verb, at) => find(states, 'state', syntax, verb, at),
     text: (syntax, verb = 'prompt') => {
-      const known = () => [...tools.values(), ...workflows.values(), ...resources.values()];
-      const symbol = classOf(syntax, known);
+      const candidates = () => [...tools.values(), ...workflows.values(), ...resources.values()];
+      const symbol = classOf(syntax, candidates);
       if (symbol === undefined) return undefined;
       const key = formatLocation(symbol.place);
       const tool = tools.get(key);
       if (tool !== undefined && isPrivate(tool))
         report(diagnostic('SW3017', syntax.place, { tool: tool.name }));
-      const found = tool?.name ?? workflows.get(key)?.name ?? resources.get(key)?.uri;
-      const isKnown = (['tool', 'workflow', 'resource'] as const).some((kind) => isFaulty(kind, symbol));
-      if (found === undefined && !isKnown) refuse(syntax, symbol, 'handle', verb);
-      return found;
+      const target = tool?.name ?? workflows.get(key)?.name ?? resources.get(key)?.uri;
+      const exists = (['tool', 'workflow', 'resource'] as const).some((kind) => isFaulty(kind, symbol));
+      if (target === undefined && !exists) refuse(syntax, symbol, 'handle', verb);
+      return target;
     },
   };
 }
@@ -168,15 +168,15 @@ const MAX_LISTED = 5;
 function notAClass(
   syntax: ExpressionSyntax,
   symbol: SymbolSyntax | undefined,
-  known: readonly Known[],
+  existing: readonly Known[],
 ): Diagnostic {
   const handle = unwrap(syntax);
   const className = print(handle);
   switch (symbol?.kind) {
     case 'unresolved':
       return symbol.from === undefined
-        ? notImported(syntax, className, known)
-        : notExported(syntax.place, symbol.from, known);
+        ? notImported(syntax, className, existing)
+        : notExported(syntax.place, symbol.from, existing);
     case 'class': {
       const hint = `it is imported as a type only: write \`import { ${className} }\``;
       return diagnostic('SW3007', syntax.place, { className }, { hint });
@@ -193,9 +193,9 @@ function notAClass(
 }
 
 /** A name that resolves to nothing: a misspelt class, or one whose import is missing. */
-function notImported(syntax: ExpressionSyntax, className: string, known: readonly Known[]): Diagnostic {
-  const file = known.find((each) => each.className === className)?.file;
-  const names = known.map((each) => each.className);
+function notImported(syntax: ExpressionSyntax, className: string, existing: readonly Known[]): Diagnostic {
+  const file = existing.find((each) => each.className === className)?.file;
+  const names = existing.map((each) => each.className);
   const suggestion = file === undefined ? nearestName(className, names) : undefined;
   const hint = file === undefined || file === syntax.place.file ? undefined : `import it from \`${file}\``;
   return diagnostic('SW3007', syntax.place, { className, suggestion }, { hint });
@@ -205,7 +205,7 @@ function notImported(syntax: ExpressionSyntax, className: string, known: readonl
 function notExported(
   place: SourceLocation,
   { specifier, name, exports }: ImportedModule,
-  known: readonly Known[],
+  existing: readonly Known[],
 ): Diagnostic {
   const named = (exports ?? []).filter((each) => each.isClass && each.name !== 'default');
   const classes = named.map((each) => each.name);
@@ -213,7 +213,7 @@ function notExported(
   const listed = classes.slice(0, MAX_LISTED).map((each) => `\`${each}\``);
   const isListed = suggestion === undefined && listed.length > 0;
   const more = classes.length > listed.length ? ', …' : '';
-  const elsewhere = known.find(({ className }) => className === name)?.file;
+  const elsewhere = existing.find(({ className }) => className === name)?.file;
   const exported = isListed ? `the classes it exports are ${listed.join(', ')}${more}` : undefined;
   const hint = elsewhere === undefined ? exported : `import it from \`${elsewhere}\``;
   const module = { specifier, exists: exports !== undefined };
@@ -314,10 +314,10 @@ export function callsVerb(
 const functions = new WeakMap<WorkflowDeclaration, readonly FunctionSymbol[]>();
 
 function functionsOf(workflow: WorkflowDeclaration): readonly FunctionSymbol[] {
-  const found =
+  const results =
     functions.get(workflow) ?? workflow.steps.flatMap(({ initializer }) => [...functionsIn(initializer)]);
-  functions.set(workflow, found);
-  return found;
+  functions.set(workflow, results);
+  return results;
 }
 
 /** The functions that an expression mentions, called or passed. */

@@ -234,11 +234,11 @@ function narrow(
 type Wrong = (rule: string, expected: string) => void;
 
 function narrowEnum(schema: Record<string, Json>, values: readonly (string | number)[], wrong: Wrong): void {
-  const known = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined;
+  const cached = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined;
   const isOfType = values.every((value) => fitsType(value, schema.type));
   if (!isOfType) wrong('enum', 'of values of the type');
-  else if (known !== undefined && !values.every((value) => known.includes(value)))
-    wrong('enum', `of ${known.map((value) => JSON.stringify(value)).join(', ')}`);
+  else if (cached !== undefined && !values.every((value) => cached.includes(value)))
+    wrong('enum', `of ${cached.map((value) => JSON.stringify(value)).join(', ')}`);
   delete schema.const;
   schema.enum = values;
 }

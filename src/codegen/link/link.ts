@@ -52,7 +52,7 @@ export interface KnownLinks {
  * Builds the graph of every workflow. A workflow with a reported fault has a graph of the rest, with an unknown value
  * for each faulty step or argument: later phases find further faults and no echoes.
  */
-export function link(declarations: Declarations, known?: KnownLinks): Phase<readonly LinkedWorkflow[]> {
+export function link(declarations: Declarations, existing?: KnownLinks): Phase<readonly LinkedWorkflow[]> {
   const diagnostics: Diagnostic[] = [];
   const report = (fault: Diagnostic): void => {
     // An expression that is too deep may have several parts that are.
@@ -79,11 +79,11 @@ export function link(declarations: Declarations, known?: KnownLinks): Phase<read
     return { declaration, graph, functions: functions.named(named), runs, isWhole };
   };
   const linkNamed = (declaration: WorkflowDeclaration): LinkedWorkflow => {
-    const former = known?.linked(declaration);
+    const former = existing?.linked(declaration);
     if (former?.functions.every((each) => functions.isNamed(each))) return former;
     const before = diagnostics.length;
     const linked = workingOn(declaration, () => linkOne(declaration));
-    if (linked.isWhole && diagnostics.length === before) known?.keepLinked(linked);
+    if (linked.isWhole && diagnostics.length === before) existing?.keepLinked(linked);
     return linked;
   };
   const value = declarations.workflows.map(linkNamed);
@@ -392,11 +392,11 @@ function checkRecursion(
 ): void {
   const byName = new Map(workflows.map((each) => [each.graph.name, each]));
   const edges = workflows.flatMap((from) => inferredFrom(from, byName));
-  const seen = new Set<Inferred>();
+  const visited = new Set<Inferred>();
   for (const edge of edges) {
-    const way = seen.has(edge) ? undefined : wayBack(edge, edges);
+    const way = visited.has(edge) ? undefined : wayBack(edge, edges);
     if (way === undefined) continue;
-    for (const each of way) seen.add(each);
+    for (const each of way) visited.add(each);
     const cycle = [...way.map(({ from }) => from.graph.name), edge.from.graph.name].join(' → ');
     const related = way.slice(1).map(({ step }) => ({ message: 'by way of this step', place: step.place }));
     report(diagnostic('SW3015', edge.step.place, { step: edge.step.name, cycle }, { related }));

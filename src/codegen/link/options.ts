@@ -79,10 +79,10 @@ export interface VerbOptions {
 /** Reads the options of a verb; nothing where one has a fault, which is reported. */
 export function readOptionsOf(
   verb: VerbWithOptions,
-  given: ExpressionSyntax | undefined,
+  argument: ExpressionSyntax | undefined,
   report: (diagnostic: Diagnostic) => void,
 ): VerbOptions | undefined {
-  const object = given && unwrap(given);
+  const object = argument && unwrap(argument);
   if (object === undefined || object.kind === 'undefined') return { values: {}, syntax: {} };
   if (object.kind !== 'object') {
     const params = { taker: `\`${verb}\``, takes: 'its options as an object', actual: describeGiven(object) };
@@ -123,12 +123,12 @@ export interface CallOptionsRead extends Attempts {
 /** Reads the options of a `call` or a `run`; nothing where one has a fault, which is reported. */
 export function readCallOptions(
   verb: 'call' | 'run',
-  given: ExpressionSyntax | undefined,
+  argument: ExpressionSyntax | undefined,
   report: (diagnostic: Diagnostic) => void,
 ): CallOptionsRead | undefined {
-  const read = readOptionsOf(verb, given, report);
-  if (read === undefined) return undefined;
-  const { values, syntax } = read;
+  const reading = readOptionsOf(verb, argument, report);
+  if (reading === undefined) return undefined;
+  const { values, syntax } = reading;
   const { id, timeoutMs } = values;
   if (typeof id === 'string' && syntax.id !== undefined && !checkId(id, syntax.id.place, report))
     return undefined;

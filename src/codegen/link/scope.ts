@@ -190,13 +190,13 @@ export function lowerArrow(
 
 /** A name that hides none of the names that other names around the arrow are read from. */
 function freeLocal(name: string, locals: ExpressionScope['locals']): string {
-  const taken = new Set<string | number | undefined>();
+  const used = new Set<string | number | undefined>();
   for (const [key, local] of locals ?? []) {
     if (local.kind !== 'value' || key === name) continue;
-    for (const { ref } of references(local.expr)) if (ref.root === 'local') taken.add(ref.path[0]);
+    for (const { ref } of references(local.expr)) if (ref.root === 'local') used.add(ref.path[0]);
   }
   let free = name;
-  for (let count = 2; taken.has(free); count++) free = `${name}${count}`;
+  for (let count = 2; used.has(free); count++) free = `${name}${count}`;
   return free;
 }
 
@@ -237,13 +237,13 @@ export function readArrow(
     return undefined;
   };
   if (arrow.kind !== 'arrow') {
-    const given = symbolOf(arrow)?.kind === 'function' ? 'a function by name' : describeGiven(arrow);
+    const argument = symbolOf(arrow)?.kind === 'function' ? 'a function by name' : describeGiven(arrow);
     const hint = `write an arrow with an expression: \`${ARROWS[taker] ?? '(item) => …'}\``;
     report(
       diagnostic(
         'SW2008',
         syntax.place,
-        { taker: `\`${taker}\``, takes: 'an arrow', actual: given },
+        { taker: `\`${taker}\``, takes: 'an arrow', actual: argument },
         { hint },
       ),
     );

@@ -105,11 +105,11 @@ export function lowerAddress(
   const resource = scope.handles.resource(handle, verb, callee.place);
   const variables = readVariables(given, scope, lower);
   if (resource === undefined || variables === undefined) return undefined;
-  const known = resource.variables ?? [];
+  const cached = resource.variables ?? [];
   let isWhole = true;
   for (const { name, place: at } of variables) {
-    if (known.includes(name)) continue;
-    const suggestion = nearestName(name, known);
+    if (cached.includes(name)) continue;
+    const suggestion = nearestName(name, cached);
     const hint =
       verb === 'read' && name === 'after'
         ? 'options follow the variables: `read(Guide, {}, { after: … })`'
@@ -117,7 +117,7 @@ export function lowerAddress(
     scope.report(diagnostic('SW3008', at, { resource: resource.name, variable: name, suggestion }, { hint }));
     isWhole = false;
   }
-  for (const variable of known) {
+  for (const variable of cached) {
     if (variables.some(({ name }) => name === variable)) continue;
     const at = given?.place ?? place;
     scope.report(diagnostic('SW3009', at, { resource: resource.name, verb, variable }));
@@ -137,11 +137,11 @@ interface Variable {
 }
 
 function readVariables(
-  given: ExpressionSyntax | undefined,
+  argument: ExpressionSyntax | undefined,
   scope: Pick<ExpressionScope, 'report'>,
   lower: Lower,
 ): readonly Variable[] | undefined {
-  const syntax = given && unwrap(given);
+  const syntax = argument && unwrap(argument);
   if (syntax === undefined || syntax.kind === 'undefined') return [];
   const refuse = (place: SourceLocation, what: string): undefined => {
     const hint = 'write the variables one by one: `{ name: this.name }`';
@@ -208,8 +208,8 @@ export function lowerSettled(
   { args: [step], callee, place }: CallSyntax,
   { bindings, report }: ExpressionScope,
 ): Expr | undefined {
-  const refuse = (given: string, hint?: string): undefined => {
-    const params = { taker: `\`${verb}\``, takes: 'an earlier step, such as `this.step`', actual: given };
+  const refuse = (value: string, hint?: string): undefined => {
+    const params = { taker: `\`${verb}\``, takes: 'an earlier step, such as `this.step`', actual: value };
     report(diagnostic('SW2008', step?.place ?? callee.place, params, { hint }));
     return undefined;
   };

@@ -52,17 +52,17 @@ export function withPackages(declared: Phase<Declarations>, surroundings: Surrou
   const faults = new Map<string, PackageFault>();
   for (const each of named) {
     const { imported, symbol } = each;
-    const found = packages.find(imported);
+    const match = packages.find(imported);
     // An import that does not resolve is not a fault of the manifest where that does not list it either.
-    if (symbol === undefined && !('manifest' in found)) continue;
-    if ('report' in found) faults.set(importKey(imported), found.report);
-    else if (symbol === undefined) faults.set(importKey(imported), notExported(imported, found.manifest));
+    if (symbol === undefined && !('manifest' in match)) continue;
+    if ('report' in match) faults.set(importKey(imported), match.report);
+    else if (symbol === undefined) faults.set(importKey(imported), notExported(imported, match.manifest));
     else {
       const key = formatLocation(symbol.place);
-      const { tool, resource } = found;
-      if (tool !== undefined && !tools.has(key)) tools.set(key, toolOf(each, symbol, found.manifest, tool));
+      const { tool, resource } = match;
+      if (tool !== undefined && !tools.has(key)) tools.set(key, toolOf(each, symbol, match.manifest, tool));
       if (resource !== undefined && !resources.has(key))
-        resources.set(key, resourceOf(each, symbol, found.manifest, resource));
+        resources.set(key, resourceOf(each, symbol, match.manifest, resource));
     }
   }
   const merged = merge(declared.value, [...tools.values()], [...resources.values()]);
@@ -79,11 +79,11 @@ const OF_MANIFESTS: readonly string[] = ['SW6030', 'SW6031', 'SW6032', 'SW6033']
 
 /** Leaves out what is wrong with a package as a whole, after the first place. */
 export function oncePerPackage(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   return diagnostics.filter(({ code, params }) => {
     if (!OF_MANIFESTS.includes(code)) return true;
     const key = `${code} ${String(params?.package)}`;
-    return !seen.has(key) && seen.add(key);
+    return !visited.has(key) && visited.add(key);
   });
 }
 
@@ -104,12 +104,12 @@ function namedIn(declarations: Declarations): readonly Named[] {
   const all = [...tools.flatMap(namedByTool), ...workflows.flatMap(namedByWorkflow)];
   for (const { handle } of handles) all.push(...packageNamesIn(handle));
   const byPlace = all.sort((a, b) => compareText(a.at.file, b.at.file) || compareSpans(a.at, b.at));
-  const found = new Map<string, Named>();
+  const results = new Map<string, Named>();
   for (const each of byPlace) {
     const key = importKey(each.imported);
-    if (!found.has(key)) found.set(key, each);
+    if (!results.has(key)) results.set(key, each);
   }
-  return [...found.values()];
+  return [...results.values()];
 }
 
 const compareSpans = ({ span: a }: SourceLocation, { span: b }: SourceLocation): number =>
@@ -124,14 +124,14 @@ const ofWorkflows = new WeakMap<WorkflowDeclaration, readonly Named[]>();
 
 function namedByWorkflow(workflow: WorkflowDeclaration): readonly Named[] {
   const { instructions, needsState, args, steps } = workflow;
-  const found =
+  const results =
     ofWorkflows.get(workflow) ??
     [
       ...[...instructions, ...needsState, ...args.flatMap(optionsOf)],
       ...steps.flatMap((step) => [step.initializer, ...step.resources, ...optionsOf(step)]),
     ].flatMap(packageNamesIn);
-  ofWorkflows.set(workflow, found);
-  return found;
+  ofWorkflows.set(workflow, results);
+  return results;
 }
 
 function optionsOf({
@@ -143,12 +143,12 @@ function optionsOf({
 }
 
 function packageNamesIn(expression: ExpressionSyntax): readonly Named[] {
-  const found: Named[] = [];
+  const results: Named[] = [];
   for (const part of allPartsOf(expression)) {
     const named = namedBy(part);
-    if (named !== undefined) found.push(named);
+    if (named !== undefined) results.push(named);
   }
-  return found;
+  return results;
 }
 
 function namedBy(part: ExpressionSyntax): Named | undefined {

@@ -56,9 +56,9 @@ export function entryPoints(
   const isPattern = ([subpath]: readonly [string, Json]): boolean => subpath.includes('*');
   const all = Object.entries(subpaths);
   const ofPatterns = all.filter(isPattern).flatMap(pointsOf);
-  const found = all.filter((each) => !isPattern(each)).flatMap(pointsOf);
+  const results = all.filter((each) => !isPattern(each)).flatMap(pointsOf);
   // A subpath that is written out wins over a pattern.
-  const unique = new Map([...ofPatterns, ...found].map((each) => [each.specifier, each]));
+  const unique = new Map([...ofPatterns, ...results].map((each) => [each.specifier, each]));
   return [...unique.values()].sort((a, b) => compareText(a.specifier, b.specifier));
 }
 

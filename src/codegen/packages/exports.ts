@@ -75,14 +75,14 @@ export function manifestOf(
 type Exports = (handle: ClassHandle) => readonly ManifestExport[];
 
 function exportsByPlace(points: readonly EntryPoint[], host: PackageSources['host']): Exports {
-  const found = new Map<string, ManifestExport[]>();
+  const results = new Map<string, ManifestExport[]>();
   for (const { specifier, source } of points) {
     for (const { name, place } of source === undefined ? [] : host.exportedClasses(source)) {
       const key = formatLocation(place);
-      found.set(key, [...(found.get(key) ?? []), { module: specifier, name }]);
+      results.set(key, [...(results.get(key) ?? []), { module: specifier, name }]);
     }
   }
-  return ({ place }) => found.get(formatLocation(place)) ?? [];
+  return ({ place }) => results.get(formatLocation(place)) ?? [];
 }
 
 function describe(points: readonly EntryPoint[]): string {

@@ -34,9 +34,9 @@ interface Planned {
  * @param file - relative to the root, with `/`.
  */
 export function planManifest(root: string, file: string, inputs: Inputs | undefined): Planned {
-  const read = readPlan(root, file, inputs);
-  const found = typeof read === 'string' ? { problems: [read] } : { value: read, problems: [] };
-  return { ...found, isForeign: isForeign(root, file) };
+  const reading = readPlan(root, file, inputs);
+  const match = typeof reading === 'string' ? { problems: [reading] } : { value: reading, problems: [] };
+  return { ...match, isForeign: isForeign(root, file) };
 }
 
 function readPlan(root: string, file: string, inputs: Inputs | undefined): ManifestPlan | string {

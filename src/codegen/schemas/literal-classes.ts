@@ -51,12 +51,12 @@ function readLiteral(handle: ReadDeclaration, schemas: Schemas): ClassReading | 
     const mark = fingerprint({ kind: 'resource', options, ...address }, sha256);
     return { kind: 'resource', exportName, fingerprint: mark };
   }
-  const given = schemas.of(handle.file, handle.writtenSchemas ?? {});
-  if (given === undefined) return undefined;
+  const argument = schemas.of(handle.file, handle.writtenSchemas ?? {});
+  if (argument === undefined) return undefined;
   // The rules of these options admit nothing else.
   const { inputSchema, outputSchema } = options as Pick<ToolOptions, 'inputSchema' | 'outputSchema'>;
   return {
-    ...{ kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }, sha256), ...given },
+    ...{ kind: 'tool', exportName, fingerprint: fingerprint({ kind: 'tool', options }, sha256), ...argument },
     ...(inputSchema === undefined ? {} : { input: writtenSchema(inputSchema) }),
     ...(outputSchema === undefined ? {} : { output: writtenSchema(outputSchema) }),
   };
@@ -101,8 +101,8 @@ class Schemas {
       JSON.stringify([side, syntax, [...libraries.values()].map(({ identity }) => identity)]),
     );
     const { memo } = this.#options;
-    const known = memo?.recall<JsonSchema>('schema', key, '');
-    if (known !== undefined) return known;
+    const cached = memo?.recall<JsonSchema>('schema', key, '');
+    if (cached !== undefined) return cached;
     const schema = makeSchema(syntax, { side, file, libraries });
     if (schema !== undefined) memo?.keep('schema', key, '', schema);
     return schema;
@@ -155,13 +155,13 @@ function makeSchema(
 }
 
 function librariesOf(syntax: SchemaSyntax): ReadonlySet<string> {
-  const found = new Set<string>();
+  const results = new Set<string>();
   const open = [syntax];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.kind === 'library') found.add(next.specifier);
+    if (next.kind === 'library') results.add(next.specifier);
     else open.push(...partsOf(next));
   }
-  return found;
+  return results;
 }
 
 function partsOf(syntax: Exclude<SchemaSyntax, { kind: 'library' }>): readonly SchemaSyntax[] {

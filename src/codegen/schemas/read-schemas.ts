@@ -165,15 +165,15 @@ export async function readSchemas(
       untyped.push(tool);
       continue;
     }
-    const read = workingOn(tool, () => toolReading(tool, reading));
-    diagnostics.push(...read.diagnostics);
-    if (read.value !== undefined) tools.set(tool, read.value);
+    const result = workingOn(tool, () => toolReading(tool, reading));
+    diagnostics.push(...result.diagnostics);
+    if (result.value !== undefined) tools.set(tool, result.value);
   }
   for (const resource of declared.resources) {
     if (resource.listed !== undefined) continue;
-    const read = await resourceReading(options, resource, readings.get(classKey(resource)));
-    diagnostics.push(...read.diagnostics);
-    if (read.value !== undefined) resources.set(resource, read.value);
+    const parsed = await resourceReading(options, resource, readings.get(classKey(resource)));
+    diagnostics.push(...parsed.diagnostics);
+    if (parsed.value !== undefined) resources.set(resource, parsed.value);
   }
   diagnostics.push(...argumentPatterns(declared));
   return { value: { tools, resources, untyped }, diagnostics };
@@ -272,22 +272,22 @@ async function resourceReading(
   let content: Omit<ResourceReading, 'fingerprint'> = {};
   if (resource.contentFile !== undefined) {
     inputs?.see(join(dirname(resource.file), resource.contentFile));
-    const read = await readContent(root, resource.file, resource.contentFile, packageRoot);
-    switch (read.kind) {
+    const result = await readContent(root, resource.file, resource.contentFile, packageRoot);
+    switch (result.kind) {
       case 'text':
-        content = { text: read.text };
+        content = { text: result.text };
         break;
       case 'file':
-        content = { file: read.file, isText: read.isText };
+        content = { file: result.file, isText: result.isText };
         break;
       case 'unreadable': {
         const params = { resource: resource.name, file: resource.contentFile };
         const place = resource.contentFilePlace ?? resource.place;
-        diagnostics.push(diagnostic('SW6004', place, params, { hint: read.why }));
+        diagnostics.push(diagnostic('SW6004', place, params, { hint: result.why }));
         break;
       }
       default:
-        read satisfies never;
+        result satisfies never;
     }
   }
   if (reading?.kind !== 'resource' || diagnostics.length > 0) return { value: undefined, diagnostics };
@@ -394,8 +394,8 @@ export function argumentPatternDiagnostics(args: readonly ArgDeclaration[], owne
   return args.flatMap(({ name, place, options, optionSyntax }) => {
     const faults: Diagnostic[] = [];
     visitRules(options as ValueRules, optionSyntax, name, (path, pattern, at = place) => {
-      const read = readPattern(pattern);
-      if (!read.ok) faults.push(diagnostic('SW6010', at, { path, owner, pattern, problem: read.why }));
+      const reading = readPattern(pattern);
+      if (!reading.ok) faults.push(diagnostic('SW6010', at, { path, owner, pattern, problem: reading.why }));
     });
     return faults;
   });

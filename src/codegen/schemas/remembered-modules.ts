@@ -77,7 +77,7 @@ export async function importRemembered(
     const reads = new Map<string, string>([
       [CONDITIONS_READ, markOf(CONDITIONS_READ)],
       ...paths.map((path) => [path, changedSince(start, path) ? 'changed' : markOf(path)] as const),
-      ...variablesIn(shared).map((read) => [read, markOf(read)] as const),
+      ...variablesIn(shared).map((reading) => [reading, markOf(reading)] as const),
       ...Object.entries(shared.paths),
     ]);
     inputs.add(reads);

@@ -30,10 +30,10 @@ export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase
   if (tool.overloads !== undefined && !isDeclared)
     return { value: undefined, diagnostics: [overloaded(tool)] };
   const diagnostics: Diagnostic[] = [];
-  const known = new Set<string>();
+  const existing = new Set<string>();
   const report: Report = (fault, key) => {
-    if (key === undefined || !known.has(key)) diagnostics.push(fault);
-    if (key !== undefined) known.add(key);
+    if (key === undefined || !existing.has(key)) diagnostics.push(fault);
+    if (key !== undefined) existing.add(key);
   };
   const outputSchema =
     reading.output !== undefined

@@ -233,14 +233,14 @@ export function problemOf(fault: TypeFault): string {
 
 /** Removes duplicates: a type that is used several times repeats the faults of its fields. */
 function distinct(faults: readonly TypeFault[]): readonly TypeFault[] {
-  const known = new Set<string>();
+  const existing = new Set<string>();
   return faults.filter((fault) => {
     const key =
       fault.kind === 'tag'
         ? JSON.stringify([fault.tag, fault.place])
         : JSON.stringify([fault.place ?? fault.path, fault.type]);
-    if (known.has(key)) return false;
-    known.add(key);
+    if (existing.has(key)) return false;
+    existing.add(key);
     return true;
   });
 }
@@ -287,8 +287,8 @@ const pattern = (text: string): Parsed => {
   try {
     // JSON Schema means regular expressions with the flag `u`.
     new RegExp(text, 'u');
-    const read = readPattern(text);
-    return read.ok ? words(text) : { problem: read.why, pattern: text };
+    const reading = readPattern(text);
+    return reading.ok ? words(text) : { problem: reading.why, pattern: text };
   } catch (error) {
     return { problem: mustBe(`a regular expression: ${(error as Error).message}`) };
   }

@@ -42,8 +42,8 @@ export interface HostContext {
 /** The path in places: relative to the root, with `/`. */
 export function relativeFile(context: HostContext, fileName: string): string {
   const { files } = context.known;
-  const known = files.get(fileName);
-  if (known !== undefined) return known;
+  const cached = files.get(fileName);
+  if (cached !== undefined) return cached;
   const file = path.relative(context.root, fileName).split(path.sep).join('/');
   files.set(fileName, file);
   return file;
@@ -213,17 +213,17 @@ function deeperThan(
   limit: number,
   levelOf: (child: ts.Node, parent: ts.Node) => number,
 ): readonly ts.Node[] {
-  const found: ts.Node[] = [];
+  const results: ts.Node[] = [];
   const open: [node: ts.Node, depth: number][] = [[root, 0]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [node, depth] = next;
     if (depth > limit) {
-      found.push(node);
+      results.push(node);
       continue;
     }
     for (const child of childrenOf(node).toReversed()) open.push([child, depth + levelOf(child, node)]);
   }
-  return found;
+  return results;
 }
 
 function levelOfSyntax(child: ts.Node, parent: ts.Node): number {

@@ -30,12 +30,12 @@ import { writtenSchemas } from './written-schemas.js';
 /** Every class of a file, nested ones included, in written order. */
 export function readClasses(context: HostContext, source: ts.SourceFile): ClassSyntax[] {
   const exported = exportNames(context, source);
-  const found: ts.ClassLikeDeclaration[] = [];
+  const results: ts.ClassLikeDeclaration[] = [];
   eachNode(source, (node) => {
-    if (ts.isClassLike(node)) found.push(node);
+    if (ts.isClassLike(node)) results.push(node);
     return childrenOf(node);
   });
-  return found
+  return results
     .sort((a, b) => a.pos - b.pos)
     .map((node) =>
       workingOn({ file: relativeFile(context, source.fileName), className: node.name?.text ?? '' }, () =>
@@ -224,20 +224,27 @@ function readMethods(context: HostContext, node: ts.ClassLikeDeclaration, schema
 const isStatic = ({ fault }: MethodSyntax): boolean => fault === 'static';
 
 function readMethod(context: HostContext, node: ts.ClassElement, schemas: Schemas): MethodSyntax | undefined {
-  const held = ts.isPropertyDeclaration(node) ? node.initializer : node;
-  if (held === undefined || node.name === undefined) return undefined;
-  if (!ts.isMethodDeclaration(held) && !ts.isArrowFunction(held) && !ts.isFunctionExpression(held))
+  const contained = ts.isPropertyDeclaration(node) ? node.initializer : node;
+  if (contained === undefined || node.name === undefined) return undefined;
+  if (
+    !ts.isMethodDeclaration(contained) &&
+    !ts.isArrowFunction(contained) &&
+    !ts.isFunctionExpression(contained)
+  )
     return undefined;
   // The implementation of an overloaded method is not visible to callers.
-  if (ts.isMethodDeclaration(held) && held.body !== undefined && isOverloaded(held)) return undefined;
+  if (ts.isMethodDeclaration(contained) && contained.body !== undefined && isOverloaded(contained))
+    return undefined;
   const fault = faultOf([node]);
   const name = propertyName(node.name) ?? node.name.getText();
   return {
     name,
     place: placeOf(context, node.name),
     ...defined({ fault }),
-    ...(name === 'execute' ? typesOf(context, held, schemas) : { parameters: parametersOf(context, held) }),
-    returnsPlace: placeOf(context, held.type ?? node.name),
+    ...(name === 'execute'
+      ? typesOf(context, contained, schemas)
+      : { parameters: parametersOf(context, contained) }),
+    returnsPlace: placeOf(context, contained.type ?? node.name),
   };
 }
 
@@ -370,9 +377,10 @@ export function readNamedHandles(context: HostContext, source: ts.SourceFile): H
   const open: ts.Node[] = [source];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (ts.isClassLike(node) && isWorkflow(context, node)) continue;
-    const given = givenTo(node);
-    const verb = given && names.has(leftmost(given.maker)) ? makerOf(context, given.maker) : undefined;
-    for (const value of verb === undefined || given === undefined ? [] : given.values) {
+    const argument = givenTo(node);
+    const verb =
+      argument && names.has(leftmost(argument.maker)) ? makerOf(context, argument.maker) : undefined;
+    for (const value of verb === undefined || argument === undefined ? [] : argument.values) {
       const handle = readExpression(context, value);
       const isClass =
         (handle.kind === 'identifier' || handle.kind === 'property') && handle.symbol?.kind === 'class';

@@ -169,14 +169,14 @@ class Evaluation {
         continue;
       }
       const key = property.name === undefined ? undefined : this.#propertyName(property.name, depth);
-      const held = ts.isPropertyAssignment(property)
+      const contained = ts.isPropertyAssignment(property)
         ? this.value(property.initializer, depth + 1)
         : ts.isShorthandPropertyAssignment(property)
           ? this.name(property.name, depth + 1)
           : undefined;
-      if (key === undefined || key === '__proto__' || held?.kind !== 'value')
-        return held?.kind === 'value' ? undefined : held;
-      entries.set(key, held.value);
+      if (key === undefined || key === '__proto__' || contained?.kind !== 'value')
+        return contained?.kind === 'value' ? undefined : contained;
+      entries.set(key, contained.value);
     }
     return found(Object.fromEntries(entries));
   }
@@ -291,9 +291,9 @@ export function enumValue(context: HostContext, member: ts.EnumMember): string |
 function declarationOf(context: HostContext, node: ts.Expression): ts.Declaration | undefined {
   const { names } = context;
   const named = nameOf(node);
-  const known =
+  const existing =
     names === undefined || named === undefined ? undefined : declarationByText(names, node, named.text);
-  if (known !== undefined) return known.declaration;
+  if (existing !== undefined) return existing.declaration;
   const start = startOf(node);
   if (names !== undefined && ts.isIdentifier(start) && missingImport(context.modules, start))
     return undefined;

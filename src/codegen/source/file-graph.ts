@@ -84,9 +84,9 @@ export class FileGraph {
     const all = new Map<string, LinkedFile>();
     const open = new Set(this.#files);
     for (const file of open) {
-      const found = this.#fileAt(file);
-      all.set(file, found);
-      for (const module of found.links.modules) open.add(module);
+      const result = this.#fileAt(file);
+      all.set(file, result);
+      for (const module of result.links.modules) open.add(module);
     }
     this.#all = all;
     return all;
@@ -117,8 +117,8 @@ function importCycles(
   }
   const cycles = new Map<string, readonly ImportCycle[]>();
   for (const file of modules.keys()) {
-    const found = cyclesOf(file, modules, importers);
-    if (found.length > 0) cycles.set(file, found);
+    const result = cyclesOf(file, modules, importers);
+    if (result.length > 0) cycles.set(file, result);
   }
   return cycles;
 }

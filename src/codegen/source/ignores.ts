@@ -8,12 +8,12 @@ const MARK = 'stepwright-ignore';
 export function readIgnores(context: HostContext, source: ts.SourceFile): IgnoreSyntax[] {
   const { text } = source;
   if (!text.includes(MARK)) return [];
-  const found = new Map<number, IgnoreSyntax>();
+  const results = new Map<number, IgnoreSyntax>();
   const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;
   const add = ({ pos, end }: ts.CommentRange, lines: IgnoreSyntax['lines']): void => {
     const rest = textAfterMark(text.slice(pos, end));
-    if (rest === undefined || found.has(pos)) return;
-    found.set(pos, { place: placeBetween(context, source, pos, end), text: rest, lines });
+    if (rest === undefined || results.has(pos)) return;
+    results.set(pos, { place: placeBetween(context, source, pos, end), text: rest, lines });
   };
   eachNode(source, (node) => {
     const children = node.getChildren(source);
@@ -31,7 +31,7 @@ export function readIgnores(context: HostContext, source: ts.SourceFile): Ignore
     }
     return children;
   });
-  return [...found].sort(([a], [b]) => a - b).map(([, ignore]) => ignore);
+  return [...results].sort(([a], [b]) => a - b).map(([, ignore]) => ignore);
 }
 
 /** Formatters put the comment above an arm of a condition behind its `?` or `:`. */

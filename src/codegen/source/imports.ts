@@ -28,12 +28,12 @@ export function followAliases(
   start: ts.Symbol,
   member?: PackageImport,
 ): AliasEnd | { readonly lost: ts.Symbol } {
-  const seen = new Set<ts.Symbol>();
+  const visited = new Set<ts.Symbol>();
   let symbol = start;
   let isTypeOnly = false;
   let imported = member;
-  while (!seen.has(symbol)) {
-    seen.add(symbol);
+  while (!visited.has(symbol)) {
+    visited.add(symbol);
     imported ??= packageImport(context, symbol);
     if ((symbol.flags & ts.SymbolFlags.Alias) === 0) return { symbol, isTypeOnly, ...defined({ imported }) };
     isTypeOnly ||= symbol.declarations?.some(ts.isTypeOnlyImportOrExportDeclaration) ?? false;
@@ -66,12 +66,12 @@ function importFrom(
   context: HostContext,
   specifier: ts.StringLiteral,
   name: string,
-  seen: ReadonlySet<unknown> = new Set(),
+  visited: ReadonlySet<unknown> = new Set(),
 ): PackageImport | undefined {
   const file = context.modules.elsewhere(specifier);
   if (file !== undefined) return { specifier: specifier.text, name, module: relativeFile(context, file) };
   const source = context.modules.resolve(specifier);
-  if (source === undefined || seen.has(source)) return undefined;
+  if (source === undefined || visited.has(source)) return undefined;
   const { checker } = context.compiler;
   for (const statement of source.statements) {
     if (!ts.isExportDeclaration(statement) || statement.exportClause !== undefined) continue;
@@ -79,7 +79,7 @@ function importFrom(
     const module = passed && checker.getSymbolAtLocation(passed);
     if (passed === undefined || !ts.isStringLiteral(passed) || module === undefined) continue;
     if (checker.tryGetMemberInModuleExports(name, module) === undefined) continue;
-    return importFrom(context, passed, name, new Set(seen).add(source));
+    return importFrom(context, passed, name, new Set(visited).add(source));
   }
   return undefined;
 }
@@ -114,9 +114,9 @@ const packageNames = new Map<
 
 /** Whether a file belongs to the decorators of this package, wherever it is installed. */
 export function isOfPackage(fileName: string): boolean {
-  const found = nearestPackage(path.dirname(fileName));
-  if (found?.name !== PACKAGE) return false;
-  return path.relative(found.root, fileName).split(path.sep).slice(0, 2).includes('decorators');
+  const result = nearestPackage(path.dirname(fileName));
+  if (result?.name !== PACKAGE) return false;
+  return path.relative(result.root, fileName).split(path.sep).slice(0, 2).includes('decorators');
 }
 
 function nearestPackage(
@@ -125,10 +125,10 @@ function nearestPackage(
   if (packageNames.has(folder)) return packageNames.get(folder);
   const name = readPackageName(path.join(folder, 'package.json'));
   const parent = path.dirname(folder);
-  const found =
+  const result =
     name !== undefined ? { root: folder, name } : parent === folder ? undefined : nearestPackage(parent);
-  packageNames.set(folder, found);
-  return found;
+  packageNames.set(folder, result);
+  return result;
 }
 
 /** The name in a manifest; nested manifests without one (`{ "type": "module" }`) do not start a package. */

@@ -39,11 +39,11 @@ export class Modules {
 
   /** The module of the project that a specifier names. */
   resolve(specifier: ts.StringLiteral): ts.SourceFile | undefined {
-    const known = this.#known.get(specifier);
-    if (known !== undefined) return known ?? undefined;
-    const found = this.#find(specifier);
-    this.#known.set(specifier, found ?? null);
-    return found;
+    const cached = this.#known.get(specifier);
+    if (cached !== undefined) return cached ?? undefined;
+    const result = this.#find(specifier);
+    this.#known.set(specifier, result ?? null);
+    return result;
   }
 
   /** The absolute path of the module of the project that a specifier names; nothing is parsed. */
@@ -81,8 +81,8 @@ export class Modules {
     const folder = from.slice(0, from.lastIndexOf('/'));
     const inFolder = this.#files.get(folder) ?? new Map<string, string | null>();
     this.#files.set(folder, inFolder);
-    const known = inFolder.get(text);
-    if (known !== undefined) return known ?? undefined;
+    const cached = inFolder.get(text);
+    if (cached !== undefined) return cached ?? undefined;
     const { resolvedModule } = ts.resolveModuleName(
       ...([text, from, this.#options.options, this.#host, this.#cache] as const),
       undefined,

@@ -58,8 +58,8 @@ export class Names {
   #known(declarations: readonly ts.Declaration[], meaning: Meaning): Target | undefined {
     const [first] = declarations;
     if (first === undefined || !isAlias(first)) return this.#follow(declarations, meaning, new Set());
-    const known = this.#imports[meaning].get(first);
-    if (known !== undefined) return known;
+    const cached = this.#imports[meaning].get(first);
+    if (cached !== undefined) return cached;
     const target = this.#follow(declarations, meaning, new Set());
     if (target !== undefined) this.#imports[meaning].set(first, target);
     return target;
@@ -92,19 +92,19 @@ export class Names {
     source: ts.SourceFile,
     name: string,
     meaning: Meaning,
-    seen: ReadonlySet<unknown> = new Set(),
+    visited: ReadonlySet<unknown> = new Set(),
   ): Target | undefined {
-    if (seen.has(source)) return undefined;
+    if (visited.has(source)) return undefined;
     const { own, stars } = this.#exportsOf(source);
     const declarations = own.get(name);
-    if (declarations !== undefined) return this.#follow(declarations, meaning, seen);
-    const inner = new Set(seen).add(source);
+    if (declarations !== undefined) return this.#follow(declarations, meaning, visited);
+    const inner = new Set(visited).add(source);
     // What a package passes on is known to the compiler.
     const sources = stars.map((star) => this.#moduleOf(star));
     if (name === 'default' || sources.includes(undefined)) return undefined;
-    const found = sources.flatMap((each) => (each && this.exportOf(each, name, meaning, inner)) ?? []);
+    const results = sources.flatMap((each) => (each && this.exportOf(each, name, meaning, inner)) ?? []);
     // Two of one name are exported only if they are the same.
-    const [first, second] = found;
+    const [first, second] = results;
     return second === undefined ? first : undefined;
   }
 
@@ -130,25 +130,25 @@ export class Names {
   }
 
   /** What a module exports of the project's own, by name. What two modules that it passes on both export is left out. */
-  exportsOf(source: ts.SourceFile, seen: ReadonlySet<unknown> = new Set()): ReadonlyMap<string, Target> {
-    const found = new Map<string, Target>();
-    if (seen.has(source)) return found;
-    const inner = new Set(seen).add(source);
+  exportsOf(source: ts.SourceFile, visited: ReadonlySet<unknown> = new Set()): ReadonlyMap<string, Target> {
+    const results = new Map<string, Target>();
+    if (visited.has(source)) return results;
+    const inner = new Set(visited).add(source);
     const { own, stars } = this.#exportsOf(source);
     const doubtful = new Set<string>();
     for (const star of stars) {
       const module = this.#moduleOf(star);
       for (const [name, target] of module === undefined ? [] : this.exportsOf(module, inner)) {
-        if (found.has(name)) doubtful.add(name);
-        if (name !== 'default' && !star.isTypeOnly) found.set(name, target);
+        if (results.has(name)) doubtful.add(name);
+        if (name !== 'default' && !star.isTypeOnly) results.set(name, target);
       }
     }
-    for (const name of doubtful) found.delete(name);
+    for (const name of doubtful) results.delete(name);
     for (const [name, declarations] of own) {
       const target = this.#follow(declarations, 'value', new Set());
-      if (target !== undefined) found.set(name, target);
+      if (target !== undefined) results.set(name, target);
     }
-    return found;
+    return results;
   }
 
   /** The declarations of an export that are in its own module. */
@@ -175,10 +175,10 @@ export class Names {
   #follow(
     declarations: readonly ts.Declaration[],
     meaning: Meaning,
-    seen: ReadonlySet<unknown>,
+    visited: ReadonlySet<unknown>,
   ): Target | undefined {
     const [first] = declarations;
-    if (first === undefined || seen.has(first)) return undefined;
+    if (first === undefined || visited.has(first)) return undefined;
     if (ts.isExportAssignment(first)) {
       const named = this.#named(first);
       if (named !== undefined) return this.find(named, meaning);
@@ -192,18 +192,18 @@ export class Names {
       return { kind: 'declared', declarations, isTypeOnly: false };
     }
     if (declarations.length > 1) return undefined;
-    const end = this.#followAlias(first, meaning, new Set(seen).add(first));
+    const end = this.#followAlias(first, meaning, new Set(visited).add(first));
     if (end === undefined || !ts.isTypeOnlyImportOrExportDeclaration(first)) return end;
     return { ...end, isTypeOnly: true };
   }
 
-  #followAlias(alias: ts.Declaration, meaning: Meaning, seen: ReadonlySet<unknown>): Target | undefined {
+  #followAlias(alias: ts.Declaration, meaning: Meaning, visited: ReadonlySet<unknown>): Target | undefined {
     if (ts.isImportEqualsDeclaration(alias)) return undefined;
     const specifier = specifierOf(alias);
     if (specifier === undefined) {
       const named = this.#named(alias);
       const declared = named && topLevelOf(named.getSourceFile(), named.text);
-      return declared && this.#follow(declared, meaning, seen);
+      return declared && this.#follow(declared, meaning, visited);
     }
     const isWhole = ts.isNamespaceImport(alias) || ts.isNamespaceExport(alias);
     const name = importedName(alias);
@@ -215,7 +215,7 @@ export class Names {
     const source = this.#modules.resolve(specifier);
     if (source === undefined) return undefined;
     if (isWhole) return { kind: 'module', source, isTypeOnly: false };
-    return this.exportOf(source, name ?? 'default', meaning, seen);
+    return this.exportOf(source, name ?? 'default', meaning, visited);
   }
 
   #moduleOf({ moduleSpecifier }: ts.ExportDeclaration): ts.SourceFile | undefined {

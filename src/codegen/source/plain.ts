@@ -91,9 +91,9 @@ class Plainness {
     if (ts.isTypeLiteralNode(node)) return this.#members(node.members, depth);
     if (!ts.isTypeReferenceNode(node) || !ts.isIdentifier(node.typeName)) return false;
     const target = this.#context.names?.find(node.typeName, 'type');
-    const given = node.typeArguments ?? [];
-    if (target?.kind === 'global') return LISTS.has(node.typeName.text) && given.every(inside);
-    if (target?.kind !== 'declared' || given.length > 0) return false;
+    const argument = node.typeArguments ?? [];
+    if (target?.kind === 'global') return LISTS.has(node.typeName.text) && argument.every(inside);
+    if (target?.kind !== 'declared' || argument.length > 0) return false;
     return target.declarations.every((each) => this.#typeDeclaration(each, depth));
   }
 
@@ -133,14 +133,14 @@ class Plainness {
     return ts.isShorthandPropertyAssignment(property) && this.#name(property.name, depth);
   }
 
-  #call({ expression: callee, arguments: given }: ts.CallExpression, depth: number): boolean {
+  #call({ expression: callee, arguments: argument }: ts.CallExpression, depth: number): boolean {
     if (ts.isIdentifier(callee)) return this.#isGlobal(callee);
     if (!ts.isPropertyAccessExpression(callee)) return false;
     const { expression: object, name } = callee;
     if (ts.isIdentifier(object) && this.#isGlobal(object)) return true;
     if (!this.of(object, depth + 1)) return false;
     if (!BY_FUNCTION.has(name.text)) return true;
-    return given.every(
+    return argument.every(
       (each) => ts.isArrowFunction(each) && each.modifiers === undefined && this.of(each.body, depth + 1),
     );
   }

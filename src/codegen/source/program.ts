@@ -121,14 +121,14 @@ interface SharedFiles {
   get(file: string): ts.SourceFile | undefined;
 }
 
-const known = new Map<string, SharedFiles>();
+const existing = new Map<string, SharedFiles>();
 
 /** Flags and enumerations contain all options that decide how a file is parsed and bound. */
 function sharedFiles(options: ts.CompilerOptions): SharedFiles {
   const flags = Object.entries(options).filter(([, value]) => /^(?:number|boolean)$/.test(typeof value));
   const key = JSON.stringify(flags.sort());
-  const files = known.get(key) ?? openFiles(Object.fromEntries(flags));
-  known.set(key, files);
+  const files = existing.get(key) ?? openFiles(Object.fromEntries(flags));
+  existing.set(key, files);
   return files;
 }
 
@@ -137,8 +137,8 @@ function openFiles(options: ts.CompilerOptions): SharedFiles {
   return {
     get(file) {
       const state = stateOf(file);
-      const known = files.get(file);
-      if (known?.state === state) return known.source;
+      const cached = files.get(file);
+      if (cached?.state === state) return cached.source;
       const text = file.startsWith(LIBRARIES)
         ? libraryText(path.posix.basename(file))
         : ts.sys.readFile(file);

@@ -48,8 +48,8 @@ export class ProjectFiles {
 
   /** Undefined for a file that cannot be read. */
   readText(file: string): string | undefined {
-    const read = this.#read(file);
-    return read.kind === 'text' ? read.text : undefined;
+    const reading = this.#read(file);
+    return reading.kind === 'text' ? reading.text : undefined;
   }
 
   #read(file: string): FileText {
@@ -60,8 +60,8 @@ export class ProjectFiles {
 
   /** Identifies the content of a file; empty if inputs are not recorded. */
   stateOf(file: string): string {
-    const known = this.#states.get(file);
-    if (known !== undefined) return known;
+    const cached = this.#states.get(file);
+    if (cached !== undefined) return cached;
     const { inputs } = this.#options;
     inputs?.see(file);
     const text = this.overlay.get(this.absolute(file));
@@ -85,8 +85,8 @@ export class ProjectFiles {
   /** The tree of a file; an empty one for a file that cannot be read or is nested too deeply, which is reported. */
   sourceOf(file: string): ts.SourceFile {
     const name = compilerPath(this.absolute(file));
-    const known = this.parsed.get(name);
-    if (known !== undefined) return known;
+    const cached = this.parsed.get(name);
+    if (cached !== undefined) return cached;
     const state = this.stateOf(file);
     const { trees } = this.#options;
     const source = trees.recall(file, state) ?? this.#parse(file, name);
@@ -103,18 +103,18 @@ export class ProjectFiles {
   #parse(file: string, name: string): ts.SourceFile {
     // Without the parents of nodes.
     const parse = (text: string) => ts.createSourceFile(name, text, this.#options.target);
-    const read = this.#read(file);
-    if (read.kind !== 'text') {
-      this.unread.set(file, unreadable(file, read));
+    const reading = this.#read(file);
+    if (reading.kind !== 'text') {
+      this.unread.set(file, unreadable(file, reading));
       return parse('');
     }
     let source: ts.SourceFile | undefined;
-    const deep = findDeepSyntax(read.text, () => {
-      source = parse(read.text);
+    const deep = findDeepSyntax(reading.text, () => {
+      source = parse(reading.text);
       return source;
     });
     if (deep === undefined && source !== undefined) return source;
-    if (deep !== undefined) this.unread.set(file, tooDeep(file, read.text, deep));
+    if (deep !== undefined) this.unread.set(file, tooDeep(file, reading.text, deep));
     return parse('');
   }
 }
@@ -136,10 +136,10 @@ function tooDeep(file: string, text: string, { start, end }: TextRange): SourceF
   return { file, classes: [], cycles: [], handles: [], faults: [fault] };
 }
 
-function unreadable(file: string, read: Exclude<FileText, { kind: 'text' }>): SourceFileSyntax {
+function unreadable(file: string, reading: Exclude<FileText, { kind: 'text' }>): SourceFileSyntax {
   const fault =
-    read.kind === 'notUtf8'
-      ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: read.span } }
+    reading.kind === 'notUtf8'
+      ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: reading.span } }
       : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
   return { file, classes: [], cycles: [], handles: [], faults: [{ ...fault, isUnreadable: true }] };
 }

@@ -11,8 +11,8 @@ const tables = new WeakMap<ts.Node, Table>();
 /** The declarations of a name, in the nearest scope that has some; nothing where its file declares no such name. */
 export function declarationsOf(name: ts.Identifier, meaning: Meaning): readonly ts.Declaration[] | undefined {
   for (let scope: ts.Node = name.parent; scope !== undefined; scope = scope.parent) {
-    const found = tableOf(scope)?.get(name.text);
-    if (found?.some((each) => hasMeaning(each, meaning))) return found;
+    const match = tableOf(scope)?.get(name.text);
+    if (match?.some((each) => hasMeaning(each, meaning))) return match;
   }
   return undefined;
 }
@@ -53,8 +53,8 @@ export function hasMeaning(node: ts.Declaration, meaning: Meaning): boolean {
 const noScopes = new Set<ts.SyntaxKind>();
 
 function tableOf(scope: ts.Node): Table | undefined {
-  const known = tables.get(scope);
-  if (known !== undefined) return known;
+  const cached = tables.get(scope);
+  if (cached !== undefined) return cached;
   if (noScopes.has(scope.kind)) return undefined;
   const declared = declaredIn(scope);
   if (declared === undefined) {
@@ -136,17 +136,17 @@ function bound(
 
 /** The variables under `var` in the blocks of a function or a file, which are known in all of it. */
 function hoisted(root: ts.Node): readonly ts.Declaration[] {
-  const found: ts.Declaration[] = [];
+  const results: ts.Declaration[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isFunctionLike(node) || ts.isClassLike(node)) return;
     const isVar = ts.isVariableDeclarationList(node) && (node.flags & ts.NodeFlags.BlockScoped) === 0;
     // Those of the top level are known already.
-    if (isVar && node.parent.parent !== root) found.push(...namesOf(node));
+    if (isVar && node.parent.parent !== root) results.push(...namesOf(node));
     if (ts.isStatement(node) || ts.isCaseBlock(node) || ts.isCatchClause(node) || isClause(node))
       ts.forEachChild(node, visit);
   };
   ts.forEachChild(root, visit);
-  return found;
+  return results;
 }
 
 const isClause = (node: ts.Node): boolean => ts.isCaseClause(node) || ts.isDefaultClause(node);

@@ -240,13 +240,13 @@ class ProjectSources implements SourceHost {
   #readingOf(file: string, kind: ReadingKind, fresh?: FileReading): FileReading {
     const { memo, scope, resolution } = this.#memory;
     const [phase, key] = [`${kind} ${scope}`, this.#keyOf(file)];
-    const closureOf = (read: string): string => this.#graph.closureOf(file, read === 'texts');
+    const closureOf = (parsed: string): string => this.#graph.closureOf(file, parsed === 'texts');
     const recalled = fresh === undefined ? memo.recall<FileReading>(phase, file, key, closureOf) : undefined;
     const reading = recalled ?? fresh ?? this.#read(file, kind);
-    const read = reading.isOfTexts === true ? 'texts' : 'modules';
-    const closure = closureOf(read);
+    const result = reading.isOfTexts === true ? 'texts' : 'modules';
+    const closure = closureOf(result);
     if (reading !== recalled && reading.syntax.faults.length === 0)
-      memo.keep(phase, file, key, reading, [[read, closure]]);
+      memo.keep(phase, file, key, reading, [[result, closure]]);
     this.#identities.set(file, `${resolution} ${kind} ${closure}`);
     return reading;
   }

@@ -327,9 +327,9 @@ function verbCalledIn(context: HostContext, start: ts.Node): VerbCall | undefine
 function callsIn(context: HostContext, written: ts.Node): Calls {
   const before = context.known.calls.get(written);
   if (before !== undefined) return before;
-  const found = readCalls(context, written);
-  context.known.calls.set(written, found);
-  return found;
+  const result = readCalls(context, written);
+  context.known.calls.set(written, result);
+  return result;
 }
 
 function readCalls(context: HostContext, written: ts.Node): Calls {
@@ -361,10 +361,10 @@ function calledBy(context: HostContext, callee: ts.Expression): string | ts.Node
 function resolveCallee(
   context: HostContext,
   callee: ts.Node,
-  seen: Set<ts.Node>,
+  visited: Set<ts.Node>,
 ): string | ts.Node | undefined {
-  if (seen.has(callee)) return undefined;
-  seen.add(callee);
+  if (visited.has(callee)) return undefined;
+  visited.add(callee);
   const member = accessOf(callee);
   const owner = member && memberOf(context, member.object);
   if (member !== undefined && owner !== undefined) {
@@ -376,10 +376,10 @@ function resolveCallee(
   const verb = verbNamed(end.ours);
   if (verb !== undefined) return verb;
   const written = end.declaration;
-  if (written !== undefined && ts.isBindingElement(written)) return resolveCallee(context, written, seen);
+  if (written !== undefined && ts.isBindingElement(written)) return resolveCallee(context, written, visited);
   const initializer =
     written !== undefined && ts.isVariableDeclaration(written) ? written.initializer : undefined;
-  const verbBehind = initializer && resolveCallee(context, initializer, seen);
+  const verbBehind = initializer && resolveCallee(context, initializer, visited);
   return typeof verbBehind === 'string' ? verbBehind : functionOf(context, written);
 }
 
@@ -397,17 +397,17 @@ function accessOf(node: ts.Node): Access | undefined {
   }
   if (!ts.isBindingElement(node)) return undefined;
   const name = node.propertyName ?? node.name;
-  const taken = node.parent.parent;
-  const object = ts.isVariableDeclaration(taken) ? taken.initializer : undefined;
+  const used = node.parent.parent;
+  const object = ts.isVariableDeclaration(used) ? used.initializer : undefined;
   return object !== undefined && ts.isIdentifier(name) ? { object, name } : undefined;
 }
 
 /** The export of this package that is the object of an access: `ask`, or `''` for its namespace. */
 function memberOf(context: HostContext, object: ts.Expression): string | undefined {
-  const known = context.names?.access(object);
-  if (known === 'value') return undefined;
-  if (known !== undefined)
-    return known.kind === 'package' ? '' : known.kind === 'stepwright' ? known.name : undefined;
+  const existing = context.names?.access(object);
+  if (existing === 'value') return undefined;
+  if (existing !== undefined)
+    return existing.kind === 'package' ? '' : existing.kind === 'stepwright' ? existing.name : undefined;
   const member = accessOf(object);
   if (member !== undefined && memberOf(context, member.object) === '') return member.name.text;
   const name = member?.name ?? (ts.isIdentifier(object) ? object : undefined);
@@ -417,11 +417,15 @@ function memberOf(context: HostContext, object: ts.Expression): string | undefin
 }
 
 /** Also true where a module of the project re-exports the namespace: `export * as sw from 'stepwright'`. */
-function isNamespaceOfPackage(context: HostContext, symbol: ts.Symbol, seen = new Set<ts.Symbol>()): boolean {
+function isNamespaceOfPackage(
+  context: HostContext,
+  symbol: ts.Symbol,
+  visited = new Set<ts.Symbol>(),
+): boolean {
   if (isPackageNamespace(symbol)) return true;
-  if (seen.has(symbol) || (symbol.flags & ts.SymbolFlags.Alias) === 0) return false;
+  if (visited.has(symbol) || (symbol.flags & ts.SymbolFlags.Alias) === 0) return false;
   const next = context.compiler.checker.getImmediateAliasedSymbol(symbol);
-  return next !== undefined && isNamespaceOfPackage(context, next, seen.add(symbol));
+  return next !== undefined && isNamespaceOfPackage(context, next, visited.add(symbol));
 }
 
 /** @param object - what it is a member of. */

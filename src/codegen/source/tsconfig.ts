@@ -105,10 +105,10 @@ function readProjects(
   location: string,
   host: ts.ParseConfigHost,
   root: string,
-  seen = new Set<string>(),
+  visited = new Set<string>(),
 ): { readonly projects: readonly ParsedTsconfig[]; readonly faults: readonly TsconfigFault[] } {
-  if (seen.has(location)) return { projects: [], faults: [] };
-  seen.add(location);
+  if (visited.has(location)) return { projects: [], faults: [] };
+  visited.add(location);
   // Read as a document, so that faults know their places.
   const source = ts.readJsonConfigFile(location, host.readFile) as ParsedJson;
   const [syntax] = source.parseDiagnostics;
@@ -121,16 +121,16 @@ function readProjects(
   const references = parsed.projectReferences ?? [];
   if (references.length === 0 || !hasNoFiles(parsed))
     return { projects: [{ file: location, parsed }], faults };
-  const read = references.map((reference, index) => {
+  const reading = references.map((reference, index) => {
     const file = ts.resolveProjectReferencePath(reference);
-    if (host.fileExists(file)) return readProjects(file, host, root, seen);
+    if (host.fileExists(file)) return readProjects(file, host, root, visited);
     const { placeOf } = parseJsonDocument(relativeTo(root, location), source.text);
     const message = `there is no file \`${relativeTo(root, file)}\``;
     return { projects: [], faults: [{ message, place: placeOf(`/references/${index}/path`) }] };
   });
   return {
-    projects: read.flatMap(({ projects }) => projects),
-    faults: [...faults, ...read.flatMap((each) => each.faults)],
+    projects: reading.flatMap(({ projects }) => projects),
+    faults: [...faults, ...reading.flatMap((each) => each.faults)],
   };
 }
 

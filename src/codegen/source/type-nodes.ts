@@ -15,8 +15,8 @@ export function joinUnion<Key>(
   );
   const literals = flat.flatMap(({ member }) => (member.kind === 'literal' ? [member.value] : []));
   const isBoolean = literals.includes(true) && literals.includes(false);
-  const kept = [...new Set(literals)].filter((value) => !isBoolean || typeof value !== 'boolean');
-  kept.sort((a, b) => rankIn(order.literals, a) - rankIn(order.literals, b) || compareLiterals(a, b));
+  const remaining = [...new Set(literals)].filter((value) => !isBoolean || typeof value !== 'boolean');
+  remaining.sort((a, b) => rankIn(order.literals, a) - rankIn(order.literals, b) || compareLiterals(a, b));
   const others = flat
     .filter(({ member }) => member.kind !== 'literal')
     .sort(
@@ -27,7 +27,7 @@ export function joinUnion<Key>(
   const joined: TypeSyntax[] = [
     ...others.map(({ member }) => member),
     ...(isBoolean ? [{ kind: 'boolean' } as const] : []),
-    ...kept.map((value) => ({ kind: 'literal', value }) as const),
+    ...remaining.map((value) => ({ kind: 'literal', value }) as const),
   ];
   joined.sort((a, b) => kindRank(a) - kindRank(b));
   const [only] = joined;
@@ -74,10 +74,10 @@ export interface WrittenOrder<Key = ts.Type> {
 export function writtenOrder(context: HostContext, written: ts.TypeNode): WrittenOrder {
   const literals: Literal[] = [];
   const types: ts.Type[] = [];
-  const seen = new Set<ts.Node>();
+  const visited = new Set<ts.Node>();
   const visit = (node: ts.Node): void => {
-    if (seen.has(node)) return;
-    seen.add(node);
+    if (visited.has(node)) return;
+    visited.add(node);
     if (ts.isLiteralTypeNode(node)) {
       const value = literalOf(node.literal);
       if (value !== undefined) literals.push(value);
@@ -181,10 +181,10 @@ function isForeign(context: HostContext, declaration: ts.Declaration): boolean {
 
 function notesOfDeclaration(context: HostContext, declaration: ts.Declaration): TypeNotes | undefined {
   const attached = ts.getJSDocCommentsAndTags(declaration).filter(ts.isJSDoc).at(-1);
-  const found: ReadComment | undefined =
+  const result: ReadComment | undefined =
     attached === undefined ? commentOnTheLine(declaration) : { comment: attached, offset: 0 };
-  if (found === undefined) return undefined;
-  const { comment, offset } = found;
+  if (result === undefined) return undefined;
+  const { comment, offset } = result;
   const source = declaration.getSourceFile();
   const text = textOf(comment);
   const tags = (comment.tags ?? []).map(

@@ -157,10 +157,10 @@ function lowerNamed(
   written: ts.TypeNode | undefined,
   depth: number,
 ): TypeSyntax {
-  const known = lowering.named.get(type);
-  if (known !== undefined) {
-    known.name ??= freeName(lowering.names, type);
-    return { kind: 'ref', name: known.name };
+  const cached = lowering.named.get(type);
+  if (cached !== undefined) {
+    cached.name ??= freeName(lowering.names, type);
+    return { kind: 'ref', name: cached.name };
   }
   const entry: { name?: string } = {};
   lowering.named.set(type, entry);
@@ -425,13 +425,13 @@ function lowerProperty(lowering: Lowering, property: ts.Symbol, depth: number): 
   );
   const type = context.compiler.checker.getTypeOfSymbolAtLocation(property, at);
   const lowered = lowerType(lowering, type, declaration?.type, depth + 1);
-  const kept = optional ? withoutUndefined(lowered) : lowered;
+  const remaining = optional ? withoutUndefined(lowered) : lowered;
   const isOwn = declaration !== undefined && isOfProject(context, declaration.getSourceFile());
   return {
     name: property.name,
     optional,
     ...(hasDefaultMark(context, type) ? { hasDefault: true } : {}),
-    type: withNotes(kept, notesOfSymbol(context, property)),
+    type: withNotes(remaining, notesOfSymbol(context, property)),
     ...(isOwn ? { place: placeOf(context, declaration.name) } : {}),
   };
 }

@@ -22,7 +22,7 @@ const REFUSED: ReadonlySet<string> = new Set([
 export function writtenSchemas(context: HostContext, options: ts.Expression | undefined): WrittenSchemas {
   if (context.names === undefined || options === undefined || !ts.isObjectLiteralExpression(options))
     return {};
-  const found: { -readonly [Side in keyof WrittenSchemas]: SchemaSyntax } = {};
+  const result: { -readonly [Side in keyof WrittenSchemas]: SchemaSyntax } = {};
   for (const property of options.properties) {
     const side = property.name && propertyName(property.name);
     if (side !== 'input' && side !== 'output') continue;
@@ -32,9 +32,9 @@ export function writtenSchemas(context: HostContext, options: ts.Expression | un
         ? property.name
         : undefined;
     const schema = value && read(context, value, 0);
-    if (schema !== undefined) found[side] = schema;
+    if (schema !== undefined) result[side] = schema;
   }
-  return found;
+  return result;
 }
 
 function read(context: HostContext, node: ts.Expression, depth: number): SchemaSyntax | undefined {
@@ -103,13 +103,13 @@ function allOf<Each, Found>(
   all: readonly Each[],
   find: (each: Each) => Found | undefined,
 ): readonly Found[] | undefined {
-  const found: Found[] = [];
+  const results: Found[] = [];
   for (const each of all) {
     const one = find(each);
     if (one === undefined) return undefined;
-    found.push(one);
+    results.push(one);
   }
-  return found;
+  return results;
 }
 
 /** An import of the library, or a constant of the project. */

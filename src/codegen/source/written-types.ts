@@ -48,8 +48,8 @@ export function writtenResult(context: HostContext, node: ts.TypeNode | undefine
 function carriedType(context: HostContext, node: ts.TypeNode): TypeSyntax | undefined {
   if (context.names === undefined || !isStrict(context)) return undefined;
   const reading = new Reading(context);
-  const read = reading.read(node, 0);
-  return reading.hasLooseNotes ? undefined : read?.type;
+  const result = reading.read(node, 0);
+  return reading.hasLooseNotes ? undefined : result?.type;
 }
 
 /** Without it, nothing is said of `undefined` and `null`. */
@@ -120,28 +120,28 @@ class Reading {
   }
 
   #list(items: ts.TypeNode, depth: number): Read | undefined {
-    const read = this.read(items, depth + 1);
-    if (read === undefined) return undefined;
+    const reading = this.read(items, depth + 1);
+    if (reading === undefined) return undefined;
     // Two lists of one type are one type, but for lists of objects that are written twice.
-    const key = typeof read.key === 'string' ? `${read.key}[]` : items;
-    return { type: { kind: 'array', items: read.type }, key };
+    const key = typeof reading.key === 'string' ? `${reading.key}[]` : items;
+    return { type: { kind: 'array', items: reading.type }, key };
   }
 
   #union(node: ts.UnionTypeNode, depth: number): Read | undefined {
     const members: Read[] = [];
     const sizes = new Set<number>();
     for (const each of node.types) {
-      const read = this.#carried(each, depth + 1);
-      if (read === undefined || read.type.kind === 'unknown' || isEmpty(read.type)) return undefined;
-      if (read.members !== undefined) sizes.add(read.members.length);
-      members.push(...(read.members ?? [withoutLooseNotes(read)]));
+      const reading = this.#carried(each, depth + 1);
+      if (reading === undefined || reading.type.kind === 'unknown' || isEmpty(reading.type)) return undefined;
+      if (reading.members !== undefined) sizes.add(reading.members.length);
+      members.push(...(reading.members ?? [withoutLooseNotes(reading)]));
     }
     const distinct = [...new Map(members.map((member) => [member.key, member])).values()];
     const kinds = new Set<string>(distinct.map(({ type }) => type.kind));
     // `string` contains every text.
-    const kept = distinct.filter(({ type }) => type.kind !== 'literal' || !kinds.has(typeof type.value));
+    const remaining = distinct.filter(({ type }) => type.kind !== 'literal' || !kinds.has(typeof type.value));
     // It is the type of one of its members, with that one's name.
-    if (sizes.has(kept.length)) return undefined;
+    if (sizes.has(remaining.length)) return undefined;
     const order: WrittenOrder<string | ts.Node> = {
       // The truth values come behind all others.
       literals: members.flatMap(({ type }) =>
@@ -150,20 +150,20 @@ class Reading {
       types: members.map(({ key }) => key),
     };
     const type = joinUnion(
-      kept.map((member) => [member.type, member.key] as const),
+      remaining.map((member) => [member.type, member.key] as const),
       order,
     );
-    return { type, key: keyOfUnion(node, kept), members: kept };
+    return { type, key: keyOfUnion(node, remaining), members: remaining };
   }
 
   /** A type whose items do not lose their notes where it is part of another one. */
   #carried(node: ts.TypeNode, depth: number): Read | undefined {
     const before = this.hasLooseNotes;
     this.hasLooseNotes = false;
-    const read = this.read(node, depth);
-    const isKept = read?.type.kind !== 'array' || !this.hasLooseNotes;
+    const reading = this.read(node, depth);
+    const isKept = reading?.type.kind !== 'array' || !this.hasLooseNotes;
     this.hasLooseNotes ||= before;
-    return isKept ? read : undefined;
+    return isKept ? reading : undefined;
   }
 
   #object(node: ts.Node, members: readonly ts.TypeElement[], depth: number): Read | undefined {
@@ -181,10 +181,10 @@ class Reading {
 
   #property(member: ts.PropertySignature, depth: number): PropertySyntax | undefined {
     const name = propertyName(member.name);
-    const read = member.type && this.read(member.type, depth + 1);
-    if (name === undefined || name === '__proto__' || read === undefined) return undefined;
+    const reading = member.type && this.read(member.type, depth + 1);
+    if (name === undefined || name === '__proto__' || reading === undefined) return undefined;
     const optional = member.questionToken !== undefined;
-    const type = optional ? withoutUndefined(read.type) : read.type;
+    const type = optional ? withoutUndefined(reading.type) : reading.type;
     return {
       name,
       optional,
@@ -212,13 +212,13 @@ class Reading {
     if (!isOfProject(this.#context, declaration.getSourceFile()) || this.#open.has(declaration))
       return undefined;
     this.#open.add(declaration);
-    const read = this.#readDeclared(declaration, depth);
+    const reading = this.#readDeclared(declaration, depth);
     this.#open.delete(declaration);
-    if (read === undefined) return undefined;
+    if (reading === undefined) return undefined;
     const notes = notesOfDeclarations(this.#context, [declaration]);
-    if (notes !== undefined && read.type.kind !== 'object' && read.members === undefined)
+    if (notes !== undefined && reading.type.kind !== 'object' && reading.members === undefined)
       this.hasLooseNotes = true;
-    return { ...read, type: withNotes(read.type, notes) };
+    return { ...reading, type: withNotes(reading.type, notes) };
   }
 
   #readDeclared(declaration: ts.Declaration, depth: number): Read | undefined {
@@ -244,10 +244,10 @@ function keyOfUnion(node: ts.Node, members: readonly Read[]): string | ts.Node {
 const isEmpty = (type: TypeSyntax): boolean => type.kind === 'object' && type.properties.length === 0;
 
 /** In a union, only types with a name keep their notes. */
-function withoutLooseNotes(read: Read): Read {
-  if (read.type.kind === 'object') return read;
-  const { notes: _, ...type } = read.type;
-  return { ...read, type: type as TypeSyntax };
+function withoutLooseNotes(reading: Read): Read {
+  if (reading.type.kind === 'object') return reading;
+  const { notes: _, ...type } = reading.type;
+  return { ...reading, type: type as TypeSyntax };
 }
 
 function readLiteral({ literal }: ts.LiteralTypeNode): Read | undefined {

@@ -39,14 +39,14 @@ export function checkServer({ root, name, server, listing, graphs }: CheckReques
     named.map(({ tool, toolName }) => [toolName, { ...tool, upstream: { server: name, tool: tool.name } }]),
   );
   const live = new Map([[name, listing.tools]]);
-  const found = graphs.flatMap((graph) => breaksOf(graph, recorded, live));
+  const results = graphs.flatMap((graph) => breaksOf(graph, recorded, live));
   const { version } = listing.server;
   return {
-    diagnostics: distinct(found),
+    diagnostics: distinct(results),
     changes: [
       ...(version === snapshot.server.version ? [] : [`version ${version}, was ${snapshot.server.version}`]),
       ...changesOf(snapshot.tools, listing.tools)
-        .filter((change) => !found.some((each) => isAbout(each, change)))
+        .filter((change) => !results.some((each) => isAbout(each, change)))
         .map(({ tool, what }) => `tool '${tool}' ${what}`),
     ],
   };
@@ -64,11 +64,11 @@ export function recordedSnapshot(
 
 /** A workflow may be in several registries. */
 function distinct(breaks: readonly Break[]): readonly Diagnostic[] {
-  const found = new Map<string, Diagnostic>();
+  const results = new Map<string, Diagnostic>();
   for (const each of breaks) {
     const { workflow, step, server, source } = each;
     const params = { workflow, step, server, problem: breakText(each) };
-    found.set(JSON.stringify([params, source]), diagnostic('SW9020', source, params));
+    results.set(JSON.stringify([params, source]), diagnostic('SW9020', source, params));
   }
-  return [...found.values()];
+  return [...results.values()];
 }

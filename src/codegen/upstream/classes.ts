@@ -113,8 +113,8 @@ function declaration(name: string, schema: JsonSchema): string {
 function knownAnnotations(annotations: UpstreamTool['annotations']): LiteralObject | undefined {
   if (annotations === undefined) return undefined;
   const { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
-  const known = { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint };
-  return Object.values(known).some((value) => value !== undefined) ? known : undefined;
+  const specified = { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint };
+  return Object.values(specified).some((value) => value !== undefined) ? specified : undefined;
 }
 
 /** Codegen reads literals alone: a long text is one of them, not a sum of lines. */

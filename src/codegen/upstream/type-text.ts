@@ -126,10 +126,10 @@ function union(types: readonly string[]): string {
 }
 
 function intersection(types: readonly string[]): string {
-  const known = [...new Set(types)].filter((type) => type !== 'unknown');
-  return known.length === 0
+  const cached = [...new Set(types)].filter((type) => type !== 'unknown');
+  return cached.length === 0
     ? 'unknown'
-    : known.map((type) => (type.includes(' | ') ? `(${type})` : type)).join(' & ');
+    : cached.map((type) => (type.includes(' | ') ? `(${type})` : type)).join(' & ');
 }
 
 /** `readonly` and unions bind less than `[]`. */

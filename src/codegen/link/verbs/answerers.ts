@@ -16,11 +16,11 @@ export function answerByOf(
   linker: Reader,
   { syntax }: VerbOptions,
 ): { readonly answerBy?: readonly Answerer[] } | undefined {
-  const given = syntax.answerBy && unwrap(syntax.answerBy);
-  if (given === undefined) return {};
-  const items = given.kind === 'array' ? given.items : [{ value: given, spread: false }];
-  if (items.length === 0) return refuseAnswerers(linker, given, 'the list of who may answer is empty');
-  const read = items.map((item) =>
+  const argument = syntax.answerBy && unwrap(syntax.answerBy);
+  if (argument === undefined) return {};
+  const items = argument.kind === 'array' ? argument.items : [{ value: argument, spread: false }];
+  if (items.length === 0) return refuseAnswerers(linker, argument, 'the list of who may answer is empty');
+  const reading = items.map((item) =>
     item.spread
       ? refuse(
           linker,
@@ -30,12 +30,12 @@ export function answerByOf(
         )
       : readAnswerer(linker, item.value),
   );
-  if (!read.every((each) => each !== undefined)) return undefined;
-  return { answerBy: [...new Map(read.map((each) => [answererKey(each), each])).values()] };
+  if (!reading.every((each) => each !== undefined)) return undefined;
+  return { answerBy: [...new Map(reading.map((each) => [answererKey(each), each])).values()] };
 }
 
-function readAnswerer(linker: Reader, given: ExpressionSyntax): Answerer | undefined {
-  const syntax = unwrap(given);
+function readAnswerer(linker: Reader, argument: ExpressionSyntax): Answerer | undefined {
+  const syntax = unwrap(argument);
   const call = syntax.kind === 'call' ? syntax : undefined;
   const symbol = call && symbolOf(unwrap(call.callee));
   const name = symbol?.kind === 'stepwright' ? symbol.name : undefined;
@@ -53,15 +53,15 @@ function readRole(
   [name, options]: readonly ExpressionSyntax[],
   { place }: ExpressionSyntax,
 ): Answerer | undefined {
-  const read = name && readStatic(name);
-  if (name === undefined || read?.ok === false)
+  const reading = name && readStatic(name);
+  if (name === undefined || reading?.ok === false)
     return refuse(
       linker,
       name?.place ?? place,
       'a role that is not a literal',
       "write its name: `role('lead')`",
     );
-  const role = read?.value;
+  const role = reading?.value;
   if (!isRole(role)) {
     const problem = `${JSON.stringify(role)} is not a role: a role is 1 to 128 printable characters without quotes`;
     return refuseAnswerers(linker, name, problem);
@@ -71,8 +71,8 @@ function readRole(
 }
 
 /** `{ except: owner() }`. */
-function readExcept(linker: Reader, given: ExpressionSyntax): { readonly except?: 'owner' } | undefined {
-  const syntax = unwrap(given);
+function readExcept(linker: Reader, argument: ExpressionSyntax): { readonly except?: 'owner' } | undefined {
+  const syntax = unwrap(argument);
   if (syntax.kind === 'undefined') return {};
   const entries = syntax.kind === 'object' ? syntax.entries : undefined;
   const [entry, ...others] = entries ?? [];

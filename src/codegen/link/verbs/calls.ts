@@ -103,12 +103,12 @@ function linkCompensation(linker: Linker, syntax: ExpressionSyntax, id: string):
   const locals = linker.withLocals(arrow, { kind: 'value', expr: nodeValue(id) });
   const nothing: DictExpr = { kind: 'dict', at: undo.place.span, entries: [] };
   const input = given === undefined ? nothing : lowerDict(given, { ...linker.values, locals });
-  const read = readCallOptions('call', options, report);
-  for (const [option, { place }] of Object.entries(read?.syntax ?? {})) {
+  const reading = readCallOptions('call', options, report);
+  for (const [option, { place }] of Object.entries(reading?.syntax ?? {})) {
     const params = { decorator: 'call', option, takes: 'a call that is a step', name: 'compensate' };
     report(diagnostic('SW1021', place, params));
   }
-  const isPlain = read !== undefined && Object.keys(read.syntax).length === 0;
+  const isPlain = reading !== undefined && Object.keys(reading.syntax).length === 0;
   return tool === undefined || input === undefined || !isPlain ? undefined : { tool: tool.name, input };
 }
 
@@ -186,8 +186,8 @@ export function linkNamed(
 export function linkRead(linker: Linker, call: CallSyntax): StepOutcome | undefined {
   const core = readCore(linker, call);
   if (core === undefined) return undefined;
-  const read = linker.outcome(core, linker.attempts(), boundToProperty(linker.scope.id, 'text'));
-  return { ...read, standIn: standInFor('text') };
+  const reading = linker.outcome(core, linker.attempts(), boundToProperty(linker.scope.id, 'text'));
+  return { ...reading, standIn: standInFor('text') };
 }
 
 /** The core of a node that reads. */

@@ -65,19 +65,20 @@ export function linkMatch(linker: Linker, { args, callee }: CallSyntax): StepOut
     return refuse(linker, callee.place, 'a `match` without a value', `write \`${example}\``);
   const of = lowerExpression(value, linker.values);
   const options = readOptionsOf('match', settings, linker.scope.report);
-  const read = readArms(linker, arms, callee.place, 'the arms', example);
-  if (read === undefined) return undefined;
-  if (read.entries.length === 0 && read.isWhole)
+  const reading = readArms(linker, arms, callee.place, 'the arms', example);
+  if (reading === undefined) return undefined;
+  if (reading.entries.length === 0 && reading.isWhole)
     return refuse(linker, (arms ?? callee).place, 'a `match` without arms', `write \`${example}\``);
-  const cases = read.entries.map((entry): BranchCase | undefined => {
+  const cases = reading.entries.map((entry): BranchCase | undefined => {
     const body = linker.body(entry.value, entry.key);
     return of && body && { id: entry.key, when: isValue(of, entry), body };
   });
-  if (options === undefined || !read.isWhole || !cases.every((each) => each !== undefined)) return undefined;
+  if (options === undefined || !reading.isWhole || !cases.every((each) => each !== undefined))
+    return undefined;
   return branchOf(
     linker,
     cases,
-    read.entries.map((entry) => entry.value),
+    reading.entries.map((entry) => entry.value),
   );
 }
 
@@ -98,21 +99,21 @@ const PARALLEL_EXAMPLE = 'parallel({ first: call(…), second: call(…) })';
 /** `parallel(branches, options)`. */
 export function linkParallel(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
   const [given, settings] = args;
-  const read = readArms(linker, given, callee.place, 'the branches', PARALLEL_EXAMPLE);
+  const reading = readArms(linker, given, callee.place, 'the branches', PARALLEL_EXAMPLE);
   const options = readOptionsOf('parallel', settings, linker.scope.report);
-  if (read === undefined) return undefined;
-  if (read.entries.length === 0 && read.isWhole)
+  if (reading === undefined) return undefined;
+  if (reading.entries.length === 0 && reading.isWhole)
     return refuse(
       linker,
       (given ?? callee).place,
       'a `parallel` without branches',
       `write \`${PARALLEL_EXAMPLE}\``,
     );
-  const branches = read.entries.map(({ key, value }) => {
+  const branches = reading.entries.map(({ key, value }) => {
     const body = linker.body(value, key);
     return body && { id: key, body };
   });
-  if (options === undefined || !read.isWhole || !branches.every((branch) => branch !== undefined))
+  if (options === undefined || !reading.isWhole || !branches.every((branch) => branch !== undefined))
     return undefined;
   const { concurrency, onPartialFailure = 'abort' } = options.values;
   const core: NodeCore = {
@@ -189,8 +190,8 @@ export function linkFail(linker: Linker, { args, callee }: CallSyntax): StepOutc
   if (message === undefined || options === undefined) return undefined;
   const { code } = options.values;
   // The rule of the option admits nothing else.
-  const given = code === undefined ? {} : { code: String(code) };
-  return linker.outcome({ kind: 'error', message, ...given }, {}, boundToNothing);
+  const value = code === undefined ? {} : { code: String(code) };
+  return linker.outcome({ kind: 'error', message, ...value }, {}, boundToNothing);
 }
 
 /** `done(value)`: ends the run with a value. */
@@ -266,10 +267,10 @@ function calling(callee: ExpressionSyntax): ExpressionSyntax {
 }
 
 /** Nested loops that use one name in the source have distinct names in the graph. */
-function freeName(name: string, taken: readonly string[]): string {
+function freeName(name: string, used: readonly string[]): string {
   const base = name === '__proto__' ? 'item' : name;
   let free = base;
-  for (let count = 2; taken.includes(free); count++) free = `${base}${count}`;
+  for (let count = 2; used.includes(free); count++) free = `${base}${count}`;
   return free;
 }
 

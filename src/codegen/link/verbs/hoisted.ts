@@ -57,9 +57,9 @@ export class HoistedNodes {
   }
 
   #ask(call: CallSyntax, path: Path): Expr | undefined {
-    const read = readValue(this.#linker, 'model', call, 'values');
-    if (read === undefined) return undefined;
-    const { message, schema, isWritten = false } = read;
+    const reading = readValue(this.#linker, 'model', call, 'values');
+    if (reading === undefined) return undefined;
+    const { message, schema, isWritten = false } = reading;
     const core: NodeCore = { kind: 'ask', mode: 'model', message, expects: schema ?? {} };
     const node = this.#node(core, call, path, 'model');
     this.#asked.push({ node, call, path, hasSchema: schema !== undefined, isWritten });

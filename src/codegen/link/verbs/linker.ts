@@ -109,12 +109,12 @@ export function readEntries(
 }
 
 /** The same for arms: a second arm of one name is reported and left out. */
-export function readArms(...given: Parameters<typeof readEntries>): ReturnType<typeof readEntries> {
-  const [{ scope }] = given;
-  const read = readEntries(...given);
-  if (read === undefined) return undefined;
+export function readArms(...argument: Parameters<typeof readEntries>): ReturnType<typeof readEntries> {
+  const [{ scope }] = argument;
+  const reading = readEntries(...argument);
+  if (reading === undefined) return undefined;
   const arms = new Map<string, Entry>();
-  for (const entry of read.entries) {
+  for (const entry of reading.entries) {
     const first = arms.get(entry.key);
     if (first === undefined) arms.set(entry.key, entry);
     else {
@@ -122,5 +122,5 @@ export function readArms(...given: Parameters<typeof readEntries>): ReturnType<t
       scope.report(diagnostic('SW4016', entry.keyPlace, { step: scope.id, arm: entry.key }, { related }));
     }
   }
-  return { entries: [...arms.values()], isWhole: read.isWhole && arms.size === read.entries.length };
+  return { entries: [...arms.values()], isWhole: reading.isWhole && arms.size === reading.entries.length };
 }

@@ -29,9 +29,9 @@ interface ValueRead {
 
 /** `ask.value<T>(message, options)` and `ask.model<T>(message, options)` as steps. */
 export function linkValue(linker: Linker, verb: ValueVerb, call: CallSyntax): StepOutcome | undefined {
-  const read = readValue(linker, verb, call, 'arguments');
-  if (read === undefined) return undefined;
-  const { message, schema, answerBy } = read;
+  const reading = readValue(linker, verb, call, 'arguments');
+  if (reading === undefined) return undefined;
+  const { message, schema, answerBy } = reading;
   if (schema === undefined) return refuseType(linker, verb, call);
   const who = defined({ answerBy });
   const core: NodeCore = { kind: 'ask', mode: MODES[verb], message, expects: schema, ...who };
@@ -49,11 +49,11 @@ export function readValue(
   if (text === undefined)
     return refuse(linker, callee.place, 'a question without a text', `write \`ask.${verb}('…')\``);
   const message = lowerExpression(text, linker[from]);
-  const read = readOptionsOf(`ask.${verb}`, options, report);
-  const who = read && answerByOf(linker, read);
-  if (message === undefined || read === undefined || who === undefined) return undefined;
-  if (read.values.schema !== undefined)
-    return { message, schema: read.values.schema as JsonSchema, isWritten: true, ...who };
+  const reading = readOptionsOf(`ask.${verb}`, options, report);
+  const who = reading && answerByOf(linker, reading);
+  if (message === undefined || reading === undefined || who === undefined) return undefined;
+  if (reading.values.schema !== undefined)
+    return { message, schema: reading.values.schema as JsonSchema, isWritten: true, ...who };
   const { schema } = type === undefined || isNever(type) ? {} : schemaOfValue(withoutUndefined(type));
   return { message, ...defined({ schema }), ...who };
 }

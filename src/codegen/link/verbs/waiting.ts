@@ -33,8 +33,8 @@ const OPTIONS_AT: Readonly<Record<AskMode, number>> = { info: 1, confirm: 1, tex
 export function linkAsk(linker: Linker, mode: AskMode, call: CallSyntax): StepOutcome | undefined {
   const { args, callee } = call;
   const [text, list] = args;
-  const given = readOptionsOf(`ask.${mode}`, args[OPTIONS_AT[mode]], linker.scope.report);
-  const who = given && answerByOf(linker, given);
+  const argument = readOptionsOf(`ask.${mode}`, args[OPTIONS_AT[mode]], linker.scope.report);
+  const who = argument && answerByOf(linker, argument);
   if (text === undefined) {
     const what = `a question without a text`;
     return refuse(linker, callee.place, what, `write \`ask.${mode}('…')\``);
@@ -116,41 +116,45 @@ const UNITS: Readonly<Record<keyof Duration, number>> = {
 export function linkWait(linker: Linker, { args, callee }: CallSyntax): StepOutcome | undefined {
   const [span, settings] = args;
   const options = readOptionsOf('wait', settings, linker.scope.report);
-  const read = readEntries(linker, span, callee.place, 'the span', WAIT_EXAMPLE);
-  if (read === undefined) return undefined;
-  const values = read.entries.map(({ key, keyPlace, value }) => {
+  const reading = readEntries(linker, span, callee.place, 'the span', WAIT_EXAMPLE);
+  if (reading === undefined) return undefined;
+  const values = reading.entries.map(({ key, keyPlace, value }) => {
     const lowered = lowerExpression(value, linker.arguments);
     if (key === 'until' || Object.hasOwn(UNITS, key)) return lowered && { key, value: lowered };
-    const known = [...Object.keys(UNITS), 'until'];
-    const suggestion = nearestName(key, known);
+    const cached = [...Object.keys(UNITS), 'until'];
+    const suggestion = nearestName(key, cached);
     linker.scope.report(
-      diagnostic('SW1011', keyPlace, { decorator: 'wait', option: key, suggestion, candidates: known }),
+      diagnostic('SW1011', keyPlace, { decorator: 'wait', option: key, suggestion, candidates: cached }),
     );
     return undefined;
   });
-  if (options === undefined || !read.isWhole || !values.every((each) => each !== undefined)) return undefined;
+  if (options === undefined || !reading.isWhole || !values.every((each) => each !== undefined))
+    return undefined;
   // `minutes: undefined` is the same as no `minutes`.
-  const given = values.filter(({ value }) => value.kind !== 'literal' || value.value !== undefined);
-  const until = given.find(({ key }) => key === 'until');
+  const argument = values.filter(({ value }) => value.kind !== 'literal' || value.value !== undefined);
+  const until = argument.find(({ key }) => key === 'until');
   const place = span?.place ?? callee.place;
-  if (given.length === 0)
+  if (argument.length === 0)
     return refuse(linker, place, 'a `wait` without a time', `write \`${WAIT_EXAMPLE}\``);
-  if (until !== undefined && given.length > 1) {
+  if (until !== undefined && argument.length > 1) {
     const hint = 'name how long it waits, or until when';
     return refuse(linker, place, 'a `wait` for a while and until a moment', hint);
   }
   const core: NodeCore =
     until === undefined
-      ? { kind: 'wait', durationMs: sumOf(given, place.span) }
+      ? { kind: 'wait', durationMs: sumOf(argument, place.span) }
       : { kind: 'wait', until: until.value };
   return linker.outcome(core, linker.limit(), boundToNothing);
 }
 
 /** The sum of all units in milliseconds. Literals are added up at compile time. */
-function sumOf(given: readonly { readonly key: string; readonly value: Expr }[], at: Expr['at'] & {}): Expr {
+function sumOf(
+  argument: readonly { readonly key: string; readonly value: Expr }[],
+  at: Expr['at'] & {},
+): Expr {
   let constant = 0;
   const parts: Expr[] = [];
-  for (const { key, value } of given) {
+  for (const { key, value } of argument) {
     const unit = UNITS[key as keyof Duration];
     const factor: Expr = { kind: 'literal', at, value: unit };
     if (value.kind === 'literal' && typeof value.value === 'number') constant += value.value * unit;

@@ -28,10 +28,10 @@ export const initialize: InitializeHook<HookData> = (data) => {
 const onMissing = (file: string): void => report({ missing: file });
 
 export const resolve: ResolveHook = async (specifier, context, next) => {
-  const found = await find(specifier, context, next);
-  if (context.parentURL?.startsWith('file:') && found.url.startsWith('file:'))
-    report({ from: fileURLToPath(context.parentURL), to: fileURLToPath(found.url) });
-  return found;
+  const result = await find(specifier, context, next);
+  if (context.parentURL?.startsWith('file:') && result.url.startsWith('file:'))
+    report({ from: fileURLToPath(context.parentURL), to: fileURLToPath(result.url) });
+  return result;
 };
 
 const find: ResolveHook = async (specifier, context, next) => {
@@ -51,8 +51,8 @@ const find: ResolveHook = async (specifier, context, next) => {
 /** The URL of the file that a specifier refers to; nothing where Node finds it itself. */
 function written(specifier: string, parentUrl: string): string | undefined {
   const [path = '', query = ''] = specifier.startsWith('#') ? [specifier] : specifier.split(/(?=[?#])/, 2);
-  const found = moduleFile(decodeURI(path), fileURLToPath(parentUrl), settings, onMissing);
-  return found === undefined ? undefined : pathToFileURL(found).href + query;
+  const match = moduleFile(decodeURI(path), fileURLToPath(parentUrl), settings, onMissing);
+  return match === undefined ? undefined : pathToFileURL(match).href + query;
 }
 
 /**
