@@ -3,7 +3,7 @@ import Module from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What this product uses of Yarn's `pnpapi`. Folders are absolute and end with a separator. */
+/** The part of Yarn's `pnpapi` that this product uses. Folders are absolute and end with a separator. */
 interface PnpApi {
   findPackageLocator(path: string): Locator | null;
   getPackageInformation(locator: Locator): PackageInformation;

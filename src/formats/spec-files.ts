@@ -7,16 +7,16 @@ import {
   hasErrors,
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
-import { type Domain, mergedDomains } from '../graph/domain.js';
 import type { Compensation, Node, Scope } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
+import { type Domain, mergedDomains } from '../graph/model.js';
 import { bundle, compensationsOf, nodesOf, withBodies } from '../graph/nodes.js';
 import { lowerDocument, type SpecDocument, withHintOf, XML_MAPPINGS } from './dialects/dialects.js';
 import { SourceText } from './text/located.js';
 import { openText, readText, type TextFormat } from './text/read-text.js';
 import { Reports, type TextLimits } from './text/reading.js';
 
-export type { Domain } from '../graph/domain.js';
+export type { Domain } from '../graph/model.js';
 
 /** How the text of a spec file is read. */
 export interface ParseOptions {
@@ -35,7 +35,7 @@ export interface SpecWorkflow {
 
 /** The workflows of spec files. */
 export interface SpecWorkflows {
-  /** What the files say about their domains, each domain once. */
+  /** The domains of the files, each once. */
   readonly domains: readonly Domain[];
   /** In the order of writing. Empty if there is an error. */
   readonly workflows: readonly SpecWorkflow[];
@@ -57,7 +57,7 @@ export async function parseWorkflows(
 /** A spec file that was read, and not checked yet. */
 export interface LoweredSpec {
   readonly reports: Reports;
-  /** Missing where the text has a fault that leaves nothing to lower. */
+  /** Missing if a fault of the text leaves no document. */
   readonly document?: SpecDocument;
 }
 
@@ -157,7 +157,7 @@ function unknownTools(specs: readonly LoweredSpec[]): {
   return { tools, diagnostics };
 }
 
-/** What files say about their domains, each domain once. */
+/** The domains of files, each once. */
 export function domainsOf(specs: readonly LoweredSpec[]): readonly Domain[] {
   return mergedDomains(specs.flatMap(({ document }) => document?.domain ?? []));
 }

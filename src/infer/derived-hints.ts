@@ -9,7 +9,7 @@ import { nodesBefore, reachabilityOf } from '../plan/reachability.js';
 import { fallbackOf, soleBody, sourcesOf } from '../print/shapes.js';
 import type { PlanningHints } from './tool.js';
 
-/** What workflows say about the tools that they call. */
+/** The use of a tool in workflows. */
 export interface ToolUse {
   /** Tools that are called directly after it, in some workflow. */
   readonly next: readonly string[];
@@ -21,14 +21,14 @@ export interface ToolUse {
 }
 
 /** A call of a tool in a workflow. */
-export interface ToolCall {
+interface ToolCall {
   readonly tool: string;
   readonly planned: PlannedNode;
   /** The calls directly before it. */
   readonly previous: readonly PlannedNode[];
 }
 
-/** What graphs say about the tools that they call, by tool. It follows from the graphs alone, and so is never stale. */
+/** The use of tools in graphs, by tool. It is computed from the graphs alone, and so is never stale. */
 export function toolUses(graphs: Iterable<Graph>): ReadonlyMap<string, ToolUse> {
   const next = new Map<string, Set<string>>();
   const requires = new Map<string, Set<string>>();
@@ -64,7 +64,7 @@ export function toolUses(graphs: Iterable<Graph>): ReadonlyMap<string, ToolUse> 
   );
 }
 
-/** Declared hints, and for what is not declared what the workflows say; nothing if there is neither. */
+/** Declared hints, completed by the use of the tool in workflows; undefined without either. */
 export function withUse(declared: JsonObject | undefined, use: ToolUse | undefined): JsonObject | undefined {
   const { next = [], requires = [] } = use ?? {};
   const all = {
@@ -76,7 +76,7 @@ export function withUse(declared: JsonObject | undefined, use: ToolUse | undefin
 }
 
 /** The calls of tools in a workflow, each with those directly before it. */
-export function callsIn({ nodes }: WorkflowPlan): ToolCall[] {
+function callsIn({ nodes }: WorkflowPlan): ToolCall[] {
   return nodes.flatMap((planned) => {
     const tool = toolOf(planned);
     return tool === undefined ? [] : [{ tool, planned, previous: [...callsBefore(planned, new Set())] }];
@@ -247,7 +247,7 @@ function allNodesBefore(planned: PlannedNode): Set<PlannedNode> {
       nodes.add(each);
       open.push(each);
     }
-    // What a container waits for comes before what is in it; the container itself does not.
+    // The nodes that a container waits for come before its content; the container itself does not.
     if (around !== undefined && !nodes.has(around)) open.push(around);
   }
   nodes.delete(planned);

@@ -66,7 +66,7 @@ export interface Edge extends Arc {
   readonly evidence: readonly Evidence[];
 }
 
-/** What a description says of the order, before the name of another tool. */
+/** Phrases about the order, before the name of another tool. */
 const BEFORE_THIS: readonly RegExp[] = [
   /\b(?:after|once|following)\b[^.;]*$/i,
   /\brequires\b[^.;]*$/i,
@@ -109,7 +109,7 @@ function mentionsOf(name: string, text: string): string[] {
   );
 }
 
-/** `Final step`: nothing follows the tool. */
+/** Whether a description says `final step`: no tool follows. */
 export function isFinal({ description = '' }: ToolDescription): boolean {
   return (
     /\b(?:final|last) step\b/i.test(description) &&

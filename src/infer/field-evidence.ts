@@ -10,7 +10,7 @@ export interface FieldEdge {
   readonly evidence: Evidence;
 }
 
-/** What the schemas say about values that go from one tool to another: an edge for each result and parameter. */
+/** Edges of values that go from one tool to another: one for each result and parameter whose schemas match. */
 export function fieldEdges(tools: readonly ToolFacts[]): FieldEdge[] {
   // Names that match have the last word in common.
   const byLastWord = new Map<string, { readonly from: ToolFacts; readonly result: Field }[]>();

@@ -59,7 +59,7 @@ export function parametersOf({ inputSchema }: ToolDescription): Parameter[] {
 }
 
 /** The fields of a tool's result: by its schema, its hints, and the identifiers that its description names. */
-export function resultsOf(tool: ToolDescription): Field[] {
+function resultsOf(tool: ToolDescription): Field[] {
   const { outputSchema, hints, description = '' } = tool;
   const fields: Field[] = [];
   const visit = (view: SchemaView, path: string, around: readonly string[], depth: number): void => {
@@ -152,7 +152,7 @@ export interface ToolFacts {
   readonly results: readonly Field[];
   /** Whether a schema, a hint or the description says what the tool returns. */
   readonly hasResults: boolean;
-  /** What the tool is about: the nouns of its name. */
+  /** The subjects of the tool: the nouns of its name. */
   readonly subjects: ReadonlySet<string>;
 }
 

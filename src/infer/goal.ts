@@ -18,7 +18,7 @@ export interface WorkflowChoice {
   readonly inputs: readonly (Pick<Input, 'name' | 'required'> & Partial<Pick<Input, 'description'>>)[];
 }
 
-/** What may lead to a goal. Nothing of it has been called. */
+/** Workflows or calls that may lead to a goal. */
 export interface Plan {
   readonly goal: string;
   /** The workflows that fit, the best first. */
@@ -69,7 +69,7 @@ export function planFor(
     ...tools.map(({ name, description = '' }) => ({ name, description })),
   ];
   const score = scorer(goal, texts);
-  // Who wants to cancel a booking does not want a workflow that books, though the words are the same.
+  // A goal that cancels a booking does not fit a workflow that books, though the words are the same.
   const wantsUndoing = isUndoing({ name: goal });
   const fitting = workflows
     .filter(({ name, description }) =>
@@ -89,7 +89,7 @@ export function planFor(
 
 type Score = (text: Pick<ToolDescription, 'name' | 'description'>) => number;
 
-/** Scores texts by the words of the goal that they have. Words that none of them has say nothing. */
+/** Scores texts by the words of the goal that they have. Words that are in no text do not count. */
 function scorer(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'description'>[]): Score {
   const wordsIn = ({ name, description = '' }: Pick<ToolDescription, 'name' | 'description'>) =>
     // The box of hints names other tools.
@@ -120,7 +120,7 @@ function goalRoots(goal: string, exists: (root: string) => boolean): string[] {
 }
 
 function stepsFor(goal: string, tools: readonly ToolDescription[], score: Score): PlannedCall[] {
-  // Who wants to book does not want to cancel a booking, though the words are the same.
+  // A goal that books does not fit a tool that cancels a booking, though the words are the same.
   const wantsUndoing = isUndoing({ name: goal });
   const fitting = tools.filter((tool) => wantsUndoing || !isUndoing(tool));
   const scores = new Map(fitting.map((tool) => [tool.name, score(tool)]));
@@ -169,7 +169,7 @@ function parameterOf(name: string, description: string | undefined, required: bo
   return { name, ...(description === undefined || description === '' ? {} : { description }), required };
 }
 
-/** Tools of a server that look after runs and plans, and do nothing of their own. */
+/** Tools of a server that manage runs and plans. */
 const MANAGING: ReadonlySet<string> = new Set([
   'submit_result',
   'get_workflow_status',
@@ -178,7 +178,7 @@ const MANAGING: ReadonlySet<string> = new Set([
   '_plan',
 ]);
 
-/** What the names of workflows' tools begin with. */
+/** The prefix of the names of workflows' tools. */
 const PREFIX = 'w_';
 
 /**

@@ -28,7 +28,7 @@ export interface HintEdge extends Arc {
   readonly evidence: Evidence;
 }
 
-/** What the hints of a list of tools say. */
+/** The order and the choices that the hints of a list of tools declare. */
 export interface ReadHints {
   readonly edges: readonly HintEdge[];
   readonly choices: readonly Choice[];

@@ -9,11 +9,11 @@ import { type Arc, cyclesIn } from './order.js';
 import { sequencesOf } from './sequences.js';
 import type { ToolDescription } from './tool.js';
 
-/** What a list of tools says about the order of calls. */
+/** The order of calls that a list of tools implies. */
 export interface Inference {
   /** In the order of the list. */
   readonly tools: readonly string[];
-  /** The surest first. Edges with a confidence below 0.5 order nothing. */
+  /** The surest first. Edges with a confidence below 0.5 do not order tools. */
   readonly edges: readonly Edge[];
   /** Alternatives: a sequence has one tool of each. */
   readonly choices: readonly Choice[];
@@ -24,7 +24,7 @@ export interface Inference {
   readonly faults: readonly HintFault[];
 }
 
-/** Infers which tools come before which, from hints, schemas and descriptions. Nothing is called. */
+/** Infers which tools come before which, from hints, schemas and descriptions, without a call. */
 export function inferOrder(list: readonly ToolDescription[]): Inference {
   const tools = [...new Map(list.map((tool) => [tool.name, tool])).values()];
   const names = tools.map(({ name }) => name);

@@ -6,7 +6,7 @@ import type { HintFault } from './hints.js';
 import type { Inference } from './infer.js';
 import { CATEGORIES } from './lifecycle.js';
 
-/** What was inferred of a list of tools, as an outline. The text ends with a line break. */
+/** An inference as an outline. The text ends with a line break. */
 export function inferenceText({ tools, edges, choices, cycles, sequences, faults }: Inference): string {
   const sure = edges.filter(({ confidence }) => confidence >= ENOUGH);
   const unsure = edges.filter(({ confidence }) => confidence < ENOUGH);

@@ -131,7 +131,7 @@ export function comparison(tools: readonly ToolDescription[]): Comparison {
 /** The edges that each of some tools needs, and each of those that they lead to, by tool. */
 export type Needs = ReadonlyMap<string, readonly Edge[]>;
 
-/** What is known of the order of some tools. */
+/** The inferred order of some tools. */
 export class KnownOrder {
   readonly tools: ReadonlyMap<string, ToolDescription>;
   /** The edges that order, by the tool that they lead to. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../graph/json.js';
 import { clipText, singleLine } from '../graph/printable-text.js';
 
-/** What a planning model gets beside the schemas of a tool. Tools are given by their names. */
+/** Hints of a tool for a planning model, beside its schemas. Tools are named. */
 export interface PlanningHints {
   /** The kind of work: `search`, `validation`, `action`, `payment`, or a synonym. */
   readonly category?: string;
@@ -61,7 +61,7 @@ function toolFrom(value: Json): ToolDescription | undefined {
   };
 }
 
-/** Reads hints. What is not of the expected type is left out. */
+/** Reads hints. Values of unexpected types are left out. */
 export function hintsFrom({ category, next, requires, outputs, hint, examples }: JsonObject): PlanningHints {
   const texts = (list: Json | undefined) =>
     Array.isArray(list) ? list.filter((each): each is string => typeof each === 'string') : undefined;

@@ -39,7 +39,7 @@ const ENDINGS = [
 
 const SHORTEST_ROOT = 4;
 
-/** What the forms of a word share: `translated`, `translate` and `translation` give the same. */
+/** The part that the forms of a word share: `translated`, `translate` and `translation` give the same. */
 export function rootOf(word: string): string {
   const stem = singular(word);
   const ending = ENDINGS.find((each) => stem.endsWith(each) && stem.length - each.length >= SHORTEST_ROOT);
@@ -81,7 +81,7 @@ export function isGeneric(stems: readonly string[]): boolean {
   return stems.every((stem) => GENERIC.has(stem) || /^\d+$/.test(stem));
 }
 
-/** Names of values that a tool works on, whatever they are about. */
+/** Names of values that a tool works on, such as a text. They do not name a subject. */
 const CONTENT = new Set(
   'text message content body data value number amount input payload document sentence'.split(' '),
 );

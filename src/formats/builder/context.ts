@@ -126,7 +126,7 @@ export class NodeList {
     return this.all.length;
   }
 
-  /** Changes the first of the nodes from an index on that `changed` has another node for. False if there is none. */
+  /** Replaces the first node from an index on for which `changed` returns another one. Returns whether there is one. */
   change(from: number, changed: (node: Node) => Node | undefined): boolean {
     for (const [index, node] of this.all.entries()) {
       const other = index < from ? undefined : changed(node);

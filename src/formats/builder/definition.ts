@@ -86,7 +86,7 @@ export interface AskDefinition extends StepDetails {
   readonly answerBy?: readonly Answerer[];
 }
 
-/** What steps of all kinds have. */
+/** The options of steps of all kinds. */
 export interface StepDetails {
   /** Read before the step acts. */
   readonly resources: readonly ResourceLike[];

@@ -28,7 +28,7 @@ export class ToolHandle {
     Object.freeze(this);
   }
 
-  /** Whether a value was made by the constructor of this class, whatever its prototype is. */
+  /** Whether the constructor of this class made a value. The prototype of the value does not count. */
   static is(value: unknown): value is ToolHandle {
     return typeof value === 'object' && value !== null && #checked in value;
   }
@@ -50,7 +50,7 @@ export class ResourceHandle {
     Object.freeze(this);
   }
 
-  /** Whether a value was made by the constructor of this class, whatever its prototype is. */
+  /** Whether the constructor of this class made a value. The prototype of the value does not count. */
   static is(value: unknown): value is ResourceHandle {
     return typeof value === 'object' && value !== null && #checked in value;
   }

@@ -9,7 +9,7 @@ import { orchestrator } from './orchestrator/orchestrator.js';
 
 /** The dialects of spec files. */
 const DIALECTS: readonly Dialect[] = [
-  // The last one reports the faults of a document that none recognises.
+  // The last one reports the faults of unrecognised documents.
   orchestrator,
 ];
 

@@ -12,7 +12,7 @@ import type { Reports } from '../text/reading.js';
 /** Reads the keys of an object. Keys that it does not know, and values of other types, are reported. */
 export class Fields {
   readonly map: LocatedMap;
-  /** What the object is, in messages: ``node `check` ``. */
+  /** The name of the object in messages: ``node `check` ``. */
   readonly where: string;
   readonly #reports: Reports;
   readonly #byName: ReadonlyMap<string, LocatedEntry>;
@@ -115,7 +115,7 @@ export class Fields {
   }
 }
 
-/** What must be an object. */
+/** The value as an object. Any other value is reported. */
 export function expectMap(reports: Reports, value: Located, what: string): LocatedMap | undefined {
   if (value.kind === 'map') return value;
   reports.report('SW5006', value, { what, expected: 'an object', actual: describeLocated(value) });

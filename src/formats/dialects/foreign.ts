@@ -1,6 +1,6 @@
 import { entryOf, type Located, type LocatedMap } from '../text/located.js';
 
-/** How a document of another format is known. */
+/** A format that no dialect reads, and how its documents are recognised. */
 interface ForeignFormat {
   /** As its users call it. */
   readonly name: string;
@@ -48,7 +48,7 @@ const FORMATS: readonly ForeignFormat[] = [
   },
 ];
 
-/** The format of a document that no dialect recognises; undefined if it is not known either. */
+/** The format of a document that no dialect recognises; undefined if it is unknown. */
 export function foreignFormatOf(root: LocatedMap): string | undefined {
   return FORMATS.find(({ matches }) => matches(root))?.name;
 }

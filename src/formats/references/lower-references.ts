@@ -5,7 +5,7 @@ import type { Located, LocatedText } from '../text/located.js';
 import type { Reports } from '../text/reading.js';
 import { parseReferences, type ReferenceToken, type TextPart } from './parse-references.js';
 
-/** What finds nothing: an error, or absent. */
+/** How a missing value is treated: as an error, or as absent. */
 type Find = NonNullable<RefExpr['find']>;
 
 /** Makes expression trees of values with `$references` in them. A fault is reported, and its value is absent. */
@@ -140,7 +140,7 @@ export class ReferenceLowering {
   }
 }
 
-/** Filters behind `|` in braces, and the functions that they are. */
+/** The functions of the filters behind `|` in braces. */
 const FILTERS: ReadonlyMap<string, string> = new Map([
   ['uri', 'uriComponent'],
   ['json', 'toJson'],

@@ -4,13 +4,13 @@ export interface ReferenceToken {
   readonly end: number;
   readonly name: string;
   readonly keys: readonly (string | number)[];
-  /** Whether it may find nothing. */
+  /** Whether its value may be missing. */
   readonly isOptional: boolean;
   readonly filter?: string;
   readonly filterStart?: number;
 }
 
-/** A part of a text that looks like a reference, and is none. */
+/** A part of a text that looks like a reference and has a fault. */
 export interface MalformedReference {
   readonly start: number;
   readonly end: number;

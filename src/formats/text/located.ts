@@ -66,7 +66,7 @@ export function jsonOf(located: Located): Json {
   }
 }
 
-/** The value at a JSON pointer below a value; the nearest one around it where there is none. */
+/** The value at a JSON pointer below a value, or else the nearest value around that place. */
 export function locatedAt(located: Located, pointer: string): Located {
   let target = located;
   for (const segment of pointer.split('/').slice(1)) {
@@ -83,7 +83,7 @@ export function locatedAt(located: Located, pointer: string): Located {
   return target;
 }
 
-/** What a value is, for messages: `a list`, `null`. */
+/** The kind of a value in messages: `a list`, `nothing`. */
 export function describeLocated(value: Located): string {
   switch (value.kind) {
     case 'text':

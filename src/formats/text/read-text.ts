@@ -45,7 +45,7 @@ export interface ReadOptions {
   readonly format: TextFormat;
   /** Default: those of files of the project. XML has a smaller size in any case. */
   readonly limits?: TextLimits;
-  /** What the elements of XML mean. The first mapping is for documents with another root than all of them. */
+  /** The mappings of XML, chosen by the root element. The first one is for unknown roots. */
   readonly xml?: readonly XmlMapping[];
 }
 
@@ -56,13 +56,13 @@ export interface ReadSource extends ReadText {
 
 /**
  * Reads a text into located values. Faults are diagnostics: all of them, except those that follow from the syntax.
- * What passes a limit is refused before it reaches a parser. Never throws for a text.
+ * A text beyond a limit is refused before values are made of it. Never throws for a text.
  */
 export async function readText(
   text: string,
   { file, format, limits = FILE_LIMITS, xml }: ReadOptions,
 ): Promise<ReadSource> {
-  // What is too long is not looked at.
+  // A text that is too long is not read.
   const source = new SourceText(file, text.length > limits.length ? '' : text.replace(/^\ufeff/, ''));
   const own = format === 'xml' ? smaller(limits, XML_LIMITS) : limits;
   const reports = new Reports(source);
@@ -137,7 +137,7 @@ export async function fileText(file: string, most: number): Promise<FileText> {
   }
 }
 
-/** Why a file cannot be read; nothing for a fault of the product. */
+/** Why a file cannot be read; undefined for a fault of the product. */
 function reasonOf(error: unknown): string | undefined {
   const code = (error as { readonly code?: unknown }).code;
   if (code === 'ENOENT') return 'there is no such file';

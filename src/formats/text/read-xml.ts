@@ -46,12 +46,7 @@ export function readXml(
   mappings: readonly XmlMapping[] = [],
 ): ReadText {
   const reports = new Reports(source);
-  const refusal = scanXml(source.text, limits);
-  if (refusal !== undefined) {
-    reports.refuse(refusal);
-    return { diagnostics: reports.diagnostics };
-  }
-  const { root, mapping } = new XmlReading(reports, mappings).read();
+  const { root, mapping } = new XmlReading(reports, limits, mappings).read();
   const located = root === undefined || reports.hasErrors ? undefined : mapping?.document(reports, root);
   return {
     diagnostics: reports.diagnostics,
@@ -65,8 +60,20 @@ type Mutable = Omit<XmlElement, 'text'> & {
   text?: LocatedText;
 };
 
+/** Ends the reading. */
+class RefusedXml extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super();
+    this.refusal = refusal;
+  }
+}
+
+/** Makes elements of the events of a parser that is not recursive. The limits are checked while the tree grows. */
 class XmlReading {
   readonly #reports: Reports;
+  readonly #limits: TextLimits;
   readonly #text: string;
   readonly #mappings: readonly XmlMapping[];
   readonly #open: Mutable[] = [];
@@ -74,9 +81,11 @@ class XmlReading {
   #mapping: XmlMapping | undefined;
   #next: Mutable | undefined;
   #faults = 0;
+  #elements = 0;
 
-  constructor(reports: Reports, mappings: readonly XmlMapping[]) {
+  constructor(reports: Reports, limits: TextLimits, mappings: readonly XmlMapping[]) {
     this.#reports = reports;
+    this.#limits = limits;
     this.#mappings = mappings;
     this.#text = reports.source.text;
   }
@@ -94,12 +103,26 @@ class XmlReading {
         { what, instead: 'write UTF-8' },
       );
     });
+    parser.on('doctype', () => {
+      const instead = 'remove it: entities and document types are not read';
+      const start = this.#text.lastIndexOf('<!DOCTYPE', parser.position - 1);
+      throw new RefusedXml(refused(start, 'a document type (`<!…>`)', instead));
+    });
+    parser.on('processinginstruction', () => {
+      const start = this.#text.lastIndexOf('<?', parser.position - 1);
+      throw new RefusedXml(refused(start, 'a processing instruction (`<?…?>`)', 'remove it'));
+    });
     parser.on('opentagstart', ({ name }) => {
       const start = this.#text.lastIndexOf('<', parser.position - 1) + 1;
+      this.#elements += 1;
+      this.#bound(start, 'elements', this.#elements, this.#limits.tokens);
+      this.#bound(start, 'levels of nesting', this.#open.length + 1, this.#limits.depth);
       this.#next = { name, start, end: start + name.length, attributes: [], children: [] };
     });
     parser.on('attribute', ({ name, value }) => {
-      this.#next?.attributes.push(this.#attribute(name, value, parser.position));
+      const { attributes = [], start = 1 } = this.#next ?? {};
+      attributes.push(this.#attribute(name, value, parser.position));
+      this.#bound(start, 'attributes of one element', attributes.length, this.#limits.attributes);
     });
     parser.on('opentag', () => this.#enter());
     parser.on('closetag', () => void this.#open.pop());
@@ -108,10 +131,16 @@ class XmlReading {
     try {
       parser.write(this.#text).close();
     } catch (error) {
-      this.#fault(parser.position, error instanceof Error ? error.message : String(error));
+      if (error instanceof RefusedXml) this.#reports.refuse(error.refusal);
+      else this.#fault(parser.position, error instanceof Error ? error.message : String(error));
     }
-    if (this.#root === undefined && this.#faults === 0) this.#fault(0, 'there is no element');
+    if (this.#root === undefined && !this.#reports.hasErrors) this.#fault(0, 'there is no element');
     return { root: this.#root, mapping: this.#mapping };
+  }
+
+  /** @param start of the name of the element, behind its `<`. */
+  #bound(start: number, what: string, count: number, limit: number): void {
+    if (count > limit) throw new RefusedXml(overLimit(start - 1, what, limit));
   }
 
   #enter(): void {
@@ -175,70 +204,4 @@ function unitsOf(entity: string): number {
 function named(value: string, start: number): LocatedText {
   const end = start + value.length;
   return { kind: 'text', value, start, end, pointer: '', offsetAt: plainOffsets(start) };
-}
-
-/**
- * Bounds an XML text in one pass: nesting, elements and attributes. Document types, with their entities, and processing
- * instructions are refused.
- */
-function scanXml(text: string, limits: TextLimits): Refusal | undefined {
-  let depth = 0;
-  let elements = 0;
-  for (let index = text.indexOf('<'); index !== -1; index = text.indexOf('<', index)) {
-    if (text.startsWith('<!--', index)) index = endOf(text, '-->', index);
-    else if (text.startsWith('<![CDATA[', index)) index = endOf(text, ']]>', index);
-    else if (text[index + 1] === '!') {
-      return refused(
-        index,
-        'a document type (`<!…>`)',
-        'remove it: entities and document types are not read',
-      );
-    } else if (text[index + 1] === '?') {
-      const isDeclaration = index === 0 && /^<\?xml\s/.test(text);
-      if (!isDeclaration) return refused(index, 'a processing instruction (`<?…?>`)', 'remove it');
-      index = endOf(text, '?>', index);
-    } else if (text[index + 1] === '/') {
-      depth = Math.max(0, depth - 1);
-      index = endOf(text, '>', index);
-    } else {
-      elements += 1;
-      if (elements > limits.tokens) return overLimit(index, 'elements', limits.tokens);
-      const tag = tagAt(text, index);
-      if (tag.attributes > limits.attributes)
-        return overLimit(index, 'attributes of one element', limits.attributes);
-      // A tag without an end is not closed, whatever is in it.
-      if (!tag.isClosed) depth += 1;
-      if (depth > limits.depth) return overLimit(index, 'levels of nesting', limits.depth);
-      index = tag.end;
-    }
-  }
-  return undefined;
-}
-
-function endOf(text: string, close: string, start: number): number {
-  const end = text.indexOf(close, start);
-  return end === -1 ? text.length : end + close.length;
-}
-
-interface Tag {
-  readonly end: number;
-  readonly attributes: number;
-  readonly isClosed: boolean;
-}
-
-/** A start tag. Its end is the first `>` outside of quotes, or the next `<`: the parser may go on there. */
-function tagAt(text: string, start: number): Tag {
-  let attributes = 0;
-  let index = start + 1;
-  for (; index < text.length; index += 1) {
-    const character = text[index];
-    if (character === '>') return { end: index + 1, attributes, isClosed: text[index - 1] === '/' };
-    if (character === '<') break;
-    if (character !== '"' && character !== "'") continue;
-    attributes += 1;
-    const end = text.indexOf(character, index + 1);
-    if (end === -1) return { end: text.length, attributes, isClosed: false };
-    index = end;
-  }
-  return { end: index, attributes, isClosed: false };
 }

@@ -263,7 +263,7 @@ function nothing(offset: number, pointer: string): Located {
   return { kind: 'null', value: null, source: '', start: offset, end: offset, pointer };
 }
 
-/** A whole number that is rounded, or none at all. */
+/** Whether a number is rounded, infinite or not a number. */
 function isInexact(value: number): boolean {
   return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }

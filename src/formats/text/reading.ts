@@ -8,7 +8,7 @@ import {
 import type { Span } from '../../graph/source-location.js';
 import type { Located, LocatedEntry, LocatedText, SourceText } from './located.js';
 
-/** What a reader makes of a text. Without a root there is an error among the diagnostics. */
+/** The value of a text. Without a root there is an error among the diagnostics. */
 export interface ReadText {
   readonly root?: Located;
   readonly diagnostics: readonly Diagnostic[];
@@ -17,7 +17,7 @@ export interface ReadText {
 /** Reads a text of one format. */
 export type Reader = (source: SourceText, limits: TextLimits) => ReadText | Promise<ReadText>;
 
-/** Keys that mean something else in an object of JavaScript, or in YAML. */
+/** Keys with a meaning of their own in an object of JavaScript, or in YAML. */
 const REFUSED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);
 
 /** Collects the diagnostics of a file. */
@@ -57,7 +57,7 @@ export class Reports {
     this.#all.push(diagnostic(code, { file: this.source.file, span }, params, details));
   }
 
-  /** Adds diagnostics that another part of the product has found. */
+  /** Adds diagnostics of another part of the product. */
   add(diagnostics: readonly Diagnostic[]): void {
     this.#all.push(...diagnostics);
   }
@@ -95,7 +95,7 @@ export class MapEntries {
   }
 }
 
-/** What a spec file may be. More is refused before the text reaches a parser. */
+/** The limits of a spec file. A text beyond them is refused before values are made of it. */
 export interface TextLimits {
   /** Length in UTF-16 code units. */
   readonly length: number;

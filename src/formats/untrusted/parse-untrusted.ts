@@ -9,12 +9,12 @@ import { checkSpecs, type ParseOptions, type SpecWorkflows } from '../spec-files
 import { SourceText } from '../text/located.js';
 import { Reports, UNTRUSTED_LIMITS } from '../text/reading.js';
 
-/** What the child is asked to read. */
+/** The text that the child reads. */
 export interface ChildRequest extends Pick<ParseOptions, 'file' | 'format'> {
   readonly text: string;
 }
 
-/** What it has read. */
+/** The result of the child. */
 export interface ChildResponse {
   readonly diagnostics: readonly Diagnostic[];
   readonly document?: SpecDocument;
@@ -30,7 +30,7 @@ const START_MS = 30_000;
 const MAX_WORKFLOWS = 100;
 const MAX_NODES = 1_000;
 
-/** What the child may use. */
+/** The memory that the child may use. */
 const MEMORY_MB = 256;
 
 /**
@@ -43,7 +43,7 @@ export async function parseUntrustedWorkflows(
 ): Promise<SpecWorkflows> {
   const reports = new Reports(new SourceText(file, ''));
   if (text.length > UNTRUSTED_LIMITS.length) {
-    // Nothing of it is sent.
+    // The text is not sent to the child.
     const limit = { what: 'characters', limit: UNTRUSTED_LIMITS.length };
     reports.report('SW5001', { start: 0, end: 0 }, limit);
     return checkSpecs([{ reports }], registered);
@@ -93,7 +93,7 @@ function launch(): ChildProcess {
   const own = isFromSource
     ? ['--conditions=@stepwright/source', '--import', pathToFileURL(packageFile('scripts/register.mjs')).href]
     : [];
-  // Without the environment: it has secrets, and the child needs none of it.
+  // Without the environment, which has secrets that the child does not need.
   return spawn(
     process.execPath,
     [

@@ -1,5 +1,5 @@
 import { defined } from '../../../graph/defined.js';
-import type { Arm, BranchCase } from '../../../graph/kinds/branch.js';
+import type { Arm, BranchCase } from '../../../graph/kinds/containers.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { BranchNode } from '../../../graph/model.js';
 import { lowerCondition } from '../../references/condition.js';
@@ -9,7 +9,7 @@ import { checkLiteral, unknownNode } from './names.js';
 import type { NodeContext } from './node-context.js';
 import { textIn } from './routes.js';
 
-/** A case, or what is taken where none holds. */
+/** A case, or the default. */
 type WrittenArm =
   | { readonly kind: 'case'; readonly arm: BranchCase }
   | { readonly kind: 'default'; readonly arm: Arm; readonly at: Located };

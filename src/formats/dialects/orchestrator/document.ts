@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
-import type { Domain } from '../../../graph/domain.js';
 import type { DictEntry, Expr, RefExpr } from '../../../graph/expression/tree.js';
+import type { Domain } from '../../../graph/model.js';
 import { GRAPH_VERSION, type Graph } from '../../../graph/model.js';
 import { isValidName, nearestName } from '../../../graph/names.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
@@ -105,7 +105,7 @@ function lowerWorkflow(
   };
 }
 
-/** What clients get of a workflow, as the option `expose` of `@Workflow`. */
+/** The forms in which clients get a workflow, as in the option `expose` of `@Workflow`. */
 export const EXPOSURES: readonly NonNullable<Graph['expose']>[number][] = ['prompt', 'tool', 'resource'];
 
 function exposureOf(reports: Reports, fields: Fields): Graph['expose'] {
@@ -161,7 +161,7 @@ function routesByScope(): (scope: ScopeSpec) => WrittenRoutes {
   };
 }
 
-/** What a workflow returns. */
+/** The parts of which the result of a workflow is made. */
 interface WrittenResult {
   /** Its value `returns`. */
   readonly returns: Located | undefined;
@@ -206,7 +206,7 @@ function resultOf({ id }: NodeSpec): RefExpr {
 function sinksIn(scope: ScopeSpec, { inWritingOrder, dependencies }: LoweredScope): NodeSpec[] {
   const used = new Set(inWritingOrder.flatMap(({ after }) => after));
   for (const [index, edges] of dependencies.data.entries()) {
-    // What undoes a node does not use its result.
+    // A compensation reads the result of the node that it undoes, and does not use it up.
     if (inWritingOrder[index]?.kind === 'compensate') continue;
     for (const { source } of edges) used.add(inWritingOrder[source]?.id ?? '');
   }

@@ -31,7 +31,7 @@ export function checkName(reports: Reports, name: LocatedText, kind: string): bo
   return false;
 }
 
-/** Reports a reference in a key that takes none. */
+/** Reports a reference in a key that takes a literal name. */
 export function checkLiteral(reports: Reports, text: LocatedText, key: string): boolean {
   if (!text.value.startsWith('$')) return true;
   reports.report('SW5015', text, { key, text: text.value });

@@ -19,7 +19,7 @@ export function itemNameOf({ fields }: NodeSpec): string {
 }
 
 interface Named {
-  /** What it is, in messages. */
+  /** Its description in messages. */
   readonly what: string;
   readonly at: LocatedText | undefined;
   readonly kind: 'parameter' | 'nodes';
@@ -68,7 +68,7 @@ export class Namespace {
     return this.#indexes.has(name);
   }
 
-  /** What the expressions of a node, or of a body, may refer to. */
+  /** The names that expressions of a node, or of a body, may refer to. */
   scopeOf(scope: ScopeSpec): ReferenceScope {
     const items: string[] = [];
     for (let each: ScopeSpec | undefined = scope; each !== undefined; each = each.container?.scope)
@@ -189,10 +189,10 @@ export class Namespace {
   }
 }
 
-/** What may be read of a node behind `$steps`. */
+/** The properties of a node behind `$steps`. */
 const STEP_FIELDS = ['result', 'status', 'error'] as const;
 
-/** A name behind `$params` or `$steps` that nothing has. */
+/** An unknown name behind `$params` or `$steps`. */
 function unknownIn(
   root: string,
   key: string | number | undefined,

@@ -9,7 +9,7 @@ import type { Namespace } from './namespace.js';
 import type { NodeSpec, ScopeSpec } from './node-specs.js';
 import type { WrittenRoutes } from './routes.js';
 
-/** What the nodes of a workflow share while they are lowered. */
+/** The state that the nodes of a workflow share while they are lowered. */
 export interface LoweringContext {
   readonly reports: Reports;
   readonly names: Namespace;
@@ -18,7 +18,7 @@ export interface LoweringContext {
   readonly nodes: readonly NodeSpec[];
 }
 
-/** What one node is lowered with. */
+/** The state of the lowering of one node. */
 export interface NodeContext extends LoweringContext {
   readonly spec: NodeSpec;
   readonly references: ReferenceLowering;

@@ -2,7 +2,7 @@ import { nearestName } from '../../../graph/names.js';
 import type { LocatedText } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 
-/** What a node of a spec file is. `yield` asks a person. */
+/** The kinds of nodes of a spec file. `yield` asks a person. */
 export type SpecKind =
   | 'call'
   | 'workflow'
@@ -13,7 +13,7 @@ export type SpecKind =
   | 'compensate'
   | 'error';
 
-/** The keys of nodes by what they are; the first ones say what a node without `type` is. */
+/** The keys of nodes by kind. `marks` decide the kind of a node without `type`. */
 const KEYS: Readonly<
   Record<SpecKind, { readonly marks: readonly string[]; readonly others: readonly string[] }>
 > = {
@@ -32,7 +32,7 @@ const KEYS: Readonly<
 
 export const SPEC_KINDS = Object.keys(KEYS) as readonly SpecKind[];
 
-/** What nodes of all kinds have. */
+/** The keys of nodes of all kinds. */
 export const COMMON_KEYS = ['type', 'title', 'depends_on', 'join', 'when', 'condition', 'output', 'timeout'];
 
 /** Nodes that run only when they are selected. */

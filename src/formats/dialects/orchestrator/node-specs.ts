@@ -22,7 +22,7 @@ export interface NodeSpec {
   /** Where it is in its scope. */
   readonly index: number;
   readonly output?: LocatedText;
-  /** What it waits for, as it is written. */
+  /** The names in its `depends_on`. */
   readonly dependsOn: readonly LocatedText[];
   /** The bodies of a parallel node or a loop. */
   readonly bodies: readonly ScopeSpec[];
@@ -40,7 +40,7 @@ export interface ScopeSpec {
   readonly isSequence: boolean;
 }
 
-/** What names a node: its key in an object, or its `id` in a list or a loop. */
+/** How a node is named: by its key in an object, or by its `id` in a list or a loop. */
 type Naming = 'key' | 'id';
 
 /** Ids that are keywords where nodes are named. */

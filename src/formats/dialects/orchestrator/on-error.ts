@@ -11,7 +11,7 @@ export const ON_ERROR_KEYS = ['retry', 'delay', 'backoff', 'jitter', 'fallback']
 
 export const BACKOFFS: readonly Retry['backoff'][] = ['constant', 'linear', 'exponential'];
 
-/** What `on_error` says: more attempts, and the node that takes over. `retry` counts attempts after the first one. */
+/** Lowers `on_error`: more attempts, and the node that takes over. `retry` counts attempts after the first one. */
 export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onError'> {
   const { spec, reports } = context;
   const map = spec.fields.object('on_error');
@@ -37,7 +37,7 @@ export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onErro
   return { retry, ...fallback };
 }
 
-/** What `error_as_data` says: a call that has failed for good succeeds with its failure as the result. */
+/** Lowers `error_as_data`: a call whose last attempt fails succeeds with its failure as the result. */
 export function errorAsData(
   { spec, reports }: NodeContext,
   handled: Pick<Node, 'retry' | 'onError'>,

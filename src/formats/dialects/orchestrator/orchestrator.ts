@@ -42,7 +42,7 @@ const HINTS: { readonly [C in DiagnosticCode]?: (params: Readonly<Record<string,
     `add \`compensate\` to the call; if \`${String(tool)}\` changes nothing, let the tool say so`,
 };
 
-/** What lets a node read how another one settled, by what is in the way. */
+/** Repairs of conditions on how a node settled that never hold, by the cause. */
 const SETTLED_HINTS: Readonly<Record<string, (name: string, step: string) => string>> = {
   failure: (name) =>
     `add \`error_as_data: true\` or a \`fallback\` to \`${name}\`, or \`fail_fast: false\` to the workflow`,

@@ -14,7 +14,7 @@ export interface DataEdge {
 
 /** How the nodes of one list depend on each other. Lists are indexes of nodes. */
 export interface Dependencies {
-  /** What a node names in `after`, and the nodes with a route to it. */
+  /** The nodes that a node names in `after`, and the nodes with a route to it. */
   readonly explicit: readonly (readonly number[])[];
   readonly data: readonly (readonly DataEdge[])[];
 }

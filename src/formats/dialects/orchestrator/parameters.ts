@@ -60,7 +60,7 @@ export function lowerParameters(reports: Reports, params: LocatedMap): Input[] {
   return params.entries.flatMap((entry) => lowerParameter(reports, entry) ?? []);
 }
 
-/** What is asked for by a question: an object with these keys. */
+/** The schema of the answer to a question: an object with these keys. */
 export function lowerExpected(reports: Reports, expects: LocatedMap): JsonSchema {
   const inputs = lowerParameters(reports, expects);
   return describedInputs({ inputs: inputs.map(({ default: _, ...input }) => input) });

@@ -5,7 +5,7 @@ import type { NodeSpec, ScopeSpec } from './node-specs.js';
 interface WrittenRoute {
   readonly from: NodeSpec;
   readonly target: string;
-  /** The case of a branch, by number; the other routes have none. */
+  /** The number of the case, if the route is one of a branch. */
   readonly arm?: number;
 }
 

@@ -51,7 +51,7 @@ function isClosed({ additionalProperties, patternProperties }: JsonSchema): bool
   return additionalProperties === false && patternProperties === undefined;
 }
 
-/** What is said about a property, for people. */
+/** The schema of a property, which has its title and description. */
 function partOf(shapes: readonly JsonSchema[], name: string): JsonObject {
   for (const { properties } of shapes) {
     const part = isJsonObject(properties) ? properties[name] : undefined;
@@ -120,7 +120,7 @@ function objectForm(view: SchemaView, shape: JsonSchema, depth: number): JsonSch
   };
 }
 
-/** What has `call` and `args`: the tool decides which arguments there are. */
+/** The schema of an object with `call` and `args`: the tool decides the arguments. */
 export function callSchema(tools: readonly DescribedTool[]): JsonSchema {
   const toolNames = tools.map(({ name }) => name);
   const names = [...new Set([...toolNames, ...tools.flatMap(upstreamNames)])];
@@ -149,8 +149,8 @@ export function callSchema(tools: readonly DescribedTool[]): JsonSchema {
 }
 
 /**
- * What has `workflow` and `args`. Files may have workflows that codegen has not read yet: names and arguments are
- * completed, and codegen checks them.
+ * The schema of an object with `workflow` and `args`. Files may have workflows that codegen has not read yet: names and
+ * arguments are completed, and codegen checks them.
  */
 export function workflowCallSchema(workflows: readonly Graph[]): JsonSchema {
   const names = workflows.map(({ name }) => name);

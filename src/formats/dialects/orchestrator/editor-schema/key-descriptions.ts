@@ -1,4 +1,4 @@
-/** What the keys of nodes mean, for people who write them. */
+/** Descriptions of the keys of nodes, which editors show. */
 export const NODE_KEYS: Readonly<Record<string, string>> = {
   type: 'What the node is. Usually it follows from its other keys.',
   id: 'The name of the node, in a list of nodes.',
@@ -26,7 +26,7 @@ export const NODE_KEYS: Readonly<Record<string, string>> = {
   step: 'The node that runs for each item.',
   steps: 'Nodes that run one after the other.',
   max_iterations: 'The largest number of items. Default: 1,000.',
-  on_item_error: 'Whether the loop goes on when an item fails. Default: `fail`.',
+  on_item_error: 'Whether the loop continues when an item fails. Default: `fail`.',
   expects: 'What the answer has, as parameters.',
   yield: 'The question. The same as `message`.',
   message: 'A text, which may have references.',

@@ -91,7 +91,7 @@ export function nodeSchema(): JsonSchema {
     allOf: [
       {
         if: { not: { anyOf: SPEC_KINDS.map(isKind) } },
-        // Of a node that is nothing yet, the keys are completed that make it something.
+        // A node without a kind gets completions of the keys that decide its kind.
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
         then: { properties: keysIn(SPEC_KINDS.flatMap(marksOf)) },
       },
