@@ -43,9 +43,8 @@ export type {
   ToolContext,
 } from './decorators/context.js';
 export * from './decorators/control-flow.js';
+export type { Icon, ListedOptions, OrderOptions } from './decorators/decorate.js';
 export { WorkflowNotRunnableError } from './decorators/decorate.js';
-export type { Icon, ListedOptions } from './decorators/listed.js';
-export type { OrderOptions } from './decorators/order.js';
 export {
   type AudioContent,
   assistant,

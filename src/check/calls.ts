@@ -11,8 +11,7 @@ import { uriFault } from '../graph/uri.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import type { CheckEnvironment } from './environment.js';
 import { requiredKeys, type SchemaView, stepInto, unnamedBeside, viewOf } from './schema-view.js';
-import { typeMismatch } from './type-compatibility.js';
-import { type Names, typeOf } from './type-of.js';
+import { type Names, typeMismatch, typeOf } from './type-of.js';
 import { keysOf } from './value-type.js';
 import type { NamesIn } from './values.js';
 

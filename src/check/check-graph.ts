@@ -3,10 +3,16 @@ import type { Graph } from '../graph/model.js';
 import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { checkCalls, checkResources } from './calls.js';
-import { checkBranches, checkConstructs, checkDepth, checkRetryRanges, checkState } from './constructs.js';
+import {
+  checkBranches,
+  checkConstructs,
+  checkDepth,
+  checkModelMessages,
+  checkRetryRanges,
+  checkState,
+} from './constructs.js';
 import { checkCycles, checkNesting, checkReachability, checkRoutes } from './control-flow.js';
 import { type CheckEnvironment, withTasks } from './environment.js';
-import { checkModelMessages } from './model-values.js';
 import { checkNames, checkReferences, checkUnused } from './names.js';
 import { checkOutputPaths } from './output-paths.js';
 import { checkSettledNodes } from './settled-nodes.js';

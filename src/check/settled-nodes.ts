@@ -3,8 +3,7 @@ import { childrenOf, references, textsOf } from '../graph/expression/traversal.j
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import type { Json } from '../graph/json.js';
 import { nearestName } from '../graph/names.js';
-import { expressionsOf } from '../graph/nodes.js';
-import { SETTLED_STATUSES, type SettledStatus } from '../graph/settled.js';
+import { expressionsOf, SETTLED_STATUSES, type SettledStatus } from '../graph/nodes.js';
 import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/source-location.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { reachabilityOf } from '../plan/reachability.js';
@@ -64,27 +63,29 @@ interface Reading {
 
 function neverFaults(expr: Expr, { plan, reader, source }: Reading): Diagnostic[] {
   const step = reader.node?.node.id ?? reader.scope.container?.node.id ?? plan.graph.name;
-  const outlookOf = (ref: RefExpr): Outlook | undefined => {
+  const exclusionsOf = (ref: RefExpr): Exclusions | undefined => {
     const target = plan.byId.get(String(ref.path[0]));
-    return target === undefined || plan.duplicates.has(target.node.id) ? undefined : outlook(target, reader);
+    return target === undefined || plan.duplicates.has(target.node.id)
+      ? undefined
+      : exclusions(target, reader);
   };
   const never = (ref: RefExpr, status: SettledStatus | 'error', because: Reason): Diagnostic =>
     diagnostic('SW3020', locationOfExpr(ref, source), {
       ...{ name: String(ref.path[0]), step, status, ...because },
     });
   const ofStatus = testsIn(expr).flatMap(({ ref, values }) => {
-    const outlook = outlookOf(ref);
+    const exclusions = exclusionsOf(ref);
     const statuses = values.flatMap(({ value }) => (isStatus(value) ? [value] : []));
     const [first] = statuses;
-    if (outlook === undefined || first === undefined || statuses.length < values.length) return [];
-    const why = outlook.never.get(first);
-    return why === undefined || !statuses.every((each) => outlook.never.has(each))
+    if (exclusions === undefined || first === undefined || statuses.length < values.length) return [];
+    const why = exclusions.never.get(first);
+    return why === undefined || !statuses.every((each) => exclusions.never.has(each))
       ? []
       : never(ref, first, why);
   });
   const ofError = references(expr).flatMap(({ ref }) => {
     if (ref.root !== 'nodes' || ref.path[1] !== 'error') return [];
-    const why = outlookOf(ref)?.noError;
+    const why = exclusionsOf(ref)?.noError;
     return why === undefined ? [] : never(ref, 'error', why);
   });
   return [...ofStatus, ...ofError];
@@ -134,13 +135,13 @@ interface Reason {
 }
 
 /** What is never so of a step where a reader reads it, and why. The list need not be complete. */
-interface Outlook {
+interface Exclusions {
   readonly never: ReadonlyMap<SettledStatus, Reason>;
   /** Why the step has no failure there. Missing if it may have one. */
   readonly noError?: Reason;
 }
 
-function outlook(target: PlannedNode, reader: Reader): Outlook | undefined {
+function exclusions(target: PlannedNode, reader: Reader): Exclusions | undefined {
   const visible = visibilityOf(target, reader);
   if (visible.kind !== 'visible' || visible.source === visible.user) return undefined;
   const { source, user } = visible;

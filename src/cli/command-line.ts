@@ -78,9 +78,9 @@ export function parseOptions<T extends OptionTable>(
     const option = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
     if (option === undefined) {
       const suggestion = nearestName(token.name, Object.keys(table));
-      const known = Object.keys(table).map((name) => `--${name}`);
+      const options = Object.keys(table).map((name) => `--${name}`);
       const nearest = suggestion === undefined ? undefined : `--${suggestion}`;
-      return fault(texts.unknownOption(command, token.rawName, nearest, known));
+      return fault(texts.unknownOption(command, token.rawName, nearest, options));
     }
     if (option.type === 'boolean') {
       if (token.value !== undefined) return fault(texts.needlessValue(command, token.rawName));
@@ -158,15 +158,15 @@ ${REGISTRY_OPTIONS}`,
     command: string,
     option: string,
     suggestion: string | undefined,
-    known: readonly string[],
+    names: readonly string[],
   ) =>
-    `stepwright: \`${command}\` has no option \`${option}\`${orKnown(suggestion, known)}; \`${command} --help\` lists all`,
+    `stepwright: \`${command}\` has no option \`${option}\`${suggestionOrNames(suggestion, names)}; \`${command} --help\` lists all`,
   missingValue: (command: string, option: string) =>
     `stepwright: option \`${option}\` of \`${command}\` needs a value`,
   needlessValue: (command: string, option: string) =>
     `stepwright: option \`${option}\` of \`${command}\` takes no value`,
-  unknownValue: (command: string, option: string, value: string, known: readonly string[]) =>
-    `stepwright: option \`${option}\` of \`${command}\` takes ${list(known)}, not \`${value}\`${orKnown(nearestName(value, known))}`,
+  unknownValue: (command: string, option: string, value: string, values: readonly string[]) =>
+    `stepwright: option \`${option}\` of \`${command}\` takes ${list(values)}, not \`${value}\`${suggestionOrNames(nearestName(value, values))}`,
   needlessArgument: (command: string, argument: string, most: number) =>
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
   missingPackages: (command: string, names: readonly string[]) =>
@@ -176,16 +176,16 @@ ${REGISTRY_OPTIONS}`,
     `${names.length} ${names.length === 1 ? 'workflow' : 'workflows'} without errors: ${names.join(', ')}`,
   missingWorkflow: (command: string) => `stepwright: \`${command}\` needs the name of a workflow`,
   noModule: (file: string, why: string) => `stepwright: cannot load \`${file}\`: ${why}`,
-  chooseRegistry: (known: readonly string[]) =>
-    `stepwright: the project has the registries ${and(known.map((name) => `\`${name}\``))}; choose one with \`--registry\``,
-  unknownWorkflow: (name: string, known: readonly string[]) =>
-    `stepwright: there is no workflow \`${name}\`${orKnown(nearestName(name, known), known)}`,
+  chooseRegistry: (names: readonly string[]) =>
+    `stepwright: the project has the registries ${and(names.map((name) => `\`${name}\``))}; choose one with \`--registry\``,
+  unknownWorkflow: (name: string, names: readonly string[]) =>
+    `stepwright: there is no workflow \`${name}\`${suggestionOrNames(nearestName(name, names), names)}`,
   severalWorkflows: (name: string, registries: readonly string[]) =>
     `stepwright: workflow \`${name}\` is in ${and(registries)}; choose one with \`--registry\``,
-  unknownRegistry: (name: string, known: readonly string[]) =>
-    `stepwright: there is no registry \`${name}\` with workflows in it${orKnown(nearestName(name, known), known)}`,
-  unknownServer: (name: string, known: readonly string[]) =>
-    `stepwright: the configuration has no upstream server \`${name}\`${orKnown(nearestName(name, known), known)}`,
+  unknownRegistry: (name: string, names: readonly string[]) =>
+    `stepwright: there is no registry \`${name}\` with workflows in it${suggestionOrNames(nearestName(name, names), names)}`,
+  unknownServer: (name: string, names: readonly string[]) =>
+    `stepwright: the configuration has no upstream server \`${name}\`${suggestionOrNames(nearestName(name, names), names)}`,
   refusedArguments: (problems: readonly { readonly message: string }[]) =>
     [
       ...problems.map(({ message }) => `stepwright: ${message}`),
@@ -215,11 +215,11 @@ export function changedFiles(files: readonly string[]): string {
 const MAX_NAMES = 12;
 
 /** The suggestion, if there is one, else the known names. */
-export function orKnown(suggestion: string | undefined, known: readonly string[] = []): string {
+export function suggestionOrNames(suggestion: string | undefined, names: readonly string[] = []): string {
   if (suggestion !== undefined) return ` (${didYouMean(suggestion)})`;
-  if (known.length === 0) return '';
-  const named = known.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
-  const rest = known.length - named.length;
+  if (names.length === 0) return '';
+  const named = names.slice(0, MAX_NAMES).map((name) => `\`${name}\``);
+  const rest = names.length - named.length;
   return ` (known: ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''})`;
 }
 

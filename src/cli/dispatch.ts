@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { nearestName } from '../graph/names.js';
-import { type Command, type Output, orKnown, texts } from './command-line.js';
+import { type Command, type Output, suggestionOrNames, texts } from './command-line.js';
 import { missingCompilers } from './compilers.js';
 
 /** The commands, loaded when they run: `--help` does not wait for the compiler. */
@@ -94,9 +94,9 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 };
 
 function unknownCommand(name: string): string {
-  const known = Object.keys(commands);
+  const names = Object.keys(commands);
   const synonym = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : undefined;
-  return `stepwright: there is no command \`${name}\`${orKnown(synonym ?? nearestName(name, known), known)}; \`stepwright --help\` lists all`;
+  return `stepwright: there is no command \`${name}\`${suggestionOrNames(synonym ?? nearestName(name, names), names)}; \`stepwright --help\` lists all`;
 }
 
 /** For `--codegen` the suggestion is the command `codegen`. */

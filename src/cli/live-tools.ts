@@ -31,7 +31,7 @@ export async function liveTools(
   const folder = realpathSync(root);
   const found =
     live.upstream === undefined
-      ? given(live, output)
+      ? namedServer(live, output)
       : await configured(live.upstream, folder, project, output);
   if (typeof found === 'number') return found;
   const { name, server } = found;
@@ -63,7 +63,7 @@ interface NamedServer {
   readonly server: UpstreamServer;
 }
 
-function given({ command, url }: LiveServer, output: Output): NamedServer | number {
+function namedServer({ command, url }: LiveServer, output: Output): NamedServer | number {
   if (url !== undefined)
     return URL.canParse(url)
       ? { name: UNNAMED, server: { url } }
@@ -87,18 +87,18 @@ async function configured(
   output: Output,
 ): Promise<NamedServer | number> {
   const { readUpstream } = await import('../codegen/config.js');
-  const read = readUpstream({ root, ...defined({ configFile: config }) });
-  if (read.value === undefined) {
+  const upstream = readUpstream({ root, ...defined({ configFile: config }) });
+  if (upstream.value === undefined) {
     const { formatDiagnostics } = await import('../graph/diagnostics/format.js');
     const { readSourceIn } = await import('../codegen/diagnostics.js');
-    output.err(formatDiagnostics(read.diagnostics, readSourceIn(root), { color: output.color }));
+    output.err(formatDiagnostics(upstream.diagnostics, readSourceIn(root), { color: output.color }));
     return 1;
   }
-  const { servers } = read.value;
+  const { servers } = upstream.value;
   const server = servers[name];
   if (server !== undefined) return { name, server };
-  const known = Object.keys(servers).sort();
-  return misused(known.length === 0 ? texts.noServers : texts.unknownServer(name, known), output);
+  const names = Object.keys(servers).sort();
+  return misused(names.length === 0 ? texts.noServers : texts.unknownServer(name, names), output);
 }
 
 /**

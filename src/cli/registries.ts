@@ -208,8 +208,8 @@ async function load({ registries, options }: Modules): Promise<OpenRegistries> {
 }
 
 async function loadOptions({ file, path: from }: ModulePath): Promise<OpenRegistries['options']> {
-  const { default: given } = await loadModule(file, from);
-  if (typeof given === 'object' && given !== null) return given;
+  const { default: value } = await loadModule(file, from);
+  if (typeof value === 'object' && value !== null) return value;
   throw new ModuleFault(
     texts.noModule(file, 'its default export is not an object: write `export default { tools: { … } }`'),
   );
@@ -241,8 +241,8 @@ export function registryCommand<T extends typeof REGISTRY_OPTIONS>(
     output: Output,
   ) => Promise<number>,
 ): Command {
-  return async (given, output) => {
-    const parsed = parseOptions(`stepwright ${name}`, given, table, most);
+  return async (argv, output) => {
+    const parsed = parseOptions(`stepwright ${name}`, argv, table, most);
     if (parsed.kind === 'fault') return misused(parsed.text, output);
     if (parsed.values.help) {
       output.out(help);

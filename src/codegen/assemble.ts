@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { ListedOptions } from '../decorators/listed.js';
+import type { ListedOptions } from '../decorators/decorate.js';
 import { fingerprint } from '../decorators/metadata.js';
 import { canonicalGraph } from '../graph/canonical.js';
 import type { Graph, Input } from '../graph/model.js';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
-import { mayHaveCompositeConditions } from '../check/composite-conditions.js';
+import { mayHaveCompositeConditions } from '../check/values.js';
 import { sourceNames } from '../formats/source-record.js';
 import { defined } from '../graph/defined.js';
 import {
@@ -11,9 +11,9 @@ import {
   hasErrors,
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
-import { type Domain, mergedDomains } from '../graph/domain.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
+import { type Domain, mergedDomains } from '../graph/model.js';
 import { formatLocation } from '../graph/source-location.js';
 import { assemble } from './assemble.js';
 import { checkHints } from './check-hints.js';

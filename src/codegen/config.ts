@@ -10,8 +10,8 @@ import {
   diagnostic,
   type SeverityOverride,
 } from '../graph/diagnostics/diagnostic.js';
-import type { Domain } from '../graph/domain.js';
 import { isJsonObject } from '../graph/json.js';
+import type { Domain } from '../graph/model.js';
 import { compareText, nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import {

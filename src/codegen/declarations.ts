@@ -1,4 +1,4 @@
-import type { ListedOptions } from '../decorators/listed.js';
+import type { ListedOptions } from '../decorators/decorate.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import type { Domain } from '../graph/domain.js';
-import type { Graph } from '../graph/model.js';
+import type { Domain, Graph } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { PlanningHints } from '../infer/tool.js';

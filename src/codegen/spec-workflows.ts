@@ -13,10 +13,9 @@ import {
   diagnostic,
   hasErrors,
 } from '../graph/diagnostics/diagnostic.js';
-import type { Domain } from '../graph/domain.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
-import type { Graph } from '../graph/model.js';
+import type { Domain, Graph } from '../graph/model.js';
 import type { Declarations, Phase } from './declarations.js';
 import { type SpecEntry, specEntryText } from './emit/registry.js';
 import type { Inputs, States } from './inputs.js';

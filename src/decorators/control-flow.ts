@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../graph/json.js';
 import type { Answerer } from './answerers.js';
 import type { Unmark } from './arg.js';
+import type { OrderOptions } from './decorate.js';
 import { WorkflowNotRunnableError } from './decorate.js';
-import type { OrderOptions } from './order.js';
 
 /**
  * Runs the arm for a value that is one of a few texts or numbers. There is exactly one arm for each possible value;

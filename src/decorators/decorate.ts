@@ -1,3 +1,5 @@
+import type { JsonObject } from '../graph/json.js';
+
 import 'reflect-metadata';
 /**
  * The type of a decorator of classes assignable to `Class`. Like the types of fields below it covers both calling
@@ -36,7 +38,7 @@ type IsExact = { readonly a: undefined } extends { readonly a?: 1 } ? false : tr
  * The type of a value that an author passes as a `T`. Optional properties accept `undefined` even under
  * `exactOptionalPropertyTypes`, since absent values are dropped before a tool is called. Without that option it is `T`.
  */
-export type Argument<T> = IsExact extends true ? WithOptional<T, undefined> : T;
+export type Given<T> = IsExact extends true ? WithOptional<T, undefined> : T;
 
 /**
  * The type of the input that a tool receives if the output type of its schema is `T`. Under
@@ -348,3 +350,33 @@ export const decorationErrors = {
     `\`${name}\` is not a valid argument name: use an identifier, with \`.\` and \`-\` inside`,
   promptArgumentTwice: (name: string) => `the prompt has an argument \`${name}\` already`,
 } as const;
+
+/** The option that every verb of a step takes; `chain` takes it in the step it begins with. */
+export interface OrderOptions {
+  /**
+   * The steps that this one waits for, as `this.step`; `[]` starts it at once. It also waits for the steps whose values
+   * it uses. The same as `after` of `@Step(...)`, in references that editors rename. Default: the step before it.
+   */
+  readonly after?: readonly unknown[];
+}
+
+/** An icon, as MCP defines it. */
+export interface Icon {
+  /** A URL: `https:`, or `data:` with the image itself. */
+  readonly src: string;
+  readonly mimeType?: string;
+  /** Sizes in pixels, such as `48x48`; `any` for a scalable image. */
+  readonly sizes?: readonly string[];
+  /** The colour theme it is made for. */
+  readonly theme?: 'light' | 'dark';
+}
+
+/** What every decorated class may say in the lists of clients. */
+export interface ListedOptions {
+  readonly icons?: readonly Icon[];
+  /**
+   * Data for clients, as `_meta` in the list. Keys have the form of MCP, such as `example.com/owner`; those that begin
+   * with `stepwright/` are reserved. Default: none.
+   */
+  readonly meta?: JsonObject;
+}

@@ -1,8 +1,8 @@
 import { isValidName, NAME_RULES } from '../graph/names.js';
 import type { ArgsOf } from './arg.js';
 import type { RequestContext } from './context.js';
+import type { ListedOptions } from './decorate.js';
 import { decorateClass, decorationErrors, optionsOf, recordOf } from './decorate.js';
-import type { ListedOptions } from './listed.js';
 import { addressOf, type ResourceClass } from './resource.js';
 import type { ToolClass } from './tool.js';
 import type { WorkflowClass } from './workflow.js';

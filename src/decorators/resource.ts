@@ -1,7 +1,6 @@
 import type { CompletionContext, ResourceContext } from './context.js';
+import type { ListedOptions, OrderOptions } from './decorate.js';
 import { decorateClass, decorationErrors, optionsOf } from './decorate.js';
-import type { ListedOptions } from './listed.js';
-import type { OrderOptions } from './order.js';
 
 /** Options of {@link Resource}. */
 export interface ResourceOptions extends ListedOptions {

@@ -3,8 +3,8 @@ import type { Json, JsonSchema } from '../graph/json.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { Arg, SupplyOf, Unmark } from './arg.js';
 import type { ToolContext } from './context.js';
+import type { ListedOptions } from './decorate.js';
 import { decorateClass, type Flat, optionsOf, type Received } from './decorate.js';
-import type { ListedOptions } from './listed.js';
 import type { StateClass } from './workflow.js';
 
 /** Who may call a tool: clients as well, or steps of workflows only. */

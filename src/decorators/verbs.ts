@@ -1,7 +1,7 @@
-import type { SettledStatus } from '../graph/settled.js';
+import type { SettledStatus } from '../graph/nodes.js';
 import type { ArgsOf, Unmark } from './arg.js';
-import { type Argument, WorkflowNotRunnableError } from './decorate.js';
-import type { OrderOptions } from './order.js';
+import type { OrderOptions } from './decorate.js';
+import { type Given, WorkflowNotRunnableError } from './decorate.js';
 import type { PromptText, ResourceLink } from './prompt.js';
 import type { AddressedClass, ReadArguments, ReadFault, TextOf, VariablesArguments } from './resource.js';
 import type { NoInput, Supplied, ToolClass } from './tool.js';
@@ -27,11 +27,11 @@ export interface CallOptions<Output = unknown, Result = unknown> extends NestedO
 export type CallArguments<Input, Output = unknown, Result = unknown> =
   // biome-ignore lint/complexity/noBannedTypes: the type of the empty object literal is meant
   {} extends Supplied<Input>
-    ? [input?: NoInfer<Argument<Supplied<Input>>>, options?: CallOptions<NoInfer<Output>, Result>]
-    : [input: NoInfer<Argument<Supplied<Input>>>, options?: CallOptions<NoInfer<Output>, Result>];
+    ? [input?: NoInfer<Given<Supplied<Input>>>, options?: CallOptions<NoInfer<Output>, Result>]
+    : [input: NoInfer<Given<Supplied<Input>>>, options?: CallOptions<NoInfer<Output>, Result>];
 
 /** `Result`, without inference from the type that the context of the call expects. */
-type NotInferred<Result> = [Result] extends [infer Value] ? Value : never;
+type Made<Result> = [Result] extends [infer Value] ? Value : never;
 
 /**
  * Calls a tool. The value is the tool's output, or what `transform` returns for it.
@@ -48,7 +48,7 @@ type NotInferred<Result> = [Result] extends [infer Value] ? Value : never;
 export function call<Input = NoInput, Output = unknown, Result = Output>(
   _tool: ToolClass<Input, Output>,
   ..._rest: CallArguments<Input, Output, Result>
-): NotInferred<Result> {
+): Made<Result> {
   throw new WorkflowNotRunnableError('call(...)');
 }
 
@@ -229,8 +229,8 @@ export type RunFault<C> = C extends { readonly uri: string } | { readonly uriTem
 /** The arguments of {@link run} after the workflow. `args` is optional if the workflow requires none. */
 export type RunArguments<W> =
   Record<never, never> extends ArgsOf<W>
-    ? [args?: NoInfer<Argument<ArgsOf<W>>>, options?: NestedOptions]
-    : [args: NoInfer<Argument<ArgsOf<W>>>, options?: NestedOptions];
+    ? [args?: NoInfer<Given<ArgsOf<W>>>, options?: NestedOptions]
+    : [args: NoInfer<Given<ArgsOf<W>>>, options?: NestedOptions];
 
 /**
  * Runs another workflow as a step. It has its own arguments and steps; state is shared. The value is its result.

@@ -1,8 +1,8 @@
 import type { Json } from '../graph/json.js';
 import type { JoinRule } from '../graph/kinds/node.js';
 import type { SupplyOf } from './arg.js';
+import type { ListedOptions, OrderOptions } from './decorate.js';
 import {
-  type Argument,
   type DecoratesClass,
   decorateClass,
   decorateField,
@@ -11,11 +11,10 @@ import {
   type FieldTarget,
   type FieldType,
   type Frozen,
+  type Given,
   optionsOf,
   WorkflowNotRunnableError,
 } from './decorate.js';
-import type { ListedOptions } from './listed.js';
-import type { OrderOptions } from './order.js';
 import type { ResourceClass } from './resource.js';
 
 /** Options of {@link Workflow}. */
@@ -263,7 +262,7 @@ export function State(...args: readonly unknown[]): DecoratesClass<StateClass> {
  */
 export function set<Value>(
   _state: StateClass<Value>,
-  _value: NoInfer<Argument<Value>>,
+  _value: NoInfer<Given<Value>>,
   _options?: OrderOptions,
 ): Value {
   throw new WorkflowNotRunnableError('set(...)');

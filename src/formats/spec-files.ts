@@ -7,16 +7,16 @@ import {
   hasErrors,
   sortDiagnostics,
 } from '../graph/diagnostics/diagnostic.js';
-import { type Domain, mergedDomains } from '../graph/domain.js';
 import type { Compensation, Node, Scope } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
+import { type Domain, mergedDomains } from '../graph/model.js';
 import { bundle, compensationsOf, nodesOf, withBodies } from '../graph/nodes.js';
 import { lowerDocument, type SpecDocument, withHintOf, XML_MAPPINGS } from './dialects/dialects.js';
 import { SourceText } from './text/located.js';
 import { openText, readText, type TextFormat } from './text/read-text.js';
 import { Reports, type TextLimits } from './text/reading.js';
 
-export type { Domain } from '../graph/domain.js';
+export type { Domain } from '../graph/model.js';
 
 /** How the text of a spec file is read. */
 export interface ParseOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boundSchema } from './bound-schema.js';
+import { boundSchema } from './json.js';
 
 const hit = { type: 'object', properties: { id: { type: 'string' } } };
 

@@ -1,4 +1,5 @@
 import type { Expr } from './expression/tree.js';
+import type { JsonSchema } from './json.js';
 import { kinds } from './kinds/kinds.js';
 import type { Compensation, Node, NodeKind, ResourceRef, Scope } from './kinds/node.js';
 import type { Graph } from './model.js';
@@ -184,3 +185,29 @@ export function workflowsIn(graph: Pick<Graph, 'nodes'>): ReadonlySet<string> {
 function withoutTasks({ tasks: _, ...task }: Graph): Graph {
   return task;
 }
+
+/** How a node may have settled. */
+export const SETTLED_STATUSES = ['succeeded', 'failed', 'handled', 'skipped', 'cancelled'] as const;
+
+export type SettledStatus = (typeof SETTLED_STATUSES)[number];
+
+/** What references to `nodes` read of a node. `error` is the failure of the node, whatever replaced it. */
+export const SETTLED_NODE: JsonSchema = {
+  type: 'object',
+  properties: {
+    status: { type: 'string', enum: [...SETTLED_STATUSES] },
+    error: {
+      type: 'object',
+      properties: {
+        code: { type: 'string' },
+        message: { type: 'string' },
+        attempts: { type: 'integer' },
+        node: { type: 'string' },
+      },
+      required: ['code', 'message', 'attempts', 'node'],
+      additionalProperties: false,
+    },
+  },
+  required: ['status'],
+  additionalProperties: false,
+};

@@ -14,8 +14,7 @@ import { isJsonObject } from '../graph/json.js';
 import { FAILURE_META } from '../runtime/server/wire.js';
 import type { ObservedRequest, TraceCarrier } from '../runtime/tools/telemetry.js';
 import type { UpstreamReference } from '../runtime/upstream/port.js';
-import { errorType, type Instruments, seconds } from './instruments.js';
-import { safely, within } from './safely.js';
+import { errorType, type Instruments, safely, seconds, within } from './instruments.js';
 
 /** The target of a method: which attribute has the name that its params have. */
 const TARGETS: Readonly<Record<string, string>> = {

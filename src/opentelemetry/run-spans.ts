@@ -15,8 +15,7 @@ import { nodeKey, parseNodeKey } from '../plan/instances.js';
 import type { Plan, PlannedNode } from '../plan/plan.js';
 import type { Fact, RunState } from '../runtime/engine/contract.js';
 import type { ObservedCall, ObservedRun, RunTelemetry, TraceCarrier } from '../runtime/tools/telemetry.js';
-import { errorType, type Instruments, seconds } from './instruments.js';
-import { safely, within } from './safely.js';
+import { errorType, type Instruments, safely, seconds, within } from './instruments.js';
 
 /** A span that is open. */
 interface OpenSpan {

@@ -1,7 +1,6 @@
-import type { Domain } from '../graph/domain.js';
 import type { Expr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
-import type { CallNode, Graph } from '../graph/model.js';
+import type { CallNode, Domain, Graph } from '../graph/model.js';
 import { compensationsOf, nodesOf, repeatedTools } from '../graph/nodes.js';
 import { clipText, singleLine } from '../graph/printable-text.js';
 import { describeNode } from './describe.js';

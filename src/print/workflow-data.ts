@@ -1,7 +1,7 @@
 import { defined } from '../graph/defined.js';
 import { references } from '../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
-import type { Json, JsonObject } from '../graph/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../graph/json.js';
 import type { Compensation, Node, Retry, Scope } from '../graph/kinds/node.js';
 import { isFailFast } from '../graph/limits.js';
 import type { Arm, Graph, Input } from '../graph/model.js';
@@ -230,4 +230,36 @@ function outputsOf(graph: Graph): Outputs {
 
 function pathText(path: readonly (string | number)[]): string {
   return path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+}
+
+/** A value as YAML 1.2, in blocks. The text ends with a line break. */
+export function yamlText(value: Json): string {
+  return `${linesOf(value).join('\n')}\n`;
+}
+
+function linesOf(value: Json): string[] {
+  if (Array.isArray(value) && value.length > 0) {
+    return value.flatMap((item: Json) => {
+      const [first = '', ...rest] = linesOf(item);
+      return [`- ${first}`, ...rest.map((line) => `  ${line}`)];
+    });
+  }
+  if (!isJsonObject(value) || Object.keys(value).length === 0) return [scalarText(value)];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const isBlock = typeof item === 'object' && item !== null && Object.keys(item).length > 0;
+    const name = scalarText(key);
+    return isBlock
+      ? [`${name}:`, ...linesOf(item).map((line) => `  ${line}`)]
+      : [`${name}: ${scalarText(item)}`];
+  });
+}
+
+/** Words that mean something else, in YAML 1.1 as well. */
+const OTHER_MEANING = /^(?:null|true|false|yes|no|on|off|y|n|~)$/i;
+
+/** JSON is YAML: a text is quoted unless it is a plain word. */
+function scalarText(value: Json): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  const isPlain = /^[A-Za-z_][A-Za-z0-9_]*(?:-[A-Za-z0-9_]+)*$/.test(value) && !OTHER_MEANING.test(value);
+  return isPlain ? value : JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { yamlText } from './yaml.js';
+import { yamlText } from './workflow-data.js';
 
 test('lists and objects are blocks, and texts are quoted unless they are plain words', () => {
   const value = {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { ToolContext } from '../decorators/context.js';
 import { readMetadata } from '../decorators/metadata.js';
 import { SchemaCompiler } from '../formats/json-schema/schema-compiler.js';
-import { isWrapped } from '../graph/bound-schema.js';
 import type { Json, JsonObject, JsonSchema } from '../graph/json.js';
+import { isWrapped } from '../graph/json.js';
 import { nearestName } from '../graph/names.js';
 import { sampleResult, sentResult } from '../runtime/runs/operate/stub-port.js';
 import { CassetteUpstream, parseCassette } from '../runtime/upstream/cassette.js';
@@ -12,8 +12,8 @@ import {
   type UpstreamPort,
   type UpstreamReference,
   type UpstreamResult,
+  upstreamTexts,
 } from '../runtime/upstream/port.js';
-import { upstreamTexts } from '../runtime/upstream/texts.js';
 
 /** A class that `stepwright pull` has written. */
 type UpstreamClass<Input, Output> = new () => {

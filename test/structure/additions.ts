@@ -39,7 +39,7 @@ const kind: Addition = {
       file: 'src/graph/kinds/note.ts',
       edit: `import type { z } from 'zod';
 import type { Expr } from '../expression/tree.js';
-import { type KindDescriptor, noFaults } from './descriptor.js';
+import type { KindDescriptor } from './descriptor.js';
 import type { NodeBase } from './node.js';
 
 /** Tells observers something. It has no value. */
@@ -66,7 +66,7 @@ export const note: KindDescriptor<NoteNode> = {
   waits: false,
   exit: 'none',
   isStep: true,
-  faults: noFaults,
+  faults: () => [],
   describe: ({ message }, print) => \`note \${print(message)}\`,
   shape: 'step',
 };
@@ -86,9 +86,9 @@ export const note: KindDescriptor<NoteNode> = {
     {
       file: KINDS,
       edit: [
-        { before: "import { parallel } from './parallel.js';", text: "import { note } from './note.js';" },
+        { before: "import { compute, set } from './values.js';", text: "import { note } from './note.js';" },
         {
-          before: "export type { ParallelNode } from './parallel.js';",
+          before: "export type { ComputeNode, FunctionRef, SetNode } from './values.js';",
           text: "export type { NoteNode } from './note.js';",
         },
         { before: '} satisfies KindTable;', text: '  note,' },

@@ -3,11 +3,11 @@ import { packageFile } from '../../formats/own-files.js';
 import { diagnosticTable } from '../../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../../graph/names.js';
 import { type RunTimeCode, runTimeCodes, runTimeCodeText } from '../../graph/run-time-codes.js';
-import { misused, type Output, orKnown, parseOptions } from '../command-line.js';
+import { misused, type Output, parseOptions, suggestionOrNames } from '../command-line.js';
 
 /** `stepwright explain CODE`: prints the page about a diagnostic, or what a run-time code means. */
-export async function explainCommand(given: readonly string[], output: Output): Promise<number> {
-  const parsed = parseOptions('stepwright explain', given, { help: { type: 'boolean' } }, 1);
+export async function explainCommand(argv: readonly string[], output: Output): Promise<number> {
+  const parsed = parseOptions('stepwright explain', argv, { help: { type: 'boolean' } }, 1);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
   const { values, args } = parsed;
   if (values.help) {
@@ -21,19 +21,19 @@ Options:
 `);
     return 0;
   }
-  const [written] = args;
-  if (written === undefined)
+  const [name] = args;
+  if (name === undefined)
     return misused('stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`', output);
   // `sw3001` and `3001` name the same code.
-  const code = written.toUpperCase().replace(/^(?=\d+$)/, 'SW');
+  const code = name.toUpperCase().replace(/^(?=\d+$)/, 'SW');
   if (Object.hasOwn(runTimeCodes, code)) {
     output.out(`# ${code}\n\n${runTimeCodeText(code as RunTimeCode)}`);
     return 0;
   }
   if (!Object.hasOwn(diagnosticTable, code)) {
-    const known = [...Object.keys(diagnosticTable), ...Object.keys(runTimeCodes)];
+    const codes = [...Object.keys(diagnosticTable), ...Object.keys(runTimeCodes)];
     return misused(
-      `stepwright: there is no code \`${written}\`${orKnown(nearestName(code, known))}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
+      `stepwright: there is no code \`${name}\`${suggestionOrNames(nearestName(code, codes))}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
       output,
     );
   }

@@ -23,8 +23,8 @@ const OPTIONS = {
 } as const;
 
 /** `stepwright graph WORKFLOW`: prints a workflow, as it is in the sources, or as a run of a store has it. */
-export async function graphCommand(given: readonly string[], output: Output): Promise<number> {
-  const parsed = parseOptions('stepwright graph', given, OPTIONS, 1);
+export async function graphCommand(argv: readonly string[], output: Output): Promise<number> {
+  const parsed = parseOptions('stepwright graph', argv, OPTIONS, 1);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
   const { root = '.', config, registry, format = 'text', help, 'no-cache': noCache = false } = parsed.values;
   if (help) {
@@ -83,9 +83,9 @@ Options:
     output.err(formatDiagnostics(faults, result.readSource, { color: output.color }));
     return 1;
   }
-  const found = find(result.workflows, name, registry);
-  if ('fault' in found) return misused(found.fault, output);
-  output.out(await printed(found.workflows, result, format));
+  const workflow = find(result.workflows, name, registry);
+  if ('fault' in workflow) return misused(workflow.fault, output);
+  output.out(await printed(workflow.workflows, result, format));
   return 0;
 }
 
@@ -110,12 +110,12 @@ function chartIn({ registry, graph }: Workflows[number], { workflows, tools }: C
   const own = new Map(
     workflows.filter((each) => each.registry === registry).map((each) => [each.graph.name, each.graph]),
   );
-  const known = tools
+  const charted = tools
     .filter((each) => each.registry === registry)
     .map(({ name, description, outputSchema }): [string, ChartTool] => [name, { description, outputSchema }]);
   return chartOf(
     bundle(graph, (name) => own.get(name)),
-    new Map(known),
+    new Map(charted),
   );
 }
 
@@ -134,8 +134,8 @@ function find(
     registry === undefined ? workflows : workflows.filter((each) => isNamed(each.registry, registry));
   if (registry !== undefined && among.length === 0) {
     const registries = [...new Set(workflows.map((each) => each.registry))];
-    const known = registries.flatMap((each) => [each, shortName(each)]);
-    return { fault: texts.unknownRegistry(registry, known) };
+    const names = registries.flatMap((each) => [each, shortName(each)]);
+    return { fault: texts.unknownRegistry(registry, names) };
   }
   if (name === undefined)
     return among.length === 0 ? { fault: 'stepwright: the project has no workflow' } : { workflows: among };

@@ -170,13 +170,13 @@ interface Write extends Pull {
 async function write(request: PullRequest, context: Write): Promise<boolean> {
   const { configured, upstream, record, allowsWrites } = context;
   const { servers, placeOf } = configured;
-  const isWritten = show(request.name, await pullServer(request), context);
-  if (!record || request.server.record === undefined) return isWritten;
+  const isCurrent = show(request.name, await pullServer(request), context);
+  if (!record || request.server.record === undefined) return isCurrent;
   const recorded = await recordServer({
     ...{ ...request, upstream, placeOf, allowsWrites },
     mask: secretMask(servers, process.env),
   });
-  return show(request.name, recorded, context) && isWritten;
+  return show(request.name, recorded, context) && isCurrent;
 }
 
 function show(

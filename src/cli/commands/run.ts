@@ -60,8 +60,8 @@ ${REGISTRY_OPTIONS}`,
     const { values, args } = parsed;
     const [name] = args;
     if (name === undefined) return misused(texts.missingWorkflow('stepwright run'), output);
-    const read = readPairs(values.arg ?? []);
-    if ('fault' in read) return misused(read.fault, output);
+    const pairs = readPairs(values.arg ?? []);
+    if ('fault' in pairs) return misused(pairs.fault, output);
     const { record, dry = false, stubs, root = '.' } = values;
     if (stubs !== undefined && !dry)
       return misused('stepwright: `--stubs` is for `stepwright run --dry`, which calls no tool', output);
@@ -69,14 +69,14 @@ ${REGISTRY_OPTIONS}`,
       return misused('stepwright: `--record` records calls, and `--dry` makes none', output);
     const json = values.json === true || values.format === 'json';
     return withRegistries('run', { ...values, callsNothing: dry }, output, async (open) => {
-      const found = await find(open, name, values, output);
-      if (typeof found === 'number') return found;
-      if ('fault' in found) return misused(found.fault, output);
+      const target = await find(open, name, values, output);
+      if (typeof target === 'number') return target;
+      if ('fault' in target) return misused(target.fault, output);
       // Stdout has the result alone.
       globalThis.console = new Console(process.stderr);
       if (dry) {
-        const { given } = read;
-        return dryRunCommand({ ...found, given, stubs, root, json }, output);
+        const { given } = pairs;
+        return dryRunCommand({ ...target, given, stubs, root, json }, output);
       }
       const stop = new AbortController();
       process.once('SIGINT', () => stop.abort(new Error('interrupted')));
@@ -91,13 +91,13 @@ ${REGISTRY_OPTIONS}`,
           ? undefined
           : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}, process.env));
       const outcome = await runLocally({
-        registry: found.registry,
+        registry: target.registry,
         options: recording === undefined ? open.options : { ...open.options, upstream: recording },
-        workflow: found.workflow,
-        workflows: found.workflows,
-        given: read.given,
+        workflow: target.workflow,
+        workflows: target.workflows,
+        args: pairs.given,
         signal: stop.signal,
-        progress: (_done, _total, message) => {
+        progress: (_progress, _total, message) => {
           if (message !== undefined) output.err(`${message}\n`);
         },
       });
@@ -112,10 +112,10 @@ ${REGISTRY_OPTIONS}`,
   },
 );
 
-type Given = { readonly given: Readonly<Record<string, string>> } | { readonly fault: string };
+type Pairs = { readonly given: Readonly<Record<string, string>> } | { readonly fault: string };
 
-function readPairs(pairs: readonly string[]): Given {
-  const given = new Map<string, string>();
+function readPairs(pairs: readonly string[]): Pairs {
+  const byName = new Map<string, string>();
   for (const pair of pairs) {
     const at = pair.indexOf('=');
     const name = pair.slice(0, at);
@@ -123,14 +123,14 @@ function readPairs(pairs: readonly string[]): Given {
       return {
         fault: `stepwright: \`--arg ${pair}\` has no ${pair.startsWith('=') ? 'name before the ' : ''}\`=\`: write \`--arg name=value\``,
       };
-    if (given.has(name)) return { fault: `stepwright: argument \`${name}\` is given twice` };
-    given.set(name, pair.slice(at + 1));
+    if (byName.has(name)) return { fault: `stepwright: argument \`${name}\` is given twice` };
+    byName.set(name, pair.slice(at + 1));
   }
-  return { given: Object.fromEntries(given) };
+  return { given: Object.fromEntries(byName) };
 }
 
 /** A workflow that can be run, and the workflows of its file. */
-interface Found {
+interface RunTarget {
   readonly registry: Registry;
   readonly workflow: string;
   readonly workflows: readonly SpecWorkflow[];
@@ -142,7 +142,7 @@ function find(
   name: string,
   { root = '.', workflow }: { readonly root?: string; readonly workflow?: string },
   output: Output,
-): Promise<Found | { readonly fault: string } | number> {
+): Promise<RunTarget | { readonly fault: string } | number> {
   if (formatOf(name) !== undefined) return findInFile(open, { file: name, root, workflow }, output);
   if (workflow !== undefined)
     return Promise.resolve({
@@ -152,11 +152,14 @@ function find(
   return Promise.resolve(findRegistered(open, name));
 }
 
-function findRegistered({ registries }: OpenRegistries, name: string): Found | { readonly fault: string } {
+function findRegistered(
+  { registries }: OpenRegistries,
+  name: string,
+): RunTarget | { readonly fault: string } {
   const [first, ...others] = registries.filter(({ registry }) => Object.hasOwn(registry.workflows, name));
   if (first === undefined) {
-    const known = registries.flatMap(({ registry }) => Object.keys(registry.workflows));
-    return { fault: texts.unknownWorkflow(name, known) };
+    const names = registries.flatMap(({ registry }) => Object.keys(registry.workflows));
+    return { fault: texts.unknownWorkflow(name, names) };
   }
   if (others.length === 0) return { registry: first.registry, workflow: name, workflows: [] };
   return {
@@ -175,13 +178,13 @@ async function findInFile(
     workflow,
   }: { readonly file: string; readonly root: string; readonly workflow: string | undefined },
   output: Output,
-): Promise<Found | { readonly fault: string } | number> {
+): Promise<RunTarget | { readonly fault: string } | number> {
   const [{ registry }, ...others] = registries;
   if (others.length > 0) return { fault: texts.chooseRegistry(registries.map((each) => each.file)) };
   const registered = environmentOf(registries);
   const { workflows, diagnostics, readSource } = await loadWorkflowFiles([file], { root, registered });
-  const print = (found: readonly Diagnostic[]): void => {
-    if (found.length > 0) output.err(formatDiagnostics(found, readSource, { color: output.color }));
+  const print = (list: readonly Diagnostic[]): void => {
+    if (list.length > 0) output.err(formatDiagnostics(list, readSource, { color: output.color }));
   };
   const graphs = workflows.map(({ graph }) => graph);
   const names = graphs.map(({ name }) => name);

@@ -47,14 +47,14 @@ ${REGISTRY_OPTIONS}`,
         `stepwright: --store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${store}'`,
         output,
       );
-    return withRegistries('serve', choice, output, async ({ registries, options: given }) => {
+    return withRegistries('serve', choice, output, async ({ registries, options: fileOptions }) => {
       const [{ registry }, ...others] = registries;
       if (others.length > 0) return misused(texts.chooseRegistry(registries.map(({ file }) => file)), output);
       const options = {
-        ...given,
+        ...fileOptions,
         ...defined({ store }),
         ...(off ? { offerWorkflows: false } : {}),
-        ...specsOf(given, parsed.args, choice.root),
+        ...specsOf(fileOptions, parsed.args, choice.root),
       };
       // Faults are thrown here, with the repair for this command, before `serve` would end the process.
       // Its warnings come from there.

@@ -8,9 +8,8 @@ import {
   REGISTRY_VERSION,
 } from '../../decorators/metadata.js';
 import { canonicalJson } from '../../graph/canonical.js';
-import type { Domain } from '../../graph/domain.js';
 import type { Json, JsonObject } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
+import type { Domain, Graph } from '../../graph/model.js';
 import { compareText } from '../../graph/names.js';
 import type { ClassHandle, FunctionHandle } from '../declarations.js';
 import type { ImportEnding } from '../syntax.js';

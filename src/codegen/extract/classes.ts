@@ -1,4 +1,4 @@
-import type { ListedOptions } from '../../decorators/listed.js';
+import type { ListedOptions } from '../../decorators/decorate.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../decorators/tool.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';

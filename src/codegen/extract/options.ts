@@ -7,8 +7,7 @@ import type {
   GotoOptions,
   ParallelOptions,
 } from '../../decorators/control-flow.js';
-import type { Icon, ListedOptions } from '../../decorators/listed.js';
-import type { OrderOptions } from '../../decorators/order.js';
+import type { Icon, ListedOptions, OrderOptions } from '../../decorators/decorate.js';
 import type { PromptOptions } from '../../decorators/prompt.js';
 import type { ResourceOptions } from '../../decorators/resource.js';
 import type { ToolAnnotations, ToolHints, ToolOptions, UpstreamOption } from '../../decorators/tool.js';

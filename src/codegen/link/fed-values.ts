@@ -1,6 +1,6 @@
-import { type InputSchemas, schemaFed } from '../../check/fed-schema.js';
-import type { FedInput } from '../../graph/kinds/ask.js';
+import { type InputSchemas, schemaFed } from '../../check/schema-view.js';
 import type { Node } from '../../graph/kinds/node.js';
+import type { FedInput } from '../../graph/kinds/waits.js';
 import { nodesOf, withBodies } from '../../graph/nodes.js';
 import type { LinkedWorkflow } from '../declarations.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ListedOptions } from '../../decorators/listed.js';
+import type { ListedOptions } from '../../decorators/decorate.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../decorators/tool.js';
 import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
 import type { JsonObject, JsonSchema, Value } from '../../graph/json.js';

@@ -1,5 +1,4 @@
-import { boundSchema } from '../../graph/bound-schema.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { boundSchema, isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { type NamedTool, nameTools } from '../../runtime/upstream/names.js';
 import type { UpstreamTool } from '../../runtime/upstream/port.js';
 import type { UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';

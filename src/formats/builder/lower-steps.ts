@@ -1,4 +1,4 @@
-import { schemaAt } from '../../check/fed-schema.js';
+import { schemaAt } from '../../check/schema-view.js';
 import { type Answerer, isAnswerer, isListOfAnswerers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import { readKey } from '../../graph/expression/traversal.js';

@@ -1,8 +1,7 @@
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { Domain } from '../../graph/domain.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
+import type { Domain, Graph } from '../../graph/model.js';
 import type { LocatedMap } from '../text/located.js';
 import type { XmlMapping } from '../text/read-xml.js';
 import type { Reports } from '../text/reading.js';

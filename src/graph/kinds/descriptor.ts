@@ -132,8 +132,17 @@ export type NodeFault = {
   [C in DiagnosticCode]: { readonly code: C; readonly params: DiagnosticParams<C>; readonly at?: Expr };
 }[DiagnosticCode];
 
-/** For kinds without rules of their own. */
-export const noFaults = (): readonly NodeFault[] => [];
+/** What most kinds are: a step without bodies or rules of its own, for which a host does nothing. */
+export const usualKind = {
+  isSupported: true,
+  bodies: {},
+  work: 'none',
+  isRetryable: false,
+  waits: false,
+  exit: 'none',
+  isStep: true,
+  faults: (): readonly NodeFault[] => [],
+} as const;
 
 /** The values a number may have, and how a sentence names them. */
 export interface Range {

@@ -1,38 +1,16 @@
-import { ask } from './ask.js';
-import { branch } from './branch.js';
-import { call } from './call.js';
-import { compensate } from './compensate.js';
-import { compute } from './compute.js';
-import { delegate } from './delegate.js';
+import { call, compensate, resource, workflow } from './calls.js';
+import { branch, foreach, parallel } from './containers.js';
 import type { AnyDescriptor, KindTable, OwnPart } from './descriptor.js';
-import { error } from './error.js';
-import { foreach } from './foreach.js';
-import { goto } from './goto.js';
+import { error, goto, returnKind } from './exits.js';
 import type { Node, NodeKind } from './node.js';
-import { parallel } from './parallel.js';
-import { resource } from './resource.js';
-import { returnKind } from './return.js';
-import { set } from './set.js';
-import { shell } from './shell.js';
-import { wait } from './wait.js';
-import { workflow } from './workflow.js';
+import { compute, set } from './values.js';
+import { ask, delegate, shell, wait } from './waits.js';
 
-export type { AskNode } from './ask.js';
-export type { Arm, BranchCase, BranchNode } from './branch.js';
-export type { CallNode } from './call.js';
-export type { CompensateNode } from './compensate.js';
-export type { ComputeNode, FunctionRef } from './compute.js';
-
-export type { ErrorNode } from './error.js';
-export type { ForeachNode } from './foreach.js';
-export type { GotoNode } from './goto.js';
-export type { ParallelNode } from './parallel.js';
-export type { ResourceNode } from './resource.js';
-export type { ReturnNode } from './return.js';
-export type { SetNode } from './set.js';
-
-export type { WaitNode } from './wait.js';
-export type { WorkflowNode } from './workflow.js';
+export type { CallNode, CompensateNode, ResourceNode, WorkflowNode } from './calls.js';
+export type { Arm, BranchCase, BranchNode, ForeachNode, ParallelNode } from './containers.js';
+export type { ErrorNode, GotoNode, ReturnNode } from './exits.js';
+export type { ComputeNode, FunctionRef, SetNode } from './values.js';
+export type { AskNode, WaitNode } from './waits.js';
 
 /** Every kind of node. One that is missing here is a type error. */
 export const kinds = {

@@ -201,8 +201,8 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
     });
     return;
   }
-  const given = defined({ value: fallback.value });
-  transition.report({ kind: 'handled', ...nodeInFact(node), failure, attempts, ...given });
+  const fact = defined({ value: fallback.value });
+  transition.report({ kind: 'handled', ...nodeInFact(node), failure, attempts, ...fact });
   succeed(transition, node, fallback.value);
   keepError(node, failed);
 }

@@ -49,8 +49,8 @@ export function recordEffect(
   const row: EffectRow = { call: node.key, generation, status: 'active', order, ...record, ...toUndo };
   for (let index = 0; ; index += 1) {
     const key = effectKey(node.key, generation, index);
-    const known = effects.get(key);
-    if (known === undefined) {
+    const previous = effects.get(key);
+    if (previous === undefined) {
       effects.put(key, row);
       addToRollbacks(transition, node, key);
       return;
@@ -58,11 +58,11 @@ export function recordEffect(
     const isSame =
       compensation === undefined
         ? isRepeatable
-        : canonicalJson(known.input ?? null) === canonicalJson(row.input ?? null);
+        : canonicalJson(previous.input ?? null) === canonicalJson(row.input ?? null);
     if (!isSame) continue;
     // The call was sent before the effect was undone: the effect may not exist any more.
-    const mayBeGone = known.status === 'undone' || mayBeUndone(known);
-    effects.put(key, mayBeGone || isLate ? { ...known, order } : row);
+    const mayBeGone = previous.status === 'undone' || mayBeUndone(previous);
+    effects.put(key, mayBeGone || isLate ? { ...previous, order } : row);
     moveToFront(transition, key);
     return;
   }
@@ -93,7 +93,7 @@ function keyIn(scope: ScopeRecord, step: PlannedNode | undefined): string | unde
 /** Adds a new record to the rollbacks around it that have begun. They undo it first. */
 function addToRollbacks({ state }: Transition, node: NodeRecord, key: string): void {
   const { effects } = state;
-  const undoing = state.tables.known('undoing');
+  const undoing = state.tables.existing('undoing');
   if (undoing === undefined || undoing.size === 0) return;
   for (const owner of ['', ...rollbacksAround(node).map((each) => each.key)]) {
     const row = undoing.get(owner);
@@ -152,8 +152,8 @@ export function markUndone({ state }: Transition, key: string): void {
   effects.put(key, { ...row, status: 'undone' });
   if (!reissueCall(state, row.call) || row.compensateStep === undefined) return;
   // The step may have undone a call without a compensation. It cannot have read a late success.
-  const kept = effects.uncompensatedOf(row.call);
-  if (kept !== undefined) effects.put(kept.key, { ...effects.need(kept.key), status: 'undone' });
+  const newest = effects.uncompensatedOf(row.call);
+  if (newest !== undefined) effects.put(newest.key, { ...effects.need(newest.key), status: 'undone' });
 }
 
 /** Key of the undo record that a step of a `compensate` node has of its own. */
@@ -240,9 +240,9 @@ export function recordUnknown(transition: Transition, call: ToolCall, failure: F
   const { state } = transition;
   if (failure.outcomeUnknown !== true || state.safetyOf(call.tool) === 'readOnly') return;
   const key = unknownKey(call);
-  const known = state.unknown.get(key);
-  const seq = known?.seq ?? transition.nextSeq();
-  const attempts = [...(known?.attempts ?? []), call.id];
+  const previous = state.unknown.get(key);
+  const seq = previous?.seq ?? transition.nextSeq();
+  const attempts = [...(previous?.attempts ?? []), call.id];
   state.unknown.put(key, { seq, step: call.node, tool: call.tool, attempts });
 }
 
@@ -251,7 +251,7 @@ export function recordUnknown(transition: Transition, call: ToolCall, failure: F
  * key. With another tool an earlier attempt may have taken effect as well.
  */
 export function resolveUnknown({ state }: Transition, node: NodeRecord, call: ToolCall): void {
-  const unknown = state.tables.known('unknown');
+  const unknown = state.tables.existing('unknown');
   if (unknown === undefined || unknown.size === 0) return;
   const key = unknownKey(call);
   const row = unknown.get(key);
@@ -272,8 +272,8 @@ export function recordAbandoned(transition: Transition, call: ToolCall): void {
   const { id, generation } = call;
   const row = { node: node.key, generation };
   const [planned] = node.planned.compensations;
-  const known = planned === undefined ? {} : readForCompensation(transition, node, planned);
-  state.abandoned.put(id, { ...row, ...known });
+  const undoing = planned === undefined ? {} : readForCompensation(transition, node, planned);
+  state.abandoned.put(id, { ...row, ...undoing });
 }
 
 /** The values that the compensation of a call refers to, except the output of the call. */

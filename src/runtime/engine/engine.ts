@@ -7,7 +7,7 @@ import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
 import type { Event, Fact, Failure, OwedCommand, StartIds } from './events.js';
 import { failures } from './failures.js';
-import { ownReadFailed, ownResourceRead } from './nodes/begin.js';
+import { onOwnResource, ownReadFailed } from './nodes/begin.js';
 import { fits } from './nodes/wait.js';
 import { nodeRecord } from './read.js';
 import type { NodeRecord } from './records.js';
@@ -182,7 +182,7 @@ function applyAnswer(transition: Transition, event: Extract<Event, { readonly co
     case 'resourceRead':
       if (command.kind !== 'readResource') return false;
       return command.isOwn
-        ? ownResourceRead(transition, node, command, event.value)
+        ? onOwnResource(transition, node, command, event.value)
         : callReturned(transition, node, command, event.value);
     case 'evaluated':
       return command.kind === 'evaluate' && callReturned(transition, node, command, event.value);

@@ -2,7 +2,7 @@ import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import type { NodeKind } from '../../graph/kinds/node.js';
 import type { AskNode, FunctionRef } from '../../graph/model.js';
-import type { SettledStatus } from '../../graph/settled.js';
+import type { SettledStatus } from '../../graph/nodes.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
 
 /**

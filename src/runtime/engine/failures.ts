@@ -75,9 +75,9 @@ export const failures = {
   /** No case of a branch holds, and it has no `else`. */
   noMatch: (): Failure => ({ code: 'E_NO_MATCH', message: 'No case holds, and there is no `else`.' }),
   /** The items of a loop are not a list. */
-  foreachItems: (found: string): Failure => ({
+  foreachItems: (actual: string): Failure => ({
     code: 'E_FOREACH_ITEMS',
-    message: `The items of a loop must be a list, not ${found}.`,
+    message: `The items of a loop must be a list, not ${actual}.`,
   }),
   /** There are more items than the loop allows. */
   foreachLimit: (count: number, max: number): Failure => ({
@@ -172,19 +172,19 @@ export const failures = {
     message: `The run has started ${limit} steps, which is the most it may.`,
   }),
   /** A URI or a message is not text. */
-  notText: (what: string, found: string): Failure => ({
+  notText: (what: string, actual: string): Failure => ({
     code: 'E_NOT_TEXT',
-    message: `The ${what} must be text, not ${found}.`,
+    message: `The ${what} must be text, not ${actual}.`,
   }),
   /** The input of a call is not an object. */
-  notObject: (what: string, found: string): Failure => ({
+  notObject: (what: string, actual: string): Failure => ({
     code: 'E_CALL_INPUT',
-    message: `The ${what} must be an object, not ${found}.`,
+    message: `The ${what} must be an object, not ${actual}.`,
   }),
   /** The arguments of a function are not a list. */
-  notList: (what: string, found: string): Failure => ({
+  notList: (what: string, actual: string): Failure => ({
     code: 'E_COMPUTE_ARGUMENTS',
-    message: `The ${what} must be a list, not ${found}.`,
+    message: `The ${what} must be a list, not ${actual}.`,
   }),
 } as const;
 

@@ -39,9 +39,9 @@ export class Replay {
 
   /** Applies the events of an entry, and all work that follows from them. */
   apply(events: readonly Event[]): void {
-    for (let left = events; left.length > 0; ) {
-      const { consumed, more } = this.#advance(left);
-      left = left.slice(consumed);
+    for (let rest = events; rest.length > 0; ) {
+      const { consumed, more } = this.#advance(rest);
+      rest = rest.slice(consumed);
       if (more) this.#finish();
     }
   }
@@ -69,7 +69,7 @@ export function forkFault(state: RunState): ForkFault | undefined {
 
 /** Whether a side effect of the run is being undone. */
 export function isUndoing(state: RunState): boolean {
-  return (state.tables.known('undoing')?.size ?? 0) > 0 || state.compensations > 0;
+  return (state.tables.existing('undoing')?.size ?? 0) > 0 || state.compensations > 0;
 }
 
 /** How a forked run differs from the one it comes from. */
@@ -96,9 +96,9 @@ export function forkRows(state: RunState, { id, at, laterMs, effects }: ForkOpti
   return snapshot(state).flatMap((row): Row[] => {
     switch (row.table) {
       case 'start': {
-        const { deadlineAt: _, ...begun } = row.row;
-        const own: Draft<StartRow> = { ...begun, startedAt: at };
-        const all = [...new Set([...(begun.inherited ?? []), ...inherited])];
+        const { deadlineAt: _, ...startRow } = row.row;
+        const own: Draft<StartRow> = { ...startRow, startedAt: at };
+        const all = [...new Set([...(startRow.inherited ?? []), ...inherited])];
         if (all.length > 0) own.inherited = all;
         return [{ ...row, key: id, row: own }];
       }

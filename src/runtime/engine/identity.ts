@@ -9,7 +9,7 @@ import type { RunState } from './state.js';
  * `goto` started the node or a container around it over, and how often its call became a new one.
  */
 export function generationOf({ tables }: RunState, { key, scope }: NodeRecord): number {
-  const row = tables.known('generations')?.get(key);
+  const row = tables.existing('generations')?.get(key);
   const own = row === undefined ? 0 : (row.restarts ?? 0) + (row.reissues ?? 0);
   return 1 + scope.details.restarts + own;
 }
@@ -21,7 +21,7 @@ export function inheritedKey(state: RunState, node: NodeRecord): string {
 
 /** How often a `goto` started a container and those around it over: see `ScopeRow`. */
 export function restartsInside({ tables }: RunState, { key, scope }: NodeRecord): number {
-  return scope.details.restarts + (tables.known('generations')?.get(key)?.restarts ?? 0);
+  return scope.details.restarts + (tables.existing('generations')?.get(key)?.restarts ?? 0);
 }
 
 /** Raises the generation of a node that a `goto` starts over, and of everything inside it. */
@@ -54,11 +54,11 @@ export function generationFor(state: RunState, node: NodeRecord, input: JsonObje
   const issued = generations.get(node.key)?.issued;
   const isOther = issued?.generation === generation && issued.input !== hash;
   if (isOther) countReissue(state, node.key);
-  const sent = isOther ? generation + 1 : generation;
-  if (issued?.generation !== sent || issued.input !== hash) {
-    generations.put(node.key, { ...generations.get(node.key), issued: { generation: sent, input: hash } });
+  const next = isOther ? generation + 1 : generation;
+  if (issued?.generation !== next || issued.input !== hash) {
+    generations.put(node.key, { ...generations.get(node.key), issued: { generation: next, input: hash } });
   }
-  return sent;
+  return next;
 }
 
 function nextGeneration(state: RunState, node: NodeRecord): number {

@@ -41,26 +41,26 @@ export class EffectTable extends RowTable<'effects'> {
   }
 
   override put(key: string, row: EffectRow): void {
-    const known = this.get(key);
+    const previous = this.get(key);
     super.put(key, row);
-    this.#updateInside(key, row.call, isOpen(known), isOpen(row));
-    if (known?.status !== row.status || known.order !== row.order) this.#rank(key, row);
+    this.#updateInside(key, row.call, isOpen(previous), isOpen(row));
+    if (previous?.status !== row.status || previous.order !== row.order) this.#rank(key, row);
   }
 
   override delete(key: string): boolean {
-    const known = this.get(key);
-    if (known !== undefined) this.#updateInside(key, known.call, isOpen(known), false);
+    const previous = this.get(key);
+    if (previous !== undefined) this.#updateInside(key, previous.call, isOpen(previous), false);
     return super.delete(key);
   }
 
   /** The records of a call in a generation, the first one first. */
   ofCall(call: string, generation: number): Effect[] {
-    const found: Effect[] = [];
+    const records: Effect[] = [];
     for (let index = 0; ; index += 1) {
       const key = effectKey(call, generation, index);
       const row = this.get(key);
-      if (row === undefined) return found;
-      found.push({ key, ...row });
+      if (row === undefined) return records;
+      records.push({ key, ...row });
     }
   }
 
@@ -71,19 +71,19 @@ export class EffectTable extends RowTable<'effects'> {
 
   /** The newest active record of a call without a compensation. Late successes are left out. */
   uncompensatedOf(call: string): Effect | undefined {
-    const kept = this.#best(uncompensatedGroup(call));
-    return kept?.status === 'active' ? kept : undefined;
+    const newest = this.#best(uncompensatedGroup(call));
+    return newest?.status === 'active' ? newest : undefined;
   }
 
   /** The records that are not undone, the newest first: of the run, or inside a `parallel` that rolls back. */
   open(inside?: NodeRecord): Effect[] {
-    const found: Effect[] = [];
+    const records: Effect[] = [];
     const keys = inside === undefined ? this.keys() : (this.#inside?.all(inside.key) ?? []);
     for (const key of keys) {
       const row = this.need(key);
-      if (isOpen(row)) found.push({ key, ...row });
+      if (isOpen(row)) records.push({ key, ...row });
     }
-    return found.sort(newestFirst);
+    return records.sort(newestFirst);
   }
 
   #updateInside(key: string, call: string, wasOpen: boolean, isOpen: boolean): void {

@@ -22,14 +22,14 @@ export class LargeValues {
     /** Values that the changed rows refer or referred to, and whether a row did before. */
     const touched = new Map<string, boolean>();
     const out = changes.map((change) => {
-      const taken = change.op === 'put' ? extractedFrom(change, keys) : undefined;
-      for (const [key, value] of taken?.values ?? []) values.set(key, value);
-      const held = taken === undefined ? [] : keysIn(taken.row, taken.row.refs ?? []);
-      for (const key of [...held, ...this.#heldBy(change)]) {
+      const extracted = change.op === 'put' ? extractedFrom(change, keys) : undefined;
+      for (const [key, value] of extracted?.values ?? []) values.set(key, value);
+      const ownKeys = extracted === undefined ? [] : keysIn(extracted.row, extracted.row.refs ?? []);
+      for (const key of [...ownKeys, ...this.#heldBy(change)]) {
         if (!touched.has(key)) touched.set(key, this.#counts?.has(key) === true);
       }
-      this.#hold(change, held);
-      return taken?.row ?? change;
+      this.#hold(change, ownKeys);
+      return extracted?.row ?? change;
     });
     for (const [key, had] of touched) {
       const has = this.#counts?.has(key) === true;
@@ -60,8 +60,8 @@ export class LargeValues {
     else this.#held.set(of, keys);
     for (const each of keys) this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
     for (const each of before) {
-      const left = (this.#counts.get(each) ?? 0) - 1;
-      if (left > 0) this.#counts.set(each, left);
+      const references = (this.#counts.get(each) ?? 0) - 1;
+      if (references > 0) this.#counts.set(each, references);
       else this.#counts.delete(each);
     }
   }
@@ -146,22 +146,24 @@ const LARGE_MEMBER = 4_096;
 function extractedFrom(row: Row, keys: ValueKeys): Extracted | undefined {
   const whole = row.row as Json;
   if (!isLonger(whole, LARGE_VALUE)) return undefined;
-  const found = new Extraction(keys);
-  if (VALUE_TABLES.has(row.table)) return found.out(row, found.shrink(whole, '', LARGE_VALUE));
-  const left = membersOf(whole as JsonObject, '', LARGE_VALUE, found);
-  if (!isLonger(left, LARGE_VALUE)) return found.out(row, left);
+  const extraction = new Extraction(keys);
+  if (VALUE_TABLES.has(row.table)) return extraction.out(row, extraction.shrink(whole, '', LARGE_VALUE));
+  const rest = membersOf(whole as JsonObject, '', LARGE_VALUE, extraction);
+  if (!isLonger(rest, LARGE_VALUE)) return extraction.out(row, rest);
   const more = new Extraction(keys);
   return more.out(row, membersOf(whole as JsonObject, '', LARGE_MEMBER, more));
 }
 
 /** Shrinks the members of a row. Fields that a journal reads (times, statuses, ids) are short and stay. */
-function membersOf(object: JsonObject, pointer: string, limit: number, found: Extraction): JsonObject {
+function membersOf(object: JsonObject, pointer: string, limit: number, extraction: Extraction): JsonObject {
   const entries = Object.entries(object).map(([key, member]): [string, Json] => {
     const at = `${pointer}/${escaped(key)}`;
     const isCommand = at === '/command';
     return [
       key,
-      isCommand ? membersOf(member as JsonObject, at, limit, found) : found.shrink(member, at, limit),
+      isCommand
+        ? membersOf(member as JsonObject, at, limit, extraction)
+        : extraction.shrink(member, at, limit),
     ];
   });
   return Object.fromEntries(entries);
@@ -178,17 +180,17 @@ class Extraction {
   }
 
   /** The result, with the rest of the row. */
-  out(row: Row, left: Json): Extracted {
-    return { row: { ...row, row: left, refs: [...this.#refs] } as unknown as Row, values: this.#values };
+  out(row: Row, rest: Json): Extracted {
+    return { row: { ...row, row: rest, refs: [...this.#refs] } as unknown as Row, values: this.#values };
   }
 
   /** A value in which the smallest members that are longer than a limit are replaced. */
   shrink(value: Json, pointer: string, limit: number): Json {
     if (!isLonger(value, limit)) return value;
-    if (typeof value !== 'object' || value === null || (limit === LARGE_VALUE && this.#keys.isKnown(value))) {
+    if (typeof value !== 'object' || value === null || (limit === LARGE_VALUE && this.#keys.has(value))) {
       return this.#replace(value, pointer);
     }
-    const left = Array.isArray(value)
+    const rest = Array.isArray(value)
       ? (value as readonly Json[]).map((item, at) => this.shrink(item, `${pointer}/${at}`, limit))
       : Object.fromEntries(
           Object.entries(value).map(([key, member]) => [
@@ -196,7 +198,7 @@ class Extraction {
             this.shrink(member, `${pointer}/${escaped(key)}`, limit),
           ]),
         );
-    if (!isLonger(left, limit)) return left;
+    if (!isLonger(rest, limit)) return rest;
     // A long list of small items is one large value.
     for (const ref of this.#refs) if (ref.startsWith(`${pointer}/`)) this.#refs.delete(ref);
     return this.#replace(value, pointer);
@@ -224,7 +226,7 @@ class ValueKeys {
   readonly #texts = new Map<string, string>();
 
   /** Whether a value is known to be large. */
-  isKnown(value: object): boolean {
+  has(value: object): boolean {
     return objectKeys.has(value);
   }
 

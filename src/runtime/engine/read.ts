@@ -118,7 +118,7 @@ export function remainsOf(plan: Plan, state: RunState): Remains {
   const undone = new Set(
     effects.filter(({ status }) => status === 'undone').map(({ call }) => topOf(state.find(call))),
   );
-  const unknown = rowsOf(state.tables.known('unknown'));
+  const unknown = rowsOf(state.tables.existing('unknown'));
   const failedItems = rowsOf(state.failedItems);
   return {
     steps: plan.graph.nodes.flatMap(({ id }) => (undone.has(id) ? [id] : [])),
@@ -153,23 +153,24 @@ function rowsOf<T extends TableName>(table: RowTable<T> | undefined): Tables[T][
 
 function notUndoneOf(effects: readonly EffectRow[]): NotUndone[] {
   /** Order of the latest effect of a node that is not to be undone. */
-  const kept = new Map<string, number>();
+  const active = new Map<string, number>();
   /** Order of the latest recorded step of a `compensate` node. */
-  const noted = new Map<string, number>();
+  const positions = new Map<string, number>();
   const groupOf = ({ compensateStep, generation }: EffectRow): string =>
     `${compensateStep?.node}@${generation}`;
   const raise = (map: Map<string, number>, key: string, order: number) =>
     map.set(key, Math.max(map.get(key) ?? 0, order));
   for (const effect of effects) {
-    if (effect.compensateStep !== undefined) raise(noted, groupOf(effect), effect.order);
-    else if (effect.needsUndo !== true && effect.status !== 'undone') raise(kept, effect.call, effect.order);
+    if (effect.compensateStep !== undefined) raise(positions, groupOf(effect), effect.order);
+    else if (effect.needsUndo !== true && effect.status !== 'undone')
+      raise(active, effect.call, effect.order);
   }
   const timeOf = (effect: EffectRow): number =>
-    effect.compensateStep === undefined ? effect.order : (noted.get(groupOf(effect)) ?? effect.order);
+    effect.compensateStep === undefined ? effect.order : (positions.get(groupOf(effect)) ?? effect.order);
   return effects
     .filter(({ needsUndo, status }) => needsUndo === true && status !== 'undone')
     .sort((one, other) => timeOf(other) - timeOf(one) || one.order - other.order)
-    .map((effect) => notUndone(effect, (kept.get(effect.call) ?? 0) > effect.order));
+    .map((effect) => notUndone(effect, (active.get(effect.call) ?? 0) > effect.order));
 }
 
 function notUndone(

@@ -81,10 +81,10 @@ export class ScopeRecord implements Tracked<'scopes'>, ScopeAddress<NodeRecord> 
 
   #begin(planned: PlannedNode): NodeRecord {
     const key = this.container === undefined ? planned.node.id : this.keyOf(planned);
-    const made = new NodeRecord(key, planned, this);
-    this.nodes[planned.index] = made;
-    recount(made);
-    return made;
+    const created = new NodeRecord(key, planned, this);
+    this.nodes[planned.index] = created;
+    recount(created);
+    return created;
   }
 
   keyOf({ node }: PlannedNode): string {
@@ -254,7 +254,7 @@ function selectionRow({ by, why }: Selection) {
   return { by: by.key, why };
 }
 
-function commandRow(command: OwedCommand, isInputKept: boolean): CommandRow {
+function commandRow(command: OwedCommand, hasInputElsewhere: boolean): CommandRow {
   if (command.kind !== 'callTool') {
     const { node: _node, ...row } = command;
     return row;
@@ -262,7 +262,7 @@ function commandRow(command: OwedCommand, isInputKept: boolean): CommandRow {
   const { kind, id, seq, dueAt, generation, input } = command;
   const row: Draft<Extract<CommandRow, { kind: 'callTool' }>> = { kind, id, seq, dueAt };
   if (generation !== 1) row.generation = generation;
-  if (!isInputKept) row.input = input;
+  if (!hasInputElsewhere) row.input = input;
   return row;
 }
 

@@ -35,7 +35,7 @@ import { type NodeOverrides, readerOf, type Transition } from './transition.js';
 export const LOST: Json = Unknown.value({ sources: [], isUnavailable: true });
 
 /** Whether a value contains one that no later call provides. */
-export function isLost(value: Value): boolean {
+export function containsLost(value: Value): boolean {
   return unknownIn(value).some((unknown) => unknown.isUnavailable);
 }
 
@@ -201,7 +201,7 @@ export class Rehearsal implements NodeOverrides {
   begin(transition: Transition, node: NodeRecord): void {
     const model = node.planned.node;
     const when = this.#conditionOf(transition, node);
-    if (isLost(when)) {
+    if (containsLost(when)) {
       this.#lose(transition, node);
       return;
     }
@@ -271,7 +271,7 @@ export class Rehearsal implements NodeOverrides {
   /** Issues a command with the host's input. An input that the engine refuses fails as in a run. */
   #issue(transition: Transition, node: NodeRecord, model: Asking): void {
     const evaluated = readerOf(transition, node).value(givenTo(model));
-    if (evaluated.ok && isLost(evaluated.value)) {
+    if (evaluated.ok && containsLost(evaluated.value)) {
       this.#lose(transition, node);
     } else if (evaluated.ok && isAccepted(model, evaluated.value)) {
       const [kind, id] = ['evaluate' as const, nextAttemptId(transition, node)];
@@ -302,7 +302,7 @@ export class Rehearsal implements NodeOverrides {
     for (const arm of model.cases) {
       const reader = readerOf(transition, node);
       const value = reader.value(arm.when);
-      if (value.ok && isLost(value.value)) {
+      if (value.ok && containsLost(value.value)) {
         this.#lose(transition, node);
         return;
       }
@@ -329,8 +329,8 @@ export class Rehearsal implements NodeOverrides {
     if (otherwise !== undefined) arms.push(otherwise);
     this.openArms.set(node.key, { arms, isComplete: isDecided || otherwise !== undefined });
     for (const arm of arms) {
-      const taken = { kind: 'branchTaken', node: node.key, arm: arm.id } as const;
-      transition.report('goto' in arm ? { ...taken, goto: arm.goto } : taken);
+      const fact = { kind: 'branchTaken', node: node.key, arm: arm.id } as const;
+      transition.report('goto' in arm ? { ...fact, goto: arm.goto } : fact);
       if ('goto' in arm) select(transition, node, arm.goto, 'goto');
     }
     const bodies = arms.filter((arm) => 'body' in arm).map(({ id }) => id);
@@ -348,23 +348,23 @@ export class Rehearsal implements NodeOverrides {
   /** Begins the items that have not ended: few of them one by one, many as one. */
   #loop(transition: Transition, node: NodeRecord, model: ForeachNode, stoppedState?: StoppedOpen): void {
     const { key } = node;
-    const { parts: begun = [], values = new Map<number, Json>(), items } = stoppedState ?? {};
+    const { parts: started = [], values = new Map<number, Json>(), items } = stoppedState ?? {};
     const evaluated = items === undefined ? readerOf(transition, node).value(model.items) : undefined;
     const value = evaluated === undefined ? (items as Json[]) : evaluated.ok ? evaluated.value : undefined;
     if (isUnknown(value) && value.isUnavailable) {
       this.#lose(transition, node);
       return;
     }
-    const known = Array.isArray(value) && value.length <= model.max ? (value as readonly Json[]) : undefined;
-    if (known === undefined && !isUnknown(value)) {
+    const list = Array.isArray(value) && value.length <= model.max ? (value as readonly Json[]) : undefined;
+    if (list === undefined && !isUnknown(value)) {
       this.#failOrPromise(transition, node);
       return;
     }
-    this.items.set(key, known);
-    const from = begun.length + values.size;
-    const left = (known ?? []).slice(from).map((_item, index) => from + index);
-    const isAny = known === undefined || this.#stopped.areMany(left.length);
-    const parts = [...begun, ...(isAny ? [ANY_ITEM] : left)];
+    this.items.set(key, list);
+    const from = started.length + values.size;
+    const rest = (list ?? []).slice(from).map((_item, index) => from + index);
+    const isAny = list === undefined || this.#stopped.areMany(rest.length);
+    const parts = [...started, ...(isAny ? [ANY_ITEM] : rest)];
     const promised = succeededWith(this.#stopped.promised(key));
     const outcome = ({ failure, values: ended }: ContainerRecord): Outcome => {
       if (failure !== undefined) return failedWith(failure, true);
@@ -373,7 +373,7 @@ export class Rehearsal implements NodeOverrides {
       return isAny ? promised : succeededWith(all.map(([, each]) => each));
     };
     const { item, index } = this.#stopped.anyItem(key);
-    const all = [...(known ?? [])];
+    const all = [...(list ?? [])];
     all[ANY_ITEM] = item;
     const container = openContainer(transition, node, ANY_ITEM, Math.max(all.length, ...parts) + 1);
     container.items = all;

@@ -57,7 +57,7 @@ function startFromQueue(transition: Transition): boolean {
   if (queue.isEmpty || !hasFreeSlot(transition)) return false;
   const node = nextInQueue(transition);
   if (node === undefined) return false;
-  if (tables.known('undoing')?.get(node.key) === undefined) begin(transition, node);
+  if (tables.existing('undoing')?.get(node.key) === undefined) begin(transition, node);
   else continueUndo(transition, node, true);
   return true;
 }
@@ -117,12 +117,12 @@ function verdictOf({ planned, scope }: NodeRecord): JoinVerdict {
 }
 
 function settlements(scope: ScopeRecord, dependencies: readonly PlannedNode[]): Settlements {
-  const found = new Settlements();
+  const result = new Settlements();
   for (const each of dependencies) {
     const { status, details } = scope.node(each);
-    found.add(status, details.reason);
+    result.add(status, details.reason);
   }
-  return found;
+  return result;
 }
 
 /** The settled dependencies of a node, as its join counts them. */

@@ -1,6 +1,6 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Value } from '../../graph/json.js';
-import type { SettledStatus } from '../../graph/settled.js';
+import type { SettledStatus } from '../../graph/nodes.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { recordAbandoned, recordUnknown } from './effects.js';
 import type { Fact, Failure, OwedCommand, SkipReason } from './events.js';
@@ -21,8 +21,12 @@ function successOf(transition: Transition, node: NodeRecord, value: Value): Fact
   const { kind: nodeKind, summary } = node.planned.node;
   const plain = { kind: 'nodeSucceeded', node: node.key, nodeKind } as const;
   if (summary === undefined && nodeKind !== 'workflow') return plain;
-  const given = nodeKind === 'workflow' && value !== undefined ? { value } : {};
-  return { ...plain, ...given, ...(summary === undefined ? {} : summaryOf(transition, node, summary)) };
+  const workflowValue = nodeKind === 'workflow' && value !== undefined ? { value } : {};
+  return {
+    ...plain,
+    ...workflowValue,
+    ...(summary === undefined ? {} : summaryOf(transition, node, summary)),
+  };
 }
 
 /** A fault in a summary is reported with the success and never fails the node. An empty summary is left out. */
@@ -278,8 +282,8 @@ export function withdraw(transition: Transition, command: OwedCommand, failure: 
   transition.cancelCall(id);
   if (command.kind !== 'callTool' && command.kind !== 'readResource') return;
   if (command.kind === 'readResource' && command.isOwn) {
-    const { outcomeUnknown: _unknown, ...known } = failure;
-    reportShown(transition, command, { ok: false, failure: known });
+    const { outcomeUnknown: _unknown, ...rest } = failure;
+    reportShown(transition, command, { ok: false, failure: rest });
     return;
   }
   const attempted = !transition.notStarted.has(id);

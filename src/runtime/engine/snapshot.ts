@@ -61,9 +61,9 @@ export function restore(plan: Plan, rows: Iterable<Row>): RunState {
   const all = [...rows];
   // Checked first: a later version may store large values in another way.
   const asStored = new StoredRows(all);
-  const { key: id, row: begun } = asStored.only('start');
+  const { key: id, row: startRow } = asStored.only('start');
   checkVersion(id, asStored.only('run').row);
-  checkGraph(id, begun.graphHash, plan);
+  checkGraph(id, startRow.graphHash, plan);
   const { state } = new Restoring(plan, id, new StoredRows(withLargeValues(all)));
   state.large.restore(all);
   return state;
@@ -75,9 +75,9 @@ class StoredRows {
 
   constructor(rows: Iterable<Row>) {
     for (const { table, key, row } of rows) {
-      const known = this.#tables.get(table) ?? new Map<string, unknown>();
-      known.set(key, row);
-      this.#tables.set(table, known);
+      const rowsByKey = this.#tables.get(table) ?? new Map<string, unknown>();
+      rowsByKey.set(key, row);
+      this.#tables.set(table, rowsByKey);
     }
   }
 
@@ -133,16 +133,16 @@ class Restoring {
   #scope(scope: ScopeRecord, row: ScopeRow = {}): void {
     const { failedNode, ...fields } = row;
     setAll(scope, fields);
-    const begun: NodeRecord[] = [];
+    const nodes: NodeRecord[] = [];
     for (const planned of scope.plan.nodes) {
       const nodeRecord = this.#rows.all('nodes').get(scope.keyOf(planned));
       if (nodeRecord === undefined) continue;
       const node = scope.node(planned);
-      begun.push(node);
+      nodes.push(node);
       this.#node(node, nodeRecord);
       if (node.isSettled) scope.open -= 1;
     }
-    for (const node of begun) {
+    for (const node of nodes) {
       if (node.status === 'pending') recount(node);
       this.#container(node, this.#rows.all('containers').get(node.key));
     }

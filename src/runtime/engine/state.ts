@@ -123,8 +123,8 @@ class SlotQueue {
       this.#waiting = NO_NODES;
       this.#next = 0;
     } else if (this.#waiting.length > 2 * this.#size + MAX_STALE) {
-      const left = this.#waiting.slice(this.#next).filter(({ node, since }) => node.details.queued === since);
-      this.#waiting = left;
+      const rest = this.#waiting.slice(this.#next).filter(({ node, since }) => node.details.queued === since);
+      this.#waiting = rest;
       this.#next = 0;
     }
   }

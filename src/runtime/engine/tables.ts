@@ -196,17 +196,17 @@ export class RowTables {
   }
 
   of<T extends RowTableName>(name: T): RowTable<T> {
-    const existing = this.known(name);
+    const existing = this.existing(name);
     if (existing !== undefined) return existing;
-    const made = new RowTable<T>(name, this.#changes);
+    const created = new RowTable<T>(name, this.#changes);
     this.#tables ??= {};
     const tables: { [K in T]?: RowTable<K> } = this.#tables;
-    tables[name] = made;
-    return made;
+    tables[name] = created;
+    return created;
   }
 
   /** A table if it exists, for reading on hot paths: an absent table has no rows. */
-  known<T extends RowTableName>(name: T): RowTable<T> | undefined {
+  existing<T extends RowTableName>(name: T): RowTable<T> | undefined {
     const tables: { [K in T]?: RowTable<K> } | undefined = this.#tables;
     return tables?.[name];
   }

@@ -413,14 +413,14 @@ function recordRemainingSteps(transition: Transition, owner: NodeRecord, row: Un
 }
 
 function reportOf(transition: Transition, owner: Owner, row: UndoRow): CompensationReport {
-  const done: string[] = [];
+  const tools: string[] = [];
   const failed: { readonly tool: string; readonly failure: Failure }[] = [];
   for (let place = 0; place < row.settled; place += 1) {
     const { tool, failure } = transition.state.undone.need(undoneKey(owner, place));
-    if (failure === undefined) done.push(tool);
+    if (failure === undefined) tools.push(tool);
     else failed.push({ tool, failure });
   }
-  return { done, failed, not_run: row.notRun ?? remainingTools(transition, owner, row) };
+  return { done: tools, failed, not_run: row.notRun ?? remainingTools(transition, owner, row) };
 }
 
 /** Tools of the compensations not made yet. Steps with nothing to undo are left out. [E13] */
@@ -431,8 +431,8 @@ function remainingTools(
 ): readonly string[] {
   if (owner?.planned.node.kind === 'compensate') {
     const reader = readerIn(transition, owner.scope);
-    const left = owner.planned.compensations.slice(next).filter((step) => hasSomethingToUndo(reader, step));
-    return left.map(({ compensation }) => compensation.tool);
+    const rest = owner.planned.compensations.slice(next).filter((step) => hasSomethingToUndo(reader, step));
+    return rest.map(({ compensation }) => compensation.tool);
   }
   const { state } = transition;
   const left = [...added, ...state.items.need(keyOf(owner)).slice(next)];

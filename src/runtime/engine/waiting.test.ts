@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
-import { parseTime } from '../../graph/kinds/wait.js';
+import { parseTime } from '../../graph/kinds/waits.js';
 import type { AskNode, WaitNode } from '../../graph/model.js';
 import { ask, body, branch, field, set, wait } from './constructs.fixture.js';
 import { again, broken, call, error, graph, list, lit, Run, step, text } from './graph.fixture.js';

@@ -278,7 +278,13 @@ describe.each(Object.entries(scenarios))('%s: a run whose journal fails', (_name
     const { of, input: start = {}, given = [] } = scenario;
     const store = storeOf(scenario, journal);
     const mask = new RunMask(of, { input: start, argumentTexts: given, secretInputs });
-    const trace = createTrace({ graph: of, mask, describeTool: () => undefined, given, instructions: [] });
+    const trace = createTrace({
+      graph: of,
+      mask,
+      describeTool: () => undefined,
+      args: given,
+      instructions: [],
+    });
     const reports: unknown[] = [];
     const progress = createProgress(of, (...report) => reports.push(report));
     let traced: unknown;

@@ -31,13 +31,13 @@ export class CallMask implements Masking {
     this.#shown = shown;
   }
 
-  /** Takes note of a secret that the call is given. */
+  /** Adds a secret of the call's input. */
   give(value: Json): void {
     this.#secrets.add(value);
     this.hide(shortSecretsIn(value));
   }
 
-  /** Takes note of secrets the call is given that are too short to be searched for. */
+  /** Adds secrets of the input that are too short to be searched for. */
   hide(secrets: Iterable<string>): void {
     for (const secret of secrets) {
       this.#short ??= new Set();
@@ -45,7 +45,7 @@ export class CallMask implements Masking {
     }
   }
 
-  /** Takes note of what the call gives to secret inputs. */
+  /** Adds the values of secret inputs. */
   giveMembers(input: JsonObject, names: readonly string[]): void {
     if (names.length === 0) return;
     for (const value of valuesOf(input, names)) this.give(value);

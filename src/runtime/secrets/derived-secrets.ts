@@ -43,8 +43,10 @@ interface SecretPart {
  */
 export class DerivedSecrets {
   readonly #plan: Plan;
-  readonly #instances: Instances;
-  readonly #flow: SecretFlow;
+  /** The nodes and scopes of the run. */
+  readonly instances: Instances;
+  /** Where secrets go. */
+  readonly flow: SecretFlow;
   /** Secret parts of expressions, by workflow, as long as nothing else becomes a secret. */
   #parts = new WeakMap<Expr, Map<string, readonly SecretPart[]>>();
   #version = 0;
@@ -55,35 +57,22 @@ export class DerivedSecrets {
    */
   constructor(graph: Graph, isSecret: (input: string) => boolean, more: Omit<SecretInputs, 'ofRun'> = {}) {
     this.#plan = planOf(graph);
-    this.#instances = new Instances(this.#plan);
-    this.#flow = new SecretFlow(this.#plan, { ofRun: isSecret, ...more });
+    this.instances = new Instances(this.#plan);
+    this.flow = new SecretFlow(this.#plan, { ofRun: isSecret, ...more });
   }
 
   /** Whether a secret goes into the value of an expression. @param at its scope. Default: the top. */
-  mentions(expr: Expr, at: ScopeInstance = this.#instances.root): boolean {
-    return this.#flow.mentions(expr, at);
-  }
-
-  /** Whether a secret goes into the value of a node, or into the part of it at a path. */
-  reaches(
-    { planned, scope }: Pick<NodeInstance, 'planned' | 'scope'>,
-    path: readonly (string | number)[] = [],
-  ): boolean {
-    return this.#flow.reaches(planned, scope, path);
-  }
-
-  /** Whether a secret goes into the input of this name of the workflow that a node runs. */
-  isInput(name: string, node: NodeInstance): boolean {
-    return this.#flow.isInput(name, this.#instances.part(node, 0));
+  mentions(expr: Expr, at: ScopeInstance = this.instances.root): boolean {
+    return this.flow.mentions(expr, at);
   }
 
   /**
    * The inputs of the run that the value of a step, an item, a field or an input of another workflow derives from,
    * secret ones and others; nothing where no secret is among them, or the reference is to an input of the run.
    */
-  sourcesOf(ref: RefExpr, at: ScopeInstance = this.#instances.root): readonly string[] | undefined {
+  sourcesOf(ref: RefExpr, at: ScopeInstance = this.instances.root): readonly string[] | undefined {
     if (ref.root === 'inputs' && at.workflow.node === undefined) return undefined;
-    return this.#flow.mentions(ref, at) ? this.#flow.inputsBehind(ref, at) : undefined;
+    return this.flow.mentions(ref, at) ? this.flow.inputsBehind(ref, at) : undefined;
   }
 
   /**
@@ -102,10 +91,10 @@ export class DerivedSecrets {
     if (this.#plan.fault !== undefined) return [];
     if (fact.kind === 'finished') {
       const { returns } = this.#plan.graph;
-      return returns === undefined ? [] : this.#valuesIn(returns, this.#instances.root, state);
+      return returns === undefined ? [] : this.#valuesIn(returns, this.instances.root, state);
     }
     if (fact.node === undefined) return [];
-    const node = this.#instances.find(fact.node);
+    const node = this.instances.find(fact.node);
     switch (fact.kind) {
       case 'nodeStarted':
         return [...this.#expressionsOf(node, state), ...this.#handedTo(node, state)];
@@ -146,12 +135,12 @@ export class DerivedSecrets {
 
   /** What a compensating call is given, as the graph writes it, and the scope of that. */
   compensationBehind(fact: FactOf<'callIssued'>): Behind | undefined {
-    return this.#compensationOf(fact, this.#instances.find(fact.node));
+    return this.#compensationOf(fact, this.instances.find(fact.node));
   }
 
   /** What a call, a read or an evaluation is given, as the graph writes it. */
   inputBehind(command: Call): Behind | undefined {
-    const node = this.#instances.find(command.node);
+    const node = this.instances.find(command.node);
     if (command.kind === 'callTool' && command.isCompensation) {
       return this.#compensationOf({ ...command, command: command.id }, node);
     }
@@ -165,20 +154,10 @@ export class DerivedSecrets {
     return this.#valuesIn(expr, at, state, of === undefined ? undefined : this.#errorOf(of, state));
   }
 
-  /** A field of the state holds what derives from a secret, or once did. */
-  taint(field: string): void {
-    this.#flow.taint(field);
-  }
-
   /** The result of a step may repeat a secret that no search can find: it is a secret from now on. */
   hideResultOf(step: string): void {
-    const { planned, scope } = this.#instances.find(step);
-    this.#flow.hideResult(planned, scope);
-  }
-
-  /** The node of a key. */
-  find(step: string): NodeInstance {
-    return this.#instances.find(step);
+    const { planned, scope } = this.instances.find(step);
+    this.flow.hideResult(planned, scope);
   }
 
   #expressionsOf({ key, planned: { node }, scope }: NodeInstance, state: RunState): Json[] {
@@ -196,9 +175,9 @@ export class DerivedSecrets {
   #handedTo(node: NodeInstance, state: RunState): Json[] {
     const input = node.planned.node.kind === 'workflow' ? inputOf(state, node.key) : undefined;
     if (input === undefined) return [];
-    const inside = this.#instances.part(node, 0);
+    const inside = this.instances.part(node, 0);
     return Object.entries(input).flatMap(([name, value]) =>
-      this.#flow.isInput(name, inside) ? [...leavesOf(value)] : [],
+      this.flow.isInput(name, inside) ? [...leavesOf(value)] : [],
     );
   }
 
@@ -210,7 +189,7 @@ export class DerivedSecrets {
     const output = outputOf(state, node.key);
     // What else a tool gave back is known by its step; its texts may be as common as `ok`.
     if (work === 'call') {
-      const paths = this.#flow.secretPathsOf(node.planned, node.scope);
+      const paths = this.flow.secretPathsOf(node.planned, node.scope);
       return paths.flatMap((path) => [...leavesOf(valueAt(output, path))]);
     }
     return output === undefined ? [] : [...this.#derivedIn(output, node, [])];
@@ -230,8 +209,8 @@ export class DerivedSecrets {
   }
 
   #written({ field, value }: FactOf<'stateSet'>, node: NodeInstance): Json[] {
-    if (!this.#flow.reaches(node.planned, node.scope, [field])) return [];
-    this.#flow.taint(field);
+    if (!this.flow.reaches(node.planned, node.scope, [field])) return [];
+    this.flow.taint(field);
     return value === undefined ? [] : [...this.#derivedIn(value, node, [field])];
   }
 
@@ -241,7 +220,7 @@ export class DerivedSecrets {
     node: Pick<NodeInstance, 'planned' | 'scope'>,
     path: readonly (string | number)[],
   ): Generator<Json> {
-    if (!this.#flow.reaches(node.planned, node.scope, path)) return;
+    if (!this.flow.reaches(node.planned, node.scope, path)) return;
     if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) yield* this.#derivedIn(item, node, [...path, index]);
     } else if (isJsonObject(value)) {
@@ -260,7 +239,7 @@ export class DerivedSecrets {
       const index = Number.parseInt(command.slice(command.lastIndexOf(':') + 1), 10);
       return at(model.steps[index], node.scope);
     }
-    const undone = undoes === undefined ? node : this.#instances.find(undoes);
+    const undone = undoes === undefined ? node : this.instances.find(undoes);
     return at(undone.planned.node.compensate, undone.scope);
   }
 
@@ -290,23 +269,23 @@ export class DerivedSecrets {
   }
 
   #partsOf(expr: Expr, at: ScopeInstance): readonly SecretPart[] {
-    if (this.#version !== this.#flow.version) {
-      this.#version = this.#flow.version;
+    if (this.#version !== this.flow.version) {
+      this.#version = this.flow.version;
       this.#parts = new WeakMap();
     }
     const byFrame = this.#parts.get(expr) ?? new Map<string, readonly SecretPart[]>();
     this.#parts.set(expr, byFrame);
-    const frame = this.#flow.frameAt(at);
+    const frame = this.flow.frameAt(at);
     const parts = byFrame.get(frame) ?? this.#findParts(expr, at, NO_LOCALS);
     byFrame.set(frame, parts);
     return parts;
   }
 
-  /** The largest parts of an expression whose values derive from secrets. Other parts are left out. */
+  /** The largest parts of an expression whose values derive from secrets.  */
   #findParts(expr: Expr, at: ScopeInstance, locals: Locals): SecretPart[] {
     const within = (exprs: readonly (Expr | undefined)[]): SecretPart[] =>
       exprs.flatMap((part) => (part === undefined ? [] : this.#findParts(part, at, locals)));
-    const whole = (): SecretPart[] => (this.#flow.mentions(expr, at, locals) ? [{ expr }] : []);
+    const whole = (): SecretPart[] => (this.flow.mentions(expr, at, locals) ? [{ expr }] : []);
     switch (expr.kind) {
       case 'dict':
         return within(expr.entries.map(valueIn));
@@ -330,7 +309,7 @@ export class DerivedSecrets {
         return [...whole(), ...(expr.fn === 'join.js' ? within(expr.args) : [])];
       case 'let': {
         const { name, value, body } = expr;
-        const isDerived = this.#flow.mentions(value, at, locals);
+        const isDerived = this.flow.mentions(value, at, locals);
         const inside = new Set([...locals].filter((local) => local !== name).concat(isDerived ? [name] : []));
         return this.#findParts(body, at, inside).map((part) => ({
           ...part,
@@ -403,7 +382,7 @@ export class LearnedSecrets {
     this.#learned.push({ ...NOTHING, ...learned });
   }
 
-  /** What was learned since it was asked last, as a row. */
+  /** What was learned since the last call, as a row. */
   takeRows(): SecretRow[] {
     const learned = this.#learned;
     if (learned.length === 0) return [];

@@ -94,7 +94,7 @@ export class RunMask implements Masking {
     this.#learned = new LearnedSecrets(learned.length);
   }
 
-  /** What it has learned since it was asked last, as rows of the run's host. See `LearnedSecrets`. */
+  /** What it has learned since the last call, as rows of the run's host. See `LearnedSecrets`. */
   takeRows(): SecretRow[] {
     return this.#learned?.takeRows() ?? [];
   }
@@ -144,7 +144,7 @@ export class RunMask implements Masking {
     return this.#isDerived(expr, at);
   }
 
-  /** Takes note of what the run has made of secrets. @param state the run as it is after the fact. */
+  /** Learns the secrets that a fact reveals. @param state the run after the fact. */
   observe(fact: Fact, state: RunState): void {
     if (!this.#isActive) return;
     for (const value of this.#derived.revealedBy(fact, state)) this.#own.add(value);
@@ -165,7 +165,7 @@ export class RunMask implements Masking {
     return mask;
   }
 
-  /** Takes note of how a call came back, before the run does. */
+  /** Learns from the end of a call whether its result has to be hidden. Called before the run takes the result. */
   returned({ id, node }: Call, { hidesAll, short }: CallMask): void {
     if (!hidesAll) return;
     this.#hide(id, node, short);
@@ -186,7 +186,7 @@ export class RunMask implements Masking {
     this.#fields ??= new Set();
     this.#fields.add(field);
     this.#learn({ fields: [field] });
-    this.#derived.taint(field);
+    this.#derived.flow.taint(field);
   }
 
   /** The inputs that a secret value derives from; nothing for a reference to none, or to an input of the run. */
@@ -223,7 +223,8 @@ export class RunMask implements Masking {
 
   /** The value of a step, without what in it derives from secrets. */
   output(value: Json, node: NodeInstance, path: readonly (string | number)[] = []): Json {
-    if (!this.#isActive || !this.#derived.reaches(node, path)) return this.#mask.json(value);
+    if (!this.#isActive || !this.#derived.flow.reaches(node.planned, node.scope, path))
+      return this.#mask.json(value);
     if (Array.isArray(value)) {
       return value.map((item: Json, index) => this.output(item, node, [...path, index]));
     }
@@ -236,7 +237,7 @@ export class RunMask implements Masking {
 
   /** The value of a step by its key. */
   outputOf(step: string, value: Json): Json {
-    return this.#isActive ? this.output(value, this.#derived.find(step)) : this.#mask.json(value);
+    return this.#isActive ? this.output(value, this.#derived.instances.find(step)) : this.#mask.json(value);
   }
 
   /** What a call has given back, by the id of its command. */
@@ -250,7 +251,7 @@ export class RunMask implements Masking {
   result(value: Json, endedBy: string | undefined): Json {
     if (!this.#isActive) return this.#mask.json(value);
     if (endedBy === undefined) return this.json(value, this.#graph.returns);
-    const { planned, scope } = this.#derived.find(endedBy);
+    const { planned, scope } = this.#derived.instances.find(endedBy);
     return this.json(value, planned.node.kind === 'return' ? planned.node.value : undefined, scope);
   }
 
@@ -263,7 +264,7 @@ export class RunMask implements Masking {
   /** What a step asks. The schema is the same object where there is nothing to mask in it. */
   action(step: string, action: Action): Action {
     if (this.isEmpty) return action;
-    const { planned, scope } = this.#derived.find(step);
+    const { planned, scope } = this.#derived.instances.find(step);
     const asked = planned.node.kind === 'ask' ? planned.node : undefined;
     const { message, options, schema } = action;
     const shown = options?.map((option, index) =>
@@ -289,8 +290,10 @@ export class RunMask implements Masking {
   /** What a workflow is given. */
   handedTo(input: JsonObject, node: NodeInstance): JsonObject {
     if (!this.#isActive) return this.#mask.json(input) as JsonObject;
+    const inside = this.#derived.instances.part(node, 0);
     const members = Object.entries(input).map(
-      ([name, value]) => [name, this.#derived.isInput(name, node) ? MASKED : this.#mask.json(value)] as const,
+      ([name, value]) =>
+        [name, this.#derived.flow.isInput(name, inside) ? MASKED : this.#mask.json(value)] as const,
     );
     return Object.fromEntries(members);
   }
@@ -314,7 +317,7 @@ export class RunMask implements Masking {
   ): JsonObject {
     const masked = maskMembers(input, tool === undefined ? [] : this.#secretInputs(tool));
     if (!this.#isActive) return this.#mask.json(masked) as JsonObject;
-    const { planned, scope } = this.#derived.find(by?.node ?? step);
+    const { planned, scope } = this.#derived.instances.find(by?.node ?? step);
     const expr = compensationIn(planned.node, by?.step)?.input;
     const shown = this.json(masked, expr, scope);
     const named = nameOf === undefined ? shown : this.#named(shown, expr, scope, nameOf);
@@ -375,7 +378,7 @@ function stateField(name: string): RefExpr {
 class Hiding {
   /** Secrets that are too short to be searched for. */
   readonly short = new Set<string>();
-  /** Commands whose calls were given one of these. */
+  /** The commands of calls with such a secret in their input. */
   readonly commands = new Set<string>();
 }
 

@@ -27,6 +27,6 @@ export function scopeFailure(missing: readonly string[]): Failure {
 /** A caller with its roles. */
 export function withRoles(owner: Owner, roles: readonly string[] = [], localRoles: readonly string[]): Owner {
   if (owner.kind === 'anonymous') return owner;
-  const given = owner.kind === 'local' ? localRoles : roles;
-  return given.length === 0 ? owner : { ...owner, roles: given };
+  const ownRoles = owner.kind === 'local' ? localRoles : roles;
+  return ownRoles.length === 0 ? owner : { ...owner, roles: ownRoles };
 }

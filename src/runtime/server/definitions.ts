@@ -41,12 +41,12 @@ export function definitionsOf(registry: Registry, options: ServerSettings & Unty
 
 /** What looks for the tools of a graph that a registry does not have, once for each graph. */
 export function missingToolsOf({ tools }: Registry): (graph: Graph) => readonly string[] {
-  const found = new WeakMap<Graph, readonly string[]>();
+  const missingByGraph = new WeakMap<Graph, readonly string[]>();
   return (graph) => {
-    const known = found.get(graph);
-    if (known !== undefined) return known;
+    const cached = missingByGraph.get(graph);
+    if (cached !== undefined) return cached;
     const missing = [...toolsIn(graph)].filter((tool) => !Object.hasOwn(tools, tool)).sort();
-    found.set(graph, missing);
+    missingByGraph.set(graph, missing);
     return missing;
   };
 }

@@ -50,7 +50,7 @@ export interface LocalRun {
   /** Workflows besides those of the registry. */
   readonly workflows?: readonly { readonly graph: Graph }[];
   /** The arguments as texts, as a prompt takes them. */
-  readonly given: Readonly<Record<string, string>>;
+  readonly args: Readonly<Record<string, string>>;
   readonly progress: ReportProgress;
   /** Cancels the run. */
   readonly signal: AbortSignal;
@@ -71,7 +71,7 @@ export async function runLocally({
   options,
   workflow,
   workflows: built = [],
-  given,
+  args,
   progress: report,
   signal,
 }: LocalRun): Promise<LocalOutcome> {
@@ -85,18 +85,18 @@ export async function runLocally({
   const served = workflows.get(workflow);
   if (served === undefined) throw new Error(`the registry has no workflow ${workflow}`);
   const { graph } = served;
-  const read = readArguments(graph.inputs, given, schemas);
-  if (!read.ok) return { status: 'refused', problems: read.problems };
-  const { input } = read;
+  const reading = readArguments(graph.inputs, args, schemas);
+  if (!reading.ok) return { status: 'refused', problems: reading.problems };
+  const { input } = reading;
   const { secretInputs, toolSafety } = toolset;
-  const mask = new RunMask(graph, { input, argumentTexts: Object.entries(given), secretInputs });
+  const mask = new RunMask(graph, { input, argumentTexts: Object.entries(args), secretInputs });
   const progress = createProgress(graph, report);
   const trace = createTrace({
     graph,
     mask,
     describeTool: (name) => toolset.describeTool(name),
     isPrivate: toolset.isPrivate,
-    given: Object.entries(given),
+    args: Object.entries(args),
     instructions: [],
   });
   const lifecycle = new Lifecycle(settings.hooks, settings.log);
@@ -130,19 +130,19 @@ export async function runLocally({
   if (status === 'running') return handedOff(trace.finish(state));
   const remains = remainingEffectsOf({ mask, remains: remainsOf(planOf(graph), state) });
   const warnings = warningsOf(remains);
-  const left: LocalRemains = warnings.length === 0 ? {} : { ...remains, warnings };
+  const remainsAndWarnings: LocalRemains = warnings.length === 0 ? {} : { ...remains, warnings };
   if (status === 'succeeded') {
     return {
       status,
       ...(result === undefined ? {} : { result: mask.result(result, state.run.endedBy) }),
-      ...left,
+      ...remainsAndWarnings,
     };
   }
   const { code = 'E_FAIL', message = status } = failure ?? {};
   return {
     status: status === 'cancelled' ? 'cancelled' : 'failed',
     failure: { code, message: mask.text(message) },
-    ...left,
+    ...remainsAndWarnings,
   };
 }
 

@@ -1,9 +1,9 @@
-import type { Icon } from '../../decorators/listed.js';
+import type { Icon } from '../../decorators/decorate.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { isRole } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
-import type { Domain } from '../../graph/domain.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
+import type { Domain } from '../../graph/model.js';
 import type { PlanningHints } from '../../infer/tool.js';
 import type { ModelFunction } from '../runs/actions/model-values.js';
 import type { OwnerRule } from '../runs/run/owner.js';
@@ -249,9 +249,9 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
 }
 
 /** Programs in JavaScript may pass anything. */
-function oneOf<T extends string>(option: string, given: T, values: readonly T[]): T {
-  if (values.includes(given)) return given;
-  throw new RangeError(`${option} must be '${values.join("' or '")}', not ${JSON.stringify(given)}`);
+function oneOf<T extends string>(option: string, value: T, values: readonly T[]): T {
+  if (values.includes(value)) return value;
+  throw new RangeError(`${option} must be '${values.join("' or '")}', not ${JSON.stringify(value)}`);
 }
 
 /** @throws RangeError for any other value. */
@@ -276,18 +276,18 @@ function storePathOf({ store = 'memory', journal }: ServerSettings): string | un
 
 function prefixOf({ workflowPrefix = DEFAULT_PREFIX }: ServerSettings): string {
   if (/^[A-Za-z0-9_-]{0,32}$/.test(workflowPrefix)) return workflowPrefix;
-  const given = JSON.stringify(workflowPrefix);
+  const shown = JSON.stringify(workflowPrefix);
   throw new RangeError(
-    `workflowPrefix must be at most 32 characters of A-Z, a-z, 0-9, _ and -, not ${given}`,
+    `workflowPrefix must be at most 32 characters of A-Z, a-z, 0-9, _ and -, not ${shown}`,
   );
 }
 
 function localRolesOf({ localRoles = [] }: ServerSettings): readonly string[] {
   const fault = localRoles.find((role) => !isRole(role));
   if (fault === undefined) return localRoles;
-  const given = JSON.stringify(fault);
+  const shown = JSON.stringify(fault);
   throw new RangeError(
-    `localRoles must list roles of 1 to 128 printable characters without quotes, not ${given}`,
+    `localRoles must list roles of 1 to 128 printable characters without quotes, not ${shown}`,
   );
 }
 

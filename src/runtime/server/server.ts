@@ -190,10 +190,10 @@ class RegistryServer implements StepwrightServer {
       throw new ProtocolFault(faultCodes.invalidParams, `Unknown tool '${clip(name)}'${asSentence(near)}`);
     }
     const { toolTimeoutMs } = this.settings;
-    const given = input as JsonObject;
+    const args = input as JsonObject;
     const mask = new CallMask();
     const call = await limited(toolTimeoutMs, request.signal, (signal) =>
-      this.toolset.callTool(name, given, { ...request, signal, mask }),
+      this.toolset.callTool(name, args, { ...request, signal, mask }),
     ).catch((fault: unknown) => {
       throw maskedError(fault, mask);
     });
@@ -237,7 +237,7 @@ class RegistryServer implements StepwrightServer {
 
   async getPrompt(
     name: string,
-    given: Readonly<Record<string, unknown>>,
+    args: Readonly<Record<string, unknown>>,
     context: RequestContext,
   ): Promise<PromptTrace | PromptResult> {
     const request = this.#identified(context);
@@ -245,20 +245,20 @@ class RegistryServer implements StepwrightServer {
     const prompt = permittedPrompt(catalogue, name, request);
     const drift = this.#parts.drift?.failureOf(catalogue.workflows.get(name));
     if (drift !== undefined) throw new ProtocolFault(faultCodes.refused, drift.message, { ...drift });
-    const read = readArguments(prompt.inputs, given, this.#schemas);
-    if (!read.ok) {
-      const problems = read.problems.map(({ argument, message }) => ({ argument, message }));
+    const reading = readArguments(prompt.inputs, args, this.#schemas);
+    if (!reading.ok) {
+      const problems = reading.problems.map(({ argument, message }) => ({ argument, message }));
       const message = problems.map((problem) => oneLine(problem.message)).join('; ');
       throw new ProtocolFault(faultCodes.invalidParams, message, { problems });
     }
-    const { input } = read;
+    const { input } = reading;
     const secret = prompt.inputs.filter((argument) => argument.secret === true);
     const mask = new CallMask();
     const names = secret.map((argument) => argument.name);
-    for (const values of [given as JsonObject, input]) mask.giveMembers(values, names);
+    for (const values of [args as JsonObject, input]) mask.giveMembers(values, names);
     const shownArguments = mask.input(input, names);
     return this.#admitted({ prompt: name, shownArguments }, request, mask, () =>
-      this.#rendered(catalogue, prompt, { given, input }, request, mask),
+      this.#rendered(catalogue, prompt, { args, input }, request, mask),
     );
   }
 
@@ -305,7 +305,7 @@ class RegistryServer implements StepwrightServer {
   async #rendered(
     { workflows }: Catalogue,
     prompt: ServedPrompt,
-    { given, input }: { readonly given: Readonly<Record<string, unknown>>; readonly input: JsonObject },
+    { args: given, input }: { readonly args: Readonly<Record<string, unknown>>; readonly input: JsonObject },
     request: IdentifiedRequest,
     mask: CallMask,
   ): Promise<PromptTrace | PromptResult> {
@@ -319,7 +319,7 @@ class RegistryServer implements StepwrightServer {
       return await runPrompt({
         workflow,
         input,
-        given: Object.entries(given).filter(
+        args: Object.entries(given).filter(
           (argument): argument is [string, string] => typeof argument[1] === 'string',
         ),
         toolset: this.toolset,
@@ -348,14 +348,14 @@ class RegistryServer implements StepwrightServer {
       throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
     }
     const { toolTimeoutMs } = this.settings;
-    const read = await limited(toolTimeoutMs, request.signal, (signal) =>
+    const reading = await limited(toolTimeoutMs, request.signal, (signal) =>
       this.toolset.readResource(name, uri, { ...request, signal }),
     );
-    if (read.kind === 'done' && read.value.ok) {
-      const { value, contents = [value] } = read.value;
+    if (reading.kind === 'done' && reading.value.ok) {
+      const { value, contents = [value] } = reading.value;
       return { contents: contents as readonly (JsonObject & ResourceContents)[] };
     }
-    const failure = read.kind === 'done' && !read.value.ok ? read.value.failure : undefined;
+    const failure = reading.kind === 'done' && !reading.value.ok ? reading.value.failure : undefined;
     const message = `Resource ${clip(uri)} cannot be read: ${oneLine(failure?.message ?? serverTexts.noAnswer(toolTimeoutMs))}`;
     throw failure?.code === 'E_RESOURCE_URI'
       ? new ProtocolFault(faultCodes.invalidParams, message, { uri, code: failure.code })

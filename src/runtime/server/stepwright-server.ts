@@ -1,6 +1,6 @@
 import type { ArgsOf } from '../../decorators/arg.js';
 import type { Owner } from '../../decorators/context.js';
-import type { Icon } from '../../decorators/listed.js';
+import type { Icon } from '../../decorators/decorate.js';
 import type { ResultOf } from '../../decorators/verbs.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { RequestContext } from '../runs/request.js';

@@ -32,9 +32,9 @@ export function verifyCurrent(registry: Registry, root?: string): void {
     verifyRegistry(registry);
   } catch (error) {
     if (!isChecked || !(error instanceof StaleRegistryError)) throw error;
-    const found = findProject(registry.checksum, root);
-    const files = found?.record === undefined ? [] : changesOf(found.root, found.record).files;
-    throw new StaleRegistryError([...error.differences, ...files], found?.record?.configFile);
+    const project = findProject(registry.checksum, root);
+    const files = project?.record === undefined ? [] : changesOf(project.root, project.record).files;
+    throw new StaleRegistryError([...error.differences, ...files], project?.record?.configFile);
   }
   if (!isChecked || verified.has(registry)) return;
   const found = findProject(registry.checksum, root);
@@ -76,8 +76,8 @@ function verifySources({ root, out, record }: Project, checksum: string): void {
 }
 
 /** Looks in the folders above the working directory and above the program. */
-function findProject(checksum: string, given: string | undefined): Project | undefined {
-  for (const root of projectFolders(given)) {
+function findProject(checksum: string, start: string | undefined): Project | undefined {
+  for (const root of projectFolders(start)) {
     for (const record of readSourceRecords(root)) {
       const [out] = Object.entries(record.registries).find(([, all]) => all.includes(checksum)) ?? [];
       if (out !== undefined) return { root, out, record };
@@ -88,10 +88,10 @@ function findProject(checksum: string, given: string | undefined): Project | und
   return undefined;
 }
 
-function projectFolders(given: string | undefined): readonly string[] {
+function projectFolders(start: string | undefined): readonly string[] {
   const program = process.argv[1];
   const starts = [
-    ...(given === undefined ? [] : [given]),
+    ...(start === undefined ? [] : [start]),
     process.cwd(),
     ...(program === undefined ? [] : [path.dirname(realPath(program))]),
   ];

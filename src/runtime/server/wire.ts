@@ -1,4 +1,4 @@
-import type { Icon } from '../../decorators/listed.js';
+import type { Icon } from '../../decorators/decorate.js';
 import type { ToolAnnotations } from '../../decorators/tool.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';

@@ -1,5 +1,4 @@
-import { isWrapped } from '../../graph/bound-schema.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { isJsonObject, isWrapped, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import type { Failure } from '../engine/contract.js';
 import { isWithin, jsonSize, toJson } from './to-json.js';
 import { message, toolTexts } from './tool-texts.js';
@@ -137,7 +136,7 @@ function boundValue(result: CallResult, outputSchema: JsonSchema | undefined): J
 function parseStructure(text: string): Json | undefined {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
-    // Through `toJson` once more: text may nest deeper than a result may.
+    // Through `toJson` again: text may nest deeper than a result may.
     const json = toJson(JSON.parse(text));
     return json.ok && (Array.isArray(json.value) || isJsonObject(json.value)) ? json.value : undefined;
   } catch {

@@ -27,7 +27,7 @@ export type LogEvent =
   | 'request.fault'
   | 'auth.fault';
 
-/** What a record is about, as far as it applies. No member holds a secret, or the id of a run. */
+/** What a record is about. No member holds a secret, or the id of a run. */
 interface LogSubject {
   /** The `ref` of the run: 12 hexadecimal digits. */
   readonly run?: string;
@@ -67,11 +67,11 @@ export interface LogAbout extends LogSubject {
   readonly level?: RecordLevel;
 }
 
-/** Takes one entry for the operator, which clients must not see. */
+/** Writes one entry of the operator's log; clients never receive it. */
 export type Log = (text: string, about: LogAbout) => void;
 
 /**
- * A log whose entries cannot pose as several, or as something else.
+ * A log in which no text can pose as another entry.
  *
  * @param log default: writes to stderr.
  * @param least what matters less is left out. Default: `info`.

@@ -18,7 +18,7 @@ export type MiddlewareCall = CallOrigin & {
   readonly shownInput: JsonObject;
 };
 
-/** What `onRequest` may answer with: the input the call goes on with. */
+/** What `onRequest` may answer with: the input that the call continues with. */
 export interface ChangedRequest {
   readonly input: JsonObject;
 }
@@ -78,10 +78,10 @@ export interface Middleware {
    * with the code of the error, `E_REFUSED` where it has none of the form `E_NAME`.
    */
   onRequest?(call: MiddlewareCall, context: ToolContext): Answer | Promise<Answer>;
-  /** Told that the tool succeeded. What it throws is logged and changes nothing. */
+  /** Called when the tool has succeeded. What it throws is logged and changes nothing. */
   onResponse?(call: MiddlewareCall, response: MiddlewareResponse, context: ToolContext): Nothing;
   /**
-   * Told that the call failed, refused inputs among it. What it throws is logged and changes nothing.
+   * Called when the call has failed or its input was refused. What it throws is logged and changes nothing.
    * @param error what the tool or a middleware threw, as it is: it may hold secrets and is never shown to clients.
    *   Undefined where nothing was thrown.
    */
@@ -162,7 +162,7 @@ export class MiddlewareChain {
   /**
    * Asks every middleware about a request for a prompt or a resource.
    *
-   * @returns a failure where one refuses it, else what tells them how the request ended.
+   * @returns a failure where one refuses it, else a function that reports how the request ended.
    */
   async admit(
     subject: string,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Icon } from '../../decorators/listed.js';
+import type { Icon } from '../../decorators/decorate.js';
 import {
   fingerprint,
   fromMetadata,
@@ -9,9 +9,8 @@ import {
 } from '../../decorators/metadata.js';
 import type { ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
 import { isPlugAndPlay } from '../../formats/plug-n-play.js';
-import type { Domain } from '../../graph/domain.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
-import type { Graph, Input } from '../../graph/model.js';
+import type { Domain, Graph, Input } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';
 import type { UpstreamReference } from '../upstream/port.js';
 import { quoted } from './tool-texts.js';

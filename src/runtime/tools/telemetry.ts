@@ -10,7 +10,7 @@ import type { UpstreamReference } from '../upstream/port.js';
 export interface Telemetry {
   /** Does the work of a request in its context. */
   request<T>(request: ObservedRequest, work: () => Promise<T>): Promise<T>;
-  /** Follows a run from where it begins, or goes on in this process. */
+  /** Follows a run from its start, or from where this process resumes it. */
   run(run: ObservedRun): RunTelemetry;
   /** Calls a tool of an upstream server. @param send gets what belongs in the `_meta` of the request. */
   upstream<T>(reference: UpstreamReference, send: (meta: TraceCarrier) => Promise<T>): Promise<T>;
@@ -47,7 +47,7 @@ export interface RunTelemetry {
   observe(fact: Fact, state: RunState): void;
   /** Makes a call of the run in the context of its span, which ends with the fact of the command. */
   inCall<T>(call: ObservedCall, make: () => T): T;
-  /** Nothing of the run goes on in this process. */
+  /** The run no longer executes in this process. */
   end(): void;
 }
 
@@ -66,7 +66,7 @@ export interface ObservedCall {
   readonly undoes?: string;
 }
 
-/** A row of a host, as far as it may keep a carrier. */
+/** The members of a host's row that may hold a carrier. */
 interface CarrierRow {
   readonly table: 'run';
   readonly key: string;

@@ -15,8 +15,8 @@ import {
   UpstreamError,
   type UpstreamPort,
   type UpstreamReference,
+  upstreamTexts,
 } from '../upstream/port.js';
-import { upstreamTexts } from '../upstream/texts.js';
 import { keptJson, type NormalResult, normalizeResult } from './call-result.js';
 import { type CheckedInput, checkInput, issueProblems, schemaProblems } from './check-input.js';
 import { isAbort, maskedThrown, thrownFailure, thrownText } from './exceptions.js';

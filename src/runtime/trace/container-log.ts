@@ -37,8 +37,8 @@ export class PartLog {
 
   /** What the step has to say, from its first fact on. */
   step(id: string, create: () => StepLog): StepLog {
-    const known = this.#open.get(id);
-    if (known !== undefined) return known;
+    const existing = this.#open.get(id);
+    if (existing !== undefined) return existing;
     const step = create();
     this.#open.set(id, step);
     return step;
@@ -57,10 +57,10 @@ export class PartLog {
     }
     this.#messages.push(...(this.#open.get(id)?.all ?? []));
     this.#open.delete(id);
-    const held = this.#held.get(id);
-    if (held === undefined) return;
+    const follower = this.#held.get(id);
+    if (follower === undefined) return;
     this.#held.delete(id);
-    this.close(held);
+    this.close(follower);
   }
 
   say(message: PromptMessage): void {
@@ -119,9 +119,9 @@ export abstract class ContainerLog extends StepLog {
   }
 
   protected override failed(failure: Failure): boolean {
-    const isTold = this.#hasTold(failure);
+    const isShown = this.#hasTold(failure);
     this.closeParts();
-    if (!isTold) this.sayFailure(texts.stepFailed(this.node.id, failure.message), failure);
+    if (!isShown) this.sayFailure(texts.stepFailed(this.node.id, failure.message), failure);
     return true;
   }
 
@@ -173,8 +173,8 @@ export class BranchLog extends SingleLog {
   }
 }
 
-function decision(node: BranchNode, taken: string): string {
-  const place = node.cases.findIndex(({ id }) => id === taken);
+function decision(node: BranchNode, chosenArm: string): string {
+  const place = node.cases.findIndex(({ id }) => id === chosenArm);
   const isElse = place < 0;
   const before = isElse ? node.cases : node.cases.slice(0, place);
   const after = isElse
@@ -183,8 +183,8 @@ function decision(node: BranchNode, taken: string): string {
   const chosen = node.cases[place];
   const head =
     chosen === undefined
-      ? `Step '${node.id}' takes '${taken}', because no condition before it holds.`
-      : constructTexts.taken(node.id, taken, printExpression(chosen.when));
+      ? `Step '${node.id}' takes '${chosenArm}', because no condition before it holds.`
+      : constructTexts.taken(node.id, chosenArm, printExpression(chosen.when));
   return [
     head,
     ...before.map(({ id, when }) => constructTexts.notTaken(id, printExpression(when))),
@@ -198,12 +198,12 @@ export class WorkflowLog extends SingleLog {
     const { node } = this;
     if (node.kind !== 'workflow') return;
     // A workflow that was over at once has left nothing behind.
-    const given = inputOf(state, this.instance.key);
-    if (given === undefined) {
+    const input = inputOf(state, this.instance.key);
+    if (input === undefined) {
       this.say('assistant', 'group', constructTexts.workflow(node.id, node.workflow, undefined, undefined));
       return;
     }
-    const shown = this.secrets.handedTo(given, this.instance);
+    const shown = this.secrets.handedTo(input, this.instance);
     const { text, size } = limited(jsonText(shown, 2));
     this.say('assistant', 'group', constructTexts.workflow(node.id, node.workflow, text, size), sized(size));
   }
@@ -235,7 +235,7 @@ type Outcome = FactOf<'partEnded'>['outcome'];
 export class ParallelLog extends ContainerLog {
   readonly #logs = new Map<string, PartLog>();
   readonly #outcomes = new Map<string, Outcome>();
-  readonly #undo = new UndoLog(this.secrets, (...told) => this.say(...told), this.instance);
+  readonly #undo = new UndoLog(this.secrets, (...args) => this.say(...args), this.instance);
   #hasBegun = false;
 
   override part({ plan }: ScopeInstance): PartLog {
@@ -269,13 +269,13 @@ export class ParallelLog extends ContainerLog {
   }
 
   protected override inside(): readonly PromptMessage[] {
-    const begun = this.#branches().filter((arm) => this.#logs.has(arm));
-    const left = this.#branches().filter((arm) => !this.#logs.has(arm));
+    const started = this.#branches().filter((arm) => this.#logs.has(arm));
+    const notStarted = this.#branches().filter((arm) => !this.#logs.has(arm));
     const isOver = this.#logs.size > 0 && this.#outcomes.size === this.#logs.size;
     return [
-      ...begun.flatMap((arm) => this.#told(arm)),
-      ...(isOver && left.length > 0
-        ? [this.message('skip', `${names(left)} of '${this.node.id}' did not begin.`)]
+      ...started.flatMap((arm) => this.#told(arm)),
+      ...(isOver && notStarted.length > 0
+        ? [this.message('skip', `${names(notStarted)} of '${this.node.id}' did not begin.`)]
         : []),
     ];
   }
@@ -287,8 +287,8 @@ export class ParallelLog extends ContainerLog {
   }
 
   #log(arm: string): PartLog {
-    const known = this.#logs.get(arm);
-    if (known !== undefined) return known;
+    const existing = this.#logs.get(arm);
+    if (existing !== undefined) return existing;
     const log = new PartLog();
     this.#logs.set(arm, log);
     return log;
@@ -306,9 +306,9 @@ export class ParallelLog extends ContainerLog {
     const said = this.#logs.get(arm)?.all ?? [];
     const outcome = this.#outcomes.get(arm);
     const about = { 'stepwright/branch': arm };
-    const isDone = outcome?.status === 'succeeded' && said.length === 0;
-    const head = isDone ? `Branch '${arm}' of '${id}' is done.` : `Branch '${arm}' of '${id}':`;
-    const isSilent = said.length === 0 && !isDone;
+    const isEmpty = outcome?.status === 'succeeded' && said.length === 0;
+    const head = isEmpty ? `Branch '${arm}' of '${id}' is done.` : `Branch '${arm}' of '${id}':`;
+    const isSilent = said.length === 0 && !isEmpty;
     return [
       ...(isSilent ? [] : [this.message('group', head, about)]),
       ...said,
@@ -398,16 +398,16 @@ export class ForeachLog extends ContainerLog {
   protected override inside(): readonly PromptMessage[] {
     const inOrder = [...this.#items].sort(([one], [other]) => one - other);
     const running = inOrder.some(([, { outcome }]) => outcome === undefined);
-    const left = this.#count - this.#begun;
+    const notStarted = this.#count - this.#begun;
     const { succeeded, failed, cancelled } = this.#hidden;
     return [
       ...inOrder.flatMap(([index, item]) => this.#told(index, item)),
       ...(succeeded + failed + cancelled === 0
         ? []
         : [this.message('group', constructTexts.otherItems(this.node.id, this.#hidden))]),
-      ...(left === 0 || running
+      ...(notStarted === 0 || running
         ? []
-        : [this.message('skip', `${amountOf(left, 'item')} of '${this.node.id}' did not begin.`)]),
+        : [this.message('skip', `${amountOf(notStarted, 'item')} of '${this.node.id}' did not begin.`)]),
     ];
   }
 
@@ -457,8 +457,8 @@ export class ForeachLog extends ContainerLog {
   }
 
   #item(index: number, heading: string | undefined): ItemLog {
-    const known = this.#items.get(index);
-    if (known !== undefined) return known;
+    const existing = this.#items.get(index);
+    if (existing !== undefined) return existing;
     const item = { log: new PartLog(), heading };
     this.#items.set(index, item);
     return item;

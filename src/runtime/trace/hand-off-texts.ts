@@ -21,7 +21,7 @@ import { soleBody } from '../../print/shapes.js';
 import type { Failure } from '../engine/contract.js';
 import { answerSchema } from '../engine/nodes/wait.js';
 import { fieldOf } from '../engine/read.js';
-import { isLost, LOST, type StoppedState, settledIn } from '../engine/rehearsal.js';
+import { containsLost, LOST, type StoppedState, settledIn } from '../engine/rehearsal.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { type Ledger, type NodeRecord, nameOf } from './ledger.js';
 import { type HandOffCall, type PauseReason, RESULT_LIMIT } from './messages.js';
@@ -127,11 +127,11 @@ export function bodyName(scope: ScopeInstance): { in?: string } {
 
 /**
  * A call, a read or a question as a hand-off lists it.
- * @param given the input of the call, the address of the resource, or the message and the options of the question.
+ * @param input the input of the call, the address of the resource, or the message and the options of the question.
  */
-export function entryOf(node: NodeInstance, given: Value, secrets: RunMask): HandOffCall {
+export function entryOf(node: NodeInstance, input: Value, secrets: RunMask): HandOffCall {
   const { node: model } = node.planned;
-  const value = written(given);
+  const value = withPlaceholders(input);
   const [step, around] = [nameOf(node.key), bodyName(node.scope)];
   switch (model.kind) {
     case 'call':
@@ -160,14 +160,14 @@ function lineOf(call: HandOffCall): string {
 }
 
 /** A value with placeholder texts for what is not known. */
-function written(value: Value): Json {
+function withPlaceholders(value: Value): Json {
   return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json);
 }
 
 /** A question that the reader of the hand-off asks the user. */
 function question(step: AskNode, value: Json, secrets: RunMask) {
-  const { message = null, options: given } = isJsonObject(value) ? value : {};
-  const options = Array.isArray(given) ? given.map(String) : undefined;
+  const { message = null, options: choices } = isJsonObject(value) ? value : {};
+  const options = Array.isArray(choices) ? choices.map(String) : undefined;
   return {
     ask: secrets.text(String(message)),
     ...(options === undefined ? {} : { options: options.map((option) => secrets.text(option)) }),
@@ -241,11 +241,11 @@ export function explainFailure(
   const suggested = node.kind === 'call' ? { suggestedTool: node.tool } : {};
   if (node.kind === 'call' && attempts === 0) {
     const missingFields = missingFieldsOf(failure);
-    const lost = (expr: Expr): NodeInstance | undefined => lostStep(expr, instance, ledger);
+    const missingStep = (expr: Expr): NodeInstance | undefined => lostStep(expr, instance, ledger);
     const parameter =
       unresolvable(node, (expr) => hasValue(expr, instance.scope)) ??
-      entriesFor(node, missingFields).find((entry) => lost(entry.value) !== undefined);
-    const producer = parameter === undefined ? undefined : lost(parameter.value);
+      entriesFor(node, missingFields).find((entry) => missingStep(entry.value) !== undefined);
+    const producer = parameter === undefined ? undefined : missingStep(parameter.value);
     if (producer !== undefined) {
       const producingStep = producer.planned.node.id;
       const output = producer.planned.node.output ?? producingStep;
@@ -312,8 +312,8 @@ function entriesFor(node: CallNode, keys: readonly string[]): Entry[] {
 }
 
 /** The first parameter that has no value. */
-function unresolvable(node: CallNode, isKnown: (expr: Expr) => boolean): Entry | undefined {
-  return entriesOf(node).find((entry) => !isKnown(entry.value));
+function unresolvable(node: CallNode, hasValue: (expr: Expr) => boolean): Entry | undefined {
+  return entriesOf(node).find((entry) => !hasValue(entry.value));
 }
 
 /** The first step an expression needs whose value does not exist. */
@@ -346,7 +346,7 @@ export function knownValues(
     switch (root) {
       case 'inputs': {
         const { node } = at.workflow;
-        return ownProperty(node === undefined ? state.input : (ledger.record(node)?.given ?? {}), name);
+        return ownProperty(node === undefined ? state.input : (ledger.record(node)?.input ?? {}), name);
       }
       case 'steps': {
         const step = ledger.seenFrom(at, name);
@@ -377,7 +377,7 @@ export function knownValues(
   return (expr, at) => {
     try {
       const lookup = (root: RefExpr['root'], name: string | number) => read(root, String(name), at);
-      return !isLost(evaluate(expr, { lookup }, new Budget(EXPRESSION_BUDGET)));
+      return !containsLost(evaluate(expr, { lookup }, new Budget(EXPRESSION_BUDGET)));
     } catch (error) {
       if (error instanceof ExpressionError) return false;
       throw error;

@@ -51,8 +51,8 @@ export function handOff(context: HandOffContext): HandOff {
   const open = endedOnPurpose ? NOTHING_OPEN : stopped.open();
   const isClosed = open.calls.some((call) => 'tool' in call && context.isPrivate(call.tool));
   const { calls, leftOut, goBack } = isClosed ? stopped.fromStart() : open;
-  const told = reasons.flatMap(({ unknown }) => unknown ?? []);
-  const left = leftBehind(context, new Set(told));
+  const reported = reasons.flatMap(({ unknown }) => unknown ?? []);
+  const remains = leftBehind(context, new Set(reported));
   const nothing = endedOnPurpose
     ? 'The workflow ended here on purpose, and no tool call continues it. Tell the user why.'
     : 'No tool call can continue this workflow. Tell the user why it stopped, or start it again with corrected input.';
@@ -66,7 +66,7 @@ export function handOff(context: HandOffContext): HandOff {
   const [first] = reasons;
   const parts = [
     why.join('\n'),
-    ...left.texts,
+    ...remains.texts,
     calls.length > 0
       ? `To continue the workflow, make these tool calls:\n\n${calls
           .map(callText)
@@ -80,8 +80,8 @@ export function handOff(context: HandOffContext): HandOff {
   return {
     text: secrets.text(parts.filter((part) => part !== '').join('\n\n')),
     errors: stopped.errors(),
-    calls: [...left.calls, ...calls],
-    ...left.meta,
+    calls: [...remains.calls, ...calls],
+    ...remains.meta,
     pause_reason: shownPause(first?.pause ?? stopped.unfinished().pause, context),
     ...(undone.length === 0 ? {} : { undone: undone.map((each) => undoneMeta(each, secrets)) }),
   };
@@ -104,8 +104,8 @@ class StoppedRun {
   /** Why the run stopped: one reason per failed step, those that ended the run first. */
   reasons(): Explanation[] {
     const { state, ledger } = this.#context;
-    const left = new OpenNodes({ ...this.#context, again: new Set() });
-    const hasValue = knownValues(this.#context, left);
+    const nodes = new OpenNodes({ ...this.#context, again: new Set() });
+    const hasValue = knownValues(this.#context, nodes);
     if (state.run.status === 'running') return [this.#needsValues()];
     const isCancelled = state.run.status === 'cancelled';
     const failed = this.#inTime()
@@ -214,13 +214,13 @@ class StoppedRun {
           `No tool call can continue this workflow. The user can run the prompt '${graph.name}' again. ${note}`,
         ],
       };
-    const given = graph.inputs.flatMap(({ name }) => {
+    const args = graph.inputs.flatMap(({ name }) => {
       if (secrets.hasName(name)) return [[name, texts.promptArgument(name)] as const];
       return Object.hasOwn(state.input, name)
         ? [[name, secrets.json(state.input[name] ?? null)] as const]
         : [];
     });
-    const call = { step: graph.name, tool, arguments: Object.fromEntries(given), note: secrets.text(note) };
+    const call = { step: graph.name, tool, arguments: Object.fromEntries(args), note: secrets.text(note) };
     return { ...NOTHING_OPEN, calls: [call] };
   }
 
@@ -374,11 +374,11 @@ export interface LeftBehindContext {
 /**
  * Reports the side effects of a run that remain although they were to be undone, and its calls with an unknown outcome.
  *
- * @param told keys of steps whose unknown outcome was reported before.
+ * @param reported keys of steps whose unknown outcome was reported before.
  */
 export function leftBehind(
   { ledger, secrets, remains }: LeftBehindContext,
-  told: ReadonlySet<string> = new Set(),
+  reported: ReadonlySet<string> = new Set(),
 ): LeftBehind {
   const calls: HandOffCall[] = [];
   const stuck: string[] = [];
@@ -387,7 +387,7 @@ export function leftBehind(
     if (call === undefined) stuck.push(stuckText(each, ledger));
     else calls.push(call);
   }
-  const unknown = remains.unknown.filter(({ step }) => !told.has(step));
+  const unknown = remains.unknown.filter(({ step }) => !reported.has(step));
   const named = unknown.map(({ step, tool }) => ({ tool, step: nameAndPlace(ledger.instances.find(step)) }));
   const paragraphs = [
     ...(calls.length === 0 ? [] : [cleanUpText(calls)]),
@@ -418,12 +418,12 @@ function cleanUpText(calls: readonly HandOffCall[]): string {
 
 /** The call that undoes a side effect, where it is known. */
 function cleanUpCall(each: NotUndone, ledger: Ledger, secrets: RunMask): HandOffCall | undefined {
-  const { step, tool, input: given, failure, outcomeUnknown, isLate, ranAgain } = each;
-  if (tool === undefined || given === undefined) return undefined;
+  const { step, tool, input: undoInput, failure, outcomeUnknown, isLate, ranAgain } = each;
+  if (tool === undefined || undoInput === undefined) return undefined;
   const { key, planned, scope } = ledger.instances.find(step);
   const { node } = planned;
   const about = node.kind === 'compensate' ? handOffTexts.belongsTo : handOffTexts.undoes;
-  const input = secrets.notUndone({ ...each, input: given }, texts.promptArgument);
+  const input = secrets.notUndone({ ...each, input: undoInput }, texts.promptArgument);
   const tried = failure && { why: failure.message, outcomeUnknown: outcomeUnknown === true };
   const fillIn = jsonText(input).includes(texts.masked) ? ` Fill in what is masked (${MASKED}) first.` : '';
   const notes = `${isLate ? handOffTexts.late : ''}${ranAgain ? ' The step has run again since: do not undo what it did then.' : ''}${fillIn}`;

@@ -64,8 +64,8 @@ export class CallLog extends StepLog {
     if (this.#issued?.kind !== 'callIssued' || NOT_BEGUN.has(failure.code)) return false;
     const { tool, input } = this.#issued;
     const { text } = limited(jsonText(this.#shownInput(input)));
-    const told = failure.code === 'E_INPUT_INVALID' ? texts.refused : texts.notCalled;
-    this.sayFailure(told(this.node.id, tool, text, failure.message), failure);
+    const refusal = failure.code === 'E_INPUT_INVALID' ? texts.refused : texts.notCalled;
+    this.sayFailure(refusal(this.node.id, tool, text, failure.message), failure);
     return true;
   }
 
@@ -118,11 +118,11 @@ export class CallLog extends StepLog {
 
   #summary(summary: string): void {
     const { text, size } = limited(jsonText(this.secrets.text(summary, this.node.summary, this.at)));
-    const told =
+    const sentence =
       this.#issued?.kind === 'resourceRequested'
         ? `Resource content from ${oneLine(this.#uri(this.#issued.uri))} (summary):\n${text}${cutNote('summary', size)}`
         : texts.summary(text, size);
-    this.say('user', 'result', told, { 'stepwright/summary': true, ...sized(size) });
+    this.say('user', 'result', sentence, { 'stepwright/summary': true, ...sized(size) });
   }
 }
 
@@ -181,8 +181,8 @@ export class UndoLog {
   #calls(fact: FactOf<'callIssued'>): void {
     const shown = this.#secrets.compensation(fact) as JsonObject;
     const { text, size } = limited(jsonText(shown, 2));
-    const told = constructTexts.undoCall(fact.tool, this.#nameOf(fact.undoes), text, size);
-    this.#say('assistant', 'undo', told, { ...undone(fact.undoes), ...sized(size) });
+    const sentence = constructTexts.undoCall(fact.tool, this.#nameOf(fact.undoes), text, size);
+    this.#say('assistant', 'undo', sentence, { ...undone(fact.undoes), ...sized(size) });
   }
 
   /** A step as it is called in the workflow that undoes it. */
@@ -238,10 +238,10 @@ export class AskLog extends StepLog {
 
   protected override failed(failure: Failure): boolean {
     const { id } = this.node;
-    const told = this.#isOpen
+    const sentence = this.#isOpen
       ? `Step '${id}' got no answer: ${stop(oneLine(failure.message))}`
       : texts.stepFailed(id, failure.message);
-    this.sayFailure(told, failure);
+    this.sayFailure(sentence, failure);
     return true;
   }
 
@@ -295,7 +295,7 @@ export class SetLog extends StepLog {
   protected override succeeded(): void {
     const { node } = this;
     if (node.kind !== 'set') return;
-    const given = [...this.#written].flatMap(([field, value]) => {
+    const fields = [...this.#written].flatMap(([field, value]) => {
       const expr = node.updates.findLast((update) => update.field === field)?.value;
       return value === undefined ? [] : [[field, this.secrets.json(value, expr, this.at)] as const];
     });
@@ -307,7 +307,7 @@ export class SetLog extends StepLog {
     this.sayValue(
       'assistant',
       'state',
-      Object.fromEntries(given),
+      Object.fromEntries(fields),
       (json, size) => `${`Step '${node.id}' writes the state:\n${json}${cutNote('state', size)}`}${ending}`,
     );
   }
@@ -347,7 +347,7 @@ export class CompensateLog extends StepLog {
 
   constructor(instance: NodeInstance, secrets: RunMask) {
     super(instance, secrets);
-    this.#undo = new UndoLog(secrets, (...told) => this.say(...told), instance);
+    this.#undo = new UndoLog(secrets, (...args) => this.say(...args), instance);
   }
 
   protected override tell(fact: StepFact, _state: RunState): void {

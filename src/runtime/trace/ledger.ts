@@ -36,9 +36,9 @@ export interface NodeRecord {
   /** Its value is that of a fallback. */
   readonly hasFallback: boolean;
   /** The arm that a branch took, and the node it leads to where the arm has no body. */
-  readonly taken: { readonly arm: string; readonly goto?: string } | undefined;
+  readonly choice: { readonly arm: string; readonly goto?: string } | undefined;
   /** What a workflow was given. */
-  readonly given: JsonObject | undefined;
+  readonly input: JsonObject | undefined;
   readonly items: readonly Json[] | undefined;
   /** How many parts there are altogether. */
   readonly count: number | undefined;
@@ -64,8 +64,8 @@ class OpenRecord implements NodeRecord {
   attempts = 0;
   output: Json | undefined = undefined;
   hasFallback = false;
-  taken: NodeRecord['taken'] = undefined;
-  given: JsonObject | undefined = undefined;
+  choice: NodeRecord['choice'] = undefined;
+  input: JsonObject | undefined = undefined;
   items: readonly Json[] | undefined = undefined;
   count: number | undefined = undefined;
   jumps = 0;
@@ -173,7 +173,7 @@ export class Ledger {
         this.#retries(this.#open(node), fact.failure);
         return;
       case 'branchTaken':
-        this.#open(node).taken = { arm: fact.arm, ...defined({ goto: fact.goto }) };
+        this.#open(node).choice = { arm: fact.arm, ...defined({ goto: fact.goto }) };
         return;
       case 'partStarted':
         this.#partStarted(this.#open(node), fact, state);
@@ -249,7 +249,7 @@ export class Ledger {
     const record = new OpenRecord(node);
     record.status = 'running';
     record.jumps = part.nodes.get(node.planned.node.id)?.jumps ?? 0;
-    if (node.planned.node.kind === 'workflow') record.given = inputOf(state, node.key);
+    if (node.planned.node.kind === 'workflow') record.input = inputOf(state, node.key);
     part.nodes.set(node.planned.node.id, record);
   }
 
@@ -295,10 +295,10 @@ export class Ledger {
   /** If the scope around ends at the same time, the state no longer has the output: the value is in the fact. */
   #succeeded(record: OpenRecord, { value }: FactOf<'nodeSucceeded'>, state: RunState): void {
     const { kind } = record.node.planned.node;
-    const told = kind === 'foreach' && !record.hasFallback ? itemsIn(record) : value;
+    const reported = kind === 'foreach' && !record.hasFallback ? itemsIn(record) : value;
     const output = outputOf(state, record.node.key);
     if (output !== undefined) record.output = output;
-    else if (told !== undefined) record.output = told;
+    else if (reported !== undefined) record.output = reported;
     if (kind === 'foreach' || kind === 'workflow') record.parts = NO_PARTS;
     record.failure = undefined;
     record.status = 'succeeded';
@@ -315,8 +315,8 @@ export class Ledger {
   #open(node: NodeInstance): OpenRecord {
     const nodes = this.#part(node.scope)?.nodes;
     const { id } = node.planned.node;
-    const known = nodes?.get(id);
-    if (known !== undefined) return known;
+    const existing = nodes?.get(id);
+    if (existing !== undefined) return existing;
     const record = new OpenRecord(node);
     nodes?.set(id, record);
     return record;
@@ -326,8 +326,8 @@ export class Ledger {
   #part(scope: ScopeInstance): PartRecord | undefined {
     if (scope.container === undefined) return this.root;
     const record = this.part(scope.container.scope)?.nodes.get(scope.container.planned.node.id);
-    const known = record?.parts.get(scope.key);
-    if (known !== undefined || record === undefined) return known;
+    const existing = record?.parts.get(scope.key);
+    if (existing !== undefined || record === undefined) return existing;
     const part: PartRecord = { scope, status: 'running', nodes: new Map() };
     record.open(part);
     return part;
@@ -426,7 +426,7 @@ export function stepsMeta(ledger: Ledger, goesOn: boolean): StepMeta[] {
         steps.push(...failedInside(record));
       else
         for (const part of partsOf(ledger, node))
-          visit(part, ledger.part(part) ? undefined : notBegun(status, record));
+          visit(part, ledger.part(part) ? undefined : statusBeforeStart(status, record));
     }
   };
   visit(ledger.instances.root, undefined);
@@ -446,8 +446,8 @@ function partsOf({ instances }: Ledger, node: NodeInstance): ScopeInstance[] {
 }
 
 /** The status of the steps of a body that has not begun. */
-function notBegun(status: StepStatus, record: NodeRecord | undefined): StepStatus {
-  const isDecided = record?.taken !== undefined;
+function statusBeforeStart(status: StepStatus, record: NodeRecord | undefined): StepStatus {
+  const isDecided = record?.choice !== undefined;
   return isDecided || status === 'completed' || status === 'skipped' || status === 'handled'
     ? 'skipped'
     : 'pending';

@@ -249,12 +249,12 @@ export type PauseReason =
 export const RESULT_LIMIT = 20_000;
 
 /** A text, or how to write it with every value in it masked: for texts that say something of their values. */
-export type Told = string | ((mask: (value: string) => string) => string);
+export type BlockText = string | ((mask: (value: string) => string) => string);
 
-const writers = new WeakMap<PromptMessage, Exclude<Told, string>>();
+const writers = new WeakMap<PromptMessage, Exclude<BlockText, string>>();
 
 /** A text of a trace with what programs should know about it. */
-export function textBlock(role: PromptMessage['role'], told: Told, _meta: BlockMeta): PromptMessage {
+export function textBlock(role: PromptMessage['role'], told: BlockText, _meta: BlockMeta): PromptMessage {
   const isText = typeof told === 'string';
   const text = isText ? told : told((value) => value);
   const message: PromptMessage = { role, content: { type: 'text', text, _meta } };

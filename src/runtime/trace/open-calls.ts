@@ -97,17 +97,17 @@ class OpenCalls implements PlannedRunObserver {
     }
   }
 
-  asked(node: NodeInstance, given: Value): Json {
+  asked(node: NodeInstance, input: Value): Json {
     const { node: model } = node.planned;
     if (model.kind === 'compute') {
-      const unknown = unknownIn(given).flatMap(({ sources }) => sources);
-      const known = references(model.value).map(({ ref }) => ref.path.join('.'));
-      const sources = [...new Set(unknown.length > 0 ? unknown : known)];
+      const unknown = unknownIn(input).flatMap(({ sources }) => sources);
+      const referenced = references(model.value).map(({ ref }) => ref.path.join('.'));
+      const sources = [...new Set(unknown.length > 0 ? unknown : referenced)];
       return Unknown.value({ sources: sources.length > 0 ? sources : [model.id] });
     }
     const { secrets } = this.#context;
     const shown = secrets.isEmpty || !isAsked(model) ? undefined : this.#run.valueOf(givenTo(model), node);
-    const entry = entryOf(node, shown?.ok ? shown.value : given, secrets);
+    const entry = entryOf(node, shown?.ok ? shown.value : input, secrets);
     this.#noteUnread(node);
     if (model.kind === 'ask' && model.feeds !== undefined && 'ask' in entry) {
       // The call that it feeds is listed with the message as a placeholder.
@@ -214,11 +214,11 @@ class OpenCalls implements PlannedRunObserver {
   }
 
   #armNote(branch: NodeInstance, isThis: (arm: Arm) => boolean): string[] {
-    const found = this.#run.rehearsal.openArms.get(branch.key);
-    if (found === undefined) return [];
+    const openArms = this.#run.rehearsal.openArms.get(branch.key);
+    if (openArms === undefined) return [];
     const { node } = branch.planned;
-    return found.arms.filter(isThis).map((arm) => {
-      const isLast = found.isComplete && arm === found.arms.at(-1);
+    return openArms.arms.filter(isThis).map((arm) => {
+      const isLast = openArms.isComplete && arm === openArms.arms.at(-1);
       return isLast || !isCase(arm)
         ? `Only if no condition before it holds: then step '${node.id}' takes '${arm.id}'.`
         : handOffTexts.onlyIf(printExpression(arm.when), node.id, arm.id);
@@ -226,7 +226,7 @@ class OpenCalls implements PlannedRunObserver {
   }
 
   #itemsNote(loop: NodeInstance, { id, items: expr }: ForeachNode): string {
-    const from = this.#run.open.firstLeft(loop);
+    const from = this.#run.open.firstOpenItem(loop);
     const items = this.#run.rehearsal.items.get(loop.key);
     const shown = items && shortJson(this.#context.secrets.json(items.slice(from), expr, loop.scope));
     return from === 0
@@ -275,7 +275,7 @@ class OpenCalls implements PlannedRunObserver {
         ];
   }
 
-  #blockers(node: NodeInstance, seen: Set<string>): string[] {
+  #blockers(node: NodeInstance, visited: Set<string>): string[] {
     const { instances } = this.#context.ledger;
     const { planned, scope } = node;
     const isOffered = (each: NodeInstance) => !this.#incomplete.has(each.key) && !this.#isLeft(each);
@@ -285,18 +285,19 @@ class OpenCalls implements PlannedRunObserver {
     const backs = planned.orders.filter(({ node: { kind } }) => kind === 'goto');
     return [...new Set([...planned.joins, ...backs])].flatMap((each) => {
       const before = instances.node(scope, each);
-      if (isOffered(before) || seen.has(before.key)) return [];
-      seen.add(before.key);
+      if (isOffered(before) || visited.has(before.key)) return [];
+      visited.add(before.key);
       const status = this.#context.ledger.record(before)?.status;
-      return status === 'failed' || status === 'cancelled' ? [idOf(before)] : this.#blockers(before, seen);
+      return status === 'failed' || status === 'cancelled' ? [idOf(before)] : this.#blockers(before, visited);
     });
   }
 
   #goesBack({ planned, scope, key }: NodeInstance, { id, when, target, max }: GotoNode): void {
-    const left = max - (this.#context.ledger.part(scope)?.nodes.get(planned.node.id)?.jumps ?? 0);
+    const jumpsLeft = max - (this.#context.ledger.part(scope)?.nodes.get(planned.node.id)?.jumps ?? 0);
     const condition =
       when === undefined || !this.#run.rehearsal.unsure.has(key) ? undefined : printExpression(when);
-    if (left > 0) this.goBack.push(handOffTexts.goesBack(id, whereIs(scope), target, left, condition));
+    if (jumpsLeft > 0)
+      this.goBack.push(handOffTexts.goesBack(id, whereIs(scope), target, jumpsLeft, condition));
   }
 
   /** A check that may end the workflow, or a result that may be reached. */

@@ -62,15 +62,15 @@ export class OpenNodes {
   }
 
   stoppedState(key: string): StoppedState {
-    const known = this.#states.get(key);
-    if (known !== undefined) return known;
+    const cached = this.#states.get(key);
+    if (cached !== undefined) return cached;
     const node = this.#run.ledger.instances.find(key);
     const own = this.#own(node);
     const around = node.scope.container && this.stoppedState(node.scope.container.key).kind;
     // Where what is around it is over, what has not settled never will.
     const isOver = around === 'settled' || around === 'skipped' || around === 'lost';
-    const isLeft = isOver && own.kind !== 'settled' && own.kind !== 'skipped';
-    const stoppedState: StoppedState = isLeft
+    const neverEnds = isOver && own.kind !== 'settled' && own.kind !== 'skipped';
+    const stoppedState: StoppedState = neverEnds
       ? { kind: this.#run.ledger.record(node) ? 'lost' : 'skipped' }
       : own;
     this.#states.set(key, stoppedState);
@@ -94,7 +94,7 @@ export class OpenNodes {
         // Its value may be forgotten with the scope around it, and is computed again.
         if (!hasValue && model.kind === 'compute' && model.function === undefined) return { kind: 'pending' };
         if (!hasValue && isOpen) return this.#open(record);
-        const { goto } = record.taken ?? {};
+        const { goto } = record.choice ?? {};
         return { kind: 'settled', value: record.output, ...defined({ goto }) };
       }
       case 'skipped':
@@ -114,32 +114,32 @@ export class OpenNodes {
     }
   }
 
-  #open({ node, parts, items, given }: NodeRecord): StoppedState {
+  #open({ node, parts, items, input: given }: NodeRecord): StoppedState {
     const all = [...parts.values()];
-    const left = all.filter(({ status }) => status !== 'succeeded').map(({ scope }) => scope.part);
+    const unfinished = all.filter(({ status }) => status !== 'succeeded').map(({ scope }) => scope.part);
     if (node.planned.node.kind !== 'foreach') {
       const input = defined({ input: given });
       return { kind: 'open', parts: all.map(({ scope }) => scope.part), ...input };
     }
-    const told = left.slice(0, ITEMS_IN_FULL);
+    const listed = unfinished.slice(0, ITEMS_IN_FULL);
     const values = all
-      .filter(({ scope }) => !told.includes(scope.part))
+      .filter(({ scope }) => !listed.includes(scope.part))
       .map(
         ({ status, value, scope }) => [scope.part, status === 'succeeded' ? (value ?? null) : LOST] as const,
       );
-    return { kind: 'open', parts: told, values: new Map(values), ...defined({ items }) };
+    return { kind: 'open', parts: listed, values: new Map(values), ...defined({ items }) };
   }
 
   /** Whether a node was skipped only because others were that can still be done. */
   #isStillWanted({ node: { planned, scope }, reason }: NodeRecord): boolean {
     if (reason !== 'not_selected' && reason !== 'upstream_skipped') return false;
     return [...planned.joins, ...planned.routers].some((each) =>
-      this.isLeft(this.#run.ledger.instances.node(scope, each)),
+      this.isOpen(this.#run.ledger.instances.node(scope, each)),
     );
   }
 
   /** Whether something of a node is still to be done. */
-  isLeft({ key }: NodeInstance): boolean {
+  isOpen({ key }: NodeInstance): boolean {
     const { kind } = this.stoppedState(key);
     return kind === 'pending' || kind === 'again' || kind === 'open';
   }
@@ -156,7 +156,7 @@ export class OpenNodes {
   }
 
   /** The first item of a loop that has not begun. */
-  firstLeft(loop: NodeInstance): number {
+  firstOpenItem(loop: NodeInstance): number {
     return this.#run.ledger.record(loop)?.parts.size ?? 0;
   }
 
@@ -221,7 +221,7 @@ export interface PlannedRunObserver {
   /** A node was reached. */
   observe(fact: Fact, node: NodeInstance): void;
   /** Gives what a call is to be answered with. */
-  asked(node: NodeInstance, given: Value): Value;
+  asked(node: NodeInstance, input: Value): Value;
 }
 
 /** What waits for an answer. */
@@ -339,7 +339,7 @@ export class PlannedRun {
 }
 
 /** Whether a node comes before another one in declaration order. */
-function isBefore({ order: left }: Asked, { order: right }: Asked): boolean {
-  const place = left.findIndex((index, at) => index !== right[at]);
-  return (left[place] ?? 0) < (right[place] ?? Number.NEGATIVE_INFINITY);
+function isBefore({ order: one }: Asked, { order: right }: Asked): boolean {
+  const place = one.findIndex((index, at) => index !== right[at]);
+  return (one[place] ?? 0) < (right[place] ?? Number.NEGATIVE_INFINITY);
 }

@@ -98,8 +98,8 @@ class RunProgress implements ProgressObserver {
     const [ended, count] = [endedIn(row), row.end - row.first];
     // With its last part the whole has come to its end.
     if (ended === count) return;
-    const done = `${ended} of ${count} done`;
-    const message = `${this.#titleOf(key)} (${this.#isAtTop(key) ? done : `${idOf(key)}: ${done}`})`;
+    const share = `${ended} of ${count} done`;
+    const message = `${this.#titleOf(key)} (${this.#isAtTop(key) ? share : `${idOf(key)}: ${share}`})`;
     this.#tellInside(key, span.low + (span.width * ended) / count, message);
   }
 
@@ -171,12 +171,12 @@ const places = new WeakMap<ScopePlan, ReadonlyMap<PlannedNode, number>>();
 
 /** Places of the steps of a scope among those that a plan lists. */
 function placesIn(scope: ScopePlan): ReadonlyMap<PlannedNode, number> {
-  const known = places.get(scope);
-  if (known !== undefined) return known;
+  const cached = places.get(scope);
+  if (cached !== undefined) return cached;
   const steps = scope.nodes.filter(({ node }) => isListed(node));
-  const found = new Map(steps.map((node, place) => [node, place]));
-  places.set(scope, found);
-  return found;
+  const byNode = new Map(steps.map((node, place) => [node, place]));
+  places.set(scope, byNode);
+  return byNode;
 }
 
 /** The containers around a node in its workflow, the outermost first. */

@@ -8,7 +8,7 @@ import { attemptOf } from '../../print/shapes.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { isListed } from './ledger.js';
-import { type BlockMeta, limited, type PromptMessage, sized, type Told, textBlock } from './messages.js';
+import { type BlockMeta, type BlockText, limited, type PromptMessage, sized, textBlock } from './messages.js';
 import { cutNote, stop, texts } from './texts.js';
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
@@ -110,21 +110,21 @@ export abstract class StepLog {
     role: PromptMessage['role'],
     part: BlockMeta['stepwright/part'],
     value: Json,
-    told: (json: string, size: number | undefined) => string,
+    textOf: (json: string, size: number | undefined) => string,
     expr?: Expr,
     at: ScopeInstance = this.at,
   ): void {
     const { text, size } = limited(jsonText(this.secrets.json(value, expr, at), 2));
-    this.say(role, part, told(text, size), sized(size));
+    this.say(role, part, textOf(text, size), sized(size));
   }
 
   protected say(
     role: PromptMessage['role'],
     part: BlockMeta['stepwright/part'],
-    told: Told,
+    text: BlockText,
     meta: Extra = {},
   ): void {
-    this.#messages.push(this.#block(role, part, told, meta));
+    this.#messages.push(this.#block(role, part, text, meta));
   }
 
   /** Shows what was read, as it may be shown. Binary content is not shown: its size is. */
@@ -135,9 +135,9 @@ export abstract class StepLog {
       return;
     }
     const body = limited(bodyText(this.secrets.text(text)));
-    const told: Told = (mask) =>
+    const shown: BlockText = (mask) =>
       `${framedText(`Resource content from ${oneLine(mask(uri))}`, mask(body.text))}${cutNote('resource', body.size)}`;
-    this.say('user', 'result', told, sized(body.size));
+    this.say('user', 'result', shown, sized(body.size));
   }
 
   /** A failed read is shown where no other attempt follows. */
@@ -211,10 +211,10 @@ export abstract class StepLog {
   #block(
     role: PromptMessage['role'],
     part: BlockMeta['stepwright/part'],
-    told: Told,
+    text: BlockText,
     meta: Extra = {},
   ): PromptMessage {
-    return textBlock(role, told, { 'stepwright/part': part, 'stepwright/step': this.#key, ...meta });
+    return textBlock(role, text, { 'stepwright/part': part, 'stepwright/step': this.#key, ...meta });
   }
 }
 

@@ -8,10 +8,8 @@ import { limited } from './messages.js';
 
 /** The texts of a trace about calls, reads and failures. Values are passed as they are and escaped here. */
 export const texts = {
-  intent: (description: string, given: readonly (readonly [name: string, value: string])[]) => {
-    const { text, size } = limited(
-      given.map(([name, value]) => `\n  - ${name}: ${jsonText(value)}`).join(''),
-    );
+  intent: (description: string, args: readonly (readonly [name: string, value: string])[]) => {
+    const { text, size } = limited(args.map(([name, value]) => `\n  - ${name}: ${jsonText(value)}`).join(''));
     const cut = cutNote('text of the parameters', size);
     return `I want to ${stop(description)}${text === '' ? '' : `\nParameters:${text}${cut}`}`;
   },
@@ -162,13 +160,13 @@ export const constructTexts = {
     `Nothing to undo with tool '${tool}': ${undone === undefined ? 'what it would undo was not done' : `'${undone}' did not succeed`}.`,
   /** One clause each for what was undone, what could not be, and what was not tried. */
   undoReport: (
-    done: readonly string[],
+    successes: readonly string[],
     failed: readonly { readonly tool: string; readonly why: string; readonly isUnknown?: boolean }[],
     notRun: readonly string[],
   ) =>
     [
-      done.length > 0
-        ? `Undone with ${counted(done)}.`
+      successes.length > 0
+        ? `Undone with ${counted(successes)}.`
         : failed.some(({ isUnknown }) => isUnknown)
           ? 'Nothing is known to have been undone.'
           : failed.length + notRun.length > 0

@@ -41,7 +41,7 @@ export interface TraceOptions {
   /** See {@link planText}. Default: it is made. */
   readonly plan?: string;
   /** The arguments the caller gave, as text. */
-  readonly given: readonly (readonly [name: string, text: string])[];
+  readonly args: readonly (readonly [name: string, text: string])[];
   /** Masks what must not be shown of the run. The host gives it every fact before the trace. */
   readonly mask: RunMask;
   /** The workflow's instructions, as reading them turned out, in declaration order. */
@@ -59,9 +59,9 @@ export interface TraceObserver {
    * The conversation so far. It is closed by what the run waits for where it is not over, and by a hand-off where it
    * did not succeed, or if side effects or calls with an unknown outcome remain.
    * @param state the run after the last fact.
-   * @param kept how to reach a run that outlasts this conversation. Without it the run cannot be answered.
+   * @param run how to reach a run that outlasts this conversation. Without it the run cannot be answered.
    */
-  finish(state: RunState, kept?: KeptRun): PromptTrace;
+  finish(state: RunState, run?: KeptRun): PromptTrace;
 }
 
 /**
@@ -122,7 +122,7 @@ class ConversationTrace implements TraceObserver {
     }
   }
 
-  finish(state: RunState, kept?: KeptRun): PromptTrace {
+  finish(state: RunState, run?: KeptRun): PromptTrace {
     const { graph, describeTool, isPrivate = noneIsPrivate, workflowTool } = this.#options;
     const { description } = graph;
     const { status, result, endedBy } = state.run;
@@ -131,20 +131,20 @@ class ConversationTrace implements TraceObserver {
     if (status === 'succeeded') {
       const isReturned = result !== undefined && (endedBy !== undefined || graph.returns !== undefined);
       const returned = isReturned ? resultMeta(this.#secrets.result(result, endedBy)) : {};
-      const left = leftBehind({
+      const remains = leftBehind({
         ledger: this.#ledger,
         secrets: this.#secrets,
         remains: this.#remains(state),
       });
       const text = [
         'The workflow is done, but side effects or calls with an unknown outcome remain.',
-        ...left.texts,
+        ...remains.texts,
       ].join('\n\n');
       const end = textBlock('assistant', text, { 'stepwright/part': 'hand-off' });
       return {
         description,
-        messages: [...this.#masked(said), ...(left.texts.length === 0 ? [] : [end])],
-        _meta: { status, steps, errors: [], calls: left.calls, ...left.meta, ...returned },
+        messages: [...this.#masked(said), ...(remains.texts.length === 0 ? [] : [end])],
+        _meta: { status, steps, errors: [], calls: remains.calls, ...remains.meta, ...returned },
       };
     }
     const context = {
@@ -157,8 +157,8 @@ class ConversationTrace implements TraceObserver {
       isPrivate,
       workflowTool,
     };
-    const isWaiting = status === 'running' && (kept !== undefined || !isHandedOver(state));
-    const { text, ...meta } = isWaiting ? waitingEnd(context, kept) : handOff(context);
+    const isWaiting = status === 'running' && (run !== undefined || !isHandedOver(state));
+    const { text, ...meta } = isWaiting ? waitingEnd(context, run) : handOff(context);
     const last = textBlock('assistant', text, {
       'stepwright/part': isWaiting ? 'waiting' : 'hand-off',
     });
@@ -180,8 +180,8 @@ class ConversationTrace implements TraceObserver {
   }
 
   #shownArguments(): (readonly [string, string])[] {
-    const { graph, given } = this.#options;
-    const values = new Map(given);
+    const { graph, args } = this.#options;
+    const values = new Map(args);
     return graph.inputs.flatMap(({ name }) => {
       const value = values.get(name);
       if (value === undefined) return [];

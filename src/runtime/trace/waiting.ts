@@ -27,11 +27,11 @@ export function isHandedOver(state: RunState): boolean {
 }
 
 /** What closes a trace of a run that is not over: what it waits for, and how to answer or where to look. */
-export function waitingEnd(context: HandOffContext, kept: KeptRun | undefined): HandOff {
-  const status = kept === undefined ? undefined : { workflow_id: kept.workflowId };
+export function waitingEnd(context: HandOffContext, run: KeptRun | undefined): HandOff {
+  const status = run === undefined ? undefined : { workflow_id: run.workflowId };
   const actions = openActions(context, status);
   const { name } = context.graph;
-  const parts = actions.map((action) => shown(action, kept));
+  const parts = actions.map((action) => shown(action, run));
   const isWaiting = actions.length > 0;
   const lines = [
     isWaiting ? waitingTexts.waits(name, actions.length) : waitingTexts.goesOn(name),
@@ -86,18 +86,18 @@ function expiry(dueAt: number | undefined): { expires_at?: string } {
   return dueAt === undefined ? {} : { expires_at: isoTime(dueAt) };
 }
 
-function shown(action: OpenAction, kept: KeptRun | undefined): string {
+function shown(action: OpenAction, run: KeptRun | undefined): string {
   if (action.type === 'wait') return waitingTexts.wait(action.step_id, action.resume_at);
   const { step_id: step, parameters, schema, expires_at, action_id, answer_by } = action;
   const { message, type: mode, options = [] } = parameters;
   const question = waitingTexts.question({ step, mode, message, options, schema, until: expires_at });
-  if (kept === undefined) return question;
+  if (run === undefined) return question;
   if (isForOthers(answer_by)) {
     const who = describeAnswerers(answer_by);
-    return `${question}\n${waitingTexts.others(who, { workflow_id: kept.workflowId })}`;
+    return `${question}\n${waitingTexts.others(who, { workflow_id: run.workflowId })}`;
   }
   const result = answerFor(mode);
-  return `${question}\n${waitingTexts.answer({ workflow_id: kept.workflowId, action_id, result }, mode)}`;
+  return `${question}\n${waitingTexts.answer({ workflow_id: run.workflowId, action_id, result }, mode)}`;
 }
 
 /** The shape of an answer, with a placeholder for what is to be filled in. */

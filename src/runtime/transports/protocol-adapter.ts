@@ -15,7 +15,7 @@ export interface ServerTransport {
 }
 
 export interface ConnectOptions {
-  /** Receives what clients must not see: stacks of unexpected errors. Default: writes to stderr. */
+  /** Log of internal errors, with stacks; clients never receive it. Default: writes to stderr. */
   readonly log?: LogFunction;
   /** The client is the user who started this process, as over stdio: it may list its runs. Default: false. */
   readonly local?: boolean;
@@ -62,9 +62,9 @@ export interface EventLog {
 
 /** How the requests of one client are answered over HTTP. */
 export type HttpConversation =
-  /** Many requests. @param retryMs when a client whose stream has ended connects again. */
+  /** Many requests. `retryMs`: the delay before a client reconnects after its stream has ended. */
   | { readonly session: string; readonly events: EventLog; readonly retryMs: number }
-  /** One request. @param isJson whether only its answer is sent, as JSON. Otherwise as a stream of events. */
+  /** One request. `isJson`: only its answer is sent, as JSON. Otherwise a stream of events. */
   | { readonly isJson: boolean };
 
 /** A connection over HTTP: it answers requests of the web platform. */

@@ -8,7 +8,7 @@ import {
   typesIn,
   viewOf,
 } from '../../check/schema-view.js';
-import { describeTypes, schemaMismatch } from '../../check/type-compatibility.js';
+import { describeTypes, schemaMismatch } from '../../check/type-of.js';
 import { canonicalJson } from '../../graph/canonical.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonSchema } from '../../graph/json.js';

@@ -1,14 +1,13 @@
-import { boundSchema } from '../../graph/bound-schema.js';
 import { canonicalJson } from '../../graph/canonical.js';
 import { defined } from '../../graph/defined.js';
-import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
+import { boundSchema, isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { inputMisfit, type Misfit, readMisfit } from './compatibility.js';
 import { type Path, type ToolUse, usesOf } from './contract.js';
 import type { UpstreamReference, UpstreamTool } from './port.js';
 
-/** A tool of a registry, as far as it matters here. */
+/** The members of a registered tool that a comparison needs. */
 export interface RecordedTool {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;

@@ -3,14 +3,15 @@ import { nearestName } from '../../graph/names.js';
 import { Mask } from '../secrets/mask.js';
 import { type Environment, type UpstreamConfig, type UpstreamServer, withEnvironment } from './config.js';
 import {
+  reasonOf,
   type UpstreamCall,
   UpstreamError,
   type UpstreamListing,
   type UpstreamPort,
   type UpstreamReference,
   type UpstreamResult,
+  upstreamTexts,
 } from './port.js';
-import { reasonOf, upstreamTexts } from './texts.js';
 
 /** An open connection to one server. Its methods throw `UpstreamError`. */
 export interface UpstreamConnection {

@@ -207,7 +207,7 @@ test('a run of the command line is refused as well, and closes the connection', 
     }),
     options: { upstream: port, log: () => {} },
     workflow: 'reading',
-    given: {},
+    args: {},
     progress: () => {},
     signal: new AbortController().signal,
   });

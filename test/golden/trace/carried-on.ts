@@ -28,7 +28,7 @@ export function stop({ graph, world }: Case): Stopped {
   const describeTool = (name: string) => ({
     ...{ description: name, annotations: { readOnlyHint: true }, safety: 'readOnly' as const },
   });
-  const trace = createTrace({ graph, mask, describeTool, given: [], instructions: [] });
+  const trace = createTrace({ graph, mask, describeTool, args: [], instructions: [] });
   const events: Event[] = [];
   const issued = new Map<string, string>();
   const jumped: string[] = [];

@@ -69,7 +69,7 @@ export async function traceOf(scenario: Scenario): Promise<PromptTrace> {
   const trace = createTrace({
     graph,
     describeTool: (name) => toolset.describeTool(name),
-    given: Object.entries(given),
+    args: Object.entries(given),
     mask,
     instructions,
   });

@@ -29,7 +29,7 @@ function traceOf(graph: Graph): TraceObserver {
     graph,
     mask,
     describeTool: (name) => ({ description: name, safety: name.length % 2 === 0 ? 'readOnly' : 'none' }),
-    given,
+    args: given,
     instructions: [],
   });
   return {

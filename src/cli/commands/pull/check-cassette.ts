@@ -48,20 +48,20 @@ export async function checkCassette(check: CassetteCheck): Promise<readonly Diag
   } catch {
     return [report('', 'it is not a cassette of this version')];
   }
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   const toolsets = toolLists.map((tools) => replaying(tools));
   for (const [index, interaction] of interactions.entries()) {
     if (interaction.server !== name) continue;
     for (const misfitOf of toolsets) {
       const misfit = await misfitOf(interaction);
       if (misfit === undefined) continue;
-      found.push(report(`/interactions/${index}${misfit.at}`, misfit.problem));
+      diagnostics.push(report(`/interactions/${index}${misfit.at}`, misfit.problem));
       break;
     }
   }
   const ofServer = interactions.flatMap((each, index) => (each.server === name ? [{ ...each, index }] : []));
-  if (planned !== undefined) found.push(...differences(planned, ofServer, report));
-  return found;
+  if (planned !== undefined) diagnostics.push(...differences(planned, ofServer, report));
+  return diagnostics;
 }
 
 interface Misfit {
@@ -134,14 +134,14 @@ function differences(
   recorded: readonly (Interaction & { readonly index: number })[],
   report: (pointer: string, problem: string) => Diagnostic,
 ): readonly Diagnostic[] {
-  const left = [...recorded];
+  const rest = [...recorded];
   const missing = planned.flatMap(({ tool, input }) => {
-    const at = left.findIndex((each) => each.tool === tool && isRecorded(each.input, input));
+    const at = rest.findIndex((each) => each.tool === tool && isRecorded(each.input, input));
     if (at < 0) return [report('', `it has no call of '${tool}' with the input ${canonicalJson(input)}`)];
-    left.splice(at, 1);
+    rest.splice(at, 1);
     return [];
   });
-  const needless = left.map(({ tool, index }) =>
+  const needless = rest.map(({ tool, index }) =>
     report(`/interactions/${index}`, `a call of '${tool}' is not in the configuration`),
   );
   return [...missing, ...needless];

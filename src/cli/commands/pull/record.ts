@@ -77,10 +77,10 @@ async function refusals(
 ): Promise<readonly Diagnostic[]> {
   const offered = new Map(listing.tools.map((tool) => [tool.name, tool]));
   const schemas = new SchemaCompiler();
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const { tool, input, index } of planned) {
     const refuse = (path: readonly (string | number)[], problem: string, repair?: string): void => {
-      found.push(
+      diagnostics.push(
         diagnostic('SW9033', placeOf([name, 'record', tool, ...path]), {
           server: name,
           tool,
@@ -104,7 +104,7 @@ async function refusals(
     for (const { pointer, message } of await inputProblems(known, input, schemas))
       refuse([index, ...segmentsOf(pointer)], message);
   }
-  return found;
+  return diagnostics;
 }
 
 function segmentsOf(pointer: string): readonly string[] {

@@ -1,6 +1,6 @@
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
-import type { FedInput } from '../../../graph/kinds/ask.js';
+import type { FedInput } from '../../../graph/kinds/waits.js';
 import { type CallSyntax, calleeName, optionOf, verbOf } from '../../verbs.js';
 import { idPart, type NodeCore, nodeValue, propertyOf, type StepNode } from '../nodes.js';
 import { readCore } from './calls.js';

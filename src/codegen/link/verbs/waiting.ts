@@ -1,7 +1,7 @@
 import type { Duration } from '../../../decorators/control-flow.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
-import type { AskNode } from '../../../graph/kinds/ask.js';
+import type { AskNode } from '../../../graph/kinds/waits.js';
 import { nearestName } from '../../../graph/names.js';
 import { type ExpressionSyntax, PATTERN } from '../../syntax.js';
 import type { CallSyntax } from '../../verbs.js';

@@ -1,5 +1,5 @@
 import { defined } from '../../../graph/defined.js';
-import type { Arm, BranchCase } from '../../../graph/kinds/branch.js';
+import type { Arm, BranchCase } from '../../../graph/kinds/containers.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { BranchNode } from '../../../graph/model.js';
 import { lowerCondition } from '../../references/condition.js';

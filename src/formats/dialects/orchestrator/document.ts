@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
-import type { Domain } from '../../../graph/domain.js';
 import type { DictEntry, Expr, RefExpr } from '../../../graph/expression/tree.js';
+import type { Domain } from '../../../graph/model.js';
 import { GRAPH_VERSION, type Graph } from '../../../graph/model.js';
 import { isValidName, nearestName } from '../../../graph/names.js';
 import { ReferenceLowering } from '../../references/lower-references.js';

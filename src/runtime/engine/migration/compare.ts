@@ -84,8 +84,8 @@ function runObstacles(state: RunState): MigrationReason[] {
       reasons.push({ node, reason: 'call_in_flight' });
   }
   const unknown = new Set<string>();
-  for (const [, { step }] of state.tables.known('unknown')?.rows() ?? []) unknown.add(step);
-  for (const [, { node }] of state.tables.known('abandoned')?.rows() ?? []) unknown.add(node);
+  for (const [, { step }] of state.tables.existing('unknown')?.rows() ?? []) unknown.add(step);
+  for (const [, { node }] of state.tables.existing('abandoned')?.rows() ?? []) unknown.add(node);
   for (const node of unknown) reasons.push({ node, reason: 'unknown_outcome' });
   return reasons;
 }
@@ -120,9 +120,9 @@ function headerObstacles(from: Graph, to: Graph): Obstacle[] {
 /** What a caller supplies, without what describes it. */
 function inputsOf({ inputs }: Graph): string {
   return canonicalJson(
-    inputs.map(({ name, schema, required, default: given, secret = false }) => [
+    inputs.map(({ name, schema, required, default: defaultValue, secret = false }) => [
       ...[name, schema, required, secret],
-      ...(given === undefined ? [] : [given]),
+      ...(defaultValue === undefined ? [] : [defaultValue]),
     ]),
   );
 }
@@ -173,7 +173,7 @@ class Walk {
     for (const planned of scope.plan.nodes) {
       const key = scope.keyOf(planned);
       const node = scope.nodes[planned.index];
-      const ranBefore = (this.#state.tables.known('generations')?.get(key)?.restarts ?? 0) > 0;
+      const ranBefore = (this.#state.tables.existing('generations')?.get(key)?.restarts ?? 0) > 0;
       if (!ranBefore && node?.hasRow() !== true) continue;
       this.touched.add(key);
       const other = byId.get(planned.node.id);
@@ -195,9 +195,9 @@ class Walk {
       this.#add(key, 'moved');
       return;
     }
-    const known = scope.workflow.plan.byId;
+    const oldNodes = scope.workflow.plan.byId;
     const candidates = to.nodes
-      .filter(({ node: { id, kind } }) => kind === planned.node.kind && !known.has(id))
+      .filter(({ node: { id, kind } }) => kind === planned.node.kind && !oldNodes.has(id))
       .map(({ node }) => node.id);
     this.missing.set(key, candidates);
   }
@@ -271,9 +271,9 @@ class Walk {
   #ended({ plan, details, workflow, indices }: ScopeRecord, to: ScopePlan): void {
     const { endedBy, stopped, interrupted } = details;
     if (endedBy === undefined && !stopped && !interrupted) return;
-    const [known, left] = [plan, to].map(({ nodes }) => new Set(nodes.map(({ node }) => node.id)));
-    for (const id of left ?? [])
-      if (known?.has(id) === false) this.#add(nodeKey(workflow.prefix, id, indices), 'scope_ended');
+    const [before, after] = [plan, to].map(({ nodes }) => new Set(nodes.map(({ node }) => node.id)));
+    for (const id of after ?? [])
+      if (before?.has(id) === false) this.#add(nodeKey(workflow.prefix, id, indices), 'scope_ended');
   }
 }
 
@@ -372,8 +372,8 @@ export class NodeComparison {
 
   /** Whether a workflow that nodes run is the same, with all that it runs. */
   hasSameTask(name: string): boolean {
-    const known = this.#tasks.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#tasks.get(name);
+    if (cached !== undefined) return cached;
     // A workflow may run itself.
     this.#tasks.set(name, true);
     const [one, other] = [this.#from, this.#to].map(({ tasks }) => tasks.get(name)?.graph);

@@ -169,8 +169,8 @@ export function renamedRun(state: RunState, mapping: Mapping): RunState {
 /** A graph with other ids of its nodes, wherever they are named. */
 function renamedGraph(graph: Graph, mapping: Mapping): Graph {
   const ids = new Set(nodesOf(graph).map(({ id }) => id));
-  const known = new Map([...mapping].filter(([from]) => ids.has(from)));
-  const rename = (value: Json): Json => renamedIn(value, known);
+  const applicable = new Map([...mapping].filter(([from]) => ids.has(from)));
+  const rename = (value: Json): Json => renamedIn(value, applicable);
   const { nodes, returns } = graph;
   return {
     ...graph,
@@ -218,12 +218,12 @@ export function lateStarts(to: Plan, rows: readonly Row[], touched: ReadonlySet<
   const ready = startsIn(rows);
   if (ready.length === 0) return [];
   const state = restore(to, rows);
-  const hasWritten = rows.some(({ table }) => table === 'fields');
+  const hasState = rows.some(({ table }) => table === 'fields');
   const late = new Set<string>();
   for (let more = true; more; ) {
     const step = advance(to, state, []);
     for (const fact of step.facts) {
-      const node = lateNode(fact, state, hasWritten);
+      const node = lateNode(fact, state, hasState);
       if (node !== undefined) late.add(node);
     }
     // What had started before must be as it was.
@@ -241,13 +241,13 @@ function addCall(late: Set<string>, { kind, node }: OwedCommand): void {
   if (kind !== 'requestAction' && kind !== 'startTimer') late.add(node);
 }
 
-function lateNode(fact: Fact, state: RunState, hasWritten: boolean): string | undefined {
+function lateNode(fact: Fact, state: RunState, hasState: boolean): string | undefined {
   switch (fact.kind) {
     case 'nodeStarted':
     case 'nodeSkipped': {
       const { node } = state.find(fact.node).planned;
       const changesOthers = fact.kind === 'nodeStarted' && CHANGES_OTHERS.has(node.kind);
-      return changesOthers || (hasWritten && readsState(node)) ? fact.node : undefined;
+      return changesOthers || (hasState && readsState(node)) ? fact.node : undefined;
     }
     case 'nodeFailed':
       return fact.node;

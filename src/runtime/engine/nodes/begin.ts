@@ -38,7 +38,7 @@ type Begin<N> = (transition: Transition, node: NodeRecord, model: N) => void;
 /** One entry for each kind that this version runs. */
 const BEGIN: { readonly [K in SupportedKind]: Begin<Extract<RunnableNode, { kind: K }>> } = {
   call: beginCall,
-  resource: beginRead,
+  resource: beginResource,
   compute: beginCompute,
   branch: beginBranch,
   parallel: beginParallel,
@@ -63,24 +63,24 @@ export function beginNode(transition: Transition, node: NodeRecord): void {
 /** Writes fields of the run's state. All values are evaluated before any field is written. */
 function beginSet(transition: Transition, node: NodeRecord, { updates }: SetNode): void {
   const reader = readerOf(transition, node);
-  const written = new Map<string, Value>();
+  const values = new Map<string, Value>();
   for (const { field, value } of updates) {
     const evaluated = reader.value(value);
     if (!evaluated.ok) {
       fail(transition, node, { failure: evaluated.failure, reached: 0, isPermanent: true });
       return;
     }
-    written.set(field, evaluated.value);
+    values.set(field, evaluated.value);
   }
-  const given = [...written].flatMap(([field, value]) =>
+  const present = [...values].flatMap(([field, value]) =>
     value === undefined ? [] : [[field, value] as const],
   );
-  for (const [field, value] of written) {
+  for (const [field, value] of values) {
     const row = defined({ value });
     transition.state.fields.put(field, row);
     transition.report({ kind: 'stateSet', node: node.key, field, ...row });
   }
-  succeed(transition, node, Object.fromEntries(given));
+  succeed(transition, node, Object.fromEntries(present));
 }
 
 /** Ends the node's workflow with a value. */
@@ -103,12 +103,12 @@ function beginError(transition: Transition, node: NodeRecord, error: ErrorNode):
 /** Calls a tool with the node's evaluated input. Later attempts send the same input. */
 function beginCall(transition: Transition, node: NodeRecord, { tool, input }: CallNode): void {
   const { attempt: reached, key: nodeKey } = node;
-  const { input: sent } = node.details;
+  const { input: earlierInput } = node.details;
   if (!hasTime(transition, node)) return;
   const evaluated =
-    sent === undefined
+    earlierInput === undefined
       ? readerOf(transition, node).object(input, 'input')
-      : { ok: true as const, value: sent };
+      : { ok: true as const, value: earlierInput };
   if (!evaluated.ok) {
     fail(transition, node, { failure: evaluated.failure, reached, isPermanent: true });
     return;
@@ -138,7 +138,7 @@ function beginCall(transition: Transition, node: NodeRecord, { tool, input }: Ca
 }
 
 /** Reads a resource from the node's evaluated URI. */
-function beginRead(transition: Transition, node: NodeRecord, model: ResourceNode): void {
+function beginResource(transition: Transition, node: NodeRecord, model: ResourceNode): void {
   if (!hasTime(transition, node)) return;
   const id = nextAttemptId(transition, node);
   const uri = readerOf(transition, node).text(model.uri, 'URI');
@@ -146,9 +146,9 @@ function beginRead(transition: Transition, node: NodeRecord, model: ResourceNode
     fail(transition, node, { failure: uri.failure, reached: node.attempt, isPermanent: true });
     return;
   }
-  const read = { node: node.key, resource: model.resource, uri: uri.value };
-  issue(transition, node, { kind: 'readResource', id, ...read, dueAt: attemptDueAt(transition, node) });
-  transition.report({ kind: 'resourceRequested', command: id, ...read });
+  const target = { node: node.key, resource: model.resource, uri: uri.value };
+  issue(transition, node, { kind: 'readResource', id, ...target, dueAt: attemptDueAt(transition, node) });
+  transition.report({ kind: 'resourceRequested', command: id, ...target });
 }
 
 /** Evaluates the node's value, or calls its function with the arguments that the value lists. */
@@ -177,7 +177,7 @@ function beginCompute(transition: Transition, node: NodeRecord, model: ComputeNo
 }
 
 /** The read of one of a node's own resources. */
-type OwnRead = Extract<OwedCommand, { kind: 'readResource' }>;
+type ResourceCommand = Extract<OwedCommand, { kind: 'readResource' }>;
 
 /**
  * Reads the next of a node's own resources. The node waits meanwhile, without a slot. Each is read once, whatever
@@ -205,14 +205,14 @@ export function readsNext(transition: Transition, node: NodeRecord): boolean {
 }
 
 /** Continues a node after one of its resources was read. */
-export function ownResourceRead(
+export function onOwnResource(
   transition: Transition,
   node: NodeRecord,
-  read: OwnRead,
+  command: ResourceCommand,
   value: JsonObject,
 ): true {
-  transition.settleCommand(read.id);
-  reportShown(transition, read, { ok: true, value });
+  transition.settleCommand(command.id);
+  reportShown(transition, command, { ok: true, value });
   transition.change(node).set('shown', node.details.shown + 1);
   if (!readsNext(transition, node)) scheduleNextAttempt(transition, node);
   return true;
@@ -220,7 +220,7 @@ export function ownResourceRead(
 
 /** Fails the attempt that a read was for. Another attempt reads again. */
 export function ownReadFailed(transition: Transition, node: NodeRecord, failure: Failure): void {
-  const { outcomeUnknown: _unknown, ...known } = failure;
+  const { outcomeUnknown: _unknown, ...rest } = failure;
   transition.change(node).attempt += 1;
-  attemptFailed(transition, node, { failure: known, attempted: false, isPermanent: false });
+  attemptFailed(transition, node, { failure: rest, attempted: false, isPermanent: false });
 }

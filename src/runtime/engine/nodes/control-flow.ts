@@ -42,14 +42,14 @@ export function beginBranch(transition: Transition, node: NodeRecord, model: Bra
     fail(transition, node, { failure: failures.noMatch(), reached, isPermanent: true });
     return;
   }
-  const taken = { kind: 'branchTaken', node: node.key, arm: arm.id } as const;
+  const fact = { kind: 'branchTaken', node: node.key, arm: arm.id } as const;
   if ('goto' in arm) {
-    transition.report({ ...taken, goto: arm.goto });
+    transition.report({ ...fact, goto: arm.goto });
     select(transition, node, arm.goto, 'goto');
     succeed(transition, node, undefined);
     return;
   }
-  transition.report(taken);
+  transition.report(fact);
   const { id } = arm;
   const part = node.planned.parts.findIndex((each) => each.arm === id);
   openContainer(transition, node, part, part + 1);
@@ -140,8 +140,8 @@ function inputFor(
   input: JsonObject,
   depth: number,
 ): Evaluated<JsonObject> {
-  const known = new Set(inputs.map(({ name }) => name));
-  const unknown = Object.keys(input).filter((name) => !known.has(name));
+  const names = new Set(inputs.map(({ name }) => name));
+  const unknown = Object.keys(input).filter((name) => !names.has(name));
   const missing: string[] = [];
   const entries: [string, JsonObject[string]][] = [];
   for (const declared of inputs) {
@@ -218,10 +218,10 @@ function outcomeOfLoop(container: ContainerRecord): Outcome {
 
 /** Values of the succeeded items, without absent ones. */
 function valuesOf({ next, values }: ContainerRecord): [index: number, value: Json][] {
-  const found: [number, Json][] = [];
+  const entries: [number, Json][] = [];
   for (let part = 0; part < next; part += 1) {
     const value = values[part]?.value;
-    if (value !== undefined) found.push([part, value]);
+    if (value !== undefined) entries.push([part, value]);
   }
-  return found;
+  return entries;
 }

@@ -1,7 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import { describeKind } from '../../../graph/expression/value.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty, unreachable } from '../../../graph/json.js';
-import { parseTime } from '../../../graph/kinds/wait.js';
+import { parseTime } from '../../../graph/kinds/waits.js';
 import { MAX_WAIT_MS } from '../../../graph/limits.js';
 import type { AskNode, WaitNode } from '../../../graph/model.js';
 import { fail, hasTime, issueWait, nextAttemptId, waitDueAt } from '../attempt.js';

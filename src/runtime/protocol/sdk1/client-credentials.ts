@@ -3,8 +3,8 @@ import { ClientCredentialsProvider } from '@modelcontextprotocol/sdk/client/auth
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { defined } from '../../../graph/defined.js';
 import type { HttpUpstream } from '../../upstream/config.js';
+import { reasonOf } from '../../upstream/port.js';
 import type { ConnectionSecrets } from '../../upstream/servers.js';
-import { reasonOf } from '../../upstream/texts.js';
 
 /** How long each request for a token may take. */
 const TOKEN_TIMEOUT_MS = 30_000;

@@ -54,7 +54,7 @@ export class ConnectedClient {
     this.#subscriptions.delete(uri);
   }
 
-  /** Tells the client of a change. One that is not listening misses it. */
+  /** Notifies the client of a change. A client that does not listen misses it. */
   notify(change: ServerChange): void {
     if (change.kind === 'resource' && !this.#subscriptions.has(change.uri)) return;
     const notification =

@@ -17,14 +17,15 @@ import { isJsonObject, type JsonObject } from '../../../graph/json.js';
 import { HINTS_META } from '../../../infer/tool.js';
 import type { UpstreamServer } from '../../upstream/config.js';
 import {
+  reasonOf,
   type UpstreamCall,
   UpstreamError,
   type UpstreamListing,
   type UpstreamResult,
   type UpstreamTool,
+  upstreamTexts,
 } from '../../upstream/port.js';
 import { type ConnectionSecrets, SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
-import { reasonOf, upstreamTexts } from '../../upstream/texts.js';
 import { ClientCredentials, NoTokenError } from './client-credentials.js';
 import { UpstreamProcess } from './upstream-process.js';
 

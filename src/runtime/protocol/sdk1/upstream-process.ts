@@ -5,13 +5,13 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StdioClientTransport, type StdioServerParameters } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { clipText, escapeUnprintable } from '../../../graph/printable-text.js';
-import { upstreamTexts } from '../../upstream/texts.js';
+import { upstreamTexts } from '../../upstream/port.js';
 
 /** So many lines of stderr are kept for the message of a server that has exited, each of this length at most. */
 const LAST_LINES = 10;
 const LONGEST_LINE = 300;
 
-/** How long the rest of stderr may take. A process that the server has started may keep it open for good. */
+/** How long the rest of stderr may take. A process that the server has started may keep it open forever. */
 const LAST_OUTPUT_MS = 1_000;
 
 /** A server over stdio, with how its process ended. */

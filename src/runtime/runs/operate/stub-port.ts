@@ -1,7 +1,6 @@
 import { sampleOf } from '../../../formats/json-schema/sample.js';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { isWrapped } from '../../../graph/bound-schema.js';
-import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import { isJsonObject, isWrapped, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
 import { nodesOf } from '../../../graph/nodes.js';

@@ -49,21 +49,21 @@ export function listArgument(input: Input): PromptArgumentListing {
  */
 export function readArguments(
   inputs: readonly Input[],
-  given: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
   schemas: SchemaCompiler,
 ): ReadArguments {
   const problems: ArgumentProblem[] = [];
   const entries: [string, Json][] = [];
   const names = new Set(inputs.map((input) => input.name));
 
-  for (const name of Object.keys(given)) {
+  for (const name of Object.keys(values)) {
     if (names.has(name)) continue;
     problems.push({ argument: name, message: serverTexts.unknownArgument(name, nearestName(name, names)) });
   }
   for (const input of inputs) {
     const { name } = input;
-    const sent = Object.hasOwn(given, name) ? given[name] : undefined;
-    const text = !input.required && isBlank(sent) ? undefined : sent;
+    const member = Object.hasOwn(values, name) ? values[name] : undefined;
+    const text = !input.required && isBlank(member) ? undefined : member;
     if (text !== undefined) {
       const value = readArgument(input, text, schemas);
       if (value.ok) entries.push([name, value.value]);
@@ -186,8 +186,8 @@ export function choicesOf(schema: JsonSchema): readonly string[] | undefined {
     if (reading.kind === 'values') return reading.values.map(textOf);
     return reading.kind === 'boolean' ? ['true', 'false'] : undefined;
   });
-  const known = choices.filter((values) => values !== undefined);
-  return known.length === choices.length ? known.flat() : undefined;
+  const listed = choices.filter((values) => values !== undefined);
+  return listed.length === choices.length ? listed.flat() : undefined;
 }
 
 type Reading =

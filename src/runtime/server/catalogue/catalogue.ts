@@ -1,8 +1,8 @@
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { type Domain, mergedDomains } from '../../../graph/domain.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import { type Domain, mergedDomains } from '../../../graph/model.js';
 import type { RunStore } from '../../runs/run-store.js';
 import { clientToolNames, type Registry } from '../../tools/registry.js';
 import { lackingScopes, type ScopedCaller } from '../callers.js';
@@ -76,20 +76,20 @@ export class Catalogue {
   readonly #hasToolScopes: boolean;
 
   /**
-   * @param kept tools that look after runs of workflows that the catalogue has no longer.
-   * @param known the workflows of the layers, where they were registered already.
+   * @param earlierRunTools tools that look after runs of workflows that the catalogue has no longer.
+   * @param registration the workflows of the layers, where they were registered already.
    * @throws RegistrationError when the workflows do not go together, or not with the registry.
    */
   constructor(
     parts: CatalogueParts,
     layers: readonly Layer[],
-    kept: readonly RunTool[] = [],
-    known?: Registered,
+    earlierRunTools: readonly RunTool[] = [],
+    registration?: Registered,
   ) {
     const { settings, schemas, runs } = parts;
     const workflows = layers.flatMap((layer) => layer.workflows);
     const prompts = layers.flatMap((layer) => layer.prompts ?? []);
-    const registered = known ?? register(parts.registry, { workflows, prompts }, schemas);
+    const registered = registration ?? register(parts.registry, { workflows, prompts }, schemas);
     this.warnings = registered.warnings;
     const { workflowPrefix, describe, log, pageSize, maxResultChars, toolAnswerMs: answerMs } = settings;
     const served = servedWorkflows(parts.registry, registered.workflows, workflowPrefix);
@@ -110,7 +110,7 @@ export class Catalogue {
       maxResultChars,
       describe,
       log,
-      kept: isOff(layers) ? [] : kept,
+      earlierRunTools: isOff(layers) ? [] : earlierRunTools,
     });
     const offered = servedPrompts(registry, built, prompts);
     this.prompts = new Map(offered.map((prompt) => [prompt.name, prompt]));
@@ -208,9 +208,9 @@ function shownRegistry(
 
 /** The value of a function that is called at most once. */
 function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
+  let result: { readonly value: T } | undefined;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    result ??= { value: make() };
+    return result.value;
   };
 }

@@ -1,4 +1,4 @@
-import type { Icon } from '../../../decorators/listed.js';
+import type { Icon } from '../../../decorators/decorate.js';
 import { readMetadata } from '../../../decorators/metadata.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import { defined } from '../../../graph/defined.js';

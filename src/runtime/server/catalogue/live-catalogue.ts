@@ -24,15 +24,15 @@ export class LiveCatalogue {
 
   /**
    * @param parent what it is built on. Default: the program alone.
-   * @param known the workflows of the layer, where they were registered already.
+   * @param registration the workflows of the layer, where they were registered already.
    * @throws RegistrationError
    */
-  constructor(parts: LiveParts, layer: Layer, parent?: LiveCatalogue, known?: Registered) {
+  constructor(parts: LiveParts, layer: Layer, parent?: LiveCatalogue, registration?: Registered) {
     this.#parts = parts;
     this.#parent = parent;
     this.#layer = layer;
     this.#madeFor = parent?.current;
-    this.#current = new Catalogue(parts, this.#with(layer), parts.keptRunTools, known);
+    this.#current = new Catalogue(parts, this.#with(layer), parts.keptRunTools, registration);
   }
 
   /** What clients get now. */

@@ -113,15 +113,15 @@ function errorOf(finding: Finding, workflow: string): WorkflowError {
   return within(workflow, new OtherWorkflowError(message, code as DiagnosticCode, { cause: finding }));
 }
 
-function isBuiltWorkflow(given: unknown): given is BuiltWorkflow {
-  if (typeof given !== 'object' || given === null) return false;
-  const { graph } = given as { readonly graph?: unknown };
+function isBuiltWorkflow(item: unknown): item is BuiltWorkflow {
+  if (typeof item !== 'object' || item === null) return false;
+  const { graph } = item as { readonly graph?: unknown };
   return isJsonObject(graph) && typeof graph.name === 'string';
 }
 
-function isPlainPrompt(given: unknown): given is SimplePrompt {
-  if (typeof given !== 'object' || given === null) return false;
-  const { name, handler, arguments: declared } = given as Partial<SimplePrompt>;
+function isPlainPrompt(item: unknown): item is SimplePrompt {
+  if (typeof item !== 'object' || item === null) return false;
+  const { name, handler, arguments: declared } = item as Partial<SimplePrompt>;
   return typeof name === 'string' && typeof handler === 'function' && Array.isArray(declared);
 }
 
@@ -145,15 +145,15 @@ function check(workflow: BuiltWorkflow, registered: RegisteredParts): CheckedWor
   if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(registered);
   const { graph, functions = new Map() } = workflow;
   const parsed = parseGraph(graph);
-  const found = parsed.ok ? checkGraph(parsed.graph, registered) : parsed.diagnostics;
-  const faults = found.filter(({ severity }) => severity === 'error');
+  const diagnostics = parsed.ok ? checkGraph(parsed.graph, registered) : parsed.diagnostics;
+  const faults = diagnostics.filter(({ severity }) => severity === 'error');
   if (!parsed.ok || faults.length > 0) {
     return {
       ok: false,
       problems: graphErrors(parsed.ok ? parsed.graph : NO_GRAPH(graph.name), registered, faults),
     };
   }
-  return { ok: true, graph: parsed.graph, functions, warnings: found.map(withHint) };
+  return { ok: true, graph: parsed.graph, functions, warnings: diagnostics.map(withHint) };
 }
 
 /** Replaces a value that is not a graph while its faults are read. */
@@ -243,9 +243,9 @@ function argumentFaults({ name: workflow, inputs }: Graph, schemas: SchemaCompil
  * clients refuse a whole list for one that is not.
  */
 export function listedSchemaFaults(schema: JsonSchema): SchemaFault[] {
-  const given: Json = schema;
-  if (!isJsonObject(given)) return [{ pointer: '', problem: 'is not a JSON Schema: write an object' }];
-  const { type, properties, required } = given;
+  const value: Json = schema;
+  if (!isJsonObject(value)) return [{ pointer: '', problem: 'is not a JSON Schema: write an object' }];
+  const { type, properties, required } = value;
   if (type !== 'object')
     return [
       {

@@ -6,7 +6,7 @@ import type { Log } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import { type Break, breaksOf, breakText, changesOf, type LiveTools } from '../../upstream/drift.js';
 import type { UpstreamPort, UpstreamTool } from '../../upstream/port.js';
-import { upstreamTexts } from '../../upstream/texts.js';
+import { upstreamTexts } from '../../upstream/port.js';
 import type { RunnableWorkflow } from '../composite/served-workflows.js';
 
 /** How long all servers together may take to list their tools when a server starts, in ms. */
@@ -168,7 +168,7 @@ async function listed(
   log: Log,
 ): Promise<LiveTools> {
   const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
-  const found = await Promise.all(
+  const listings = await Promise.all(
     [...servers].sort().map(async (server) => {
       try {
         const { tools } = await list(server, signal);
@@ -183,7 +183,7 @@ async function listed(
       }
     }),
   );
-  return new Map(found.flat());
+  return new Map(listings.flat());
 }
 
 function detailOf({ server, tool, step, part, path, problem }: Break) {

@@ -1,7 +1,6 @@
 import { defined } from '../../../graph/defined.js';
-import type { Domain } from '../../../graph/domain.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
+import type { Domain, Graph } from '../../../graph/model.js';
 import { HINTS_META, hintsFrom } from '../../../infer/tool.js';
 import { isPrivateTool, type Registry } from '../../tools/registry.js';
 import type { TemplateInfo } from '../../tools/resources.js';
@@ -77,31 +76,31 @@ export class WorkflowResources {
 
   /** What a caller needs to read an address. */
   scopesOf(uri: string): readonly string[] | undefined {
-    const found = this.#find(uri);
-    return found?.kind === 'workflow' ? found.workflow.graph.scopes : undefined;
+    const target = this.#find(uri);
+    return target?.kind === 'workflow' ? target.workflow.graph.scopes : undefined;
   }
 
   /** The content at an address; nothing for another address. */
   async read(uri: string): Promise<ResourceContents | undefined> {
-    const found = this.#find(uri);
-    if (found === undefined) return undefined;
-    if (found.kind === 'overview') {
+    const target = this.#find(uri);
+    if (target === undefined) return undefined;
+    if (target.kind === 'overview') {
       const { overviewText } = await import('../../../print/overview.js');
-      const workflows = found.workflows.map(({ graph, tool }) => ({
+      const workflows = target.workflows.map(({ graph, tool }) => ({
         graph: this.#shown(graph),
         ...defined({ tool: tool?.name }),
         uri: addressOf(domainOf(graph), graph.name),
       }));
-      const said = this.#domains.find(({ name }) => name === found.domain);
-      const domain = said ?? { name: found.domain, rules: [] };
+      const said = this.#domains.find(({ name }) => name === target.domain);
+      const domain = said ?? { name: target.domain, rules: [] };
       const text = overviewText(domain, workflows, {
         toolNamed: (name) => this.#described(name),
         addressOf: (name) => this.#resources[name]?.uri ?? name,
       });
       return { uri, mimeType: 'text/markdown', text };
     }
-    const graph = this.#shown(found.workflow.graph);
-    return { uri, mimeType: FORMS[found.form], text: await textOf(graph, found.form) };
+    const graph = this.#shown(target.workflow.graph);
+    return { uri, mimeType: FORMS[target.form], text: await textOf(graph, target.form) };
   }
 
   /** What is known about one of {@link templates}. */
@@ -110,8 +109,8 @@ export class WorkflowResources {
     const graphs = this.#workflows.map(({ graph }) => graph).filter(isForAll);
     return {
       names: ['domain', 'name'],
-      complete: (variable, value, { arguments: given }) => {
-        const { domain, name } = given;
+      complete: (variable, value, { arguments: filled }) => {
+        const { domain, name } = filled;
         const all = graphs.flatMap((graph) => {
           const of = domainOf(graph);
           if (variable === 'domain') return name === undefined || name === graph.name ? [of] : [];
@@ -153,7 +152,7 @@ async function textOf(graph: Graph, form: Form): Promise<string> {
   const { workflowData } = await import('../../../print/workflow-data.js');
   const data = workflowData(graph);
   if (form === '') return `${JSON.stringify(data, null, 2)}\n`;
-  return (await import('../../../print/yaml.js')).yamlText(data);
+  return (await import('../../../print/workflow-data.js')).yamlText(data);
 }
 
 function withoutTools(value: Json, tools: ReadonlySet<string>): Json {

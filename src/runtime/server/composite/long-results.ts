@@ -90,8 +90,8 @@ function outlineOf(value: Json, limit: number): string {
     room -= line.length;
     lines.push(line);
   }
-  const left = members.length - lines.length;
-  return [...lines, ...(left === 0 ? [] : [outline.more(left)])].join('\n');
+  const hidden = members.length - lines.length;
+  return [...lines, ...(hidden === 0 ? [] : [outline.more(hidden)])].join('\n');
 }
 
 /** A value in a few words; a short one as it is. */

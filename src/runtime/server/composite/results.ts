@@ -22,18 +22,18 @@ const WARNINGS_META = 'stepwright/warnings';
 /** The envelope, as the result of a tool that manages runs. */
 export function envelopeResult(
   envelope: Envelope,
-  given: readonly RunWarning[] = [],
+  warnings: readonly RunWarning[] = [],
   more: JsonObject = {},
 ): ToolResult {
-  const all = [...given, ...warningsOf(remainingEffectsIn(envelope))];
-  const isLate = given.some(({ code }) => code === 'W_NOT_USED');
+  const all = [...warnings, ...warningsOf(remainingEffectsIn(envelope))];
+  const isLate = warnings.some(({ code }) => code === 'W_NOT_USED');
   const notes = all.map(({ code, message }) => workflowToolTexts.warning(code, message));
   // What was sent for nothing must not look as if the run had taken it.
   const text = isLate ? [...notes, textOf(envelope)] : [textOf(envelope), ...notes];
   return {
     content: [{ type: 'text', text: text.join('\n') }],
-    structuredContent: { ...plain(envelope), ...more, ...noted(all, 'warnings') },
-    _meta: { ...runMeta(envelope), ...noted(all, WARNINGS_META) },
+    structuredContent: { ...plain(envelope), ...more, ...warningsAs(all, 'warnings') },
+    _meta: { ...runMeta(envelope), ...warningsAs(all, WARNINGS_META) },
   };
 }
 
@@ -42,7 +42,7 @@ export function acceptedResult(id: string, warnings: readonly RunWarning[] = [])
   const notes = warnings.map(({ code, message }) => workflowToolTexts.warning(code, message));
   return {
     content: [{ type: 'text', text: [workflowToolTexts.accepted, ...notes].join('\n') }],
-    structuredContent: { workflow_id: id, status: 'accepted', ...noted(warnings, 'warnings') },
+    structuredContent: { workflow_id: id, status: 'accepted', ...warningsAs(warnings, 'warnings') },
   };
 }
 
@@ -89,8 +89,8 @@ export function toolResult(
           },
           ...(notes.length === 0 ? [] : [{ type: 'text', text: notes.join('\n') } as const]),
         ],
-        structuredContent: fits ? shaped : { ...plain(envelope), ...noted(warnings, 'warnings') },
-        _meta: { ...runMeta(envelope), ...noted(warnings, WARNINGS_META) },
+        structuredContent: fits ? shaped : { ...plain(envelope), ...warningsAs(warnings, 'warnings') },
+        _meta: { ...runMeta(envelope), ...warningsAs(warnings, WARNINGS_META) },
       };
     }
     default:
@@ -120,7 +120,7 @@ function failedResult(
 }
 
 /** Warnings under this key, where there are any. */
-function noted(warnings: readonly RunWarning[], key: string): JsonObject {
+function warningsAs(warnings: readonly RunWarning[], key: string): JsonObject {
   return warnings.length === 0 ? {} : { [key]: warnings.map((warning) => ({ ...warning })) };
 }
 
@@ -232,14 +232,14 @@ export function remainsIn(error: EnvelopeError): string[] {
 
 /** Where in loops it failed, the outermost first. The details of an item are inside those of its loop. */
 function loopsIn({ details }: EnvelopeError): string[] {
-  const told: string[] = [];
+  const sentences: string[] = [];
   for (let within = details; isJsonObject(within); within = within.details) {
     const { index, partial, partial_omitted: omitted } = within;
     if (typeof index !== 'number' || !isJsonObject(partial)) continue;
     const finished = Object.keys(partial).length + (typeof omitted === 'number' ? omitted : 0);
-    told.push(workflowToolTexts.failedItem(index, finished));
+    sentences.push(workflowToolTexts.failedItem(index, finished));
   }
-  return told;
+  return sentences;
 }
 
 /** What somebody has to look after, now that the run does not. */
@@ -305,8 +305,8 @@ function reportText({ done, failed, not_run }: { readonly [key: string]: Json })
       },
     ];
   });
-  const told = faults.slice(0, NAMED);
-  return constructTexts.undoReport(listIn(done).map(textIn), told, listIn(not_run).map(textIn));
+  const shownFaults = faults.slice(0, NAMED);
+  return constructTexts.undoReport(listIn(done).map(textIn), shownFaults, listIn(not_run).map(textIn));
 }
 
 function listIn(value: Json | undefined): readonly Json[] {

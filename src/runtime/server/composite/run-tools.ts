@@ -21,7 +21,7 @@ export interface RunTraits {
   /** It may ask for something, or wait for a time. */
   readonly canWait: boolean;
   /** A run of it may outlast the request that starts it: it can wait, or makes calls that no caller can continue. */
-  readonly isKept: boolean;
+  readonly outlastsRequest: boolean;
   /** How it is offered as a tool, where it is one. */
   readonly tool?: object;
 }
@@ -34,8 +34,8 @@ export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[]
   const exposed = workflows.filter(({ isExposed }) => isExposed);
   const isNeeded: Readonly<Record<RunTool, boolean>> = {
     submit_result: exposed.some(({ asks }) => asks),
-    get_workflow_status: exposed.some(({ tool, isKept }) => tool !== undefined || isKept),
-    cancel_workflow: exposed.some(({ tool, isKept }) => tool !== undefined || isKept),
+    get_workflow_status: exposed.some(({ tool, outlastsRequest }) => tool !== undefined || outlastsRequest),
+    cancel_workflow: exposed.some(({ tool, outlastsRequest }) => tool !== undefined || outlastsRequest),
     list_workflows: exposed.some(({ canWait }) => canWait),
   };
   return RUN_TOOLS.filter((name) => isNeeded[name]);

@@ -1,7 +1,7 @@
 import type { CheckEnvironment } from '../../../check/environment.js';
 import { rebased, schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
-import type { Icon } from '../../../decorators/listed.js';
+import type { Icon } from '../../../decorators/decorate.js';
 import { defined } from '../../../graph/defined.js';
 import { type JsonObject, type JsonSchema, ownProperty } from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
@@ -62,9 +62,9 @@ export function servedWorkflows(
   built: readonly RunnableWorkflow[],
   prefix: string = DEFAULT_PREFIX,
 ): ServedWorkflows {
-  const given = [...Object.values(registry.workflows), ...built].map(({ graph }) => graph);
-  const byName = new Map(given.map((graph) => [graph.name, graph]));
-  const all = [...byName.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
+  const graphs = [...Object.values(registry.workflows), ...built].map(({ graph }) => graph);
+  const byName = new Map(graphs.map((graph) => [graph.name, graph]));
+  const all = [...byName.values()].sort((one, right) => (one.name < right.name ? -1 : 1));
   const problems: RegistrationProblem[] = [];
   const bundled = all.map((graph) => {
     try {
@@ -75,8 +75,8 @@ export function servedWorkflows(
     }
   });
   const offered = bundled.filter((graph) => isOffered(graph, 'tool'));
-  const taken = new Set(Object.keys(registry.tools));
-  const named = toolNames(offered, taken, prefix);
+  const otherTools = new Set(Object.keys(registry.tools));
+  const named = toolNames(offered, otherTools, prefix);
   const environment: CheckEnvironment = {
     tools: new Map(Object.entries(registry.tools)),
     resources: new Map(Object.entries(registry.resources)),
@@ -102,7 +102,7 @@ export function servedWorkflows(
     }),
   );
   const hasRuns = runToolsFor([...workflows.values()]).length > 0;
-  const clashes = hasRuns ? RUN_TOOLS.filter((tool) => taken.has(tool)) : [];
+  const clashes = hasRuns ? RUN_TOOLS.filter((tool) => otherTools.has(tool)) : [];
   return {
     workflows,
     problems: [
@@ -140,7 +140,10 @@ export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 
     asks: hasNode(graph, ({ kind }) => kind === 'ask'),
     canWait: hasNode(graph, ({ kind }) => kinds[kind].waits),
     // The reader of a conversation supplies values itself, with the calls that follow.
-    isKept: hasNode(graph, (node) => (kinds[node.kind].waits && !isSupplied(node)) || isPrivate(node)),
+    outlastsRequest: hasNode(
+      graph,
+      (node) => (kinds[node.kind].waits && !isSupplied(node)) || isPrivate(node),
+    ),
   };
 }
 
@@ -165,24 +168,24 @@ export interface ToolNames {
  * Names the tools of workflows: the prefix and the name; all that would have one name, another tool's among them, have
  * the domain before the name: `w_<domain>_<name>`.
  *
- * @param taken the names of the server's other tools.
+ * @param otherTools the names of the server's other tools.
  */
 export function toolNames(
   workflows: readonly Pick<Graph, 'name' | 'domain'>[],
-  taken: ReadonlySet<string>,
+  otherTools: ReadonlySet<string>,
   prefix: string = DEFAULT_PREFIX,
 ): ToolNames {
   const shortName = (workflow: string): string => `${prefix}${workflow}`;
   const short = count(workflows.map(({ name }) => shortName(name)));
   const named = workflows.map(({ name, domain = 'default' }) => {
     const plain = shortName(name);
-    const isAlone = short.get(plain) === 1 && !taken.has(plain);
+    const isAlone = short.get(plain) === 1 && !otherTools.has(plain);
     return { workflow: name, tool: isAlone ? plain : `${prefix}${domain}_${name}` };
   });
   const all = count(named.map(({ tool }) => tool));
   const problems = named.flatMap(({ workflow, tool }) => {
     if (!isPortableName(tool)) return [new ToolNameError({ workflow, tool, reason: 'unfit' })];
-    return all.get(tool) === 1 && !taken.has(tool)
+    return all.get(tool) === 1 && !otherTools.has(tool)
       ? []
       : [new ToolNameError({ workflow, tool, reason: 'taken' })];
   });
@@ -234,17 +237,17 @@ export interface OutputShape {
 
 /** A run that fails, waits or takes long answers with the envelope: what the tool gives is one of two. */
 export function outputShapeOf(graph: Graph, registered: CheckEnvironment): OutputShape {
-  const known = resultTypeOf(graph, registered);
-  const types = typesOf(known);
+  const type = resultTypeOf(graph, registered);
+  const types = typesOf(type);
   const isWrapped = types === undefined || types.size !== 1 || !types.has('object');
   const result = isWrapped
     ? {
         type: 'object',
-        properties: { result: schemaOf(known, '#/anyOf/0/properties/result') },
+        properties: { result: schemaOf(type, '#/anyOf/0/properties/result') },
         required: ['result'],
         additionalProperties: false,
       }
-    : schemaOf(known, '#/anyOf/0');
+    : schemaOf(type, '#/anyOf/0');
   return {
     isWrapped,
     schema: {

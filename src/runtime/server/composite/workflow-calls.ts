@@ -48,14 +48,14 @@ export class WorkflowCalls {
   /** Calls the tool of a workflow. A failure, a refused input among them, is a result with `isError`. */
   async callWorkflow(
     workflow: OfferedWorkflow,
-    given: JsonObject,
+    args: JsonObject,
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
     const secret = workflow.graph.inputs.filter((input) => input.secret === true).map((input) => input.name);
     const mask = new CallMask();
-    mask.giveMembers(given, secret);
+    mask.giveMembers(args, secret);
     try {
-      return await this.#run(workflow, given, { secret, mask }, request);
+      return await this.#run(workflow, args, { secret, mask }, request);
     } catch (fault) {
       if (isStoreFault(fault)) return this.#storeFailed(fault, workflow.tool.name);
       throw maskedError(fault, mask);
@@ -70,12 +70,12 @@ export class WorkflowCalls {
 
   async #run(
     { graph, tool }: OfferedWorkflow,
-    given: JsonObject,
+    args: JsonObject,
     { secret, mask }: { readonly secret: readonly string[]; readonly mask: CallMask },
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
     const { runs, schemas, log, maxResultChars } = this.#options;
-    const checked = await checkArguments(tool.name, given, tool.inputSchema, schemas, secret);
+    const checked = await checkArguments(tool.name, args, tool.inputSchema, schemas, secret);
     if (!checked.ok) return failureResult(maskedFailure(checked.failure, mask.searched));
     const input = withDefaults(graph, checked.input);
     const waiter = { ...this.#waiter(graph.name, request), cancels: true };
@@ -95,9 +95,9 @@ export class WorkflowCalls {
   }
 
   /** As {@link callWorkflow}, for a tool that looks after runs. */
-  async callRunTool(name: RunTool, given: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+  async callRunTool(name: RunTool, args: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     const { inputSchema } = runTools[name];
-    const named = withWorkflowId(given);
+    const named = withWorkflowId(args);
     if (named === undefined)
       return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.twoIds });
     const checked = await checkArguments(name, named, inputSchema, this.#options.schemas);
@@ -204,11 +204,11 @@ export class WorkflowCalls {
     if (start === undefined || !(await this.#isListed(start.run, request)))
       return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.badCursor() });
     // One more tells whether there are more.
-    const left = await this.#options.runs.list(request.principal, {
+    const listedRuns = await this.#options.runs.list(request.principal, {
       ...defined({ before: start.run, status }),
       limit: size + 1,
     });
-    const runs = left.slice(0, size);
+    const runs = listedRuns.slice(0, size);
     const workflows = all.slice(start.workflow, start.workflow + size).map(({ graph, hash, tool }) => ({
       name: graph.name,
       ...defined({ version: graph.version }),
@@ -222,7 +222,7 @@ export class WorkflowCalls {
     const asked = toAnswer.slice(0, this.#options.pageSize);
     const left_out = toAnswer.length - asked.length;
     const listed = start.workflow + workflows.length;
-    const hasMore = listed < all.length || runs.length < left.length;
+    const hasMore = listed < all.length || runs.length < listedRuns.length;
     const last = runs.at(-1)?.workflow_id ?? start.run;
     const next = hasMore ? { next_cursor: cursorOf(status, listed, last) } : {};
     const lines = [
@@ -306,16 +306,16 @@ function startOf(
 }
 
 /** With `run_id` under its own name; nothing where two runs are named. */
-function withWorkflowId({ run_id, ...given }: JsonObject): JsonObject | undefined {
-  if (run_id === undefined) return given;
-  if (given.workflow_id !== undefined && given.workflow_id !== run_id) return undefined;
-  return { ...given, workflow_id: run_id };
+function withWorkflowId({ run_id, ...args }: JsonObject): JsonObject | undefined {
+  if (run_id === undefined) return args;
+  if (args.workflow_id !== undefined && args.workflow_id !== run_id) return undefined;
+  return { ...args, workflow_id: run_id };
 }
 
 function runLine({ workflow_id, name, status, cancelling, open_actions, ...more }: RunSummary): string {
   const head = workflowToolTexts.runLine(workflow_id, name, status, cancelling === true, open_actions.length);
-  const { started_at, ended_at, arguments: given, arguments_omitted: omitted = [] } = more;
-  return `${head}\n${workflowToolTexts.runAbout(started_at, ended_at, given, omitted)}`;
+  const { started_at, ended_at, arguments: args, arguments_omitted: omitted = [] } = more;
+  return `${head}\n${workflowToolTexts.runAbout(started_at, ended_at, args, omitted)}`;
 }
 
 function toAnswerLine({ workflow_id, action_id, name, message, schema }: ToAnswer): string {
@@ -328,10 +328,10 @@ function textIn(input: JsonObject, name: string): string | undefined {
 }
 
 /** The input of a run: the given arguments, and defaults for the rest. */
-function withDefaults({ inputs }: Pick<Graph, 'inputs'>, given: JsonObject): JsonObject {
+function withDefaults({ inputs }: Pick<Graph, 'inputs'>, args: JsonObject): JsonObject {
   return Object.fromEntries(
     inputs.flatMap(({ name, default: defaultValue }) => {
-      const value = ownProperty(given, name) ?? (Object.hasOwn(given, name) ? null : defaultValue);
+      const value = ownProperty(args, name) ?? (Object.hasOwn(args, name) ? null : defaultValue);
       return value === undefined ? [] : [[name, value] as const];
     }),
   );

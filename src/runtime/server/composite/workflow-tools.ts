@@ -11,7 +11,7 @@ export interface WorkflowToolsOptions extends WorkflowCallsOptions {
   /** How much a listed tool says about its workflow. */
   readonly describe: 'short' | 'full';
   /** Tools that look after runs of workflows that are no longer there. Default: none. */
-  readonly kept?: readonly RunTool[];
+  readonly earlierRunTools?: readonly RunTool[];
 }
 
 /**
@@ -32,7 +32,10 @@ export class WorkflowTools {
     const offered = [...options.workflows.values()].filter(isOffered);
     this.#byTool = new Map(offered.map((workflow) => [workflow.tool.name, workflow]));
     const own = [...this.#byTool.keys()].sort();
-    const needed = new Set([...runToolsFor([...options.workflows.values()]), ...(options.kept ?? [])]);
+    const needed = new Set([
+      ...runToolsFor([...options.workflows.values()]),
+      ...(options.earlierRunTools ?? []),
+    ]);
     this.runTools = RUN_TOOLS.filter((name) => needed.has(name));
     this.listings = [
       ...own.flatMap((name) => {
@@ -65,15 +68,15 @@ export class WorkflowTools {
   /** Calls one of {@link names}. A failure, a refused input among them, is a result with `isError`. */
   async call(
     name: string,
-    given: Readonly<Record<string, unknown>>,
+    args: Readonly<Record<string, unknown>>,
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
     this.#calls ??= this.#load();
     const calls = await this.#calls;
     const workflow = this.#byTool.get(name);
     return workflow === undefined
-      ? calls.callRunTool(name as RunTool, given as JsonObject, request)
-      : calls.callWorkflow(workflow, given as JsonObject, request);
+      ? calls.callRunTool(name as RunTool, args as JsonObject, request)
+      : calls.callWorkflow(workflow, args as JsonObject, request);
   }
 
   async #load(): Promise<WorkflowCalls> {

@@ -62,8 +62,8 @@ export async function limited<T>(
   }, limitMs);
   request.addEventListener('abort', cancel, { once: true });
   try {
-    const done = work(controller.signal).then((value): Limited<T> => ({ kind: 'done', value }));
-    return await Promise.race([done, givenUp]);
+    const completion = work(controller.signal).then((value): Limited<T> => ({ kind: 'done', value }));
+    return await Promise.race([completion, givenUp]);
   } finally {
     clearTimeout(timer);
     request.removeEventListener('abort', cancel);
@@ -171,12 +171,12 @@ export class RequestGate {
 }
 
 /** Waits for `done`, and no longer than `limitMs`. */
-async function within(limitMs: number, done: Promise<void>): Promise<void> {
+async function within(limitMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, limitMs);
   });
-  await Promise.race([done, late]);
+  await Promise.race([work, late]);
   clearTimeout(timer);
 }
 

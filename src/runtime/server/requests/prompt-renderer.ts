@@ -121,12 +121,12 @@ export class PromptRenderer {
       // Every argument of a plain prompt is text.
       return content.prompt.handler(input as Readonly<Record<string, string>>, context);
     }
-    const made = await this.#instances.get(name, content.entry.class, request);
-    if (!made.ok) {
-      const { code, message } = made.failure;
-      throw Object.assign(new Error(message, { cause: made.thrown }), { code });
+    const instance = await this.#instances.get(name, content.entry.class, request);
+    if (!instance.ok) {
+      const { code, message } = instance.failure;
+      throw Object.assign(new Error(message, { cause: instance.thrown }), { code });
     }
-    return made.instance.render(byField(input, content.entry), context);
+    return instance.instance.render(byField(input, content.entry), context);
   }
 }
 
@@ -207,7 +207,7 @@ function blocksOf(content: unknown, number: number, registry: Registry): readonl
 
 /** Text whose handles are all registered. */
 function plainText(text: PromptText, registry: Registry): string {
-  for (const part of text.parts) if (typeof part !== 'string') known(part, registry);
+  for (const part of text.parts) if (typeof part !== 'string') targetOf(part, registry);
   return text.toString();
 }
 
@@ -259,7 +259,7 @@ function isComplete(block: Readonly<Record<string, unknown>>): boolean {
 
 /** What a handle becomes where it is a content of its own. */
 function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
-  const metadata = known(handle, registry);
+  const metadata = targetOf(handle, registry);
   switch (metadata.kind) {
     case 'tool': {
       const { name, entry } = metadata;
@@ -297,7 +297,7 @@ function handleBlock(handle: DecoratedClass, registry: Registry): ContentBlock {
 type DecoratedClass = Parameters<typeof readMetadata>[0];
 
 /** What a handle refers to. */
-type Known =
+type HandleTarget =
   | { readonly kind: 'tool'; readonly name: string; readonly entry: ToolEntry }
   | { readonly kind: 'resource'; readonly name: string; readonly entry: ResourceEntry }
   | { readonly kind: 'workflow'; readonly name: string; readonly entry: WorkflowEntry };
@@ -307,7 +307,7 @@ type Known =
  *
  * @throws PromptContentError where it has nothing.
  */
-function known(handle: DecoratedClass, { tools, resources, workflows }: Registry): Known {
+function targetOf(handle: DecoratedClass, { tools, resources, workflows }: Registry): HandleTarget {
   const metadata = readMetadata(handle);
   switch (metadata?.kind) {
     case 'tool': {
@@ -370,9 +370,9 @@ function refuse(text: string): PromptContentError {
 }
 
 /** Why the run of a workflow failed, by its conversation; nothing for a run that did not. */
-export function failureOf(made: PromptTrace | PromptResult): Failure | undefined {
-  if (!('_meta' in made)) return undefined;
-  const { status, errors } = made._meta;
+export function failureOf(answer: PromptTrace | PromptResult): Failure | undefined {
+  if (!('_meta' in answer)) return undefined;
+  const { status, errors } = answer._meta;
   if (status !== 'failed' && status !== 'cancelled') return undefined;
   const { code = 'E_FAIL', message = status } = errors[0] ?? {};
   return { code, message };

@@ -30,7 +30,7 @@ export interface PromptRun {
   readonly workflow: ServedWorkflow;
   readonly input: JsonObject;
   /** The arguments as the caller wrote them. */
-  readonly given: readonly (readonly [name: string, text: string])[];
+  readonly args: readonly (readonly [name: string, text: string])[];
   readonly toolset: Toolset;
   /** Keeps the run of a workflow that may wait. */
   readonly runs: RunStore;
@@ -50,7 +50,7 @@ export interface PromptRun {
  * is open.
  */
 export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
-  const { workflow, input, given, toolset, settings, request, schemas } = run;
+  const { workflow, input, args, toolset, settings, request, schemas } = run;
   const { graph } = workflow;
   const began = performance.now();
   const runId = settings.newRunId();
@@ -58,7 +58,7 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     graph.instructions.length === 0
       ? []
       : await Promise.all(graph.instructions.map((instruction) => readInstruction(instruction, run)));
-  const mask = new RunMask(graph, { input, argumentTexts: given, secretInputs: toolset.secretInputs });
+  const mask = new RunMask(graph, { input, argumentTexts: args, secretInputs: toolset.secretInputs });
   const describeTool = (name: string) => toolset.describeTool(name);
   const plan = planTextOf(run, describeTool);
   const trace = createTrace({
@@ -68,11 +68,11 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     isPrivate: (tool) => toolset.isPrivate(tool) || lacksScopes(tool, run),
     workflowTool: workflow.tool?.name,
     plan,
-    given,
+    args,
     instructions,
   });
   for (const { uri, outcome } of instructions) {
-    if (!outcome.ok) return trace.finish(notBegun(run, runId, uri, outcome.failure));
+    if (!outcome.ok) return trace.finish(failedBeforeStart(run, runId, uri, outcome.failure));
   }
   const progress = createProgress(graph, request.progress);
   const observe = (fact: Fact, state: RunState): void => {
@@ -80,8 +80,8 @@ export async function runPrompt(run: PromptRun): Promise<PromptTrace> {
     progress.observe(fact, state);
   };
   const leftMs = Math.max(0, Math.floor(settings.promptTimeoutMs - (performance.now() - began)));
-  if (workflow.isKept)
-    return runKept(run, mask, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
+  if (workflow.outlastsRequest)
+    return startRun(run, mask, trace, { answerMs: leftMs, observe, progress: progress.ofTool });
   const logged = { ref: runRef(runId), workflow: graph.name };
   logStart(settings.log, logged);
   const { state, status, failure } = await runInProcess({
@@ -122,27 +122,27 @@ function planTextOf(
   { toolset, workflow: { graph } }: PromptRun,
   describeTool: TraceOptions['describeTool'],
 ): string {
-  let known = plans.get(toolset);
-  if (known === undefined) {
-    known = new WeakMap();
-    plans.set(toolset, known);
+  let ofToolset = plans.get(toolset);
+  if (ofToolset === undefined) {
+    ofToolset = new WeakMap();
+    plans.set(toolset, ofToolset);
   }
-  let text = known.get(graph);
+  let text = ofToolset.get(graph);
   if (text === undefined) {
     text = planText({ graph, describeTool });
-    known.set(graph, text);
+    ofToolset.set(graph, text);
   }
   return text;
 }
 
 /** Starts a run that outlasts the request, and shows it up to where it waits. */
-async function runKept(
+async function startRun(
   { workflow: { graph }, input, runs, request }: PromptRun,
   mask: RunMask,
   trace: TraceObserver,
   waiter: Pick<Waiter, 'answerMs' | 'observe' | 'progress'>,
 ): Promise<PromptTrace> {
-  let told: PromptTrace | undefined;
+  let conversation: PromptTrace | undefined;
   const answer = await runs.start(
     { owner: request.principal, graph, input, mask },
     {
@@ -150,7 +150,7 @@ async function runKept(
       request: withoutElicitation(request),
       cancels: true,
       conclude(state, { workflow_id }) {
-        told = trace.finish(state, { workflowId: workflow_id });
+        conversation = trace.finish(state, { workflowId: workflow_id });
       },
       ...waiter,
     },
@@ -161,8 +161,8 @@ async function runKept(
       code === 'E_NO_ROLES' || code === 'E_STORE_SECRETS' ? faultCodes.refused : faultCodes.exhausted;
     throw new ProtocolFault(fault, message, { code });
   }
-  if (told === undefined) throw new Error('a run was left without being told');
-  return told;
+  if (conversation === undefined) throw new Error('a run was left without being told');
+  return conversation;
 }
 
 function withoutElicitation({ peer, ...request }: IdentifiedRequest): IdentifiedRequest {
@@ -171,18 +171,18 @@ function withoutElicitation({ peer, ...request }: IdentifiedRequest): Identified
 }
 
 async function readInstruction({ resource, uri }: ResourceRef, { toolset, settings, request }: PromptRun) {
-  const read = await limited(settings.promptTimeoutMs, request.signal, (signal) =>
+  const reading = await limited(settings.promptTimeoutMs, request.signal, (signal) =>
     toolset.readResource(resource, uri, { ...request, signal }),
   );
   const isAuthors = isStatic(ownProperty(toolset.registry.resources, resource));
   return {
     uri,
     outcome:
-      read.kind !== 'done'
-        ? unanswered(read.kind, settings.promptTimeoutMs)
+      reading.kind !== 'done'
+        ? unanswered(reading.kind, settings.promptTimeoutMs)
         : isAuthors
-          ? read.value
-          : encoded(read.value),
+          ? reading.value
+          : encoded(reading.value),
   };
 }
 
@@ -205,7 +205,7 @@ function unanswered(kind: 'timedOut' | 'cancelled', limitMs: number): ResourceOu
 }
 
 /** The state of a run that ended before its first step. */
-function notBegun(
+function failedBeforeStart(
   { workflow, input }: PromptRun,
   runId: string,
   uri: string,

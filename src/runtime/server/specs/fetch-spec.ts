@@ -128,12 +128,12 @@ async function addressesOf(
 ): Promise<readonly HostAddress[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
-  const found = family === 0 ? await resolved(host, lookup) : [{ address: host, family }];
-  for (const { address } of found) {
+  const addresses = family === 0 ? await resolved(host, lookup) : [{ address: host, family }];
+  for (const { address } of addresses) {
     const fault = rules.addressFault(url, address);
     if (fault !== undefined) throw new FetchFault(fault);
   }
-  return found;
+  return addresses;
 }
 
 async function resolved(
@@ -141,8 +141,8 @@ async function resolved(
   lookup: NonNullable<FetchOptions['lookup']>,
 ): Promise<readonly HostAddress[]> {
   try {
-    const found = await lookup(host);
-    if (found.length > 0) return found;
+    const addresses = await lookup(host);
+    if (addresses.length > 0) return addresses;
   } catch (error) {
     throw new FetchFault(
       why.notResolved(host, String((error as { readonly code?: unknown }).code ?? thrownText(error))),
@@ -178,17 +178,17 @@ async function requested(
     },
   };
   return new Promise((resolve, reject) => {
-    const sent: ClientRequest = request(url, options);
+    const outgoing: ClientRequest = request(url, options);
     const timer = setTimeout(
-      () => sent.destroy(new FetchFault(`there is no connection within ${connectMs} ms`)),
+      () => outgoing.destroy(new FetchFault(`there is no connection within ${connectMs} ms`)),
       connectMs,
     );
-    const done = (): void => clearTimeout(timer);
-    sent.once('socket', (socket) => socket.once(isTls ? 'secureConnect' : 'connect', done));
-    sent.once('close', done);
-    sent.once('response', resolve);
-    sent.on('error', (error) => reject(faultOf(error)));
-    sent.end();
+    const stopTimer = (): void => clearTimeout(timer);
+    outgoing.once('socket', (socket) => socket.once(isTls ? 'secureConnect' : 'connect', stopTimer));
+    outgoing.once('close', stopTimer);
+    outgoing.once('response', resolve);
+    outgoing.on('error', (error) => reject(faultOf(error)));
+    outgoing.end();
   });
 }
 

@@ -12,7 +12,7 @@ const MOST = 100;
 const TURNS = { concurrent: 4, concurrentPerOwner: 2, queuedPerOwner: Number.POSITIVE_INFINITY };
 
 interface Entry {
-  readonly made: Promise<LiveCatalogue>;
+  readonly catalogue: Promise<LiveCatalogue>;
   until: number;
 }
 
@@ -33,18 +33,18 @@ export class OverlayCache {
   /** @param caller equal for requests of one caller, which do not keep those of others waiting. */
   get(key: string, caller: string, make: () => Promise<LiveCatalogue>): Promise<LiveCatalogue> {
     const now = this.#now();
-    const known = this.#entries.get(key);
+    const cached = this.#entries.get(key);
     this.#entries.delete(key);
-    const entry = known !== undefined && known.until > now ? known : this.#begin(caller, make, now);
+    const entry = cached !== undefined && cached.until > now ? cached : this.#begin(caller, make, now);
     this.#entries.set(key, entry);
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MOST && oldest !== undefined) this.#entries.delete(oldest);
-    return entry.made;
+    return entry.catalogue;
   }
 
   #begin(caller: string, make: () => Promise<LiveCatalogue>, now: number): Entry {
-    const entry: Entry = { made: this.#inTurn(caller, make), until: now + KEPT_MS };
-    entry.made.catch(() => {
+    const entry: Entry = { catalogue: this.#inTurn(caller, make), until: now + KEPT_MS };
+    entry.catalogue.catch(() => {
       entry.until = this.#now() + FAILED_MS;
     });
     return entry;

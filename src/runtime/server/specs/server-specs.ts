@@ -1,5 +1,5 @@
 import { defined } from '../../../graph/defined.js';
-import type { Domain } from '../../../graph/domain.js';
+import type { Domain } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
 import { clip } from '../../../graph/printable-text.js';
 import { thrownText } from '../../tools/exceptions.js';
@@ -249,11 +249,11 @@ ${warnings.replaceAll(/^(?=.)/gm, '  ')}`,
   }
 
   async #remote(source: Source, { urls = [] }: SpecSources): Promise<Loaded> {
-    const found: Loaded[] = [];
-    for (const url of urls) found.push(await this.#fromUrl(url, this.#baseOf(source)));
+    const loaded: Loaded[] = [];
+    for (const url of urls) loaded.push(await this.#fromUrl(url, this.#baseOf(source)));
     return {
-      workflows: found.flatMap(({ workflows }) => workflows),
-      domains: found.flatMap(({ domains }) => domains),
+      workflows: loaded.flatMap(({ workflows }) => workflows),
+      domains: loaded.flatMap(({ domains }) => domains),
     };
   }
 
@@ -369,8 +369,8 @@ function profileLayer(name: string, profile: Profile, { clientTools }: Catalogue
 }
 
 /** @throws SpecError */
-function hintsOf(where: string, given: unknown, { clientTools }: Catalogue) {
-  const checked = checkToolHints(given, clientTools);
+function hintsOf(where: string, value: unknown, { clientTools }: Catalogue) {
+  const checked = checkToolHints(value, clientTools);
   if (!checked.ok) throw new SpecError('E_SPEC_HEADER', specTexts.badHints(where, checked.problems));
   return checked.hints;
 }
@@ -394,17 +394,17 @@ const profile: Names<Profile> = { specs: true, resources: true, hints: true, too
 function checkOptionNames(specs: SpecSettings, profiles: Readonly<Record<string, Profile>>): void {
   check('specs', specs, settings);
   check('specs.remote', specs.remote, remote);
-  for (const [name, given] of Object.entries(profiles)) {
-    check(`profiles.${name}`, given, profile);
-    check(`profiles.${name}.specs`, given.specs, sources);
-    check(`profiles.${name}.resources`, given.resources, sources);
+  for (const [name, options] of Object.entries(profiles)) {
+    check(`profiles.${name}`, options, profile);
+    check(`profiles.${name}.specs`, options.specs, sources);
+    check(`profiles.${name}.resources`, options.resources, sources);
   }
 }
 
-function check<T extends object>(where: string, given: T | undefined, names: Names<T>): void {
-  const known = Object.keys(names);
-  for (const option of Object.keys(given ?? {})) {
-    if (!known.includes(option))
-      throw new RangeError(specTexts.unknownOption(where, option, nearestName(option, known), known));
+function check<T extends object>(where: string, options: T | undefined, names: Names<T>): void {
+  const allowed = Object.keys(names);
+  for (const option of Object.keys(options ?? {})) {
+    if (!allowed.includes(option))
+      throw new RangeError(specTexts.unknownOption(where, option, nearestName(option, allowed), allowed));
   }
 }

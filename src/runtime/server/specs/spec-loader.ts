@@ -5,8 +5,7 @@ import type { SpecWorkflow, SpecWorkflows } from '../../../formats/spec-files.js
 import { hashGraph } from '../../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
-import type { Domain } from '../../../graph/domain.js';
-import type { Graph } from '../../../graph/model.js';
+import type { Domain, Graph } from '../../../graph/model.js';
 import { toolsIn } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { Registry } from '../../tools/registry.js';
@@ -46,9 +45,9 @@ export async function filesOf(
   const unmatched: string[] = [];
   for (const pattern of patterns) {
     const isName = !isDynamicPattern(pattern);
-    const found = isName ? [pattern] : await glob(pattern, { cwd: root, ignore: ['**/node_modules/**'] });
-    if (found.length === 0) unmatched.push(pattern);
-    for (const file of found.toSorted()) files.add(file);
+    const matches = isName ? [pattern] : await glob(pattern, { cwd: root, ignore: ['**/node_modules/**'] });
+    if (matches.length === 0) unmatched.push(pattern);
+    for (const file of matches.toSorted()) files.add(file);
   }
   return { files: [...files], unmatched };
 }
@@ -66,20 +65,20 @@ export async function loadFiles(
   const { loadWorkflowFiles } = await import('../../../formats/spec-files.js');
   const graphs = [...base.graphs, ...others.map(({ graph }) => graph)];
   const registered = environmentOf(base.registry.tools, base.registry, graphs);
-  const { readSource, ...read } = await loadWorkflowFiles(files, { root, registered });
-  return loadedOf(read, readSource);
+  const { readSource, ...result } = await loadWorkflowFiles(files, { root, registered });
+  return loadedOf(result, readSource);
 }
 
 /** Reports the files that are not below the root, or lead out of it. */
 async function outsideOf(files: readonly string[], root: string): Promise<Diagnostic[]> {
   const folder = await realpath(root);
-  const found: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const file of files) {
     // A file that is not there is reported when it is read.
     const real = await realpath(path.resolve(root, file)).catch(() => path.resolve(folder, file));
     const relative = path.relative(folder, real);
     if (!relative.startsWith('..') && !path.isAbsolute(relative)) continue;
-    found.push(
+    diagnostics.push(
       diagnostic(
         'SW5019',
         { file, span: [1, 1, 1, 1] },
@@ -87,7 +86,7 @@ async function outsideOf(files: readonly string[], root: string): Promise<Diagno
       ),
     );
   }
-  return found;
+  return diagnostics;
 }
 
 /**
@@ -118,10 +117,10 @@ export async function loadUrl(
   const graphs = base.graphs.filter(({ name }) => workflows.get(name)?.isExposed === true);
   const registered = environmentOf(tools, base.registry, graphs);
   const { parseUntrustedWorkflows } = await import('../../../formats/untrusted/parse-untrusted.js');
-  const read = await parseUntrustedWorkflows(text, { file: shownUrl(url), format, registered });
+  const result = await parseUntrustedWorkflows(text, { file: shownUrl(url), format, registered });
   const needed = scopesOf(base.registry, graphs);
   return loadedOf(
-    { ...read, workflows: read.workflows.map((workflow) => withScopes(workflow, needed)) },
+    { ...result, workflows: result.workflows.map((workflow) => withScopes(workflow, needed)) },
     () => undefined,
   );
 }

@@ -8,8 +8,8 @@ export const specTexts = {
   unusable: (what: string, report: string) => `The workflows of ${what} cannot be used:\n${report}`,
   unknownShown: (profile: string, name: string, nearest: string | undefined) =>
     `profiles.${profile}.workflows: there is no workflow '${clip(name)}'${nearest === undefined ? '' : `; did you mean '${nearest}'?`}`,
-  unknownOption: (where: string, option: string, nearest: string | undefined, known: readonly string[]) =>
-    `${where} has no option '${clip(option)}'${nearest === undefined ? `; it has ${known.join(', ')}` : `; did you mean '${nearest}'?`}`,
+  unknownOption: (where: string, option: string, nearest: string | undefined, options: readonly string[]) =>
+    `${where} has no option '${clip(option)}'${nearest === undefined ? `; it has ${options.join(', ')}` : `; did you mean '${nearest}'?`}`,
   notList: (option: string) => `${option} must be a list of texts`,
   why: {
     notResolved: (host: string, code: string) => `the name ${host} is not resolved (${code})`,

@@ -18,7 +18,7 @@ export async function readBody(request: Request, limit: number): Promise<string 
 }
 
 /**
- * Passes a stream on, and aborts it once more than `limitBytes` wait for a reader: what a client does not read must not
+ * Passes a stream on, and aborts it when more than `limitBytes` wait for a reader: what a client does not read must not
  * fill the memory.
  *
  * @param onEnd called once, when the stream has ended in any way. `isUnread`: it was aborted.

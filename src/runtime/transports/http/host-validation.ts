@@ -31,7 +31,7 @@ const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
  * Makes the check that protects an HTTP server from DNS rebinding: a web page that has made its own name point to this
  * machine sends requests with that name as `Host`, and with its own `Origin`.
  *
- * @returns what checks the headers of one request: a refusal to send, or nothing where the request may go on.
+ * @returns what checks the headers of one request: a refusal to send; undefined for an allowed request.
  * @throws RangeError for an allowed host or origin that is malformed.
  * @example
  * ```ts

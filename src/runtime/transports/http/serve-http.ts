@@ -25,7 +25,7 @@ export interface RunningHttpServer {
   readonly url: URL;
   /** Settles when it no longer listens. */
   readonly closed: Promise<void>;
-  /** Answers the requests in flight, within `graceMs` (default 1 000), and ends all connections; the process goes on. */
+  /** Answers the requests in flight, within `graceMs` (default 1 000), and ends all connections; the process stays alive. */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import type { StepwrightServer } from '../../server/stepwright-server.js';
 import type { EventLog, HttpConnection, HttpConversation } from '../protocol-adapter.js';
 import type { HttpLimits } from './http-options.js';
 
-/** When a client whose stream has ended connects again, in ms. */
+/** The delay before a client reconnects after its stream has ended, in ms. */
 const RETRY_MS = 1_000;
 
 /** A server as a client sees it, and where. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkMessage } from '../../protocol/sdk1/check-message.js';
+import { checkMessage } from '../../protocol/sdk1/adapter.js';
 import type { Refusal } from '../messages.js';
 import { MessageLines } from './message-lines.js';
 

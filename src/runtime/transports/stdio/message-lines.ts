@@ -42,7 +42,7 @@ export class MessageLines {
     this.#add(chunk.subarray(from));
   }
 
-  /** No more bytes will come. A last line may lack its newline. */
+  /** Ends the last line, which may lack its newline. */
   end(): void {
     this.#endLine();
   }
@@ -62,7 +62,7 @@ export class MessageLines {
     this.#pieces = [];
   }
 
-  /** Answers as soon as the id is known: the line may go on for long. */
+  /** Answers as soon as the id is known: the rest of the line may take long to arrive. */
   #readId(reader: RequestIdReader, piece: Buffer): void {
     if (this.#isRefused) return;
     reader.read(piece);

@@ -19,7 +19,7 @@ export interface RunningServer {
   readonly server: StepwrightServer;
   /** Settles when the client has hung up, the process got a signal to stop, or `close` was called. */
   readonly closed: Promise<void>;
-  /** Aborts requests in flight, ends the connection and restores stdout; the process goes on. */
+  /** Aborts requests in flight, ends the connection and restores stdout; the process stays alive. */
   close(): Promise<void>;
 }
 

@@ -1,8 +1,15 @@
 import type { z } from 'zod';
 import type { Expr } from '../expression/tree.js';
 import { FUNCTION_NAME_RULE } from '../names.js';
-import { type KindDescriptor, noFaults } from './descriptor.js';
+import { type KindDescriptor, usualKind } from './descriptor.js';
 import type { NodeBase } from './node.js';
+
+declare module './node.js' {
+  interface NodesByKind {
+    readonly compute: ComputeNode;
+    readonly set: SetNode;
+  }
+}
 
 /** An exported pure function beside the graph: the registry imports it, a host runs it, the engine never does. */
 export interface FunctionRef {
@@ -20,14 +27,8 @@ export interface ComputeNode extends NodeBase {
   readonly function?: FunctionRef;
 }
 
-declare module './node.js' {
-  interface NodesByKind {
-    readonly compute: ComputeNode;
-  }
-}
-
 export const compute: KindDescriptor<ComputeNode, 'derived'> = {
-  isSupported: true,
+  ...usualKind,
   schema: ({ z, fallible, expr }): z.ZodType<ComputeNode> =>
     z
       .strictObject({
@@ -46,14 +47,9 @@ export const compute: KindDescriptor<ComputeNode, 'derived'> = {
         error: 'the arguments of a function are a list without spreads',
       }),
   expressions: { value: true },
-  bodies: {},
   value: 'derived',
   work: (node) => (node.function === undefined ? 'none' : 'function'),
-  isRetryable: false,
-  waits: false,
-  exit: 'none',
   isStep: false,
-  faults: noFaults,
   describe: (node, print) =>
     node.function === undefined
       ? `compute ${print(node.value)}`
@@ -64,3 +60,24 @@ export const compute: KindDescriptor<ComputeNode, 'derived'> = {
 function isArgumentList(value: Expr): boolean {
   return value.kind === 'list' && value.items.every((item) => item.spread === undefined);
 }
+
+/** Writes fields of the run's state, all at once; values are read before any is written. Its value is the dict of them. */
+export interface SetNode extends NodeBase {
+  readonly kind: 'set';
+  readonly updates: readonly { readonly field: string; readonly value: Expr }[];
+}
+
+export const set: KindDescriptor<SetNode, 'derived'> = {
+  ...usualKind,
+  schema: ({ z, fallible, expr }): z.ZodType<SetNode> =>
+    z.strictObject({
+      kind: z.literal('set'),
+      ...fallible,
+      updates: z.array(z.strictObject({ field: z.string(), value: expr })).min(1),
+    }),
+  expressions: { updates: 'value' },
+  value: 'derived',
+  describe: ({ updates }, print) =>
+    `set ${updates.map(({ field, value }) => `${field} = ${print(value)}`).join(', ')}`,
+  shape: 'state',
+};
