@@ -52,6 +52,16 @@ const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
   { name: 'ts-morph', place: /^src\/codegen\/source\// },
 ];
 
+const RUNS = 'src/runtime/runs/';
+
+/** Folders of `runs`, each of which imports only those before it; the empty name is the room's top level. */
+const RUNS_FOLDERS = ['store', 'run', 'actions', '', 'operate'];
+
+function folderOfRuns(file: string): number {
+  const [folder = '', ...rest] = file.slice(RUNS.length).split('/');
+  return RUNS_FOLDERS.indexOf(rest.length === 0 ? '' : folder);
+}
+
 const COMMANDS = 'src/cli/commands/';
 
 /** Commands reach stores by the ports of `runs`. */
@@ -86,6 +96,9 @@ function roomFault(link: Import, room: Room): string | undefined {
   }
   if (room === 'src/runtime/tools' && target === 'src/runtime/engine' && !link.to.endsWith('/contract.ts')) {
     return `${said}: tools know no run, only the engine's contract`;
+  }
+  if (room === 'src/runtime/runs' && room === target && folderOfRuns(link.to) > folderOfRuns(link.from)) {
+    return `${said}: folders of runs import only those below them`;
   }
   if (room === 'src/cli' && link.to.startsWith(SQLITE) && !link.from.includes('.test.')) {
     return `${said}: a command opens a store with openStore`;

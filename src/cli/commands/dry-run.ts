@@ -5,9 +5,11 @@ import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.j
 import { formatDiagnostics } from '../../graph/diagnostics/format.js';
 import type { Graph } from '../../graph/model.js';
 import { dryRunText } from '../../print/dry-run.js';
+import { dryRun } from '../../runtime/runs/operate/dry-run.js';
+import { readArguments } from '../../runtime/server/catalogue/arguments.js';
 import { servedWorkflows } from '../../runtime/server/composite/served-workflows.js';
-import { dryRun } from '../../runtime/server/dry-run.js';
 import { RegistrationError } from '../../runtime/server/registrations.js';
+import { verifyCurrent } from '../../runtime/server/verify-sources.js';
 import type { Registry } from '../../runtime/tools/registry.js';
 import { misused, type Output, texts } from '../command-line.js';
 import { missingStubs, readStubs } from './stubs.js';
@@ -42,7 +44,8 @@ export async function dryRunCommand(command: DryRunCommand, output: Output): Pro
   };
   const found = [...stubs.diagnostics, ...missingStubs(stubbed, stubs.results)];
   if (hasErrors(found)) return report(found);
-  const outcome = await dryRun({ registry, graph, given, stubs: stubs.results });
+  verifyCurrent(registry);
+  const outcome = await dryRun({ registry, graph, given, stubs: stubs.results, readArguments });
   switch (outcome.kind) {
     case 'refused':
       return misused(texts.refusedArguments(outcome.problems), output);

@@ -18,7 +18,8 @@ import {
   stop,
   text,
 } from '../../../src/runtime/engine/graph.fixture.js';
-import { dryRun } from '../../../src/runtime/server/dry-run.js';
+import { dryRun } from '../../../src/runtime/runs/operate/dry-run.js';
+import { readArguments } from '../../../src/runtime/server/catalogue/arguments.js';
 import { UpstreamServers } from '../../../src/runtime/upstream/servers.js';
 import { SURFACES, type Surface } from '../../surfaces.js';
 import { registryOf } from './fixture/registry-of.js';
@@ -209,7 +210,9 @@ async function shownWith(value: string): Promise<{ shown: Shown; values: Json[] 
     shown.conversation.push(await server.getPrompt(name, { secret: value }, request));
     const { workflow_id: id } = await answer(`w_${name}`, { secret: value });
     await answer('list_workflows', {});
-    shown.dryRun.push(await dryRun({ registry, graph: workflow, given: { secret: value }, stubs: {} }));
+    shown.dryRun.push(
+      await dryRun({ registry, graph: workflow, given: { secret: value }, stubs: {}, readArguments }),
+    );
     if (typeof id !== 'string') continue;
     await answer('get_workflow_status', { workflow_id: id });
     await answer('submit_result', { workflow_id: id, result: 7 });

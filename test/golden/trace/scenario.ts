@@ -119,8 +119,7 @@ function answered(
         run.cancel('not wanted any more', { compensate: true });
       } else resolve(state);
     };
-    const { journal: _, ...host } = options;
-    const run = new LiveRun(options, host, (event) => {
+    const run = new LiveRun(options, options, (event) => {
       if (event.kind === 'facts') observeFacts(event, options.observe);
       if (event.kind === 'idle') look();
       if (event.kind === 'failed') reject(event.fault);

@@ -12,7 +12,7 @@ import type { Envelope } from '../run/envelope.js';
 interface ActionKind {
   /** What to send, in one sentence. */
   how(options: readonly string[]): string;
-  /** The answer that a shorthand stands for; nothing for a value that is no shorthand. */
+  /** The full answer of a shorthand; undefined for any other value. */
   inFull(result: Json): Json | undefined;
   /** The form that a client shows to its user: one of the schema, one without fields, or none. */
   readonly form: 'schema' | 'empty' | 'none';

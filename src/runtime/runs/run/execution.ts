@@ -16,7 +16,8 @@ import { ValuesInFlight } from './values-in-flight.js';
 export type EventSource = 'call' | 'timer' | 'model';
 
 /** What an execution takes from its run. */
-interface ExecutionOptions extends Pick<RunHost, 'calls' | 'values'> {
+interface ExecutionOptions extends Pick<RunHost, 'calls'> {
+  readonly values: RunHost['values'];
   readonly clock: Clock;
   readonly context: SharedContext;
   readonly mask: RunMask;

@@ -10,7 +10,7 @@ import { RunMask } from '../../secrets/run-mask.js';
 import { carrierIn, carrierRows, type TraceCarrier } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
 import { type HostRow, isLocal, isUntouchedFork, JournalConflictError } from '../store/journal.js';
-import { UNRECORDED } from '../store/local-journal.js';
+import { UNRECORDED, withLeases } from '../store/local-journal.js';
 import { type Clock, processClock, type Turns } from './clock.js';
 import { type EventSource, Execution } from './execution.js';
 import { type Delivery, InboxReader, Incoming } from './inbox.js';
@@ -62,7 +62,8 @@ export class LiveRun {
 
   constructor(run: RunStart | RunResumption, host: RunHost, emit: (event: RunEvent) => void) {
     const { graph, context, record, readsInbox = false } = run;
-    const { clock = processClock, journal = UNRECORDED, holdsUnsafeCalls } = host;
+    const { clock = processClock, holdsUnsafeCalls } = host;
+    const journal = host.journal === undefined ? UNRECORDED : withLeases(host.journal);
     this.#host = host;
     this.#emit = emit;
     this.#record = record;
@@ -85,8 +86,11 @@ export class LiveRun {
       this.#live = { kind: 'starting', start: started, first };
     }
     this.#execution = new Execution(this.#state, {
-      ...{ calls: host.calls, clock, context, mask: this.#mask },
-      ...defined({ values: host.values }),
+      calls: host.calls,
+      values: host.values,
+      clock,
+      context,
+      mask: this.#mask,
       receive: (events, source) => this.#receive(events, source),
     });
     this.#open = this.#execution.open;

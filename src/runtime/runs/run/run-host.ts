@@ -9,7 +9,14 @@ import { thrownText } from '../../tools/exceptions.js';
 import type { CallPort } from '../../tools/port.js';
 import type { Telemetry } from '../../tools/telemetry.js';
 import { copyJson } from '../../tools/to-json.js';
-import type { HostRow, InboxItem, JournalConflictError, LoadedRun, RunJournal } from '../store/journal.js';
+import type {
+  HostRow,
+  InboxItem,
+  Journal,
+  JournalConflictError,
+  LoadedRun,
+  RunJournal,
+} from '../store/journal.js';
 import type { SharedContext } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import type { Delivery } from './inbox.js';
@@ -31,7 +38,7 @@ export interface RunHost {
    */
   readonly holdsUnsafeCalls?: boolean;
   /** Where the transitions are written. Default: nowhere; the run ends with this process. */
-  readonly journal?: RunJournal;
+  readonly journal?: Journal | RunJournal;
   /** Reports the runs. Default: they are not reported. */
   readonly telemetry?: Telemetry;
 }

@@ -3,8 +3,7 @@ import { type Json, unreachable } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
-import { type Journal, JournalConflictError } from '../store/journal.js';
-import { withLeases } from '../store/local-journal.js';
+import { JournalConflictError } from '../store/journal.js';
 import { LiveRun } from './live-run.js';
 import type { Ask } from './open-commands.js';
 import { observeFacts, type RunHost, type RunStart } from './run-host.js';
@@ -18,9 +17,7 @@ export interface Cancellation {
 }
 
 /** A run to execute in this process, from start to end. */
-export interface InProcessRun extends RunStart, Omit<RunHost, 'journal'> {
-  /** Where the transitions are written until the run is over. Default: nowhere. */
-  readonly journal?: Journal;
+export interface InProcessRun extends RunStart, RunHost {
   /** Gets each fact in order, with the run after it. What it throws does not change the run. */
   readonly observe?: (fact: Fact, state: RunState) => void;
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
@@ -76,9 +73,7 @@ export function runInProcess(options: InProcessRun): Promise<RunOutcome> {
       run.leave();
       leave(() => resolve({ status: 'running', state: run.state }));
     };
-    const { journal: _, ...rest } = options;
-    const host = journal === undefined ? rest : { ...rest, journal: withLeases(journal) };
-    const run = new LiveRun(options, host, (event) => {
+    const run = new LiveRun(options, options, (event) => {
       switch (event.kind) {
         case 'facts':
           if (observe !== undefined) observeFacts(event, observe, onObserverError);

@@ -208,9 +208,7 @@ export interface RunJournal extends Omit<Journal, 'append' | 'leases' | 'index'>
 }
 
 /** Whether a user's journal has what several processes need. */
-export function hasLeases(
-  journal: Journal,
-): journal is Journal & Required<Pick<Journal, 'leases' | 'index'>> {
+export function hasLeases(journal: Journal | RunJournal): journal is RunJournal {
   return journal.leases !== undefined && journal.index !== undefined;
 }
 

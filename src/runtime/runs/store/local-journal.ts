@@ -277,7 +277,7 @@ function isOverIn({ rows }: LoadedRun): boolean {
 }
 
 /** A user's journal with leases and an index: those of the journal, or those of one process. */
-export function withLeases(journal: Journal): RunJournal {
+export function withLeases(journal: Journal | RunJournal): RunJournal {
   return hasLeases(journal) ? journal : new LocalJournal(journal, NO_STORE);
 }
 

@@ -1,24 +1,38 @@
-import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
-import { type Json, type JsonObject, ownProperty } from '../../graph/json.js';
-import type { Graph } from '../../graph/model.js';
-import { type ToolSafety, toolSafetyOf } from '../../graph/tool-safety.js';
-import { planOf } from '../../plan/compile.js';
-import type { Failure } from '../engine/contract.js';
-import { readAnswer } from '../runs/actions/answers.js';
-import { DryRunSteps, type DryStep } from '../runs/operate/dry-run-steps.js';
-import { StubPort, StubQueue, type StubResults, sampleAnswer, stubNames } from '../runs/operate/stub-port.js';
-import { SkippingClock } from '../runs/run/clock.js';
-import { LiveRun } from '../runs/run/live-run.js';
-import type { Ask } from '../runs/run/open-commands.js';
-import { observeFacts } from '../runs/run/run-host.js';
-import { maskedFailure } from '../secrets/mask.js';
-import { RunMask } from '../secrets/run-mask.js';
-import { encodedLog } from '../tools/log.js';
-import type { CallPort } from '../tools/port.js';
-import type { Registry } from '../tools/registry.js';
-import { evaluateFunction } from '../tools/toolset.js';
-import { type ArgumentProblem, readArguments } from './catalogue/arguments.js';
-import { verifyCurrent } from './verify-sources.js';
+import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import type { Graph, Input } from '../../../graph/model.js';
+import { type ToolSafety, toolSafetyOf } from '../../../graph/tool-safety.js';
+import { planOf } from '../../../plan/compile.js';
+import type { Failure } from '../../engine/contract.js';
+import { maskedFailure } from '../../secrets/mask.js';
+import { RunMask } from '../../secrets/run-mask.js';
+import { encodedLog } from '../../tools/log.js';
+import type { CallPort } from '../../tools/port.js';
+import type { Registry } from '../../tools/registry.js';
+import { evaluateFunction } from '../../tools/toolset.js';
+import { readAnswer } from '../actions/answers.js';
+import { SkippingClock } from '../run/clock.js';
+import { LiveRun } from '../run/live-run.js';
+import type { Ask } from '../run/open-commands.js';
+import { observeFacts } from '../run/run-host.js';
+import { DryRunSteps, type DryStep } from './dry-run-steps.js';
+import { StubPort, StubQueue, type StubResults, sampleAnswer, stubNames } from './stub-port.js';
+
+/** What is wrong with one argument. */
+interface ArgumentProblem {
+  readonly argument: string;
+  /** One sentence. */
+  readonly message: string;
+}
+
+/** Reads arguments as a server reads those of a prompt. */
+export type ReadArguments = (
+  inputs: readonly Input[],
+  given: Readonly<Record<string, string>>,
+  schemas: SchemaCompiler,
+) =>
+  | { readonly ok: true; readonly input: JsonObject }
+  | { readonly ok: false; readonly problems: readonly ArgumentProblem[] };
 
 /** A run in which no tool is called. */
 export interface DryRunRequest {
@@ -28,6 +42,7 @@ export interface DryRunRequest {
   /** The arguments as texts, as a prompt takes them. */
   readonly given: Readonly<Record<string, string>>;
   readonly stubs: StubResults;
+  readonly readArguments: ReadArguments;
 }
 
 /** The path of a run with stubs. Plain JSON; secrets are masked. */
@@ -56,16 +71,14 @@ export type DryRunOutcome =
  * Runs a workflow on stubs, by the engine that runs it otherwise. No tool, middleware, upstream server or store is
  * reached, and no resource is read; pure functions are evaluated. Times pass at once, and questions are answered by
  * stubs. A workflow that ends in a failure is a report.
- *
- * @throws StaleRegistryError as `createServer` does.
  */
 export async function dryRun({
   registry,
   graph,
   given,
   stubs: results,
+  readArguments,
 }: DryRunRequest): Promise<DryRunOutcome> {
-  verifyCurrent(registry);
   const schemas = new SchemaCompiler();
   const read = readArguments(graph.inputs, given, schemas);
   if (!read.ok) return { kind: 'refused', problems: read.problems };
