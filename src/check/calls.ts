@@ -81,7 +81,7 @@ function checkInput(
     if (!('key' in entry)) {
       const location = locationOfExpr(entry.spread, source);
       for (const input of surplusKeys(entry.spread, view, names))
-        diagnostics.push(diagnostic('SW4004', location, { ...about, input }, { hint: texts.pouredIn }));
+        diagnostics.push(diagnostic('SW4004', location, { ...about, input }, { hint: SPREAD_HINT }));
       continue;
     }
     const step = stepInto(view, entry.key);
@@ -108,9 +108,9 @@ function checkInput(
   return diagnostics;
 }
 
-const texts = {
-  pouredIn: 'what is spread here brings it: name the inputs one by one, as in `{ name: this.step.name }`',
-} as const;
+/** The hint for an input that a spread value brings. */
+const SPREAD_HINT =
+  'what is spread here brings it: name the inputs one by one, as in `{ name: this.step.name }`';
 
 /** The keys of a spread value that the schema does not have. */
 function surplusKeys(spread: Expr, view: SchemaView, names: Names): readonly string[] {

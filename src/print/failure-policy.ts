@@ -14,21 +14,7 @@ const QUOTED_LIMIT = 80;
 /** How many steps of the same policy are named. */
 const NAMED_STEPS = 3;
 
-const texts = {
-  attempts: (count: number) => `up to ${count} attempts`,
-  instead: (what: string) => `${what} instead`,
-  fails: (message: string) => `fails with ${message}`,
-  undone: 'what was done is undone',
-  branchesFail: 'goes on if one branch succeeds',
-  itemsFail: 'goes on, with null for the item',
-  eachCall: 'each call',
-  rest: {
-    failFast: 'stops at the first failure',
-    goesOn: 'steps that do not depend on it go on',
-    collect: 'steps that do not depend on it go on, and all failures are reported',
-  },
-  otherwise: (rest: string) => `otherwise ${rest}`,
-};
+const UNDONE = 'what was done is undone';
 
 /** What a step is called in a text. */
 type NameOf = (node: Node) => string;
@@ -46,12 +32,10 @@ export function failurePolicy(graph: Graph, nameOf: NameOf = ({ id }) => id): st
   }
   const { errorStrategy } = graph;
   const all =
-    errorStrategy?.kind === 'retry'
-      ? [`${texts.eachCall}: ${texts.attempts(errorStrategy.retry.extra + 1)}`]
-      : [];
+    errorStrategy?.kind === 'retry' ? [`each call: ${upToAttempts(errorStrategy.retry.extra)}`] : [];
   const own = [...all, ...[...stepsOf].map(([policy, ids]) => `${named(ids)}: ${policy}`)];
   const rest = restOf(graph);
-  return [...own, own.length === 0 ? rest : texts.otherwise(rest)].join('; ');
+  return [...own, own.length === 0 ? rest : `otherwise ${rest}`].join('; ');
 }
 
 /** What happens when a node fails, where that is not the same for all: its attempts, and what comes after the last. */
@@ -59,7 +43,7 @@ function policyOf(node: Node, nodes: readonly Node[], nameOf: NameOf): string | 
   const { retry } = node;
   const handling = handlingOf(node, nodes, nameOf);
   if (retry === undefined || retry.extra === 0) return handling?.isFailure ? undefined : handling?.text;
-  const attempts = texts.attempts(retry.extra + 1);
+  const attempts = upToAttempts(retry.extra);
   return handling === undefined ? attempts : `${attempts}, then ${handling.text}`;
 }
 
@@ -70,13 +54,15 @@ interface Handling {
 }
 
 function handlingOf(node: Node, nodes: readonly Node[], nameOf: NameOf): Handling | undefined {
-  if (node.kind === 'parallel' && node.onPartialFailure === 'continue') return { text: texts.branchesFail };
-  if (node.kind === 'foreach' && node.onItemError === 'continue') return { text: texts.itemsFail };
-  if (rollsBack(node)) return { text: texts.undone };
+  if (node.kind === 'parallel' && node.onPartialFailure === 'continue')
+    return { text: 'goes on if one branch succeeds' };
+  if (node.kind === 'foreach' && node.onItemError === 'continue')
+    return { text: 'goes on, with null for the item' };
+  if (rollsBack(node)) return { text: UNDONE };
   const value = fallbackValue(node);
   return value === undefined
     ? fallbackHandling(node, nodes, nameOf)
-    : { text: texts.instead(quoted(printExpr(value))) };
+    : { text: `${quoted(printExpr(value))} instead` };
 }
 
 /** What takes over from a failed node: a failure of its own, steps, or what undoes. */
@@ -86,10 +72,10 @@ function fallbackHandling(node: Node, nodes: readonly Node[], nameOf: NameOf): H
   const around = nodes.map(attemptOf).find((attempt) => attempt?.risky.id === node.id);
   const steps = around?.otherwise ?? nodes.filter((each) => each.id === id);
   const [end] = steps.flatMap((each) => endOf(each) ?? []);
-  if (end?.kind === 'error') return { text: texts.fails(quoted(printExpr(end.message))), isFailure: true };
-  if (end !== undefined) return { text: texts.undone };
+  if (end?.kind === 'error') return { text: `fails with ${quoted(printExpr(end.message))}`, isFailure: true };
+  if (end !== undefined) return { text: UNDONE };
   const shown = steps.filter(({ kind }) => kinds[kind].isStep).map(nameOf);
-  return { text: texts.instead(shown.length === 0 ? id : named(shown)) };
+  return { text: `${shown.length === 0 ? id : named(shown)} instead` };
 }
 
 type Ending = Extract<Node, { kind: 'error' | 'compensate' }>;
@@ -106,8 +92,13 @@ function endOf(node: Node): Ending | undefined {
 }
 
 function restOf(graph: Graph): string {
-  if (graph.errorStrategy?.kind === 'collect') return texts.rest.collect;
-  return isFailFast(graph) ? texts.rest.failFast : texts.rest.goesOn;
+  if (graph.errorStrategy?.kind === 'collect')
+    return 'steps that do not depend on it go on, and all failures are reported';
+  return isFailFast(graph) ? 'stops at the first failure' : 'steps that do not depend on it go on';
+}
+
+function upToAttempts(extra: number): string {
+  return `up to ${extra + 1} attempts`;
 }
 
 function quoted(text: string): string {

@@ -7,6 +7,7 @@ import { inlineText } from '../graph/printable-text.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { runsAfterSkip } from '../plan/reachability.js';
+import { follows, resultSources, routeArrows, sourcesInOrder } from './arrows.js';
 import {
   describeAttempts,
   describeFallback,
@@ -17,7 +18,7 @@ import {
   describeValue,
 } from './describe.js';
 import { printExpr } from './expression.js';
-import { attemptOf, follows, resultSources, routeArrows, soleBody, sourcesInOrder } from './shapes.js';
+import { attemptOf, soleBody } from './shapes.js';
 
 /**
  * A workflow as a Mermaid flowchart. Steps are named `n0`, `n1` … in declaration order, not by their ids.

@@ -6,6 +6,7 @@ import { formatLocation } from '../../graph/source-location.js';
 import { planOf } from '../../plan/compile.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
 import { runsAfterSkip } from '../../plan/reachability.js';
+import { follows, resultSources, routeArrows, sourcesInOrder } from '../arrows.js';
 import {
   describeAttempts,
   describeFallback,
@@ -15,7 +16,7 @@ import {
   describeValue,
 } from '../describe.js';
 import { printExpr } from '../expression.js';
-import { attemptOf, follows, resultSources, routeArrows, soleBody, sourcesInOrder } from '../shapes.js';
+import { attemptOf, soleBody } from '../shapes.js';
 
 /** An arrow between two boxes of a group, by their indexes. */
 export interface ChartArrow {
