@@ -54,7 +54,7 @@ const LAYERS = {
 };
 
 /** What a run of codegen that changes nothing loads, and no server. */
-const UNCHANGED = ['codegen/run-record'];
+const UNCHANGED = ['codegen/incremental/run-record'];
 
 const moduleOf = (name) => normalizePath(join(SOURCES, `${name}.ts`));
 

@@ -27,7 +27,7 @@ const LOOK_AGAIN_MS = 100;
 const BUILD_FILES = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/build.mjs'];
 
 /** Modules that tests import from the built package and users cannot. */
-const INNER_MODULES = ['src/codegen/schemas/read-schemas.ts', 'src/codegen/run-record.ts'];
+const INNER_MODULES = ['src/codegen/schemas/read-schemas.ts', 'src/codegen/incremental/run-record.ts'];
 
 let folder: string | undefined;
 

@@ -14,11 +14,11 @@ export interface BundlerRun {
 
 /** Runs codegen once. The compilers are loaded here: a configuration that names a plugin is loaded for other commands as well. */
 export async function runForBundler(options: PluginOptions, defaultRoot: string): Promise<BundlerRun> {
-  const { runNoting } = await import('../codegen/codegen.js');
-  const { Inputs } = await import('../codegen/inputs.js');
+  const { runRecorded } = await import('../codegen/codegen.js');
+  const { Inputs } = await import('../codegen/incremental/inputs.js');
   const root = realpathSync(options.root ?? defaultRoot);
   const inputs = new Inputs(root);
-  const result = await runNoting({ ...options, root }, inputs);
+  const result = await runRecorded({ ...options, root }, inputs);
   const written = new Set([...result.written, ...result.current].map((file) => path.join(root, file)));
   const files = [...inputs.paths]
     .filter(([file, state]) => state.startsWith('file ') && file.startsWith(root + path.sep))

@@ -115,7 +115,7 @@ export const COMMON_OPTIONS = `  --root DIR       the project's folder (default:
   --help           show this
 `;
 
-export const REGISTRY_OPTIONS = `  --registry FILE  the registry: a compiled module (.js, .mjs, .cjs), or one of the configuration, where it has several
+export const REGISTRY_HELP = `  --registry FILE  the registry: a compiled module (.js, .mjs, .cjs), or one of the configuration, where it has several
   --options FILE   a module whose default export is the options of the server, such as factories of classes
                    (default: \`server\` of the configuration)
   --root DIR       the project's folder (default: the working directory)
@@ -153,7 +153,7 @@ each tool is a warning. Fails with any error.
 Options:
   --strict         warnings are errors
   --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
-${REGISTRY_OPTIONS}`,
+${REGISTRY_HELP}`,
   unknownOption: (
     command: string,
     option: string,

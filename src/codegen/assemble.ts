@@ -20,11 +20,11 @@ import {
   type WorkflowEntry,
   workflowText,
 } from './emit/registry.js';
+import { sha256 } from './incremental/memo.js';
+import type { WorkflowPhases } from './incremental/workflows.js';
 import type { ResourceData, ToolData } from './packages/manifest.js';
-import { sha256 } from './schemas/cache/cache-file.js';
 import type { ResourceReading, ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
-import { WorkflowMemory } from './workflow-memory.js';
 
 /** What `link` made of the declarations. */
 export interface LinkedParts {
@@ -37,14 +37,14 @@ export interface LinkedParts {
 /**
  * Brings together what the phases found out about each class.
  *
- * @param memory - has the entries of workflows that an earlier run has assembled.
+ * @param phases - have the entries of workflows that an earlier run has assembled.
  * @throws Error when something was not read: codegen has then reported an error, and does not call this.
  */
 export function assemble(
   declarations: Declarations,
   schemas: ToolSchemas,
   { workflows, prompts, hints }: LinkedParts,
-  memory = new WorkflowMemory(),
+  phases?: WorkflowPhases,
 ): RegistryContent {
   return {
     tools: declarations.tools.map((tool) => ({
@@ -61,7 +61,10 @@ export function assemble(
           ? resourceData(resource, readingOf(schemas.resources, resource))
           : { ...resource.listed, package: resource.package?.name },
     })),
-    workflows: workflows.map((workflow) => memory.entryOf(workflow, () => workflowEntry(workflow))),
+    workflows: workflows.map((workflow) => {
+      const make = () => workflowEntry(workflow);
+      return phases === undefined ? make() : phases.entryOf(workflow, make);
+    }),
     prompts: prompts.map(promptEntry),
     functions: distinct(workflows.flatMap(({ functions }) => functions)),
   };

@@ -29,7 +29,7 @@ import {
   DOMAIN_SETTINGS,
   domainsSchema,
 } from './hints-and-domains.js';
-import type { Inputs } from './inputs.js';
+import type { Inputs } from './incremental/inputs.js';
 import { MANIFEST_FILE } from './packages/manifest.js';
 import { archiveFaults, type ManifestPlan, planManifest } from './packages/plan.js';
 import type { LoaderSettings } from './schemas/loader/settings.js';

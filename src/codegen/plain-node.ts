@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { isJsonObject } from '../graph/json.js';
-import type { Inputs } from './inputs.js';
-import { openClosures, openDisk } from './schemas/cache/dependencies.js';
-import type { LoaderSettings } from './schemas/loader/settings.js';
-import { jsonPointer, parseJsonDocument } from './source/files.js';
+import type { Inputs } from './incremental/inputs.js';
+import { moduleCandidates } from './schemas/loader/compile.js';
+import { aliasedPaths, type LoaderSettings } from './schemas/loader/settings.js';
+import { jsonPointer, loadedSpecifiers, parseJsonDocument } from './source/files.js';
 
 const PACKAGE_FILE = 'package.json';
 
@@ -36,21 +36,40 @@ export function plainNodeScripts({ root, loader, decorated, inputs }: PlainNodeO
   if (document.faults.length > 0 || !isJsonObject(scripts)) return [];
   const isDecorated = (file: string): boolean =>
     decorated.has(path.relative(root, file).split(path.sep).join('/'));
-  const disk = openDisk();
-  const isFile = (file: string): boolean => isDecorated(file) || disk.isFile(file);
-  const closures = openClosures({ ...disk, isFile }, loader);
+  const isFile = (file: string): boolean =>
+    isDecorated(file) || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   return Object.entries(scripts).flatMap(([script, command]) => {
     if (typeof command !== 'string') return [];
     const found = filesOfPlainNode(command).find((file) => {
       const absolute = path.resolve(root, file);
       if (!existsSync(absolute)) return false;
-      const { files } = closures.of([absolute]);
-      for (const each of files) inputs?.see(path.relative(root, each));
+      const files = new Set([absolute]);
+      // Iteration includes files that are added meanwhile.
+      for (const each of files) {
+        inputs?.see(each);
+        for (const loaded of loadedFiles(each, loader, isFile)) files.add(loaded);
+      }
       return [...files].some(isDecorated);
     });
     if (found === undefined) return [];
     const place = document.placeOf(jsonPointer(['scripts', script]));
     return [diagnostic('SW9017', place, { script, file: found })];
+  });
+}
+
+/** The modules that a module of the project loads by relative paths and aliases. */
+function loadedFiles(
+  file: string,
+  loader: LoaderSettings,
+  isFile: (file: string) => boolean,
+): readonly string[] {
+  if (!existsSync(file)) return [];
+  return loadedSpecifiers(readFileSync(file, 'utf8')).flatMap((specifier) => {
+    const isRelative = /^\.{1,2}(?:\/|$)/.test(specifier);
+    const paths = isRelative
+      ? [path.resolve(path.dirname(file), specifier)]
+      : aliasedPaths(specifier, loader);
+    return paths.flatMap((each) => [...moduleCandidates(each), each]).find(isFile) ?? [];
   });
 }
 

@@ -18,21 +18,19 @@ import type { JsonSchema } from '../graph/json.js';
 import type { Domain, Graph } from '../graph/model.js';
 import type { Declarations, Phase } from './declarations.js';
 import { type SpecEntry, specEntryText } from './emit/registry.js';
-import type { Inputs, States } from './inputs.js';
+import type { Inputs, States } from './incremental/inputs.js';
+import { type Memo, sha256 } from './incremental/memo.js';
 import { GENERATED_COMMENT } from './packages/manifest.js';
-import { sha256 } from './schemas/cache/cache-file.js';
 import type { SpecPlan } from './spec-plan.js';
 import { typeText } from './upstream/type-text.js';
 import type { OutputFile } from './writer.js';
-
-/** What is remembered of spec files, by file: they are read again when their state is another one. */
-export type SpecMemory = Map<string, { readonly state: string; readonly spec: LoweredSpec }>;
 
 /** How spec files are read. */
 interface SpecReading {
   /** Absolute. */
   readonly root: string;
-  readonly memory: SpecMemory;
+  /** Of spec files, by their states. */
+  readonly memo: Memo;
   readonly states: States;
   readonly inputs?: Inputs | undefined;
   readonly overlay?: ReadonlyMap<string, string> | undefined;
@@ -65,7 +63,7 @@ export async function openSpecs(plan: SpecPlan, reading: SpecReading): Promise<S
 
 async function readSpec(
   file: string,
-  { root, memory, states, inputs, overlay }: SpecReading,
+  { root, memo, states, inputs, overlay }: SpecReading,
 ): Promise<LoweredSpec> {
   const absolute = path.join(root, file);
   const text = overlay?.get(absolute) ?? overlay?.get(file);
@@ -73,10 +71,10 @@ async function readSpec(
   if (text !== undefined && format !== undefined) return lowerSpec(text, { file, format });
   inputs?.see(file);
   const state = states.of(absolute);
-  const known = memory.get(file);
-  if (known?.state === state) return known.spec;
+  const known = memo.recall<LoweredSpec>('spec', file, state);
+  if (known !== undefined) return known;
   const spec = await loadFile(file, root);
-  memory.set(file, { state, spec });
+  memo.keepObject('spec', file, state, spec);
   return spec;
 }
 

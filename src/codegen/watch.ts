@@ -1,12 +1,12 @@
 import { realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
-import { type CodegenOptions, type CodegenResult, runNoting } from './codegen.js';
-import { Inputs } from './inputs.js';
+import { type CodegenOptions, type CodegenResult, runRecorded } from './codegen.js';
+import { Inputs } from './incremental/inputs.js';
+import { memoryOf } from './incremental/memory.js';
+import { recallRun } from './incremental/run-record.js';
+import { CodegenSession } from './incremental/session.js';
 import { MANIFEST_FILE } from './packages/manifest.js';
-import { recallRun } from './run-record.js';
-import { CodegenSession } from './session.js';
-import { memoryOf } from './session-memory.js';
 
 export interface WatchOptions extends Omit<CodegenOptions, 'check' | 'overlay'> {
   /** Called after each run, the first one included. What it throws ends the process, as in any callback. */
@@ -150,7 +150,7 @@ class Watcher implements CodegenWatcher {
     const { onRun, onError: _, debounceMs: __, ...options } = this.#options;
     const inputs = new Inputs(this.#root, memoryOf(this.#session).states);
     const start = performance.now();
-    const outcome = await runNoting({ ...options, root: this.#root, session: this.#session }, inputs).then(
+    const outcome = await runRecorded({ ...options, root: this.#root, session: this.#session }, inputs).then(
       (result) => ({ result }),
       (error: unknown) => ({ error: error instanceof Error ? error : new Error(String(error)) }),
     );

@@ -130,6 +130,52 @@ export function writeOutput(root: string, { file, text }: OutputFile): Diagnosti
   }
 }
 
+export interface WrittenOutputs {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Files whose bytes have changed. */
+  readonly written: readonly string[];
+  /** Files that were already up to date. */
+  readonly current: readonly string[];
+}
+
+/**
+ * Compares all outputs before it writes the first one, so that a run that cannot finish changes nothing.
+ *
+ * @param check - whether an output that is not up to date is reported (SW9001) instead of written.
+ */
+export function writeOutputs(root: string, outputs: readonly OutputFile[], check: boolean): WrittenOutputs {
+  const diagnostics: Diagnostic[] = [];
+  const current: string[] = [];
+  const outdated: OutputFile[] = [];
+  for (const output of outputs) {
+    const { file } = output;
+    const state = outputState(root, output);
+    switch (state) {
+      case 'current':
+        current.push(file);
+        break;
+      case 'foreign':
+        diagnostics.push(foreignFile(root, file));
+        break;
+      case 'stale':
+      case 'missing':
+        if (check) diagnostics.push(diagnostic('SW9001', undefined, { file, state }));
+        else outdated.push(output);
+        break;
+      default:
+        state satisfies never;
+    }
+  }
+  const written: string[] = [];
+  if (diagnostics.length > 0) return { diagnostics, written, current };
+  for (const output of outdated) {
+    const fault = writeOutput(root, output);
+    if (fault === undefined) written.push(output.file);
+    else diagnostics.push(fault);
+  }
+  return { diagnostics, written, current };
+}
+
 function removeIfPermitted(file: string): void {
   try {
     rmSync(file, { force: true });

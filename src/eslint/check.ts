@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import { type CodegenResult, runNoting } from '../codegen/codegen.js';
-import { Inputs } from '../codegen/inputs.js';
-import { CodegenSession } from '../codegen/session.js';
+import { type CodegenResult, runRecorded } from '../codegen/codegen.js';
+import { Inputs } from '../codegen/incremental/inputs.js';
+import { CodegenSession } from '../codegen/incremental/session.js';
 import { SOURCE, sourceNames } from '../formats/source-record.js';
 import { defined } from '../graph/defined.js';
 import type { Diagnostic, DiagnosticCode } from '../graph/diagnostics/diagnostic.js';
@@ -92,7 +92,7 @@ class Project {
   async #run(overlay?: ReadonlyMap<string, string>): Promise<Run> {
     const names = sourceNames(this.#root);
     const inputs = new Inputs(this.#root);
-    const result = await runNoting(
+    const result = await runRecorded(
       {
         ...{ root: this.#root, check: true, session: this.#session },
         ...defined({ configFile: this.#configFile, overlay }),

@@ -457,14 +457,14 @@ describe('readSchemas', { timeout: 120_000 }, () => {
 });
 
 test('a file that a module reads is described once', { timeout: 240_000 }, async () => {
-  const dependencies = path.resolve(import.meta.dirname, '../../src/codegen/schemas/cache/dependencies.ts');
+  const reads = path.resolve(import.meta.dirname, '../../src/codegen/schemas/loader/reads.ts');
   project = await createProject({
     'count.mts': `import fs from 'node:fs';
       let opened = 0;
       const { openSync } = fs;
       fs.openSync = (...args) => { opened += 1; return openSync(...args); };
-      const { observeReads } = await import(${JSON.stringify(pathToFileURL(dependencies).href)});
-      const take = observeReads();
+      const { recordReads } = await import(${JSON.stringify(pathToFileURL(reads).href)});
+      const take = recordReads();
       opened = 0;
       fs.readFileSync('package.json');
       console.log(JSON.stringify({ opened, paths: Object.keys(take().paths).length }));`,

@@ -62,14 +62,19 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     const head = `import { readdirSync, readFileSync } from 'node:fs';
       import { far } from './near.js';
       import { linked } from 'linked';
+      import { inside } from './folder';
+      import required from './required.cjs';
       const has = process.env.CACHE_TEST_WORD ?? 'none';
       const file = readFileSync('words.txt', 'utf8').trim();
       const listed = readdirSync('words').join(' ');`;
-    const schema = 'z.object({ a: z.enum([far, linked, has, file, listed] as string[]) })';
+    const schema = 'z.object({ a: z.enum([far, linked, inside, required, has, file, listed] as string[]) })';
     const files = {
       'src/tool.ts': tool('a', head, schema),
       'src/near.ts': "export * from './far.js';",
       'src/far.ts': "export const far: string = 'far-1';",
+      'src/folder/index.ts': "export const inside: string = 'inside-1';",
+      'src/required.cjs': "module.exports = require('./inner.cjs');",
+      'src/inner.cjs': "module.exports = 'required-1';",
       'words.txt': 'file-1',
       'words/listed-1': '',
       'linked/package.json': '{ "name": "linked", "type": "module", "exports": "./index.js" }',
@@ -85,6 +90,9 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     const changes: readonly (readonly [string, string, string?])[] = [
       ['src/far.ts', "export const far: string = 'far-2';", 'far-2'],
       ['linked/inner.js', "export const linked = 'linked-2';", 'linked-2'],
+      ['src/folder/index.ts', "export const inside: string = 'inside-2';", 'inside-2'],
+      ['src/folder.ts', "export const inside: string = 'inside-3';", 'inside-3'],
+      ['src/inner.cjs', "module.exports = 'required-2';", 'required-2'],
       ['words.txt', 'file-2', 'file-2'],
       ['words/listed-2', '', 'listed-1 listed-2'],
       [
@@ -111,7 +119,7 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     }
   });
 
-  test('does not cache failures, computed imports and modules that start processes', async () => {
+  test('does not cache failures and modules that start processes, and follows computed imports', async () => {
     project = await createProject({
       'src/computed.ts': tool('computed', "const name = './part.js'; await import(name);"),
       'src/fine.ts': tool('fine'),
@@ -120,9 +128,11 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     });
     const faulty = { imported: ['computed', 'fine', 'throws'], text: expect.stringContaining('SW6001') };
     expect(await codegen()).toEqual(faulty);
+    expect(await codegen()).toEqual({ ...faulty, imported: ['throws'] });
+    await project.write({ 'src/part.ts': 'export {};' });
     expect(await codegen()).toEqual({ ...faulty, imported: ['computed', 'throws'] });
     await project.write({ 'src/throws.ts': 'export {};' });
-    expect(await codegen()).toEqual({ imported: ['computed'], text: '' });
+    expect(await codegen()).toEqual(warm);
 
     await rm(path.join(project.root, 'src/computed.ts'));
     expect(await codegen()).toEqual(warm);
@@ -138,9 +148,9 @@ describe('the cache of schemas', { timeout: 240_000 }, () => {
     const again = { imported: ['a'], text: '' };
     expect(await codegen()).toEqual(again);
     const folder = path.join(project.root, cacheFolder);
-    // One of the module, one of the run, one of what was read, and the sources for servers.
+    // The memo, and the sources for servers.
     const entries = await readdir(folder);
-    expect(entries).toHaveLength(4);
+    expect(entries).toHaveLength(2);
     for (const spoil of [() => '', () => '{}', () => '\u0000', (text: string) => text.slice(0, -9)]) {
       for (const entry of entries) {
         const text = await project.read(`${cacheFolder}/${entry}`);

@@ -283,8 +283,9 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
     const bare = ['--require', './no-readers.cjs', ...command];
     const same = { code: 0, stdout: `${OUT} is current\n${SCHEMA} is current\n`, stderr: '' };
     expect(await run(bare, project.root)).toEqual(same);
-    const { recallRun } =
-      await importBuilt<typeof import('../../src/codegen/run-record.js')>('codegen/run-record.js');
+    const { recallRun } = await importBuilt<typeof import('../../src/codegen/incremental/run-record.js')>(
+      'codegen/incremental/run-record.js',
+    );
     const isRecalled = () => recallRun({ root: project.root }) !== undefined;
     expect(isRecalled()).toBe(true);
     const changes: readonly (readonly [file: string, text: string])[] = [

@@ -48,8 +48,9 @@ async function begin(): Promise<void> {
 }
 
 async function recalled() {
-  const { recallRun } =
-    await importBuilt<typeof import('../../src/codegen/run-record.js')>('codegen/run-record.js');
+  const { recallRun } = await importBuilt<typeof import('../../src/codegen/incremental/run-record.js')>(
+    'codegen/incremental/run-record.js',
+  );
   return recallRun({ root: project.root });
 }
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { CodegenOptions, CodegenResult } from '../../codegen/codegen.js';
 import { readSourceIn } from '../../codegen/diagnostics.js';
-import type { RunName } from '../../codegen/run-record.js';
+import type { RunName } from '../../codegen/incremental/run-record.js';
 import type { WatchedRun } from '../../codegen/watch.js';
 import { defined } from '../../graph/defined.js';
 import { COMMON_OPTIONS, changedFiles, misused, type Output, parseOptions, texts } from '../command-line.js';
@@ -140,7 +140,7 @@ async function compiled(options: CodegenOptions): Promise<Outcome> {
 
 /** What the run comes to, where nothing has changed since the last one. */
 async function unchanged(name: RunName): Promise<Outcome | undefined> {
-  const { recallRun } = await import('../../codegen/run-record.js');
+  const { recallRun } = await import('../../codegen/incremental/run-record.js');
   const run = recallRun(name);
   if (run === undefined) return undefined;
   return {

@@ -9,7 +9,7 @@ import { inferenceMermaid, inferenceText, planText } from '../../infer/print-inf
 import { hintsFrom, type ToolDescription, toolsFrom } from '../../infer/tool.js';
 import { toolNames } from '../../runtime/server/composite/served-workflows.js';
 import { clientToolNames, type Registry } from '../../runtime/tools/registry.js';
-import { and, misused, type Output, texts } from '../command-line.js';
+import { and, misused, type Output, REGISTRY_HELP, texts } from '../command-line.js';
 import { type LiveServer, liveTools, type ProjectChoice } from '../live-tools.js';
 import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
 
@@ -42,7 +42,7 @@ Options:
   --url URL        the address of a server over HTTP
   --format FORMAT  text, mermaid, json, or spec, a draft of a spec file (default: text)
   --goal TEXT      what to reach: the workflows that fit, else the calls that may lead to it (text or json)
-${REGISTRY_OPTIONS}`,
+${REGISTRY_HELP}`,
   OPTIONS,
   1,
   async (parsed, output) => {

@@ -1,4 +1,5 @@
 import { listedRegistry, listingText } from '../../print/registry.js';
+import { REGISTRY_HELP } from '../command-line.js';
 import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
 
 const OPTIONS = { ...REGISTRY_OPTIONS, json: { type: 'boolean' } } as const;
@@ -12,7 +13,7 @@ Lists the tools, workflows with their arguments, prompts and resources of the pr
 
 Options:
   --json           print one JSON value
-${REGISTRY_OPTIONS}`,
+${REGISTRY_HELP}`,
   OPTIONS,
   0,
   (parsed, output) =>

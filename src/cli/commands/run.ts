@@ -13,7 +13,7 @@ import type { Registry } from '../../runtime/index.js';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
 import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
 import { secretMask } from '../../runtime/upstream/config.js';
-import { and, misused, type Output, texts } from '../command-line.js';
+import { and, misused, type Output, REGISTRY_HELP, texts } from '../command-line.js';
 import {
   environmentOf,
   type OpenRegistries,
@@ -53,7 +53,7 @@ Options:
   --workflow NAME  the workflow of the file, where it has several
   --json           print one JSON object: { status, result?, failure?, … }, or the path of --dry
   --format FORMAT  text, or json, which is --json (default: text)
-${REGISTRY_OPTIONS}`,
+${REGISTRY_HELP}`,
   OPTIONS,
   1,
   async (parsed, output) => {

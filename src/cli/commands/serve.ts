@@ -2,7 +2,7 @@ import { defined } from '../../graph/defined.js';
 import { type Registry, serve, serveHttp } from '../../runtime/index.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
-import { misused, texts } from '../command-line.js';
+import { misused, REGISTRY_HELP, texts } from '../command-line.js';
 import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
 
 const OPTIONS = {
@@ -31,7 +31,7 @@ Options:
   --port N         where to listen over HTTP (default: 3000)
   --store STORE    where runs are kept: memory (default), or sqlite:PATH
   --no-workflows   tools without workflows
-${REGISTRY_OPTIONS}`,
+${REGISTRY_HELP}`,
   OPTIONS,
   MOST_FILES,
   async (parsed, output) => {

@@ -46,7 +46,7 @@ export interface WorkflowText {
   /** What the checksum covers. */
   readonly canonical: string;
   /** By the local name of its class. */
-  readonly printed: Map<string, string>;
+  readonly printed: Record<string, string>;
 }
 
 /** A workflow of a spec file in a registry: it has no class. */
@@ -301,18 +301,18 @@ export function workflowText(
   for (const [name, value] of Object.entries<Json | undefined>(rest)) {
     if (value !== undefined) texts[name] = canonicalJson(value);
   }
-  return { canonical: objectOfTexts(texts), printed: new Map() };
+  return { canonical: objectOfTexts(texts), printed: {} };
 }
 
 function printWorkflow(entry: WorkflowEntry, className: string): Printed {
   const { canonical, printed } = entry.text;
-  const known = printed.get(className);
+  const known = printed[className];
   if (known !== undefined) return new Printed(known);
   const { graph } = JSON.parse(canonical) as { readonly graph: Json };
   const data = { ...entry.data, graph } as JsonObject;
   // Two hashes are in it: it never fits on one line.
   const text = printLiteral({ class: new Identifier(className), ...withTexts(data) }, 4, WIDTH);
-  printed.set(className, text);
+  printed[className] = text;
   return new Printed(text);
 }
 

@@ -42,7 +42,7 @@ import { WorkflowBindings } from './scope.js';
 import { linkInitializer } from './steps.js';
 import { lowerGuidance } from './texts.js';
 
-/** The workflows that an earlier run has linked without a word, by declarations that are still the same. */
+/** The workflows that an earlier run has linked without a diagnostic. */
 export interface KnownLinks {
   linked(declaration: WorkflowDeclaration): LinkedWorkflow | undefined;
   keepLinked(workflow: LinkedWorkflow): void;

@@ -16,7 +16,7 @@ import type {
   WorkflowDeclaration,
 } from '../declarations.js';
 import { type MutableDeclarations, refuseDuplicates } from '../extract/names.js';
-import type { Inputs } from '../inputs.js';
+import type { Inputs } from '../incremental/inputs.js';
 import { type ExpressionSyntax, importKey, type PackageImport, type SymbolSyntax } from '../syntax.js';
 import { allPartsOf, symbolOf } from '../verbs.js';
 import {

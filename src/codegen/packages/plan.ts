@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonObject } from '../../graph/json.js';
-import type { Inputs } from '../inputs.js';
+import type { Inputs } from '../incremental/inputs.js';
 import { isCommonJs } from '../schemas/loader/compile.js';
 import { isForeign } from '../writer.js';
 import { readObject } from './classes.js';

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { fingerprint, fromMetadata, readMetadata } from '../../decorators/metadata.js';
 import { defined } from '../../graph/defined.js';
-import { observeReads, type Reads } from './cache/dependencies.js';
 import type {
   ChildMessage,
   ClassReading,
@@ -11,6 +10,8 @@ import type {
   ReadRequest,
 } from './import-modules.js';
 import { readJsonSchema, type SchemaReading, type SchemaSide, writtenSchema } from './json-schema.js';
+import type { Loads } from './loader/loads.js';
+import { type Reads, recordReads } from './loader/reads.js';
 import { loadModule, registerLoader } from './loader/register.js';
 import { importFailure, startWatchdog } from './module-loader.js';
 
@@ -29,19 +30,24 @@ function print(error: unknown): void {
 async function answer({ root, loader, modules, limits }: ReadRequest): Promise<void> {
   // The open channel must not keep the event loop alive.
   process.channel?.unref();
-  registerLoader(loader);
+  const loads = registerLoader(loader);
   const watchdog = startWatchdog(limits);
-  const takeReads = observeReads();
+  const takeReads = recordReads();
   for (const [index, module] of modules.entries()) {
     watchdog.enter(index);
-    await report(root, module, takeReads);
+    await report(root, module, loads, takeReads);
     watchdog.leave();
   }
   // Servers and timers that a module has opened would keep this process alive for ever.
   process.exit(0);
 }
 
-async function report(root: string, { file, classes }: ModuleRequest, takeReads: () => Reads): Promise<void> {
+async function report(
+  root: string,
+  { file, classes }: ModuleRequest,
+  loads: Loads,
+  takeReads: () => Reads,
+): Promise<void> {
   // Waits until the message is out: a module that blocks the thread would keep it in here.
   await send({ kind: 'importing', file });
   const path = join(root, file);
@@ -57,7 +63,7 @@ async function report(root: string, { file, classes }: ModuleRequest, takeReads:
     return;
   }
   const readings: ClassReading[] = classes.map((wanted) => readClass(exports, wanted, path));
-  await send({ kind: 'imported', file, classes: readings, reads: takeReads() });
+  await send({ kind: 'imported', file, classes: readings, reads: takeReads(), loads: loads.of(path) });
 }
 
 const UNSETTLED = Symbol('unsettled');

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { isFromSource, packageFile, programFile } from '../../formats/own-files.js';
 import { pnpFlags } from '../../formats/plug-n-play.js';
-import type { Reads } from './cache/dependencies.js';
 import type { SchemaReading } from './json-schema.js';
+import type { Reads } from './loader/reads.js';
 import type { LoaderSettings } from './loader/settings.js';
 import { type ImportFailure, type ModuleLimits, type StopReason, VERDICT_FD } from './module-loader.js';
 
@@ -40,6 +40,8 @@ export type ChildMessage =
       readonly file: string;
       readonly classes: readonly ClassReading[];
       readonly reads: Reads;
+      /** See `Loads.of`. */
+      readonly loads: readonly string[];
     }
   | ({ readonly kind: 'failed'; readonly file: string; readonly reads?: Reads } & ImportFailure)
   /** The module awaits a promise, and nothing is left in the process that could settle it. */
@@ -224,11 +226,6 @@ export interface ChildConditions {
 export function childConditions(root: string): ChildConditions {
   const flags = [...pnpFlags(root, process.env.NODE_OPTIONS), ...nodeFlags(process.execArgv)];
   return { flags, env: { ...process.env, STEPWRIGHT_CODEGEN: '1' } };
-}
-
-/** The modules of this package that decide what a child reads, as absolute paths: its entry and this one. */
-export function ownEntries(): readonly string[] {
-  return [programFile(CHILD), fileURLToPath(import.meta.url)];
 }
 
 /**

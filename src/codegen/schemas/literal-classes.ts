@@ -6,9 +6,9 @@ import { fingerprint } from '../../decorators/metadata.js';
 import type { ToolOptions } from '../../decorators/tool.js';
 import type { JsonSchema } from '../../graph/json.js';
 import type { ResourceDeclaration, ToolDeclaration } from '../declarations.js';
-import type { Inputs } from '../inputs.js';
+import type { Inputs } from '../incremental/inputs.js';
+import { type Memo, sha256 } from '../incremental/memo.js';
 import type { SchemaSyntax, WrittenSchemas } from '../syntax.js';
-import { cacheFolder, readEntry, sha256, writeEntry } from './cache/cache-file.js';
 import type { ClassReading } from './import-modules.js';
 import { readJsonSchema, type SchemaReading, type SchemaSide, writtenSchema } from './json-schema.js';
 
@@ -17,8 +17,8 @@ export type ReadDeclaration = ToolDeclaration | ResourceDeclaration;
 export interface LiteralClassesOptions {
   /** Absolute path of the project, links resolved. */
   readonly root: string;
-  /** Whether the schemas of earlier runs are taken, and kept for later ones. */
-  readonly cache: boolean;
+  /** Of the schemas that were made. Default: all are made. */
+  readonly memo?: Memo | undefined;
   /** Takes note of the libraries of schemas. Default: nothing does. */
   readonly inputs?: Inputs | undefined;
 }
@@ -40,7 +40,6 @@ export function readLiteralClasses(
     const reading = readLiteral(handle, schemas);
     if (reading !== undefined) readings.set(classKey(handle), reading);
   }
-  schemas.keep();
   return readings;
 }
 
@@ -70,22 +69,12 @@ export function classKey({ file, exportName }: Pick<ReadDeclaration, 'file' | 'e
 
 export const isResource = (handle: ReadDeclaration): handle is ResourceDeclaration => 'uri' in handle;
 
-const ENTRY = 'written schemas';
-
-/** By what they were made from. */
-type KeptSchemas = Readonly<Record<string, JsonSchema>>;
-
 class Schemas {
   readonly #options: LiteralClassesOptions;
   readonly #libraries = new Map<string, Library | undefined>();
-  readonly #folder: string | undefined;
-  /** Read when one is asked for. */
-  #kept: KeptSchemas | undefined;
-  readonly #used: Record<string, JsonSchema> = {};
 
   constructor(options: LiteralClassesOptions) {
     this.#options = options;
-    this.#folder = options.cache ? cacheFolder(options.root) : undefined;
   }
 
   /** @param file - of the tool, relative to the root. */
@@ -101,12 +90,6 @@ class Schemas {
     return readings;
   }
 
-  /** Keeps the schemas of this run for later ones. */
-  keep(): void {
-    const isSame = JSON.stringify(this.#used) === JSON.stringify(this.#kept ?? {});
-    if (this.#folder !== undefined && !isSame) writeEntry(this.#folder, ENTRY, this.#used);
-  }
-
   #schema(file: string, syntax: SchemaSyntax, side: SchemaSide): JsonSchema | undefined {
     const libraries = new Map<string, Library>();
     for (const specifier of librariesOf(syntax)) {
@@ -117,10 +100,11 @@ class Schemas {
     const key = sha256(
       JSON.stringify([side, syntax, [...libraries.values()].map(({ identity }) => identity)]),
     );
-    this.#kept ??=
-      (this.#folder === undefined ? undefined : readEntry<KeptSchemas>(this.#folder, ENTRY)) ?? {};
-    const schema = this.#used[key] ?? this.#kept[key] ?? makeSchema(syntax, { side, file, libraries });
-    if (schema !== undefined) this.#used[key] = schema;
+    const { memo } = this.#options;
+    const known = memo?.recall<JsonSchema>('schema', key, '');
+    if (known !== undefined) return known;
+    const schema = makeSchema(syntax, { side, file, libraries });
+    if (schema !== undefined) memo?.keep('schema', key, '', schema);
     return schema;
   }
 

@@ -16,15 +16,15 @@ import type {
   ToolDeclaration,
 } from '../declarations.js';
 import { workingOn } from '../diagnostics.js';
-import type { Inputs } from '../inputs.js';
+import type { Inputs } from '../incremental/inputs.js';
 import type { ToolData } from '../packages/manifest.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
-import { importCached } from './cache/schema-cache.js';
 import type { ClassReading, ModuleOutcome, ModuleRequest, UnreadReason } from './import-modules.js';
 import { classKey, isResource, type ReadDeclaration, readLiteralClasses } from './literal-classes.js';
 import type { LoaderSettings } from './loader/settings.js';
 import { DEFAULT_MODULE_LIMITS, type ModuleLimits, type StopReason } from './module-loader.js';
+import { importRemembered, type ModuleMemory } from './remembered-modules.js';
 import { needsTypes, notRead, type ToolReading, toolReading } from './tool-reading.js';
 
 /** How the modules are read. */
@@ -37,8 +37,8 @@ export interface ReadSchemasOptions {
   readonly limits?: Partial<ModuleLimits>;
   /** Files with syntax errors, which have been reported: they are not imported, and not blamed again. */
   readonly broken?: ReadonlySet<string>;
-  /** Whether what earlier runs have read is taken, and kept for later ones. Default false. */
-  readonly cache?: boolean;
+  /** Of earlier runs. Default: all modules are imported. */
+  readonly memory?: ModuleMemory;
   /** The folder that files of resources are found from at run time; absolute. Default: the root. */
   readonly packageRoot?: string;
   /** Takes note of the modules and the files that are read. Default: nothing does. */
@@ -80,14 +80,13 @@ export type ReadDeclarations = Pick<Declarations, 'tools' | 'resources'> &
 /** Imports the modules of the classes whose sources do not say all, as {@link readSchemas} says. */
 export async function importSchemas(
   declared: ReadDeclarations,
-  { root, loader = { experimentalDecorators: false }, cache = false, inputs, ...options }: ReadSchemasOptions,
+  { root, loader = { experimentalDecorators: false }, memory, inputs, ...options }: ReadSchemasOptions,
 ): Promise<ImportedSchemas> {
   const limits = { ...DEFAULT_MODULE_LIMITS, ...options.limits };
   const whole = classesIn(declared, options);
-  const literal = readLiteralClasses(whole, { root, cache, inputs });
+  const literal = readLiteralClasses(whole, { root, memo: memory?.memo, inputs });
   const modules = groupByFile(whole.filter((handle) => !literal.has(classKey(handle))));
-  inputs?.modules.push(...modules.map(({ file, classes }) => ({ file, classes })));
-  return { literal, outcomes: await importCached(modules, { root, loader, limits, cache }) };
+  return { literal, outcomes: await importRemembered(modules, { root, loader, limits }, memory) };
 }
 
 /** The classes of the project's files without syntax errors: manifests say all of those of packages. */

@@ -50,6 +50,17 @@ function spanAfter(text: string): Span {
   return [lines.length, column, lines.length, column + 1];
 }
 
+/** The specifiers of the modules that a text loads: not those of types alone, which are erased. */
+export function loadedSpecifiers(text: string): readonly string[] {
+  const { statements } = ts.createSourceFile('module.ts', text, ts.ScriptTarget.Latest);
+  const isErased = (statement: ts.Statement): boolean =>
+    ts.isImportDeclaration(statement)
+      ? statement.importClause?.isTypeOnly === true
+      : ts.isExportDeclaration(statement) && statement.isTypeOnly;
+  const code = statements.filter((each) => !isErased(each)).map((each) => text.slice(each.pos, each.end));
+  return ts.preProcessFile(code.join('\n'), true, true).importedFiles.map(({ fileName }) => fileName);
+}
+
 /** A JSON document, with the place of everything in it. */
 export interface JsonDocument {
   /** Undefined for an empty document. */

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path, { posix } from 'node:path';
 import { defined } from '../../graph/defined.js';
-import type { SourceLocation } from '../../graph/source-location.js';
-import type { ImportCycle, ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
+import type { ImportEnding, ImportedModule, PackageImport, UnresolvedType } from '../syntax.js';
 import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeFile } from './ast.js';
-import type { FileLinks, Import } from './file-memory.js';
+import type { FileLinks, Import } from './file-graph.js';
 import { moduleCandidates } from './modules.js';
 import { PACKAGE } from './names.js';
 import { surfaceOf } from './surface.js';
@@ -271,56 +270,6 @@ function unresolvedName(context: HostContext, name: ts.Identifier): UnresolvedTy
   if (specifier === undefined) return undefined;
   const isModuleKnown = checker.getSymbolAtLocation(specifier) !== undefined;
   return { ...base, specifier: specifier.text, isModuleKnown };
-}
-
-/**
- * The import cycles of each module. Modules without a cycle are missing.
- *
- * @param modules - what each module loads, by its path.
- */
-export function importCycles(
-  modules: ReadonlyMap<string, readonly Import[]>,
-): ReadonlyMap<string, readonly ImportCycle[]> {
-  const importers = new Map<string, { readonly file: string; readonly place: SourceLocation }[]>();
-  for (const [file, imports] of modules) {
-    for (const { target, place } of imports) {
-      const others = importers.get(target);
-      if (others === undefined) importers.set(target, [{ file, place }]);
-      else others.push({ file, place });
-    }
-  }
-  const cycles = new Map<string, readonly ImportCycle[]>();
-  for (const file of modules.keys()) {
-    const found = cyclesOf(file, modules, importers);
-    if (found.length > 0) cycles.set(file, found);
-  }
-  return cycles;
-}
-
-function cyclesOf(
-  file: string,
-  modules: ReadonlyMap<string, readonly Import[]>,
-  importers: ReadonlyMap<string, readonly { readonly file: string; readonly place: SourceLocation }[]>,
-): readonly ImportCycle[] {
-  // Most modules have no importer in the project, or no import: they are in no cycle.
-  if ((importers.get(file) ?? []).length === 0 || (modules.get(file) ?? []).length === 0) return [];
-  const ways = new Map<string, ImportCycle['back']>([[file, []]]);
-  // Iteration includes entries added to the map meanwhile: a breadth-first search, nearest importers first.
-  for (const [target, back] of ways) {
-    for (const importer of importers.get(target) ?? []) {
-      if (!ways.has(importer.file)) ways.set(importer.file, [importer, ...back]);
-    }
-  }
-  const reached = reachableFrom(file, modules);
-  return [...ways]
-    .filter(([other]) => other !== file && reached.has(other))
-    .map(([other, back]) => ({ file: other, back }));
-}
-
-function reachableFrom(file: string, modules: ReadonlyMap<string, readonly Import[]>): ReadonlySet<string> {
-  const reached = new Set<string>([file]);
-  for (const each of reached) for (const { target } of modules.get(each) ?? []) reached.add(target);
-  return reached;
 }
 
 /** What may name a module elsewhere than in imports and exports. */

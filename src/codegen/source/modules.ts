@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Inputs } from '../inputs.js';
+import type { Inputs } from '../incremental/inputs.js';
 import { compilerPath, foldersOf, systemFor } from './program.js';
 import { ts } from './typescript.mjs';
 

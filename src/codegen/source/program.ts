@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { isPlugAndPlay, linkedFolder, linkedNames, realFolder } from '../../formats/plug-n-play.js';
-import type { Inputs } from '../inputs.js';
+import type { Inputs } from '../incremental/inputs.js';
 import { libraryText, ts } from './typescript.mjs';
 
 /** The file system of the compiler. What is looked at is noted in `inputs`. */

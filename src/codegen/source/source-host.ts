@@ -1,27 +1,18 @@
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { workingOn } from '../diagnostics.js';
-import type { Inputs } from '../inputs.js';
+import { type Inputs, NOTHING } from '../incremental/inputs.js';
+import { Memo } from '../incremental/memo.js';
 import type { IgnoreSyntax, ImportCycle, ImportEnding, SourceFileSyntax } from '../syntax.js';
-import {
-  eachNode,
-  findDeepSyntax,
-  type HostContext,
-  MAX_SYNTAX_DEPTH,
-  placeBetween,
-  relativeFile,
-  type TextRange,
-} from './ast.js';
+import { type HostContext, placeBetween, relativeFile } from './ast.js';
 import { readClasses, readNamedHandles } from './classes.js';
-import { FileGraph, type LinkedFile, NOTHING } from './file-graph.js';
-import type { FileEntry, FileMemory, FileReading } from './file-memory.js';
-import { type FileText, readFileText } from './files.js';
+import { FileGraph, type FileLinks } from './file-graph.js';
+import { readIgnores } from './ignores.js';
 import { commonEnding, linksOf } from './imports.js';
 import { Modules } from './modules.js';
 import { Names } from './names.js';
 import { Compiler, compilerPath, createProgram } from './program.js';
+import { ProjectFiles } from './project-files.js';
 import { classPlace } from './symbols.js';
 import { readCompilerOptions } from './tsconfig.js';
 import { ts } from './typescript.mjs';
@@ -35,12 +26,30 @@ export interface SourceHostOptions {
   readonly files: readonly string[];
   /** Texts that replace files, by path: unsaved documents, tests. */
   readonly overlay?: ReadonlyMap<string, string>;
-  /** Takes note of what is read and looked for. Default: nothing does. */
+  /** Records what is read and looked for. Default: nothing is recorded. */
   readonly inputs?: Inputs;
-  /** What earlier runs have read of the same project. It is used with `inputs` only. Default: nothing. */
-  readonly memory?: FileMemory;
+  /** Of earlier runs. It is used with `inputs` only. Default: every file is read. */
+  readonly memory?: SourceMemory;
   /** Asks the compiler for everything, also for what texts say; tests compare the two. Default false. */
   readonly asksCompiler?: boolean;
+}
+
+/** What earlier runs have read of the files of a registry. */
+export interface SourceMemory {
+  readonly memo: Memo;
+  /** Distinguishes the registry from others of the project. */
+  readonly scope: string;
+  /** Identifies how modules are found: another one after each change of it. */
+  readonly resolution: string;
+}
+
+/** What was read of a file. */
+interface FileReading {
+  /** Without its cycles, which other files make. */
+  readonly syntax: SourceFileSyntax;
+  readonly ignores: readonly IgnoreSyntax[];
+  /** Set where texts said everything. Then it depends on what the texts of other modules can say. */
+  readonly isOfTexts?: true;
 }
 
 /** Source code as plain data. Only this folder of codegen uses the TypeScript compiler. */
@@ -79,173 +88,191 @@ const DEFAULT_OPTIONS: ts.CompilerOptions = {
  * @throws when `tsconfig` names a file that is not there.
  */
 export function openSourceHost(options: SourceHostOptions): SourceHost {
-  const root = path.resolve(options.root);
-  const absolute = remembered((file) => path.resolve(root, file));
-  const overlay = new Map([...(options.overlay ?? [])].map(([file, text]) => [absolute(file), text]));
-  const readText = (file: string): string | undefined => {
-    const read = readAny(file);
-    return read.kind === 'text' ? read.text : undefined;
-  };
-  const readAny = (file: string): FileText => {
-    const text = overlay.get(absolute(file));
-    if (text === undefined) return readFileText(absolute(file));
-    return { kind: 'text', text: text.replace(/^\uFEFF/, '') };
-  };
+  return new ProjectSources(options);
+}
 
-  const compilerOptions =
-    options.tsconfig === undefined
-      ? DEFAULT_OPTIONS
-      : readCompilerOptions(absolute(options.tsconfig), options.inputs);
-  /** Without the parents of nodes. */
-  const parse = (file: string, text: string): ts.SourceFile =>
-    ts.createSourceFile(file, text, compilerOptions.target ?? ts.ScriptTarget.Latest);
-  const { inputs, memory } = options;
-  const isOwn = remembered((file) => isOwnSource(root, file));
-  const relative = remembered((file) => path.relative(root, file).split(path.sep).join('/'));
+type ReadingKind = 'typed' | 'untyped';
 
-  /** What keeps a file from being read, by its path. */
-  const unread = new Map<string, SourceFileSyntax>();
-  const parsed = new Map<string, ts.SourceFile>();
+class ProjectSources implements SourceHost {
+  readonly #memory: SourceMemory;
+  readonly #isRemembered: boolean;
+  readonly #compilerOptions: ts.CompilerOptions;
+  readonly #files: ProjectFiles;
+  /** The files to read. */
+  readonly #wanted: readonly string[];
   /** The files whose trees others have asked for. */
-  const imported = new Set<string>();
-  const entries = new Map<string, FileEntry>();
-  /** What is known of a file with the content that it has now. */
-  const entryOf = (file: string): FileEntry => {
-    const known = entries.get(file);
-    if (known !== undefined) return known;
-    inputs?.see(file);
-    const text = overlay.get(absolute(file));
-    const state = text === undefined ? inputs?.paths.get(absolute(file)) : `text ${sha256(text)}`;
-    const entry = state === undefined ? { state: '', readings: {} } : memory?.entryOf(file, state);
-    const found = entry ?? { state: '', readings: {} };
-    entries.set(file, found);
-    return found;
-  };
-  /** The source of a file; an empty one for a file that cannot be read or is nested too deeply, which is reported. */
-  const sourceOf = (file: string): ts.SourceFile => {
-    const known = parsed.get(compilerPath(absolute(file)));
-    if (known !== undefined) return known;
-    const { state } = entryOf(file);
-    const source = memory?.parsed(file, state) ?? readSource(file);
-    if (!unread.has(file)) memory?.keepParsed(file, state, source);
-    parsed.set(compilerPath(absolute(file)), source);
-    return source;
-  };
-  const readSource = (file: string): ts.SourceFile => {
-    const name = compilerPath(absolute(file));
-    const read = readAny(file);
-    if (read.kind !== 'text') {
-      unread.set(file, unreadable(file, read));
-      return parse(name, '');
-    }
-    let source: ts.SourceFile | undefined;
-    const deep = findDeepSyntax(read.text, () => {
-      source = parse(name, read.text);
-      return source;
+  readonly #imported = new Set<string>();
+  readonly #links = new Map<string, FileLinks>();
+  readonly #graph: FileGraph;
+  readonly #compiler: Compiler;
+  readonly #names: Names;
+  readonly #context: HostContext;
+  #latest: readonly FileReading[] | undefined;
+  readonly #identities = new Map<string, string>();
+
+  constructor(host: SourceHostOptions) {
+    const { files, tsconfig, overlay = new Map(), inputs, memory, asksCompiler } = host;
+    const root = path.resolve(host.root);
+    this.#isRemembered = memory !== undefined;
+    this.#memory = memory ?? { memo: new Memo(), scope: '', resolution: '' };
+    const options =
+      tsconfig === undefined ? DEFAULT_OPTIONS : readCompilerOptions(path.resolve(root, tsconfig), inputs);
+    this.#compilerOptions = options;
+    const { memo, scope } = this.#memory;
+    this.#files = new ProjectFiles({
+      ...{ root, overlay, inputs, target: options.target ?? ts.ScriptTarget.Latest },
+      trees: {
+        recall: (file, state) => memo.recall(`tree ${scope}`, file, state),
+        keep: (file, state, source) => memo.keepObject(`tree ${scope}`, file, state, source),
+      },
     });
-    if (deep === undefined && source !== undefined) return source;
-    if (deep !== undefined) unread.set(file, tooDeep(file, read.text, deep));
-    return parse(name, '');
-  };
-  const wanted = [...new Set(options.files.map(absolute))].map(relative).sort();
-  const modules = new Modules({
-    ...{ options: compilerOptions, overlay: byCompilerPath(overlay), isOwn, inputs },
-    sourceAt: (file) => {
-      const name = relative(file);
-      imported.add(name);
-      return parsed.has(file) || overlay.has(absolute(file)) || existsSync(file) ? sourceOf(name) : undefined;
-    },
-  });
-  const compiler = new Compiler(() => {
+    const { absolute, relative, isOwn } = this.#files;
+    this.#wanted = [...new Set(files.map(absolute))].map(relative).sort();
+    const modules = new Modules({
+      ...{ options, overlay: byCompilerPath(this.#files.overlay), isOwn, inputs },
+      sourceAt: (file) => this.#importedSource(relative(file)),
+    });
+    this.#compiler = new Compiler(() => this.#createProgram(inputs));
+    this.#names = new Names(modules);
+    this.#context = {
+      ...{ root, options, modules, compiler: this.#compiler, untyped: new WeakSet() },
+      known: { exports: new WeakMap(), calls: new WeakMap(), files: new Map() },
+      ...(asksCompiler === true ? { isTyped: true } : { names: this.#names }),
+    };
+    this.#graph = new FileGraph(this.#wanted, (file) => ({
+      state: this.#files.stateOf(file),
+      links: this.#linksOf(file),
+    }));
+  }
+
+  readText(file: string): string | undefined {
+    return this.#files.readText(file);
+  }
+
+  importEnding(): ImportEnding {
+    return commonEnding(
+      this.#compilerOptions,
+      this.#wanted.flatMap((file) => this.#linksOf(file).endings),
+    );
+  }
+
+  readingOf(file: string): string {
+    return this.#identities.get(file) ?? '';
+  }
+
+  exportedClasses(file: string): ReturnType<SourceHost['exportedClasses']> {
+    return [...this.#names.exportsOf(this.#files.sourceOf(file))].flatMap(([name, target]) => {
+      const classes = target.kind === 'declared' && !target.isTypeOnly ? target.declarations : [];
+      return classes
+        .filter(ts.isClassDeclaration)
+        .map((each) => ({ name, place: classPlace(this.#context, each) }));
+    });
+  }
+
+  seen(): ReadonlySet<string> {
+    return this.#files.seen();
+  }
+
+  ignores(): readonly IgnoreSyntax[] {
+    const readings = this.#latest ?? this.#wanted.map((file) => this.#readingOf(file, 'untyped'));
+    return readings.flatMap(({ ignores }) => ignores);
+  }
+
+  sourceFiles(typed?: ReadonlySet<string>): readonly SourceFileSyntax[] {
+    const kindOf = (file: string): ReadingKind => ((typed?.has(file) ?? true) ? 'typed' : 'untyped');
+    // A file is read together with its links, before the links of all files are known.
+    const fresh = new Map(
+      this.#wanted
+        .filter((file) => !this.#hasReading(file, kindOf(file)))
+        .map((file) => [file, this.#read(file, kindOf(file))]),
+    );
+    const cycles = this.#graph.cycles();
+    this.#latest = this.#wanted.map((file) => this.#readingOf(file, kindOf(file), fresh.get(file)));
+    const others = [...this.#files.unread].filter(([file]) => !this.#wanted.includes(file));
+    return [
+      ...this.#latest.map(({ syntax }) => withCycles(syntax, cycles)),
+      ...others.map(([, syntax]) => syntax),
+    ].sort((a, b) => (a.file < b.file ? -1 : 1));
+  }
+
+  #importedSource(file: string): ts.SourceFile | undefined {
+    this.#imported.add(file);
+    return this.#files.has(file) ? this.#files.sourceOf(file) : undefined;
+  }
+
+  #createProgram(inputs: Inputs | undefined): ts.Program {
+    const { overlay, relative, parsed, isOwn } = this.#files;
     // All of the overlay takes part in resolution, whether it is to be read or not.
-    for (const file of [...wanted, ...[...overlay.keys()].map(relative)]) sourceOf(file);
-    return createProgram(compilerOptions, parsed, isOwn, (file) => sourceOf(relative(file)), inputs);
-  });
-  const names = new Names(modules);
-  const context: HostContext = {
-    ...{ root, options: compilerOptions, modules, compiler, untyped: new WeakSet() },
-    known: { exports: new WeakMap(), calls: new WeakMap(), files: new Map() },
-    ...(options.asksCompiler === true ? { isTyped: true } : { names }),
-  };
-  // No later run compares what is not remembered.
-  const readLinks = (source: ts.SourceFile) => linksOf(context, source, memory !== undefined);
-  const linked = (file: string): LinkedFile => {
-    const entry = entryOf(file);
-    // A deleted source makes the memory forget all, a deleted registry does not.
-    const isStale = entry.links?.modules.some((module) => entryOf(module).state === NOTHING);
-    const links = entry.links === undefined || isStale === true ? readLinks(sourceOf(file)) : entry.links;
-    entry.links = links;
-    return { state: entry.state, links };
-  };
-  const graph = new FileGraph(wanted, linked);
-  /** Reads a file and its links, and forgets its tree. */
-  const read = (file: string, isTyped: boolean): Omit<FileReading, 'closure'> => {
-    const source = sourceOf(file);
-    const { timesAsked } = compiler;
-    // What the compiler has said of other files would be taken for what texts say.
-    const { isMade } = compiler;
-    const known = isMade ? { ...context.known, exports: new WeakMap(), calls: new WeakMap() } : context.known;
-    const around = isMade || isTyped ? { ...context, known, ...(isTyped ? { isTyped } : {}) } : context;
-    const syntax = unread.get(file) ?? workingOn({ file }, () => readFile(around, source));
-    const ignores = unread.has(file) ? [] : readIgnores(context, source);
-    entryOf(file).links ??= readLinks(source);
-    // The trees of all files together would be most of the memory of a run.
-    if (!imported.has(file) && !compiler.isMade) parsed.delete(compilerPath(absolute(file)));
-    return { syntax, ignores, ...(compiler.timesAsked === timesAsked ? { isOfTexts: true } : {}) };
-  };
-  /** @param fresh - what was read of the file before the links of all files were known. */
-  const readingOf = (file: string, isTyped: boolean, fresh?: Omit<FileReading, 'closure'>): FileReading => {
-    const { readings } = entryOf(file);
-    const kind = isTyped ? 'typed' : 'untyped';
-    const closureFor = ({ isOfTexts }: Pick<FileReading, 'isOfTexts'>) =>
-      graph.closureOf(file, isOfTexts === true);
-    const known = readings[kind];
-    if (known !== undefined && known.closure === closureFor(known)) return known;
-    const found = fresh ?? read(file, isTyped);
-    const reading = { closure: closureFor(found), ...found };
-    if (reading.syntax.faults.length === 0) readings[kind] = reading;
+    for (const file of [...this.#wanted, ...[...overlay.keys()].map(relative)]) this.#files.sourceOf(file);
+    const parse = (file: string) => this.#files.sourceOf(relative(file));
+    return createProgram(this.#compilerOptions, parsed, isOwn, parse, inputs);
+  }
+
+  #keyOf(file: string): string {
+    return `${this.#memory.resolution} ${this.#files.stateOf(file)}`;
+  }
+
+  #linksOf(file: string): FileLinks {
+    const current = this.#links.get(file);
+    if (current !== undefined) return current;
+    const { memo, scope } = this.#memory;
+    const [phase, key] = [`links ${scope}`, this.#keyOf(file)];
+    const recalled = memo.recall<FileLinks>(phase, file, key);
+    // A deleted source is another resolution, a deleted registry is not.
+    const isStale = recalled?.modules.some((module) => this.#files.stateOf(module) === NOTHING);
+    // No later run compares what is not remembered.
+    const read = () => linksOf(this.#context, this.#files.sourceOf(file), this.#isRemembered);
+    const links = recalled === undefined || isStale === true ? read() : recalled;
+    if (links !== recalled) memo.keep(phase, file, key, links);
+    this.#links.set(file, links);
+    return links;
+  }
+
+  #hasReading(file: string, kind: ReadingKind): boolean {
+    return this.#memory.memo.has(`${kind} ${this.#memory.scope}`, file, this.#keyOf(file));
+  }
+
+  /**
+   * The reading of a file, which depends on all modules that the file names.
+   *
+   * @param fresh - it was just read.
+   */
+  #readingOf(file: string, kind: ReadingKind, fresh?: FileReading): FileReading {
+    const { memo, scope, resolution } = this.#memory;
+    const [phase, key] = [`${kind} ${scope}`, this.#keyOf(file)];
+    const closureOf = (read: string): string => this.#graph.closureOf(file, read === 'texts');
+    const recalled = fresh === undefined ? memo.recall<FileReading>(phase, file, key, closureOf) : undefined;
+    const reading = recalled ?? fresh ?? this.#read(file, kind);
+    const read = reading.isOfTexts === true ? 'texts' : 'modules';
+    const closure = closureOf(read);
+    if (reading !== recalled && reading.syntax.faults.length === 0)
+      memo.keep(phase, file, key, reading, [[read, closure]]);
+    this.#identities.set(file, `${resolution} ${kind} ${closure}`);
     return reading;
-  };
-  let latest: readonly FileReading[] | undefined;
-  const identities = new Map<string, string>();
-  return {
-    readText,
-    importEnding: () =>
-      commonEnding(
-        compilerOptions,
-        wanted.flatMap((file) => linked(file).links.endings),
-      ),
-    readingOf: (file) => identities.get(file) ?? '',
-    exportedClasses: (file) =>
-      [...names.exportsOf(sourceOf(file))].flatMap(([name, target]) => {
-        const classes = target.kind === 'declared' && !target.isTypeOnly ? target.declarations : [];
-        return classes
-          .filter(ts.isClassDeclaration)
-          .map((each) => ({ name, place: classPlace(context, each) }));
-      }),
-    seen: () =>
-      new Set([...entries].flatMap(([file, { state }]) => (state === NOTHING ? [] : absolute(file)))),
-    ignores: () => (latest ?? wanted.map((file) => readingOf(file, false))).flatMap(({ ignores }) => ignores),
-    sourceFiles: (typed) => {
-      const isTypedFile = (file: string): boolean => typed?.has(file) ?? true;
-      const fresh = new Map(
-        wanted
-          .filter((file) => entryOf(file).readings[isTypedFile(file) ? 'typed' : 'untyped'] === undefined)
-          .map((file) => [file, read(file, isTypedFile(file))]),
-      );
-      const cycles = graph.cycles();
-      latest = wanted.map((file) => {
-        const isTyped = isTypedFile(file);
-        const reading = readingOf(file, isTyped, fresh.get(file));
-        identities.set(file, `${isTyped ? 'typed' : 'untyped'} ${reading.closure}`);
-        return reading;
-      });
-      const others = [...unread].filter(([file]) => !wanted.includes(file)).map(([, syntax]) => syntax);
-      return [...latest.map(({ syntax }) => withCycles(syntax, cycles)), ...others].sort((a, b) =>
-        a.file < b.file ? -1 : 1,
-      );
-    },
-  };
+  }
+
+  /** Reads a file and its links, and forgets its tree. */
+  #read(file: string, kind: ReadingKind): FileReading {
+    const source = this.#files.sourceOf(file);
+    const { isMade, timesAsked } = this.#compiler;
+    const { known } = this.#context;
+    const context: HostContext = {
+      ...this.#context,
+      // What the compiler has said of other files would be taken for what texts say.
+      known: isMade ? { ...known, exports: new WeakMap(), calls: new WeakMap() } : known,
+      ...(kind === 'typed' ? { isTyped: true } : {}),
+    };
+    const fault = this.#files.unread.get(file);
+    const syntax = fault ?? workingOn({ file }, () => readFile(context, source));
+    const ignores = fault === undefined ? readIgnores(this.#context, source) : [];
+    this.#linksOf(file);
+    if (!this.#imported.has(file) && !this.#compiler.isMade) this.#files.forget(file);
+    return { syntax, ignores, ...(this.#compiler.timesAsked === timesAsked ? { isOfTexts: true } : {}) };
+  }
+}
+
+function byCompilerPath(overlay: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  return new Map([...overlay].map(([file, text]) => [compilerPath(file), text]));
 }
 
 /** The same object where there are none, since later phases remember what they made of it. */
@@ -255,10 +282,6 @@ function withCycles(
 ): SourceFileSyntax {
   const cycles = all.get(syntax.file);
   return cycles === undefined ? syntax : { ...syntax, cycles };
-}
-
-function byCompilerPath(overlay: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  return new Map([...overlay].map(([file, text]) => [compilerPath(file), text]));
 }
 
 type Parsed = ts.SourceFile & { readonly parseDiagnostics: readonly ts.DiagnosticWithLocation[] };
@@ -274,100 +297,4 @@ function readFile(context: HostContext, source: ts.SourceFile): SourceFileSyntax
   const file = relativeFile(context, source.fileName);
   const isUntyped = context.untyped.has(source);
   return { file, classes, cycles: [], handles, faults, ...(isUntyped ? { isUntyped } : {}) };
-}
-
-/** Source of the project itself, as compilers name it. */
-function isOwnSource(root: string, file: string): boolean {
-  const segments = path.relative(root, file).split(/[\\/]/);
-  const isInside = segments[0] !== '..' && !path.isAbsolute(segments.join('/'));
-  return isInside && !segments.includes('node_modules') && /(?<!\.d)\.[cm]?[jt]sx?$/.test(file);
-}
-
-function tooDeep(file: string, text: string, { start, end }: TextRange): SourceFileSyntax {
-  const source = ts.createSourceFile(file, '', ts.ScriptTarget.Latest);
-  source.text = text;
-  const from = source.getLineAndCharacterOfPosition(start);
-  const to = source.getLineAndCharacterOfPosition(end);
-  const span = [from.line + 1, from.character + 1, to.line + 1, to.character + 1] as const;
-  const fault = { message: 'it is nested too deeply', place: { file, span }, maxDepth: MAX_SYNTAX_DEPTH };
-  return { file, classes: [], cycles: [], handles: [], faults: [fault] };
-}
-
-function unreadable(file: string, read: Exclude<FileText, { kind: 'text' }>): SourceFileSyntax {
-  const fault =
-    read.kind === 'notUtf8'
-      ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: read.span } }
-      : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
-  return { file, classes: [], cycles: [], handles: [], faults: [{ ...fault, isUnreadable: true }] };
-}
-
-const MARK = 'stepwright-ignore';
-
-/** The comments of a file that silence diagnostics, in written order. */
-function readIgnores(context: HostContext, source: ts.SourceFile): IgnoreSyntax[] {
-  const { text } = source;
-  if (!text.includes(MARK)) return [];
-  const found = new Map<number, IgnoreSyntax>();
-  const lineOf = (position: number): number => source.getLineAndCharacterOfPosition(position).line + 1;
-  const add = ({ pos, end }: ts.CommentRange, lines: IgnoreSyntax['lines']): void => {
-    const rest = textAfterMark(text.slice(pos, end));
-    if (rest === undefined || found.has(pos)) return;
-    found.set(pos, { place: placeBetween(context, source, pos, end), text: rest, lines });
-  };
-  eachNode(source, (node) => {
-    const children = node.getChildren(source);
-    // Comments belong to tokens: the same text in a string or a template is not a comment.
-    if (children.length === 0 && node.kind !== ts.SyntaxKind.JsxText) {
-      const own = lineOf(node.getStart(source));
-      for (const range of ts.getTrailingCommentRanges(text, node.end) ?? []) {
-        const line = lineOf(range.pos);
-        add(range, [line, opensNextLine(text, range.pos) ? line + 1 : line]);
-      }
-      for (const range of ts.getLeadingCommentRanges(text, node.pos) ?? []) {
-        const line = lineOf(range.pos);
-        add(range, line === own ? [own, own] : [own, Math.max(own, lineOf(nameStart(node, source)))]);
-      }
-    }
-    return children;
-  });
-  return [...found].sort(([a], [b]) => a - b).map(([, ignore]) => ignore);
-}
-
-/** Formatters put the comment above an arm of a condition behind its `?` or `:`. */
-function opensNextLine(text: string, comment: number): boolean {
-  const line = text.slice(text.lastIndexOf('\n', comment) + 1, comment).trim();
-  return line === '?' || line === ':';
-}
-
-/** The text after the mark in a comment that begins with it. */
-function textAfterMark(comment: string): string | undefined {
-  const inner = comment.replace(/^\/[/*]|\*\/$/g, '').trim();
-  if (!inner.startsWith(MARK) || /^[\w-]/.test(inner.slice(MARK.length))) return undefined;
-  return inner.slice(MARK.length).trim();
-}
-
-/** A comment above the decorators of a class or member applies down to the line of its name. */
-function nameStart(token: ts.Node, source: ts.SourceFile): number {
-  const start = token.getStart(source);
-  let name = start;
-  for (let node = token.parent; node !== undefined && node.getStart(source) === start; node = node.parent) {
-    if ((ts.isClassElement(node) || ts.isClassLike(node)) && node.name !== undefined) {
-      name = node.name.getStart(source);
-    }
-  }
-  return name;
-}
-
-/** Each file is asked for by each file that imports it. */
-function remembered<V>(find: (file: string) => V): (file: string) => V {
-  const known = new Map<string, V>();
-  return (file) => {
-    const found = known.get(file) ?? find(file);
-    known.set(file, found);
-    return found;
-  };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { compareText } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import type { Inputs } from '../inputs.js';
+import type { Inputs } from '../incremental/inputs.js';
 import type { LoaderSettings } from '../schemas/loader/settings.js';
 import { parseJsonDocument } from './files.js';
 import { systemFor } from './program.js';

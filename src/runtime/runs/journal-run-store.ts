@@ -451,10 +451,10 @@ export class JournalRunStore implements RunStore {
   }
 
   async #find(id: string): Promise<StoredRun | undefined> {
-    const known = this.#runs.get(id);
-    if (known?.isAbandoned === true) this.#runs.delete(id);
-    else if (known !== undefined) {
-      if (await known.refresh()) return known;
+    const resident = this.#runs.get(id);
+    if (resident?.isAbandoned === true) this.#runs.delete(id);
+    else if (resident !== undefined) {
+      if (await resident.refresh()) return resident;
       this.#runs.delete(id);
       return undefined;
     }

@@ -60,32 +60,38 @@ export function compileFault(error: unknown, file: string): Error {
  * it itself.
  *
  * @param parent - absolute path of the module.
+ * @param onMissing - is called with each file that would be preferred and does not exist.
  */
 export function moduleFile(
   specifier: string,
   parent: string | undefined,
   settings: LoaderSettings,
+  onMissing: OnMissing,
 ): string | undefined {
   if (parent === undefined || !TYPESCRIPT.test(parent)) return undefined;
-  if (/^\.{1,2}(?:\/|$)/.test(specifier)) return writtenFor(resolve(dirname(parent), specifier));
+  if (/^\.{1,2}(?:\/|$)/.test(specifier)) return writtenFor(resolve(dirname(parent), specifier), onMissing);
   for (const path of aliasedPaths(specifier, settings)) {
-    const found = writtenFor(path) ?? (isFile(path) ? path : undefined);
-    if (found !== undefined) return found;
+    const file = writtenFor(path, onMissing) ?? [path].find((each) => isFile(each, onMissing));
+    if (file !== undefined) return file;
   }
   return undefined;
 }
+
+export type OnMissing = (file: string) => void;
 
 /**
  * The file that an absolute path is written for, in TypeScript; nothing where it is the file itself.
  *
  * @see {@link moduleCandidates}
  */
-export function writtenFor(path: string): string | undefined {
-  return moduleCandidates(path).find(isFile);
+export function writtenFor(path: string, onMissing: OnMissing): string | undefined {
+  return moduleCandidates(path).find((file) => isFile(file, onMissing));
 }
 
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+function isFile(path: string, onMissing: OnMissing): boolean {
+  const is = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  if (!is) onMissing(path);
+  return is;
 }
 
 /**

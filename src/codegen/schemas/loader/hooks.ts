@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire, type InitializeHook, type LoadHook, type ResolveHook } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { MessagePort } from 'node:worker_threads';
 import { compileFault, isCommonJs, moduleFile, TYPESCRIPT, transformOptions, writtenFor } from './compile.js';
+import type { LoadMessage } from './loads.js';
 import type { LoaderSettings } from './settings.js';
 
 /** Hooks of Node's `import` for TypeScript; Node runs them in a thread of their own. */
@@ -9,19 +11,36 @@ import type { LoaderSettings } from './settings.js';
 // `import` of a CommonJS package searches its text for exports first.
 const { transform } = createRequire(import.meta.url)('esbuild') as typeof import('esbuild');
 
-let settings: LoaderSettings = { experimentalDecorators: false };
+interface HookData {
+  readonly settings: LoaderSettings;
+  /** Where each module that is found is reported. */
+  readonly port: MessagePort;
+}
 
-export const initialize: InitializeHook<LoaderSettings> = (given) => {
-  settings = given;
+let settings: LoaderSettings = { experimentalDecorators: false };
+let report = (_message: LoadMessage): void => {};
+
+export const initialize: InitializeHook<HookData> = (data) => {
+  settings = data.settings;
+  report = (message) => data.port.postMessage(message);
 };
 
+const onMissing = (file: string): void => report({ missing: file });
+
 export const resolve: ResolveHook = async (specifier, context, next) => {
+  const found = await find(specifier, context, next);
+  if (context.parentURL?.startsWith('file:') && found.url.startsWith('file:'))
+    report({ from: fileURLToPath(context.parentURL), to: fileURLToPath(found.url) });
+  return found;
+};
+
+const find: ResolveHook = async (specifier, context, next) => {
   const { parentURL } = context;
   const conditions = [...context.conditions, ...(settings.conditions ?? [])];
   if (parentURL === undefined || !isTypeScript(parentURL)) return next(specifier, { ...context, conditions });
-  const found = written(specifier, parentURL);
+  const file = written(specifier, parentURL);
   try {
-    return await next(found ?? specifier, { ...context, conditions });
+    return await next(file ?? specifier, { ...context, conditions });
   } catch (error) {
     const source = sourceOf(error);
     if (source === undefined) throw error;
@@ -32,7 +51,7 @@ export const resolve: ResolveHook = async (specifier, context, next) => {
 /** The URL of the file that a specifier refers to; nothing where Node finds it itself. */
 function written(specifier: string, parentUrl: string): string | undefined {
   const [path = '', query = ''] = specifier.startsWith('#') ? [specifier] : specifier.split(/(?=[?#])/, 2);
-  const found = moduleFile(decodeURI(path), fileURLToPath(parentUrl), settings);
+  const found = moduleFile(decodeURI(path), fileURLToPath(parentUrl), settings, onMissing);
   return found === undefined ? undefined : pathToFileURL(found).href + query;
 }
 
@@ -42,7 +61,9 @@ function written(specifier: string, parentUrl: string): string | undefined {
  */
 function sourceOf(error: unknown): string | undefined {
   const file = missingFile(error as NotFound);
-  const source = file === undefined ? undefined : writtenFor(file);
+  if (file === undefined) return undefined;
+  onMissing(file);
+  const source = writtenFor(file, onMissing);
   return source === undefined ? undefined : pathToFileURL(source).href;
 }
 

@@ -1,22 +1,39 @@
 import { readFileSync } from 'node:fs';
 import Module, { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { MessageChannel } from 'node:worker_threads';
 import { programFile } from '../../../formats/own-files.js';
-import { compileFault, isCommonJs, moduleFile, TYPESCRIPT, transformOptions } from './compile.js';
+import {
+  compileFault,
+  isCommonJs,
+  moduleFile,
+  type OnMissing,
+  TYPESCRIPT,
+  transformOptions,
+} from './compile.js';
+import { Loads } from './loads.js';
 import type { LoaderSettings } from './settings.js';
 
-let registered: LoaderSettings | undefined;
+let registered: { readonly settings: LoaderSettings; readonly loads: Loads } | undefined;
 
 /**
  * Lets this process import the author's TypeScript from now on. Nothing is checked, and nothing is written.
  *
  * The first call decides: a process has one set of hooks.
+ *
+ * @returns what is loaded from now on.
  */
-export function registerLoader(settings: LoaderSettings): void {
-  if (registered !== undefined) return;
-  registered = settings;
+export function registerLoader(settings: LoaderSettings): Loads {
+  if (registered !== undefined) return registered.loads;
+  const { port1, port2: port } = new MessageChannel();
+  const loads = new Loads(port1);
+  registered = { settings, loads };
   process.setSourceMapsEnabled(true);
-  register(pathToFileURL(programFile('codegen/schemas/loader/hooks')), { data: settings });
+  register(pathToFileURL(programFile('codegen/schemas/loader/hooks')), {
+    data: { settings, port },
+    transferList: [port],
+  });
+  return loads;
 }
 
 /**
@@ -27,7 +44,8 @@ export function registerLoader(settings: LoaderSettings): void {
  */
 export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
   if (!TYPESCRIPT.test(file) || !isCommonJs(file)) return import(pathToFileURL(file).href);
-  require ??= compilingRequire(registered ?? { experimentalDecorators: false });
+  const { settings, loads } = registered ?? { settings: { experimentalDecorators: false } };
+  require ??= compilingRequire(settings, (missing) => loads?.add({ missing }));
   return require(file);
 }
 
@@ -47,7 +65,7 @@ interface CompilingModule {
   _compile(code: string, file: string): void;
 }
 
-function compilingRequire(settings: LoaderSettings): NodeJS.Require {
+function compilingRequire(settings: LoaderSettings, onMissing: OnMissing): NodeJS.Require {
   const loader = Module as unknown as CommonJsLoader;
   const require = createRequire(import.meta.url);
   const { transformSync } = require('esbuild') as typeof import('esbuild');
@@ -56,7 +74,12 @@ function compilingRequire(settings: LoaderSettings): NodeJS.Require {
   for (const extension of ['.ts', '.tsx', '.cts']) loader._extensions[extension] = compile;
   const plain = loader._resolveFilename;
   loader._resolveFilename = function (request, parent, ...rest) {
-    return plain.call(this, moduleFile(request, parent?.filename, settings) ?? request, parent, ...rest);
+    return plain.call(
+      this,
+      moduleFile(request, parent?.filename, settings, onMissing) ?? request,
+      parent,
+      ...rest,
+    );
   };
   return require;
 }

@@ -186,11 +186,11 @@ function flatField(schema: JsonSchema): JsonSchema | undefined {
   ) {
     return undefined;
   }
-  const kept = ['type', 'title', 'description', ...keywords].flatMap((keyword) => {
+  const members = ['type', 'title', 'description', ...keywords].flatMap((keyword) => {
     const value = schema[keyword];
     return value === undefined || (keyword === 'format' && !FORMATS.includes(value))
       ? []
       : [[keyword, value] as const];
   });
-  return { ...Object.fromEntries(kept), ...shownNames(schema) };
+  return { ...Object.fromEntries(members), ...shownNames(schema) };
 }

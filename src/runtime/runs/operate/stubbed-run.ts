@@ -41,7 +41,7 @@ export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
       run.leave();
       const rows = snapshot(run.state);
       const now = { ...loaded, rows, hostRows: notes.rows };
-      resolve({ view: new StoredRunReader(now, graph, { isHeld: true }).view, calls: port.calls });
+      resolve({ view: new StoredRunReader(now, graph, { hasHolder: true }).view, calls: port.calls });
     });
     run.go();
   });

@@ -89,9 +89,9 @@ function versionOf({ DatabaseSync }: SqliteDriver): string {
 }
 
 function isRecent(version: string): boolean {
-  const given = version.split('.').map(Number);
+  const numbers = version.split('.').map(Number);
   for (const [index, least] of OLDEST_SQLITE.split('.').map(Number).entries()) {
-    const part = given[index] ?? 0;
+    const part = numbers[index] ?? 0;
     if (part !== least) return part > least;
   }
   return true;

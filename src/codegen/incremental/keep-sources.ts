@@ -1,18 +1,28 @@
 import path from 'node:path';
-import { readSourceRecord, type SourceRecord, sourceRecordName } from '../formats/source-record.js';
-import { defined } from '../graph/defined.js';
-import type { RunName, RunReads } from './run-record.js';
-import { cacheFolder } from './schemas/cache/cache-file.js';
-import { writeIfPermitted } from './temporary-files.js';
-import type { OutputFile } from './writer.js';
+import { readSourceRecord, type SourceRecord, sourceRecordName } from '../../formats/source-record.js';
+import { defined } from '../../graph/defined.js';
+import { writeIfPermitted } from '../temporary-files.js';
+import type { OutputFile } from '../writer.js';
+import type { Inputs } from './inputs.js';
+import { cacheFolder } from './memo.js';
+import type { RunName } from './run-record.js';
 
 /** How many former checksums of a registry are kept: a program that was built before codegen ran has one of them. */
 const MOST_CHECKSUMS = 20;
 
-/** Notes for servers what the registries were made from: see `SourceRecord`. */
+/** What the sources of a run are read off. */
+interface RunSources {
+  readonly inputs: Inputs;
+  /** `sourceNames` without the registries, when the run began. */
+  readonly names: string;
+  /** Whether all inputs but the registries are unchanged since. */
+  readonly isCurrent: boolean;
+}
+
+/** Records for servers what the registries were made from: see `SourceRecord`. */
 export function keepSources(
   { root, configFile }: RunName,
-  { inputs, names, isCurrent }: RunReads,
+  { inputs, names, isCurrent }: RunSources,
   outputs: readonly OutputFile[],
   specs: readonly string[],
 ): void {

@@ -1,0 +1,291 @@
+import { randomUUID } from 'node:crypto';
+import { defined } from '../graph/defined.js';
+import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/diagnostic.js';
+import type { JsonSchema } from '../graph/json.js';
+import { type Domain, type Graph, mergedDomains } from '../graph/model.js';
+import { assemble } from './assemble.js';
+import { checkHints } from './check-hints.js';
+import { checkWorkflows, environmentOf } from './check-workflows.js';
+import type { CodegenPlan, RegistryPlan } from './config.js';
+import type { Declarations, LinkedWorkflow, Phase } from './declarations.js';
+import { emitRegistry, type RegistryContent } from './emit/registry.js';
+import { extract } from './extract/extract.js';
+import { type ConfiguredHints, type LinkedHints, withConfiguredHints } from './hints-and-domains.js';
+import { Inputs, type States } from './incremental/inputs.js';
+import type { Memo } from './incremental/memo.js';
+import { MarkedEnvironment, WorkflowPhases } from './incremental/workflows.js';
+import { withFedSchemas } from './link/fed-values.js';
+import { linkHints } from './link/handles.js';
+import { linkPrompts } from './link/inputs-and-state.js';
+import { link } from './link/link.js';
+import { oncePerPackage, withPackages } from './packages/classes.js';
+import { manifestOf } from './packages/exports.js';
+import type { ModuleLimits } from './schemas/module-loader.js';
+import {
+  type ImportedSchemas,
+  importSchemas,
+  packageRootOf,
+  type ReadSchemasOptions,
+  readSchemas,
+  type ToolSchemas,
+} from './schemas/read-schemas.js';
+import { openSourceHost, type SourceHost } from './source/source-host.js';
+import type { LinkedSpecs, SpecFiles } from './spec-workflows.js';
+import type { IgnoreSyntax } from './syntax.js';
+import type { OutputFile } from './writer.js';
+
+export interface CompiledRegistry {
+  readonly declarations: Declarations;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly ignores: readonly IgnoreSyntax[];
+  readonly graphs: readonly Graph[];
+  /** Empty where there are errors. */
+  readonly tools: readonly CompiledTool[];
+  /** The registry and its manifest; none where there are errors. */
+  readonly outputs: readonly OutputFile[];
+}
+
+interface CompiledTool {
+  readonly name: string;
+  readonly description: string;
+  readonly outputSchema?: JsonSchema;
+}
+
+/** The project of a run, and how its sources and modules are read. */
+export interface RunContext {
+  /** Absolute, links resolved. */
+  readonly root: string;
+  readonly limits: Partial<ModuleLimits>;
+  readonly overlay: ReadonlyMap<string, string> | undefined;
+  readonly memo: Memo;
+  readonly states: States;
+  /** Whether outputs of earlier runs are used. */
+  readonly isCached: boolean;
+  /** Takes the reads of the run; missing if nothing compares them. */
+  readonly inputs: Inputs | undefined;
+  /** `sourceNames` of the modules, when the run began. */
+  readonly names: string;
+}
+
+/** Compiles the sources of one registry: reads, extracts, links, imports, checks and prints them. */
+export async function compileRegistry(
+  run: RunContext,
+  { tsconfig, loader, compiled, hints: configured = [], domains = [] }: CodegenPlan,
+  { files, out, includePlace, manifest: planned, specs: plannedSpecs }: RegistryPlan,
+): Promise<CompiledRegistry> {
+  const { root, overlay, memo, inputs, limits, states } = run;
+  const registryInputs = inputs && new Inputs(root, states);
+  const resolution = registryInputs === undefined ? '' : resolutionOf(run, out, registryInputs);
+  const host = openSourceHost({
+    ...{ root, files },
+    ...defined({ tsconfig, overlay, inputs: registryInputs }),
+    ...(registryInputs === undefined ? {} : { memory: { memo, scope: out, resolution } }),
+  });
+  const specFiles = await openSpecFiles(plannedSpecs, { root, overlay, inputs, memo, states });
+  const options = {
+    ...{ root, packageRoot: packageRootOf(root, out), loader, limits, registryInputs, configured },
+    ...{ memo, scope: out, specFiles },
+    ...defined({ inputs }),
+    ...(run.isCached && inputs !== undefined ? { memory: { memo, inputs, states } } : {}),
+  };
+  const compile = (typed: ReadonlySet<string>, before?: Compilation) =>
+    compileSources(host, typed, options, before);
+  const first = await compile(new Set());
+  const typed = filesToType(first);
+  const compilation = typed.size === 0 ? first : await compile(typed, first);
+  const { declared, linked, prompts, hints, schemas, faults, specs, phases } = compilation;
+  const declarations = declared.value;
+  const manifest = manifestOf(planned, declarations, {
+    ...{ host, files, compiled, readings: schemas.value.resources },
+  });
+  if (inputs !== undefined && registryInputs !== undefined) {
+    keepResolution(run, out, { resolution, reads: registryInputs.paths, sources: host.seen() });
+    inputs.add(registryInputs.paths);
+  }
+  const empty = isEmpty(declarations)
+    ? [diagnostic('SW9006', includePlace, { file: out, count: files.length })]
+    : [];
+  const parts = [
+    declared,
+    linked,
+    prompts,
+    hints,
+    manifest,
+    { diagnostics: withoutEchoes(schemas, declared) },
+  ];
+  const diagnostics = [
+    ...oncePerPackage(parts.flatMap((part) => part.diagnostics)),
+    ...[...faults, ...(specs?.diagnostics ?? []), ...empty],
+  ];
+  const ignores = host.ignores();
+  const graphs = [...linked.value.map(({ graph }) => graph), ...(specs?.graphs ?? [])];
+  if (hasErrors(diagnostics)) return { declarations, diagnostics, ignores, graphs, tools: [], outputs: [] };
+  const linkedParts = { workflows: linked.value, prompts: prompts.value, hints: hints.value.hints };
+  const content = {
+    ...assemble(declarations, schemas.value, linkedParts, phases),
+    specs: specs?.entries() ?? [],
+    domains: mergedDomains([...domains, ...(specs?.domains ?? [])]).filter(saysSomething),
+  };
+  return {
+    ...{ declarations, diagnostics, ignores, graphs },
+    tools: content.tools.map(toolOf),
+    outputs: [
+      { file: out, text: emitRegistry(content, out, host.importEnding()) },
+      ...manifest.value(content),
+      ...(specs === undefined ? [] : [specs.schema()]),
+    ],
+  };
+}
+
+/**
+ * Identifies how the modules of a registry are found: the same as in the last run, if the names of the sources and the
+ * places that were searched then are unchanged.
+ */
+function resolutionOf({ memo, names, states }: RunContext, out: string, inputs: Inputs): string {
+  const last = memo.entry<string>('resolution', out, names, (read) => states.of(read));
+  if (last === undefined) return randomUUID();
+  inputs.add(last.reads);
+  return last.output;
+}
+
+/** Keeps where modules were searched. Sources count by their content alone. */
+function keepResolution(
+  { memo, names }: RunContext,
+  out: string,
+  {
+    resolution,
+    reads,
+    sources,
+  }: {
+    readonly resolution: string;
+    readonly reads: ReadonlyMap<string, string>;
+    readonly sources: ReadonlySet<string>;
+  },
+): void {
+  const searched = [...reads].filter(([path]) => !sources.has(path));
+  memo.keep('resolution', out, names, resolution, searched);
+}
+
+function saysSomething({ rules, docs }: Domain): boolean {
+  return rules.length > 0 || docs !== undefined;
+}
+
+/** What reads YAML, JSON and XML is loaded with the first spec file. */
+async function openSpecFiles(
+  plan: RegistryPlan['specs'],
+  reading: Parameters<typeof import('./spec-workflows.js').openSpecs>[1],
+): Promise<SpecFiles | undefined> {
+  if (plan === undefined) return undefined;
+  const { openSpecs } = await import('./spec-workflows.js');
+  return openSpecs(plan, reading);
+}
+
+function toolOf({ name, data }: RegistryContent['tools'][number]): CompiledTool {
+  const { description = '', outputSchema } = data as {
+    readonly description?: string;
+    readonly outputSchema?: JsonSchema;
+  };
+  return { name, description, ...defined({ outputSchema }) };
+}
+
+/** What the phases make of the sources of a registry. */
+interface Compilation {
+  /** The files whose types were left alone as far as possible. */
+  readonly untyped: ReadonlySet<string>;
+  readonly declared: Phase<Declarations>;
+  readonly imported: ImportedSchemas;
+  readonly linked: Phase<readonly LinkedWorkflow[]>;
+  readonly prompts: ReturnType<typeof linkPrompts>;
+  readonly hints: Phase<LinkedHints>;
+  readonly schemas: Phase<ToolSchemas>;
+  /** Missing without spec files. */
+  readonly specs: LinkedSpecs | undefined;
+  /** The workflows whose conditions may be lists or objects. */
+  readonly composite: ReadonlySet<LinkedWorkflow>;
+  readonly faults: readonly Diagnostic[];
+  readonly phases: WorkflowPhases;
+}
+
+interface CompileOptions {
+  /** Takes the reads of the registry. */
+  readonly registryInputs: Inputs | undefined;
+  readonly memo: Memo;
+  readonly scope: string;
+  /** Missing without spec files. */
+  readonly specFiles: SpecFiles | undefined;
+  readonly configured: readonly ConfiguredHints[];
+}
+
+/** @param before - what was made of the same sources, before the compiler was asked for more of their types. */
+async function compileSources(
+  host: SourceHost,
+  typed: ReadonlySet<string>,
+  { specFiles, memo, scope, ...reading }: ReadSchemasOptions & CompileOptions,
+  before?: Compilation,
+): Promise<Compilation> {
+  const syntax = host.sourceFiles(typed);
+  const declared = withPackages(extract(syntax), { root: reading.root, inputs: reading.registryInputs });
+  const declarations = declared.value;
+  const options = { ...reading, broken: declarations.brokenFiles };
+  // The modules load in a process of their own while the workflows are linked here.
+  const loading = before === undefined ? importSchemas(declarations, options) : before.imported;
+  // A phase below may throw before anything waits for it.
+  if (loading instanceof Promise) loading.catch(() => {});
+  const phases = new WorkflowPhases(memo, scope, declarations.tools, (file) => host.readingOf(file));
+  // A name that two declarations have is changed for one of them, wherever it is used.
+  const bare = link(declarations, hasErrors(declared.diagnostics) ? undefined : phases);
+  const prompts = linkPrompts(declarations);
+  const hints = withConfiguredHints(linkHints(declarations), reading.configured, declarations);
+  const imported = await loading;
+  const schemas = await readSchemas(declarations, { ...options, imported });
+  const toolsByName = new Map([...schemas.value.tools].map(([{ name }, reading]) => [name, reading]));
+  const value = withFedSchemas(bare.value, (name) => toolsByName.get(name)?.inputSchema);
+  for (const [index, workflow] of value.entries())
+    phases.keepFilled(bare.value[index] as LinkedWorkflow, workflow);
+  const linked = { ...bare, value };
+  const environment = new MarkedEnvironment(environmentOf(value, declarations, schemas.value));
+  const untyped = new Set(syntax.filter(({ isUntyped }) => isUntyped).map(({ file }) => file));
+  const checked = checkWorkflows(value, untyped, environment, phases);
+  const specs = specFiles?.check(declared, environment.environment);
+  const whole = specs === undefined || hasErrors(specs.diagnostics) ? [] : specs.graphs;
+  const graphs = [...value, ...whole.map((graph) => ({ graph, isWhole: true }))];
+  const faults = [...checked.faults, ...checkHints(hints.value, graphs)];
+  return {
+    ...{ untyped, declared, imported, linked, prompts, hints, schemas, specs },
+    ...{ composite: checked.composite, faults, phases },
+  };
+}
+
+/**
+ * The files whose types may say more than their texts and the schemas: those of conditions that may be lists or
+ * objects, of reads that the compiler may allow, and of tools whose schemas leave something open.
+ */
+function filesToType({ untyped, linked, schemas, composite, faults }: Compilation): ReadonlySet<string> {
+  const files = new Set(schemas.value.untyped.map(({ file }) => file));
+  for (const { code, place } of faults) if (code === 'SW3016' && place !== undefined) files.add(place.file);
+  for (const workflow of linked.value) {
+    const { declaration, isWhole } = workflow;
+    if (untyped.has(declaration.file) && (!isWhole || composite.has(workflow))) files.add(declaration.file);
+  }
+  return files;
+}
+
+/** True if the sources declare no class for the registry, not even a faulty one. */
+function isEmpty(declarations: Declarations): boolean {
+  const { tools, resources, workflows, prompts, faulty, brokenFiles } = declarations;
+  const all = [tools, resources, workflows, prompts, faulty];
+  return brokenFiles.size === 0 && all.every((each) => each.length === 0);
+}
+
+/** Faults for which a stepwright decorator throws at run time as well. */
+const THROWN: readonly string[] = ['SW1013', 'SW1014', 'SW1016', 'SW1030'];
+
+/** Drops import failures of modules with a reported decorator: the decorator throws when the module is imported. */
+function withoutEchoes(
+  { diagnostics }: Pick<Phase<unknown>, 'diagnostics'>,
+  declared: Pick<Phase<unknown>, 'diagnostics'>,
+): readonly Diagnostic[] {
+  const misused = declared.diagnostics.filter(({ code }) => THROWN.includes(code));
+  const files = new Set<unknown>(misused.map(({ place }) => place?.file));
+  return diagnostics.filter(({ code, params }) => code !== 'SW6001' || !files.has(params?.file));
+}

@@ -1,0 +1,59 @@
+import { DeferredWork } from './deferred-work.js';
+import { States } from './inputs.js';
+import { Memo, type MemoFile } from './memo.js';
+import type { CodegenSession } from './session.js';
+
+/** What the runs of a session share: one memo for each configuration, and when it is saved. */
+export class SessionMemory {
+  readonly states = new States();
+  readonly #isLasting: boolean;
+  readonly #deferred = new DeferredWork();
+  readonly #memos = new Map<string, Memo>();
+  #hasSaved = false;
+
+  /** @param isLasting - whether more runs than one follow. */
+  constructor(isLasting: boolean) {
+    this.#isLasting = isLasting;
+  }
+
+  /** A run begins: work that an earlier one has deferred would delay it. */
+  begin(): void {
+    this.#deferred.pause();
+  }
+
+  /** A run is over. Deferred work that it has not replaced is resumed. */
+  end(): void {
+    this.#deferred.resume();
+  }
+
+  /** Saves for other processes: the first time at once, later while the session is idle. */
+  save(work: () => void): void {
+    if (this.#isLasting && this.#hasSaved) this.#deferred.put(work);
+    else work();
+    this.#hasSaved = true;
+  }
+
+  /** Does the deferred work at once. */
+  finish(): void {
+    this.#deferred.finish();
+  }
+
+  /** @param file - missing for runs without a cache. */
+  memoOf(file: MemoFile | undefined): Memo {
+    const id = JSON.stringify([file?.folder, file?.name, file?.key]);
+    const memo = this.#memos.get(id) ?? new Memo(file, this.#isLasting);
+    this.#memos.set(id, memo);
+    return memo;
+  }
+}
+
+/** A session that users hold says nothing of what is in here. */
+const memories = new WeakMap<CodegenSession, SessionMemory>();
+
+/** @param session - default: one that ends with the run. */
+export function memoryOf(session?: CodegenSession): SessionMemory {
+  if (session === undefined) return new SessionMemory(false);
+  const memory = memories.get(session) ?? new SessionMemory(true);
+  memories.set(session, memory);
+  return memory;
+}

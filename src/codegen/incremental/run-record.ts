@@ -1,0 +1,73 @@
+import { readdirSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { isFromSource, packageFile } from '../../formats/own-files.js';
+import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { childConditions } from '../schemas/import-modules.js';
+import { type Inputs, marksIn, stateOf } from './inputs.js';
+import { cacheFolder, Memo, type MemoFile, sha256 } from './memo.js';
+
+/** Which run it is. */
+export interface RunName {
+  /** Absolute path of the project, links resolved. */
+  readonly root: string;
+  /** As it was passed; missing for the usual one. */
+  readonly configFile?: string | undefined;
+}
+
+/** The result of a run without an error, whose registries are written. */
+export interface CleanRun {
+  /** Warnings. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Its registries, relative to the root. */
+  readonly files: readonly string[];
+}
+
+/** The phase that is a whole run. */
+const RUN = 'run';
+
+/**
+ * The result of the last run of this name, if nothing that it has looked at is different since. It loads neither
+ * TypeScript nor a module of the author.
+ *
+ * Compared are, by their bytes, all sources, declarations and configurations that were read, those of packages among
+ * them; what was looked for and was missing; the names of all files that may be sources; what the modules of tools and
+ * resources have loaded and read; and the registries.
+ */
+export function recallRun({ root: folder, configFile }: RunName): CleanRun | undefined {
+  const root = realpathSync(folder);
+  const file = memoFile({ root, configFile });
+  if (file === undefined) return undefined;
+  return new Memo(file).recall<CleanRun>(RUN, '', '', marksIn(root, childConditions(root)));
+}
+
+/** Keeps the result of a run, whose registries were written meanwhile. */
+export function keepRun(memo: Memo, root: string, inputs: Inputs, run: CleanRun): void {
+  const outputs = run.files.map((file) => path.join(root, file));
+  const states = outputs.map((file) => [file, inputs.stateOf(file)] as const);
+  memo.keep(RUN, '', '', run, new Map([...inputs.paths, ...inputs.others, ...states]));
+}
+
+/** Where the memo of runs of this name is saved; nothing where the project has no place for a cache. */
+export function memoFile({ root, configFile = '' }: RunName): MemoFile | undefined {
+  const folder = cacheFolder(root);
+  return folder === undefined ? undefined : { folder, name: `memo ${configFile}`, key: softwareKey() };
+}
+
+/** Identifies Node.js and this package, by its version when it is installed and by its files in a checkout. */
+function softwareKey(): string {
+  const { node, v8 } = process.versions;
+  const manifest = packageFile('package.json');
+  const isInstalled = manifest.split(path.sep).includes('node_modules');
+  const files = isInstalled ? [] : stampsIn(packageFile(isFromSource ? 'src' : 'dist'));
+  return sha256(JSON.stringify([node, v8, stateOf(manifest), files]));
+}
+
+function stampsIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:m?ts|js)$/.test(name) && !name.endsWith('.test.ts'))
+    .map((name) => {
+      const { mtimeMs, size } = statSync(path.join(folder, name));
+      return `${name} ${mtimeMs} ${size}`;
+    })
+    .sort();
+}
