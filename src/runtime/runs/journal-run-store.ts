@@ -39,7 +39,7 @@ export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'jo
 }
 
 /** Where a store gets its journal from. */
-export interface JournalSource {
+interface JournalSource {
   /** Whether it may have runs of earlier processes: then a server opens it when it starts. */
   readonly hasRuns: boolean;
   open(store: LocalRuns): Promise<OpenedJournal>;

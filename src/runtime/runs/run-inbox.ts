@@ -245,7 +245,7 @@ function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
 }
 
 /** A caller of this process that waits for what becomes of what it sent. */
-export interface Sender {
+interface Sender {
   /** Missing for a sender that does not wait for the run: it is answered when the answer is safe. */
   readonly waiter: Waiter | undefined;
   readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;

@@ -27,7 +27,7 @@ export interface ActionRecord {
 }
 
 /** An answer that was accepted. */
-export interface AcceptedAnswer {
+interface AcceptedAnswer {
   /** Equal for answers that say the same; see `contentOf`. */
   readonly content: string;
   /** Its place among the accepted answers of the run, from 1. */
@@ -225,7 +225,7 @@ export class ActionHistory {
 }
 
 /** What an answer is for: a question; a time that has passed, which needs none; or nothing. */
-export type Choice =
+type Choice =
   | { readonly kind: 'pending'; readonly pending: PendingAction }
   | { readonly kind: 'passed' }
   | { readonly kind: 'refused'; readonly failure: Failure };

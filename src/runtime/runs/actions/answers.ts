@@ -38,11 +38,11 @@ export function misfitText(problems: readonly string[], how: string): string {
 }
 
 /** An answer as the engine takes it. */
-export type Answer =
+type Answer =
   | { readonly kind: 'value'; readonly value: Json }
   | { readonly kind: 'failure'; readonly failure: Failure };
 
-export type ReadAnswer =
+type ReadAnswer =
   | { readonly ok: true; readonly answer: Answer; readonly warnings: readonly RunWarning[] }
   /** `E_RESULT_SHAPE`: what is wrong, and what would fit. */
   | { readonly ok: false; readonly failure: Failure };

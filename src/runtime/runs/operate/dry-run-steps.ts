@@ -14,13 +14,13 @@ import type { Clock } from '../run/clock.js';
 import type { StubbedCall, StubSource } from './stub-port.js';
 
 /** The nodes that a join waits for, as they were when it was decided. */
-export interface DryJoin {
+interface DryJoin {
   readonly rule: string;
   readonly of: readonly { readonly step_id: string; readonly status: NodeStatus }[];
 }
 
 /** What happens in a dry run. */
-export type DryEvent =
+type DryEvent =
   | {
       readonly event: 'started';
       readonly kind: NodeKind;
@@ -86,7 +86,7 @@ export type DryStep = {
 } & DryEvent;
 
 /** A step with steps in it, with the name of the branch or arm, or the index of the item. */
-export interface DryPart {
+interface DryPart {
   readonly step_id: string;
   readonly arm?: string;
   readonly index?: number;

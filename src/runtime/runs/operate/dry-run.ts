@@ -26,7 +26,7 @@ interface ArgumentProblem {
 }
 
 /** Reads arguments as a server reads those of a prompt. */
-export type ReadArguments = (
+type ReadArguments = (
   inputs: readonly Input[],
   given: Readonly<Record<string, string>>,
   schemas: SchemaCompiler,
@@ -35,7 +35,7 @@ export type ReadArguments = (
   | { readonly ok: false; readonly problems: readonly ArgumentProblem[] };
 
 /** A run in which no tool is called. */
-export interface DryRunRequest {
+interface DryRunRequest {
   readonly registry: Registry;
   /** With the workflows that it runs. */
   readonly graph: Graph;
@@ -46,7 +46,7 @@ export interface DryRunRequest {
 }
 
 /** The path of a run with stubs. Plain JSON; secrets are masked. */
-export interface DryRunReport {
+interface DryRunReport {
   readonly workflow: string;
   readonly status: 'succeeded' | 'failed' | 'cancelled';
   readonly result?: Json;
@@ -55,7 +55,7 @@ export interface DryRunReport {
   readonly path: readonly DryStep[];
 }
 
-export type DryRunOutcome =
+type DryRunOutcome =
   | { readonly kind: 'report'; readonly report: DryRunReport }
   /** The run was not started. */
   | { readonly kind: 'refused'; readonly problems: readonly ArgumentProblem[] }

@@ -24,7 +24,7 @@ export interface ForkSource {
 }
 
 /** A call that the other run made after the point of the fork, or whose result it did not have there. */
-export interface RepeatedCall {
+interface RepeatedCall {
   readonly step_id: string;
   readonly tool: string;
   readonly retry_safety: ToolSafety;

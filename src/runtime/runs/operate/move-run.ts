@@ -30,7 +30,7 @@ export interface MoveTarget {
 }
 
 /** Whether a run can move, or what is wrong with the mapping. */
-export type MoveVerdict = Verdict | { readonly kind: 'mapping'; readonly faults: readonly MappingFault[] };
+type MoveVerdict = Verdict | { readonly kind: 'mapping'; readonly faults: readonly MappingFault[] };
 
 /** Compares the graph of a run with another one. */
 export function judgeMove(loaded: LoadedRun, graph: Graph, target: MoveTarget): MoveVerdict {

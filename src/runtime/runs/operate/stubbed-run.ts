@@ -13,7 +13,7 @@ import { StoredRunReader, type StoredRunView } from './stored-view.js';
 import { type StubbedCall, StubPort, type Stubs } from './stub-port.js';
 
 /** How far a run went with stubs. */
-export interface StubbedRun {
+interface StubbedRun {
   readonly view: StoredRunView;
   readonly calls: readonly StubbedCall[];
 }

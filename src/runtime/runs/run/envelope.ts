@@ -81,7 +81,7 @@ export interface PausedStep {
 export type EnvelopeStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
 
 /** The workflow as it was when the run began. */
-export interface Definition {
+interface Definition {
   readonly name: string;
   readonly version?: string;
   readonly hash: string;
@@ -113,7 +113,7 @@ export interface EnvelopeAction {
 }
 
 /** What an envelope is computed from: the rows of a run, and what a process knows of its calls. */
-export interface RunView {
+interface RunView {
   readonly state: RunState;
   readonly mask: RunMask;
   /** What is kept of it beside its state. */

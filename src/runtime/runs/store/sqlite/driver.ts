@@ -4,7 +4,7 @@ import { OLDEST_SQLITE, StoreError } from '../store-error.js';
 export type SqliteValue = string | number | null | Uint8Array;
 
 /** Values of named parameters. */
-export type SqliteValues = Readonly<Record<string, SqliteValue>>;
+type SqliteValues = Readonly<Record<string, SqliteValue>>;
 
 export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
