@@ -284,7 +284,7 @@ export interface InputSchemas {
   readonly workflow: (name: string) => Graph | undefined;
 }
 
-/** The schema of a part of the input of a node; nothing where it is not known. */
+/** The schema of a part of the input of a node; `undefined` if it is unknown. */
 export function schemaFed(
   target: Node,
   path: FedInput['path'],
@@ -300,7 +300,7 @@ export function schemaFed(
   return input && schemaAt(input.schema, rest);
 }
 
-/** The schema of a part of a value; nothing where that depends on the rest of the value. */
+/** The schema of a part of a value; `undefined` if it depends on the rest of the value. */
 export function schemaAt(root: JsonSchema, path: FedInput['path']): JsonSchema | undefined {
   let schema = resolved(root, root);
   for (const key of path) {

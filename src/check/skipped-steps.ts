@@ -17,7 +17,7 @@ import { requiredKeys, viewOf } from './schema-view.js';
 
 /**
  * SW4024: reads of steps that may have been skipped, without a guard. A heuristic in favour of the author: any earlier
- * condition that names the step counts as a guard, whatever it tests.
+ * condition that names the step counts as a guard.
  */
 export function checkSkipped(plan: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const { graph, nodes, scopes, byId, duplicates } = plan;

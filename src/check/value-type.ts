@@ -112,7 +112,7 @@ export function read(valueType: ValueType, key: string | number): KeyType {
   }
 }
 
-/** The forms a value may have, each on its own; nothing where that is not known. */
+/** The alternative forms of a value; `undefined` if they are unknown. */
 export function alternativesOf(valueType: ValueType): readonly ValueType[] | undefined {
   switch (valueType.kind) {
     case 'unknown':
@@ -133,7 +133,7 @@ export function alternativesOf(valueType: ValueType): readonly ValueType[] | und
   }
 }
 
-/** The types a value may have; nothing where that is not known. */
+/** The types a value may have; `undefined` if they are unknown. */
 export function typesOf(valueType: ValueType): ReadonlySet<JsonType> | undefined {
   switch (valueType.kind) {
     case 'unknown':

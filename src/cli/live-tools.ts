@@ -29,12 +29,12 @@ export async function liveTools(
   const { root = '.' } = project;
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const folder = realpathSync(root);
-  const found =
+  const match =
     live.upstream === undefined
       ? namedServer(live, output)
       : await configured(live.upstream, folder, project, output);
-  if (typeof found === 'number') return found;
-  const { name, server } = found;
+  if (typeof match === 'number') return match;
+  const { name, server } = match;
   const { upstreamServers } = await import('../runtime/protocol/sdk1/upstream.js');
   const { UpstreamError } = await import('../runtime/upstream/port.js');
   // What a server logs matters only where it fails.

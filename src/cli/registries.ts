@@ -66,13 +66,13 @@ export async function withRegistries(
 ): Promise<number> {
   const root = choice.root ?? '.';
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
-  const found = await findModules(command, realpathSync(root), choice, output);
-  if (typeof found === 'number') return found;
-  const { options: _options, upstream: _upstream, ...bare } = found;
-  const modules = choice.callsNothing === true ? bare : found;
-  if (found.loader !== undefined) {
+  const modulesOrCode = await findModules(command, realpathSync(root), choice, output);
+  if (typeof modulesOrCode === 'number') return modulesOrCode;
+  const { options: _options, upstream: _upstream, ...bare } = modulesOrCode;
+  const modules = choice.callsNothing === true ? bare : modulesOrCode;
+  if (modulesOrCode.loader !== undefined) {
     const { registerLoader } = await import('../codegen/schemas/loader/register.js');
-    registerLoader(found.loader);
+    registerLoader(modulesOrCode.loader);
   }
   try {
     const open = await withUpstream(await load(modules), modules, realpathSync(root));
@@ -203,8 +203,8 @@ async function load({ registries, options }: Modules): Promise<OpenRegistries> {
     if (!isRegistry(registry)) throw new ModuleFault(texts.noModule(file, 'it exports no `registry`'));
     opened.push({ file, registry });
   }
-  const given = options === undefined ? {} : await loadOptions(options);
-  return { registries: opened as unknown as OpenRegistries['registries'], options: given };
+  const fileOptions = options === undefined ? {} : await loadOptions(options);
+  return { registries: opened as unknown as OpenRegistries['registries'], options: fileOptions };
 }
 
 async function loadOptions({ file, path: from }: ModulePath): Promise<OpenRegistries['options']> {

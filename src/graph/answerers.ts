@@ -9,7 +9,7 @@ export interface OwnerAnswerer {
 export interface RoleAnswerer {
   readonly kind: 'role';
   readonly role: string;
-  /** The owner of the run may not answer, whatever roles it has. */
+  /** The owner of the run may not answer, even with the role. */
   readonly except?: 'owner';
 }
 
@@ -42,7 +42,7 @@ export function isListOfAnswerers(answerBy: readonly Answerer[]): boolean {
   return answerBy.length > 0 && new Set(answerBy.map(answererKey)).size === answerBy.length;
 }
 
-/** Whether the owner is not among those who may answer, whatever its roles are. */
+/** Whether the owner may not answer, even with a role that may. */
 export function isForOthers(answerBy: readonly Answerer[] | undefined): answerBy is readonly Answerer[] {
   return answerBy !== undefined && !answerBy.some(({ kind }) => kind === 'owner');
 }

@@ -16,7 +16,7 @@ export function canonicalJson(value: Value): string {
 
 /**
  * The canonical JSON of a graph without its places: `source` of everything in it, `at` of expressions. Two graphs
- * that mean the same give the same text, wherever they were written.
+ * that mean the same give the same text.
  */
 export function canonicalGraph(graph: Graph): string {
   return printObject(graph, true);

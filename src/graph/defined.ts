@@ -6,6 +6,10 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 /** Copies an object without its undefined properties, in the order of its keys. */
 export function defined<T extends object>(values: T): Defined<T> {
   const result: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(values)) if (value !== undefined) result[key] = value;
+  // Without a list of pairs: it is called for most rows and messages of a run.
+  for (const key of Object.keys(values)) {
+    const value = values[key as keyof T];
+    if (value !== undefined) result[key] = value;
+  }
   return result as Defined<T>;
 }

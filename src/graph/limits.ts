@@ -17,7 +17,7 @@ export const MAX_WAIT_MS = 366 * 86_400_000;
 /** Expressions nested deeper than this are refused: by the check, and by the evaluator for graphs that were not checked. */
 export const MAX_EXPRESSION_DEPTH = 128;
 
-/** A step that fails so often fails for good. */
+/** A step that fails so often fails permanently. */
 export const MAX_ATTEMPTS = 100;
 
 /** An hour, in milliseconds: a longer pause between attempts is a wrong unit. */

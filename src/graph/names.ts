@@ -83,7 +83,7 @@ export const ERROR_FIELDS: readonly string[] = ['code', 'message', 'attempts', '
 const MAX_LENGTH = 100;
 
 /**
- * The known name a misspelt one was most likely meant to be; nothing where none is near. Near means at most two
+ * The existing name that a misspelt one most likely means; `undefined` if none is near. Near means at most two
  * edits in five characters, one at least. Of equally near names the first known one wins.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
@@ -101,7 +101,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** ``did you mean `x`?``, or nothing where no name is near. */
+/** ``did you mean `x`?``; `undefined` if no name is near. */
 export function didYouMean(
   near: string | undefined,
   quoted: (name: string) => string = (name) => `\`${name}\``,
@@ -114,7 +114,7 @@ export function didYouMeanSentence(near: string): string {
   return `Did you mean '${near}'?`;
 }
 
-/** Edits between two names; case and the choice of `-`, `_` or nothing between words count for little. */
+/** Edits between two names; case and separators between words count for little. */
 function nameDistance(left: string, right: string, limit: number): number {
   if (left.length > MAX_LENGTH || right.length > MAX_LENGTH) return Number.POSITIVE_INFINITY;
   if (plainForm(left) === plainForm(right)) return 0.5;
@@ -156,7 +156,7 @@ function at(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Compares by UTF-16 code units: the same on every machine, whatever its locale. */
+/** Compares by UTF-16 code units: the result does not depend on the locale. */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

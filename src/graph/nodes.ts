@@ -191,7 +191,7 @@ export const SETTLED_STATUSES = ['succeeded', 'failed', 'handled', 'skipped', 'c
 
 export type SettledStatus = (typeof SETTLED_STATUSES)[number];
 
-/** What references to `nodes` read of a node. `error` is the failure of the node, whatever replaced it. */
+/** What references to `nodes` read of a node. `error` is the failure of the node, also if a fallback replaced it. */
 export const SETTLED_NODE: JsonSchema = {
   type: 'object',
   properties: {

@@ -255,7 +255,7 @@ export class RunSpans implements RunTelemetry {
     return span === undefined ? [] : [link('calling_workflow', span.spanContext())];
   }
 
-  /** The context of the innermost of these nodes that is open. A run that goes on in another process has none at first. */
+  /** The context of the innermost of these nodes that is open. A run that resumes in another process has none at first. */
   #contextOf(keys: readonly string[]): Context {
     for (const key of keys) {
       const node = this.#nodes.get(key);

@@ -112,7 +112,7 @@ function addReferences(
       const reader = planned ?? scope.container;
       faults.push({ failure: planFailures.unknownNode(reader?.node.id ?? '', id) });
     } else if (ref.root === 'nodes') {
-      // How a node settled is there whatever its join would say about it.
+      // The join of a node does not affect whether its settlement can be read.
       if (ref.path[1] !== 'status') target.readsError = true;
       addReference(planned, scope, target, 'settled');
     } else if (use !== 'undo' || target !== planned) {

@@ -99,7 +99,7 @@ export interface PlannedNode {
   readonly timeoutMs: number | undefined;
   /** Whether an attempt takes one of the `maxConcurrency` slots: a call, a read, or a function. */
   readonly takesSlot: boolean;
-  /** Whether it is ready as soon as its scope begins: it waits for nothing, or nothing can select it. */
+  /** Whether it is ready as soon as its scope begins: it has no dependency, or no node can select it. */
   readonly isReadyAtStart: boolean;
   /** Whether it needs selection or is among the routers of a node that does. */
   readonly hasSelection: boolean;
@@ -109,7 +109,7 @@ export interface PlannedNode {
   readonly isRepeatable: boolean;
   /** Whether a `goto` may restart it, a container around it, or a `workflow` node that runs it. */
   readonly mayStartOver: boolean;
-  /** Whether an expression may read its failure: the engine then keeps it, whatever replaces it. */
+  /** Whether an expression may read its failure: the engine then keeps the failure beside its replacement. */
   readonly readsError: boolean;
   /** The `parallel` nodes around it in its workflow that roll back, the innermost first. */
   readonly rolledBackBy: readonly PlannedNode[];

@@ -80,7 +80,7 @@ function fallbackHandling(node: Node, nodes: readonly Node[], nameOf: NameOf): H
 
 type Ending = Extract<Node, { kind: 'error' | 'compensate' }>;
 
-/** The failure in which steps that take over end whatever happens: a `fail`, or one that only undoes. */
+/** The failure in which fallback steps always end: a `fail`, or one that only undoes. */
 function endOf(node: Node): Ending | undefined {
   if (node.when !== undefined) return undefined;
   if (node.kind === 'error' || node.kind === 'compensate') return node;

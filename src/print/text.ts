@@ -41,7 +41,7 @@ export function printText(graph: Graph): string {
   return `${lines.map((line) => indented(line)).join('\n')}\n`;
 }
 
-/** Keeps a line of the outline on one line, whatever its texts contain. */
+/** Writes a line of the outline without the line breaks of its texts. */
 function indented(line: string): string {
   const [indent = ''] = /^ */.exec(line) ?? [];
   return indent + inlineText(line.slice(indent.length));

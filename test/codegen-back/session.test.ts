@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type CodegenResult, CodegenSession, runCodegen } from '../../src/codegen/index.js';
 import { readSourceRecords } from '../../src/formats/source-record.js';
+import { smoke } from '../nightly.js';
 import { createProject, type Project } from './project.fixture.js';
 
 let projects: Project[] = [];
@@ -186,7 +187,7 @@ describe('a session', { timeout: 240_000 }, () => {
     );
   });
 
-  test.each(['one session', 'several processes'])(
+  test.each(smoke(['several processes', 'one session']))(
     'checks workflows again where a schema from outside of the project has changed, in %s',
     async (runs) => {
       const project = await open({
@@ -217,7 +218,7 @@ describe('a session', { timeout: 240_000 }, () => {
     },
   );
 
-  test.each(['one session', 'several processes'])(
+  test.each(smoke(['several processes', 'one session']))(
     'writes a deleted registry again that a source imports, in %s',
     async (runs) => {
       const tool = (description: string) => `

@@ -6,7 +6,20 @@ import { declaredNames } from '../../scripts/house/names.js';
 import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and never rises. */
-const LIMITS: Readonly<Record<string, number>> = { lines: 102_500, room: 23, duplicates: 0 };
+const LIMITS: Readonly<Record<string, number>> = {
+  lines: 101_800,
+  files: 535,
+  // The room with the largest share grows by itself when the others get smaller.
+  room: 22.5,
+  small: 30,
+  chain: 28,
+  'chain-types': 49,
+  floors: 16,
+  up: 7,
+  names: 10,
+  duplicates: 0,
+  types: 160,
+};
 
 // It parses every file, twice.
 test('no figure of the source gets worse than its limit', { timeout: 240_000 }, () => {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parseWorkflows } from 'stepwright/formats';
 import { parseDocument } from 'yaml';
 import { lowerSpec } from '../../../src/formats/spec-files.js';
+import { readText } from '../../../src/formats/text/read-text.js';
 import { YAML_OPTIONS } from '../../../src/formats/text/read-yaml.js';
 import { builtPackage } from '../../../test/built-package.js';
 import { inTurns, timed } from '../measure.js';
@@ -13,15 +14,6 @@ import type { Sizes } from '../sizes.js';
 import { hostileTexts, repeatedKeys, SEARCH, specText } from '../wire/spec-texts.js';
 
 const REGISTERED = { tools: new Map([['search_hotels', SEARCH]]), resources: new Map() };
-
-/** The end of a spec file that has what most files do not have. */
-const VARIOUS_FORMS = `docs: &docs |
-  As they are.
-"rules": [
-  'Ask first.', # Always.
-  *docs,
-]
-`;
 
 /**
  * Spec files: a large one from its text to a checked graph, beside the `yaml` package on the same text; keys that are
@@ -35,17 +27,15 @@ async function largeFile(sizes: Sizes): Promise<Row[]> {
   const { nodes } = sizes.specs;
   const [text, repeated] = [specText(nodes), repeatedKeys(nodes)];
   const file = { file: 'large.yaml', format: 'yaml' } as const;
-  const read = () => parseWorkflows(text, { ...file, registered: REGISTERED });
-  const various = text + VARIOUS_FORMS;
-  const readVarious = () => parseWorkflows(various, { ...file, registered: REGISTERED });
-  for (const { workflows, diagnostics } of [await read(), await readVarious()])
-    if (workflows.length !== 1) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
+  const check = () => parseWorkflows(text, { ...file, registered: REGISTERED });
+  const { workflows, diagnostics } = await check();
+  if (workflows.length !== 1) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
   const costs = await inTurns(
     {
       yaml: timed(1, sizes.goMs, () => parseDocument(text, YAML_OPTIONS)),
-      read: timed(1, sizes.goMs, () => lowerSpec(text, file)),
-      all: timed(1, sizes.goMs, read),
-      various: timed(1, sizes.goMs, readVarious),
+      read: timed(1, sizes.goMs, () => readText(text, file)),
+      lowered: timed(1, sizes.goMs, () => lowerSpec(text, file)),
+      all: timed(1, sizes.goMs, check),
       repeated: timed(1, sizes.goMs, () => lowerSpec(repeated, file)),
       yamlRepeated: timed(1, sizes.goMs, () => parseDocument(repeated, YAML_OPTIONS)),
     },
@@ -56,17 +46,14 @@ async function largeFile(sizes: Sizes): Promise<Row[]> {
   const atMost = 1.3;
   return [
     row({
-      name: `spec file of ${nodes} nodes, to a checked graph`,
-      ...{ unit, ours: costs.all, peer, target: { of: 'ratio', atMost } },
+      name: `spec file of ${nodes} nodes, read`,
+      ...{ unit, ours: costs.read, peer, target: { of: 'ratio', atMost } },
     }),
-    row({
-      name: `spec file of ${nodes} nodes, with texts of several lines, to a checked graph`,
-      ...{ unit, ours: costs.various, peer, target: { of: 'ratio', atMost } },
-    }),
-    row({ name: `spec file of ${nodes} nodes, to a graph`, unit, ours: costs.read, peer }),
+    row({ name: `spec file of ${nodes} nodes, to a graph`, unit, ours: costs.lowered, peer }),
+    row({ name: `spec file of ${nodes} nodes, to a checked graph`, unit, ours: costs.all, peer }),
     row({
       name: `spec file of ${nodes} nodes, its check`,
-      ...{ unit, ours: costs.all - costs.read, target: { of: 'ours', atMost: 40_000 } },
+      ...{ unit, ours: costs.all - costs.lowered, target: { of: 'ours', atMost: 40_000 } },
     }),
     row({
       name: `spec file, ${nodes} keys that are repeated`,
@@ -105,24 +92,35 @@ const { user: userAfter, system: systemAfter } = process.cpuUsage();
 console.log(userAfter + systemAfter - user - system);
 `;
 
+/** Parses the same files with the `yaml` package, and prints the CPU time of it in µs. */
+const PARSE = `
+const { user, system } = process.cpuUsage();
+const { readFile } = await import('node:fs/promises');
+const { parseDocument } = await import(process.argv[1]);
+for (const file of process.argv.slice(3)) parseDocument(await readFile(process.argv[2] + '/' + file, 'utf8'));
+const { user: userAfter, system: systemAfter } = process.cpuUsage();
+console.log(userAfter + systemAfter - user - system);
+`;
+
 async function manyFiles({ specs: { files, nodesOfEach }, rounds }: Sizes): Promise<Row> {
   const root = mkdtempSync(path.join(tmpdir(), 'stepwright-specs-'));
   const names = Array.from({ length: files }, (_, index) => `flow-${index}.yaml`);
   for (const [index, name] of names.entries())
     writeFileSync(path.join(root, name), specText(nodesOfEach, `flow_${index}`));
   const module = path.join(builtPackage(), 'dist/formats/index.js');
-  const args = ['--input-type=module', '--eval', LOAD, module, root, ...names];
-  const sample = (): number => {
+  const sample = (program: string, imported: string) => (): number => {
+    const args = ['--input-type=module', '--eval', program, imported, root, ...names];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     if (status !== 0) throw new Error(stderr);
     return Number(stdout);
   };
   try {
     // Processes are never warm.
-    const { ours } = await inTurns({ ours: sample }, { rounds, warmUpMs: 0 });
+    const samples = { ours: sample(LOAD, module), yaml: sample(PARSE, import.meta.resolve('yaml')) };
+    const { ours, yaml } = await inTurns(samples, { rounds, warmUpMs: 0 });
     return row({
       name: `${files} spec files of ${nodesOfEach} nodes, in a new process`,
-      ...{ unit: 'µs', ours, target: { of: 'ours', atMost: 300_000 } },
+      ...{ unit: 'µs', ours, peer: { name: 'yaml', value: yaml } },
     });
   } finally {
     rmSync(root, { recursive: true });

@@ -142,8 +142,8 @@ function find(
   const named = among.filter(({ graph }) => graph.name === name);
   const [first, ...others] = named;
   if (first === undefined) {
-    const known = among.map(({ graph }) => graph.name);
-    return { fault: texts.unknownWorkflow(name, known) };
+    const workflowNames = among.map(({ graph }) => graph.name);
+    return { fault: texts.unknownWorkflow(name, workflowNames) };
   }
   if (others.length === 0) return { workflows: [first] };
   const registries = named.map((each) => each.registry);

@@ -63,12 +63,12 @@ Options:
   const project = realpathSync(root);
   const print = (diagnostics: readonly Diagnostic[]): void =>
     output.err(formatDiagnostics(diagnostics, readSourceIn(project), { color: output.color }));
-  const read = readUpstream({ root: project, ...defined({ configFile: config }) });
-  if (read.value === undefined) {
-    print(read.diagnostics);
+  const upstreamConfig = readUpstream({ root: project, ...defined({ configFile: config }) });
+  if (upstreamConfig.value === undefined) {
+    print(upstreamConfig.diagnostics);
     return 1;
   }
-  const { servers } = read.value;
+  const { servers } = upstreamConfig.value;
   const [name] = parsed.args;
   const names = name === undefined ? Object.keys(servers).sort() : [name];
   const misuse = misuseOf(names, servers, record);
@@ -78,7 +78,7 @@ Options:
   // What servers log matters only where one fails.
   const said: string[] = [];
   const upstream = upstreamServers(withLimits(servers), { root: project, log: (text) => said.push(text) });
-  const common = { project, configured: read.value, upstream, said, output, print };
+  const common = { project, configured: upstreamConfig.value, upstream, said, output, print };
   const work: Work = check
     ? (request) => compare(request, graphs, cassette, common)
     : (request) => write(request, { ...common, record, allowsWrites });
@@ -93,10 +93,10 @@ Options:
 
 /** Why there is nothing to do. */
 function misuseOf(names: readonly string[], servers: UpstreamConfig, record: boolean): string | undefined {
-  const known = Object.keys(servers).sort();
-  if (known.length === 0) return texts.noServers;
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) return texts.unknownServer(unknown, known);
+  const serverNames = Object.keys(servers).sort();
+  if (serverNames.length === 0) return texts.noServers;
+  const unknown = names.find((name) => !serverNames.includes(name));
+  if (unknown !== undefined) return texts.unknownServer(unknown, serverNames);
   const isPlanned = names.some((name) => servers[name]?.record !== undefined);
   return record && !isPlanned
     ? `stepwright: \`--record\` makes the calls that the configuration has as \`record\` of a server, and there are none of ${names.map((name) => `\`${name}\``).join(', ')}: add \`"record": { "TOOL": [{ … }] }\``

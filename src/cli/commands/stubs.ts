@@ -117,10 +117,10 @@ interface Named {
 }
 
 function namesIn({ graph, answers = true }: StubbedWorkflow): ReadonlyMap<string, Named> {
-  const found = new Map<string, Named>();
+  const byName = new Map<string, Named>();
   const add = (name: string, tool?: string): void => {
-    const named = found.get(name) ?? { tools: new Set() };
-    found.set(name, named);
+    const named = byName.get(name) ?? { tools: new Set() };
+    byName.set(name, named);
     if (tool !== undefined) named.tools.add(tool);
   };
   const tasks = new Map((graph.tasks ?? []).map((task) => [task.name, task]));
@@ -139,7 +139,7 @@ function namesIn({ graph, answers = true }: StubbedWorkflow): ReadonlyMap<string
     }
   };
   addNodes(graph, '', new Set([graph.name]));
-  return found;
+  return byName;
 }
 
 function isStubbed({ kind }: Node, answers: boolean): boolean {
@@ -190,9 +190,9 @@ function problemsOf(
 ): readonly { readonly pointer: string; readonly message: string }[] {
   const { outputSchema } = entry;
   if (outputSchema === undefined) return [];
-  const sent = sentResult(entry, value);
-  const depth = sent === value ? '' : '/result';
-  return schemaProblems(schemas.check(outputSchema, sent), outputSchema).map(({ pointer, message }) => ({
+  const wire = sentResult(entry, value);
+  const depth = wire === value ? '' : '/result';
+  return schemaProblems(schemas.check(outputSchema, wire), outputSchema).map(({ pointer, message }) => ({
     pointer: pointer.startsWith(depth) ? pointer.slice(depth.length) : '',
     message,
   }));

@@ -64,7 +64,7 @@ export class Allocations {
     this.#sizes.set(created, size);
   }
 
-  /** Nothing for what was not made here. */
+  /** The size of a value that this evaluation created; `undefined` for other values. */
   #sizeOf(value: object): number | undefined {
     return value === this.#first ? this.#firstSize : this.#sizes?.get(value);
   }
@@ -86,7 +86,7 @@ export class Allocations {
     visit(value as Json);
   }
 
-  /** Only what was made here can hold absent values. A part that occurs twice stays one part. */
+  /** Only values that this evaluation created can hold absent values. A part that occurs twice stays one part. */
   #withoutAbsent(value: Value, copies: Map<object, Json>): Json {
     if (!isComposite(value) || !this.#isMade(value)) return value ?? null;
     const copy = copies.get(value);

@@ -128,7 +128,7 @@ export const javascriptMethods: readonly EagerFunction[] = [
     return chargedText(chargedText(textOf(text), call).toUpperCase(), call);
   }),
 
-  /** Whether the text goes on with `part` at a place, 0 by default. */
+  /** Whether the text has `part` at a position, 0 by default. */
   method('startsWith', ['text', 'text', 'number?'], 2, 'boolean', ([text, part, position], call) => {
     return textOf(text).startsWith(chargedText(textOf(part), call), numberOf(position));
   }),
@@ -401,7 +401,7 @@ export function indexOf(text: string, part: string, from = 0): number {
   return finder(part)(text, from);
 }
 
-/** Splits as JavaScript's `split` does, in time that is proportional to both lengths. */
+/** Splits as JavaScript's `split` does. The cost is proportional to both lengths. */
 export function split(text: string, separator: string, limit: number): string[] {
   if (limit === 0) return [];
   if (separator === '') return text.split('', limit);

@@ -172,7 +172,7 @@ function describeComputed(sources: readonly string[]): string {
   return `<value computed from ${sources.join(', ')}>`;
 }
 
-/** What an operator makes of values: unknown where one of them is, nothing where all are known. */
+/** The result of an operator with unknown operands; `undefined` if all operands are known. */
 export function unknownOf(...values: readonly unknown[]): Json | undefined {
   const unknown = values.filter(isUnknown);
   if (unknown.length === 0) return undefined;

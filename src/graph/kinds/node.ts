@@ -19,7 +19,7 @@ export interface Retry {
 }
 
 /**
- * What happens when a node has failed for good: another node takes over, or a value replaces its own, and the node ends
+ * What happens when a node has failed permanently: another node takes over, or a value replaces its own, and the node ends
  * succeeded with it. In `value` the root `error` holds the failure: `code`, `message`, `attempts`, `node`.
  */
 export type OnError = { readonly fallbackNode: string } | { readonly value: Expr };

@@ -230,18 +230,18 @@ function outcomeDecided(
   transition: Transition,
   { node: key, outcome }: Extract<Event, { kind: 'outcomeDecided' }>,
 ): boolean {
-  const found = callOf(transition, key);
-  if (found === undefined) return false;
-  const { node, call } = found;
+  const inFlight = callOf(transition, key);
+  if (inFlight === undefined) return false;
+  const { node, call } = inFlight;
   if (outcome.kind === 'happened') return callReturned(transition, node, call, outcome.value);
   if (!isLate(transition)) return callAgain(transition, node, call);
   return callFailed(transition, node, call, failures.deadlinePassed(), false);
 }
 
 function retryRequested(transition: Transition, key: string): boolean {
-  const found = callOf(transition, key);
-  if (found === undefined) return false;
-  const { node, call } = found;
+  const inFlight = callOf(transition, key);
+  if (inFlight === undefined) return false;
+  const { node, call } = inFlight;
   if (!isLate(transition)) return callAgain(transition, node, call);
   commandTimedOut(transition, node, call);
   return true;

@@ -287,8 +287,8 @@ export function withdraw(transition: Transition, command: OwedCommand, failure: 
     return;
   }
   const attempted = !transition.notStarted.has(id);
-  const { outcomeUnknown: _unknown, ...known } = failure;
-  const outcome = { ok: false, failure: attempted ? failure : known } as const;
+  const { outcomeUnknown: _unknown, ...certain } = failure;
+  const outcome = { ok: false, failure: attempted ? failure : certain } as const;
   transition.report({ kind: 'callReturned', node: command.node, command: id, attempted, outcome });
   if (command.kind !== 'callTool') return;
   if (command.isCompensation) compensationReturned(transition, command, outcome.failure, true);

@@ -435,8 +435,8 @@ function remainingTools(
     return rest.map(({ compensation }) => compensation.tool);
   }
   const { state } = transition;
-  const left = [...added, ...state.items.need(keyOf(owner)).slice(next)];
-  return left.flatMap((key) => {
+  const remaining = [...added, ...state.items.need(keyOf(owner)).slice(next)];
+  return remaining.flatMap((key) => {
     const { tool, status } = state.effects.get(String(key)) ?? {};
     return tool === undefined || (status !== 'active' && status !== 'unknown') ? [] : [tool];
   });

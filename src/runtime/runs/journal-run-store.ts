@@ -39,7 +39,7 @@ export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'jo
 }
 
 /** Where a store gets its journal from. */
-export interface JournalSource {
+interface JournalSource {
   /** Whether it may have runs of earlier processes: then a server opens it when it starts. */
   readonly hasRuns: boolean;
   open(store: LocalRuns): Promise<OpenedJournal>;
@@ -451,10 +451,10 @@ export class JournalRunStore implements RunStore {
   }
 
   async #find(id: string): Promise<StoredRun | undefined> {
-    const known = this.#runs.get(id);
-    if (known?.isAbandoned === true) this.#runs.delete(id);
-    else if (known !== undefined) {
-      if (await known.refresh()) return known;
+    const resident = this.#runs.get(id);
+    if (resident?.isAbandoned === true) this.#runs.delete(id);
+    else if (resident !== undefined) {
+      if (await resident.refresh()) return resident;
       this.#runs.delete(id);
       return undefined;
     }

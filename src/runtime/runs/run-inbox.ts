@@ -245,7 +245,7 @@ function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
 }
 
 /** A caller of this process that waits for what becomes of what it sent. */
-export interface Sender {
+interface Sender {
   /** Missing for a sender that does not wait for the run: it is answered when the answer is safe. */
   readonly waiter: Waiter | undefined;
   readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;
@@ -258,7 +258,7 @@ interface StoredResponse {
   readonly warnings?: readonly RunWarning[];
 }
 
-interface Sent {
+interface ItemSource {
   /** Its item in the journal's inbox. */
   readonly item?: string;
   readonly sender?: Sender | undefined;
@@ -285,7 +285,7 @@ export class AnswerDelivery implements SentDelivery {
   constructor(
     run: RequestedRun,
     decide: () => Decision,
-    { item, sender, by, answered }: Sent & { by?: Owner | Operator; answered?: Promise<Envelope> },
+    { item, sender, by, answered }: ItemSource & { by?: Owner | Operator; answered?: Promise<Envelope> },
   ) {
     this.#run = run;
     this.#decide = decide;
@@ -342,12 +342,12 @@ export class AnswerDelivery implements SentDelivery {
       this.#sender?.resolve({ ok: false, failure: this.#run.questions.notTaken(pending) });
       return;
     }
-    const noted = warnings.length === 0 ? {} : { warnings };
+    const extra = warnings.length === 0 ? {} : { warnings };
     const envelope = this.#waitingRequest?.envelope ?? this.#onAccepted;
-    const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...noted }));
+    const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...extra }));
     if (response !== undefined) this.#run.questions.accepted(pending.id, response);
     this.#waitingRequest?.open();
-    if (this.#isLeft) this.#sender?.resolve({ ok: true, envelope: this.#run.envelope, ...noted });
+    if (this.#isLeft) this.#sender?.resolve({ ok: true, envelope: this.#run.envelope, ...extra });
     else if (response !== undefined) this.#sender?.resolve(response);
   }
 
@@ -355,23 +355,23 @@ export class AnswerDelivery implements SentDelivery {
     const { ok, failure, warnings } = response as unknown as StoredResponse;
     const sender = this.#sender;
     this.#isAnswered = true;
-    const noted = warnings === undefined || warnings.length === 0 ? {} : { warnings };
+    const extra = warnings === undefined || warnings.length === 0 ? {} : { warnings };
     if (!ok) {
       this.#waitingRequest?.leave();
       if (failure !== undefined) sender?.resolve({ ok: false, failure });
     } else if (sender?.waiter === undefined) {
-      sender?.resolve({ ok: true, envelope: this.#run.envelope, ...noted });
+      sender?.resolve({ ok: true, envelope: this.#run.envelope, ...extra });
     } else {
       const request = this.#waitingRequest ?? new WaitingRequest(this.#run, sender.waiter);
       this.#waitingRequest = request;
-      sender.resolve(request.envelope.then((envelope) => ({ ok: true, envelope, ...noted })));
+      sender.resolve(request.envelope.then((envelope) => ({ ok: true, envelope, ...extra })));
       request.open();
     }
   }
 
   failed(): void {
     this.#leave();
-    if (!this.#isLeft) lost(this.#run, this.#sender);
+    if (!this.#isLeft) answerAfterFailure(this.#run, this.#sender);
     else
       this.#sender?.resolve({
         ok: false,
@@ -401,7 +401,11 @@ class CancelDelivery implements SentDelivery {
   /** Its sender has the response, and waits for the run. */
   #isAnswered = false;
 
-  constructor(run: RequestedRun, how: Cancellation, { item, sender, by }: Sent & { by: Owner | Operator }) {
+  constructor(
+    run: RequestedRun,
+    how: Cancellation,
+    { item, sender, by }: ItemSource & { by: Owner | Operator },
+  ) {
     this.#run = run;
     this.#how = how;
     this.#by = by;
@@ -442,7 +446,7 @@ class CancelDelivery implements SentDelivery {
 
   failed(): void {
     if (!this.#isAnswered) this.#waitingRequest?.leave();
-    lost(this.#run, this.#sender);
+    answerAfterFailure(this.#run, this.#sender);
   }
 }
 
@@ -472,6 +476,6 @@ class RefusedDelivery implements SentDelivery {
 }
 
 /** Answers after the run has noted its failure. */
-function lost(run: RequestedRun, sender: Sender | undefined): void {
+function answerAfterFailure(run: RequestedRun, sender: Sender | undefined): void {
   sender?.resolve(Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: run.envelope })));
 }

@@ -9,7 +9,7 @@ interface LoggedRun {
 }
 
 /** How a run ended, as far as the log says. */
-export interface LoggedEnd {
+interface LoggedEnd {
   readonly status: NonNullable<LogRecord['status']>;
   readonly code?: string | undefined;
   /** The step it comes from. */

@@ -293,9 +293,9 @@ class RegistryServer implements StepwrightServer {
       );
     }
     try {
-      const made = await make();
-      await admission.end(failureOf(made));
-      return made;
+      const response = await make();
+      await admission.end(failureOf(response));
+      return response;
     } catch (error) {
       await admission.end(thrownFailure(error, 'E_PROMPT'));
       throw error;

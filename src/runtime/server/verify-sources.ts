@@ -37,8 +37,8 @@ export function verifyCurrent(registry: Registry, root?: string): void {
     throw new StaleRegistryError([...error.differences, ...files], project?.record?.configFile);
   }
   if (!isChecked || verified.has(registry)) return;
-  const found = findProject(registry.checksum, root);
-  if (found !== undefined) verifySources(found, registry.checksum);
+  const current = findProject(registry.checksum, root);
+  if (current !== undefined) verifySources(current, registry.checksum);
   verified.add(registry);
 }
 

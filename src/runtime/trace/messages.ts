@@ -254,11 +254,11 @@ export type BlockText = string | ((mask: (value: string) => string) => string);
 const writers = new WeakMap<PromptMessage, Exclude<BlockText, string>>();
 
 /** A text of a trace with what programs should know about it. */
-export function textBlock(role: PromptMessage['role'], told: BlockText, _meta: BlockMeta): PromptMessage {
-  const isText = typeof told === 'string';
-  const text = isText ? told : told((value) => value);
+export function textBlock(role: PromptMessage['role'], content: BlockText, _meta: BlockMeta): PromptMessage {
+  const isText = typeof content === 'string';
+  const text = isText ? content : content((value) => value);
   const message: PromptMessage = { role, content: { type: 'text', text, _meta } };
-  if (!isText) writers.set(message, told);
+  if (!isText) writers.set(message, content);
   return message;
 }
 

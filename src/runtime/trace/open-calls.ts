@@ -308,8 +308,8 @@ class OpenCalls implements PlannedRunObserver {
     const isOpen = isUnknown(value) && value.sources.some((source) => this.#promised.has(source));
     if (value !== true && !isOpen) return;
     const condition = model.when === undefined || !isOpen ? undefined : printExpression(model.when);
-    const told = model.kind === 'error' ? this.#run.valueOf(model.message, node) : undefined;
-    const message = told?.ok ? textOf(told.value) : undefined;
+    const stopMessage = model.kind === 'error' ? this.#run.valueOf(model.message, node) : undefined;
+    const message = stopMessage?.ok ? textOf(stopMessage.value) : undefined;
     this.#guards.set(node, { note: texts.guarded(model.id, condition, message), reach: endedBy(node) });
   }
 

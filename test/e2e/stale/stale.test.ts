@@ -5,6 +5,7 @@ import path from 'node:path';
 import { buildSync } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { builtPackage } from '../../built-package.js';
+import { nightlyTest } from '../../nightly.js';
 
 const TOOLS = `import { Tool } from 'stepwright';
 import { MOST } from '../lib/most.js';
@@ -129,7 +130,7 @@ describe('a start in development', { timeout: 120_000 }, () => {
     expect(readFileSync(file, 'utf8')).toBe(after);
   });
 
-  test('accepts other line ends', () => {
+  nightlyTest('accepts other line ends', () => {
     write('src/count.workflow.ts', WORKFLOW.replaceAll('\n', '\r\n'));
     const file = path.join(root, 'node_modules/.cache/stepwright/sources.json');
     const before = readFileSync(file, 'utf8');
@@ -137,7 +138,7 @@ describe('a start in development', { timeout: 120_000 }, () => {
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
-  test('refuses a former registry on a machine where codegen has not run', () => {
+  nightlyTest('refuses a former registry on a machine where codegen has not run', () => {
     rmSync(path.join(root, 'node_modules/.cache'), { recursive: true });
     expect(stepwright(['serve'])).toMatchObject({ code: 0, err: '' });
     rmSync(path.join(root, 'node_modules/.cache'), { recursive: true });
@@ -173,7 +174,7 @@ describe('a start in development', { timeout: 120_000 }, () => {
     expect(stepwright(['serve'])).toMatchObject({ code: 1, err: removed });
   });
 
-  test('names the configuration that codegen needs', () => {
+  nightlyTest('names the configuration that codegen needs', () => {
     const registries = [{ include: ['src/**/*.ts'], out: 'generated/other.ts' }];
     write('other.json', JSON.stringify({ registries }));
     expect(stepwright(['codegen', '--config', 'other.json'])).toMatchObject({ code: 0 });

@@ -89,19 +89,19 @@ async function refusals(
         }),
       );
     };
-    const known = offered.get(tool);
-    if (known === undefined) {
+    const contract = offered.get(tool);
+    if (contract === undefined) {
       const near = nearestName(tool, [...offered.keys()]);
       if (index === 0) refuse([], 'the server does not offer it', near && `did you mean \`${near}\`?`);
       continue;
     }
-    if (index === 0 && !allowsWrites && known.annotations?.readOnlyHint !== true)
+    if (index === 0 && !allowsWrites && contract.annotations?.readOnlyHint !== true)
       refuse(
         [],
         'it has no `readOnlyHint`, so that it may change something',
         'add `--allow-writes` to call it all the same',
       );
-    for (const { pointer, message } of await inputProblems(known, input, schemas))
+    for (const { pointer, message } of await inputProblems(contract, input, schemas))
       refuse([index, ...segmentsOf(pointer)], message);
   }
   return diagnostics;

@@ -68,14 +68,14 @@ ${COMMON}${REGISTRY}`,
 );
 
 function mappingIn(file: string): Mapping | { readonly fault: string } {
-  const read = readObject('mapping', file, '`{ "old-step": "new-step" }`');
-  if ('fault' in read) return read;
-  const wrong = Object.entries(read.value).find(([, id]) => typeof id !== 'string' || id === '');
+  const object = readObject('mapping', file, '`{ "old-step": "new-step" }`');
+  if ('fault' in object) return object;
+  const wrong = Object.entries(object.value).find(([, id]) => typeof id !== 'string' || id === '');
   if (wrong !== undefined)
     return {
       fault: `stepwright: \`--mapping\` gives \`${singleLine(wrong[0])}\` no text: give the new id of the step`,
     };
-  return new Map(Object.entries(read.value) as [string, string][]);
+  return new Map(Object.entries(object.value) as [string, string][]);
 }
 
 /** What the command line says of the moves. */
@@ -185,8 +185,8 @@ const MAPPING_FAULTS: Readonly<Record<string, string>> = {
 };
 
 function safetyIn(definitions: Definitions, { toolSafety }: Toolset): MoveTarget['tools'] {
-  const known = Object.keys(definitions.registry.tools).map((tool) => [tool, toolSafety(tool)] as const);
-  return Object.fromEntries(known.filter(([, safety]) => safety !== 'none'));
+  const safeties = Object.keys(definitions.registry.tools).map((tool) => [tool, toolSafety(tool)] as const);
+  return Object.fromEntries(safeties.filter(([, safety]) => safety !== 'none'));
 }
 
 interface ShownOutcome {

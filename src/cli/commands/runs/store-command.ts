@@ -119,18 +119,18 @@ export function withRun(
     const [head, ...others] = reader.find(name);
     if (others.length > 0)
       return misused(`stepwright: several runs have the name \`${name}\`: give the id of the run`, output);
-    const read = head && reader.read(head);
-    if (read === undefined)
+    const stored = head && reader.read(head);
+    if (stored === undefined)
       return misused(
         `stepwright: the store '${store.path}' has no run \`${singleLine(name)}\`: give a name from \`stepwright runs list\`, or the id of a run`,
         output,
       );
-    const run = readable(read);
+    const run = readable(stored);
     if (run instanceof Error) {
       output.err(`${unreadableRun(name, run.message)}\n`);
       return 1;
     }
-    return work({ ...read, run }, reader);
+    return work({ ...stored, run }, reader);
   });
 }
 
@@ -141,7 +141,7 @@ export function unreadableRun(name: string, why: string): string {
 /** A run of a later version is a fault of the input, not of this program. */
 function readable({ loaded, graph, head }: ReadRun): StoredRunReader | Error {
   try {
-    return new StoredRunReader(loaded, graph, { isHeld: head.holder !== null });
+    return new StoredRunReader(loaded, graph, { hasHolder: head.holder !== null });
   } catch (error) {
     if (error instanceof Error && error.name === 'StateVersionError') return error;
     throw error;

@@ -1,6 +1,6 @@
 import { error, nearest, warning } from './entry.js';
 
-/** Whether JSON Schema can read it, whatever the run time can match. */
+/** Whether a pattern is valid in JSON Schema; the run time may support fewer. */
 const isRegularExpression = (pattern: string): boolean => {
   try {
     return new RegExp(pattern, 'u') instanceof RegExp;

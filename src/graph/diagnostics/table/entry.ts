@@ -18,7 +18,7 @@ export const warning = <P = Record<never, never>>(
   hint?: (params: P) => string | undefined,
 ): Entry<P> => ({ ...error(message, hint), severity: 'warning' });
 
-/** ``did you mean `x`?``, or nothing where no known name is near. */
+/** ``did you mean `x`?``; `undefined` if no name is near. */
 export const nearest = (p: { suggestion?: string | undefined }): string | undefined =>
   didYouMean(p.suggestion);
 

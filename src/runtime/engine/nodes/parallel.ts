@@ -58,16 +58,16 @@ function continueBranches(transition: Transition, node: NodeRecord, model: Paral
 
 function outcomeOfBranches(node: NodeRecord, container: ContainerRecord, model: ParallelNode): Outcome {
   const { end, next, interrupted, failure, failedPart, isPermanent } = container;
-  const known = valuesOf(node, container);
+  const available = valuesOf(node, container);
   if (failure !== undefined) {
-    return failedWith(failedPart === undefined ? failure : failures.aborted(failure, known), isPermanent);
+    return failedWith(failedPart === undefined ? failure : failures.aborted(failure, available), isPermanent);
   }
   if (interrupted || next < end) return { status: 'cancelled' };
   const failed = failedBranches(node);
   const [first] = failed;
   if (first !== undefined && failed.length === end) return failedWith(first.failure, first.isPermanent);
   const faults = failed.map(({ arm, failure: { code, message } }) => [arm, { error: { code, message } }]);
-  const values = { ...known, ...Object.fromEntries(faults) };
+  const values = { ...available, ...Object.fromEntries(faults) };
   // In declaration order, failed branches included.
   const entries = model.branches.flatMap(({ id }) => (Object.hasOwn(values, id) ? [[id, values[id]]] : []));
   return succeededWith(Object.fromEntries(entries) as JsonObject);

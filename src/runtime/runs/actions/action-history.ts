@@ -27,7 +27,7 @@ export interface ActionRecord {
 }
 
 /** An answer that was accepted. */
-export interface AcceptedAnswer {
+interface AcceptedAnswer {
   /** Equal for answers that say the same; see `contentOf`. */
   readonly content: string;
   /** Its place among the accepted answers of the run, from 1. */
@@ -64,7 +64,7 @@ export interface Open extends Pick<LiveActions, 'isOpen'> {
  */
 export class ActionHistory {
   readonly #opened = new SmallMap<ActionRecord>();
-  /** Actions whose rows have to be written. */
+  /** Actions with rows to write. */
   #changed: Set<string> | undefined;
   /** None before the first answer: many runs wait for one at once. */
   #accepted: Accepted | undefined;
@@ -179,19 +179,19 @@ export class ActionHistory {
     if (actionId === undefined) return this.#chooseOnly(run, now);
     const ask = run.asks.get(actionId);
     if (ask !== undefined) return { kind: 'pending', pending: ask };
-    const known = this.#opened.get(actionId);
-    if (known?.mode === undefined && known !== undefined) {
-      return run.isOpen(actionId) ? tooEarly(actionId, known.until, now) : { kind: 'passed' };
+    const record = this.#opened.get(actionId);
+    if (record?.mode === undefined && record !== undefined) {
+      return run.isOpen(actionId) ? tooEarly(actionId, record.until, now) : { kind: 'passed' };
     }
     const open = [...run.asks.values()].map(({ id }) => id);
     const details = { open_actions: open };
-    if (known === undefined)
+    if (record === undefined)
       return refused(
         'UNKNOWN_ACTION',
         `The run has no action '${clip(actionId)}'. Open are: ${listed(open)}. Nothing was consumed.`,
         details,
       );
-    return known.hasExpired
+    return record.hasExpired
       ? refused(
           'ACTION_EXPIRED',
           `Action '${clip(actionId)}' has expired: its time limit has passed. Open are: ${listed(open)}.`,
@@ -225,7 +225,7 @@ export class ActionHistory {
 }
 
 /** What an answer is for: a question; a time that has passed, which needs none; or nothing. */
-export type Choice =
+type Choice =
   | { readonly kind: 'pending'; readonly pending: PendingAction }
   | { readonly kind: 'passed' }
   | { readonly kind: 'refused'; readonly failure: Failure };

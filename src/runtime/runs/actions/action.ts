@@ -96,7 +96,7 @@ export type RunAnswer =
   | { readonly ok: false; readonly failure: Failure };
 
 /** Of a caller that a question names and that is not the owner of the run: it learns nothing else of the run. */
-export interface AnswerAccepted {
+interface AnswerAccepted {
   readonly ok: true;
   readonly accepted: true;
   readonly warnings?: readonly RunWarning[];

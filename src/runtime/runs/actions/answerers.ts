@@ -23,7 +23,7 @@ export function mayAnswer(answerBy: AnswerBy, caller: Owner, owner: Owner): bool
 }
 
 /** Where a server's callers get roles from. */
-export interface RoleSources {
+interface RoleSources {
   /** Of the user of this process. */
   readonly localRoles: readonly string[];
   /** Whether callers that a transport authenticates may have roles. */

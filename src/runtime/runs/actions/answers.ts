@@ -38,11 +38,11 @@ export function misfitText(problems: readonly string[], how: string): string {
 }
 
 /** An answer as the engine takes it. */
-export type Answer =
+type Answer =
   | { readonly kind: 'value'; readonly value: Json }
   | { readonly kind: 'failure'; readonly failure: Failure };
 
-export type ReadAnswer =
+type ReadAnswer =
   | { readonly ok: true; readonly answer: Answer; readonly warnings: readonly RunWarning[] }
   /** `E_RESULT_SHAPE`: what is wrong, and what would fit. */
   | { readonly ok: false; readonly failure: Failure };
@@ -118,19 +118,19 @@ function problemsOf({ schema }: Action, candidate: Json, schemas: SchemaCompiler
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 function readError(action: Action, error: Json): ReadAnswer {
-  const read = failureIn(error);
-  if (read === undefined)
+  const reading = failureIn(error);
+  if (reading === undefined)
     return refused(action, ['`error` must be an object { code?, message } with a message in text']);
-  const warnings = read.isText ? [stringified('error')] : [];
-  return { ok: true, answer: { kind: 'failure', failure: read.failure }, warnings };
+  const warnings = reading.isText ? [stringified('error')] : [];
+  return { ok: true, answer: { kind: 'failure', failure: reading.failure }, warnings };
 }
 
 /** The failure that an error describes; nothing for a malformed one. */
 function failureIn(error: Json): { readonly failure: Failure; readonly isText: boolean } | undefined {
   const parsed = typeof error === 'string' ? objectIn(error) : undefined;
-  const given = parsed ?? error;
-  if (!isJsonObject(given)) return undefined;
-  const { code = 'E_ACTION_FAILED', message, ...more } = given;
+  const source = parsed ?? error;
+  if (!isJsonObject(source)) return undefined;
+  const { code = 'E_ACTION_FAILED', message, ...more } = source;
   const isText = typeof message === 'string' && message.trim() !== '';
   if (!isText || typeof code !== 'string' || Object.keys(more).length > 0) return undefined;
   const failure = { code: CODE.test(code) ? code : 'E_ACTION_FAILED', message: oneLine(message) };
@@ -225,7 +225,7 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
         message: `The run had ended when this answer${actionId === undefined ? '' : ` to '${clip(actionId)}'`} arrived: it was not used.`,
       } as const,
     ];
-    return told(
+    return unchanged(
       run.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings })),
       warnings,
     );
@@ -241,7 +241,7 @@ export function decideAnswer(run: AnsweredRun, submission: Submission, by: Owner
       return rejected(chosen.failure);
     case 'passed':
       // The timer has fired: answering it again changes nothing.
-      return told(run.safeEnvelope.then((envelope) => ({ ok: true, envelope })));
+      return unchanged(run.safeEnvelope.then((envelope) => ({ ok: true, envelope })));
     case 'pending':
       return decideFor(run, chosen.pending, submission);
     default:
@@ -307,9 +307,9 @@ export function decideFor(
   pending: PendingAction,
   submission: Pick<Submission, 'result' | 'error'>,
 ): Decision {
-  const read = readAnswer(pending.action, submission, run.schemas);
-  if (!read.ok) return rejected(unfit(run, pending, read.failure));
-  return { kind: 'fits', pending, answer: read.answer, warnings: read.warnings };
+  const reading = readAnswer(pending.action, submission, run.schemas);
+  if (!reading.ok) return rejected(unfit(run, pending, reading.failure));
+  return { kind: 'fits', pending, answer: reading.answer, warnings: reading.warnings };
 }
 
 /**
@@ -328,12 +328,15 @@ function decideRepeated(
   if (before?.answer === undefined || before.mode === undefined) return undefined;
   if (!contentsOf(before.mode, submission).includes(before.answer.content)) return undefined;
   const { warnings } = before.answer;
-  const noted = defined({ warnings });
+  const extra = defined({ warnings });
   // A process that did not take the answer in does not know how the run was then.
-  const known = actions.responseTo(before.id);
+  const firstResponse = actions.responseTo(before.id);
   const response =
-    known ?? run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope, ...noted }));
-  const repeated: Decision = { ...told(response, warnings), ...(known === undefined ? { waits: true } : {}) };
+    firstResponse ?? run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope, ...extra }));
+  const repeated: Decision = {
+    ...unchanged(response, warnings),
+    ...(firstResponse === undefined ? { waits: true } : {}),
+  };
   if (actionId !== undefined) return repeated;
   if (run.isCancelled) return undefined;
   const open = [...asks.keys()];
@@ -369,11 +372,11 @@ function unfit({ mask }: Pick<AnsweredRun, 'mask'>, pending: PendingAction, fail
   return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
 }
 
-type Told = Extract<Decision, { kind: 'told' }>;
+type Unchanged = Extract<Decision, { kind: 'told' }>;
 
-function told(answer: RunAnswer | Promise<RunAnswer>, warnings: readonly RunWarning[] = []): Told {
-  const noted = warnings.map(({ code, message }) => ({ code, message }));
-  return { kind: 'told', answer, response: { ok: true, ...(noted.length === 0 ? {} : { warnings: noted }) } };
+function unchanged(answer: RunAnswer | Promise<RunAnswer>, warnings: readonly RunWarning[] = []): Unchanged {
+  const extra = warnings.map(({ code, message }) => ({ code, message }));
+  return { kind: 'told', answer, response: { ok: true, ...(extra.length === 0 ? {} : { warnings: extra }) } };
 }
 
 /** Nothing changes. */

@@ -8,7 +8,7 @@ import { toJson } from '../../tools/to-json.js';
 import { ACTION_KINDS, type PendingAction, type Submission } from './action.js';
 
 /** What an elicitation needs of its run. */
-export interface ElicitingRun {
+interface ElicitingRun {
   /** The questions that are open, oldest first. */
   pendingActions(): readonly PendingAction[];
   /** What a question asks, without secrets. */
@@ -121,7 +121,7 @@ export class Elicitation {
 }
 
 /** A question as a form that a client shows to its user. */
-export interface Form {
+interface Form {
   readonly schema: JsonSchema;
   /** The answer that the filled-in form is. */
   answerOf(content: JsonObject): Json;
@@ -186,11 +186,11 @@ function flatField(schema: JsonSchema): JsonSchema | undefined {
   ) {
     return undefined;
   }
-  const kept = ['type', 'title', 'description', ...keywords].flatMap((keyword) => {
+  const members = ['type', 'title', 'description', ...keywords].flatMap((keyword) => {
     const value = schema[keyword];
     return value === undefined || (keyword === 'format' && !FORMATS.includes(value))
       ? []
       : [[keyword, value] as const];
   });
-  return { ...Object.fromEntries(kept), ...shownNames(schema) };
+  return { ...Object.fromEntries(members), ...shownNames(schema) };
 }

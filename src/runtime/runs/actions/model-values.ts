@@ -28,7 +28,7 @@ export interface ModelRequest {
 /** Supplies the values of `ask.model`: JSON that fits the schema. */
 export type ModelFunction = (request: ModelRequest) => unknown;
 
-export interface ModelValues {
+interface ModelValues {
   readonly model?: ModelFunction;
   /** Whether the model of the client may be asked. */
   readonly allowSampling: boolean;

@@ -82,9 +82,9 @@ export class DecisionDelivery implements Delivery {
 
   open(): Event | undefined {
     const command = this.#command;
-    const held = this.#run.live?.heldCalls ?? [];
-    const call = held.find(({ node }) => node === command.step);
-    this.#failure = call === undefined ? notHeld(command.step, held) : this.#misfit(call.tool);
+    const pausedCalls = this.#run.live?.heldCalls ?? [];
+    const call = pausedCalls.find(({ node }) => node === command.step);
+    this.#failure = call === undefined ? notPaused(command.step, pausedCalls) : this.#misfit(call.tool);
     if (this.#failure !== undefined) return undefined;
     const head = { at: this.#run.clock.now(), id: this.item, by: { ...this.#by }, node: command.step };
     return command.command === 'retry'
@@ -109,8 +109,8 @@ export class DecisionDelivery implements Delivery {
   failed(): void {}
 }
 
-function notHeld(step: string, held: LiveActions['heldCalls']): Failure {
-  const steps = held.map(({ node }) => node);
+function notPaused(step: string, pausedCalls: LiveActions['heldCalls']): Failure {
+  const steps = pausedCalls.map(({ node }) => node);
   return {
     code: 'E_NOT_PAUSED',
     message:

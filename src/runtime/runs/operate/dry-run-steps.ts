@@ -14,13 +14,13 @@ import type { Clock } from '../run/clock.js';
 import type { StubbedCall, StubSource } from './stub-port.js';
 
 /** The nodes that a join waits for, as they were when it was decided. */
-export interface DryJoin {
+interface DryJoin {
   readonly rule: string;
   readonly of: readonly { readonly step_id: string; readonly status: NodeStatus }[];
 }
 
 /** What happens in a dry run. */
-export type DryEvent =
+type DryEvent =
   | {
       readonly event: 'started';
       readonly kind: NodeKind;
@@ -86,7 +86,7 @@ export type DryStep = {
 } & DryEvent;
 
 /** A step with steps in it, with the name of the branch or arm, or the index of the item. */
-export interface DryPart {
+interface DryPart {
   readonly step_id: string;
   readonly arm?: string;
   readonly index?: number;
@@ -170,9 +170,9 @@ export class DryRunSteps {
 
   /** A resource was read: a call of a tool is reported by its stub. */
   #read({ command, outcome }: Extract<Fact, { kind: 'callReturned' }>): void {
-    const read = this.#reads.get(command);
-    if (read === undefined) return;
-    const { node, resource, uri } = read;
+    const resourceRequest = this.#reads.get(command);
+    if (resourceRequest === undefined) return;
+    const { node, resource, uri } = resourceRequest;
     const failure = outcome.ok ? {} : { failure: maskedFailure(outcome.failure, this.#mask) };
     this.#add(node, { event: 'read', resource, uri: this.#mask.text(uri), ...failure });
   }
@@ -304,8 +304,8 @@ export class DryRunSteps {
 
   #armCondition(key: string, arm: string): { readonly condition?: string } {
     const { node } = this.#instances.find(key).planned;
-    const taken = node.kind === 'branch' ? node.cases.find(({ id }) => id === arm) : undefined;
-    return taken === undefined ? {} : { condition: printExpr(taken.when) };
+    const branchCase = node.kind === 'branch' ? node.cases.find(({ id }) => id === arm) : undefined;
+    return branchCase === undefined ? {} : { condition: printExpr(branchCase.when) };
   }
 
   #add(key: string | undefined, event: DryEvent): void {

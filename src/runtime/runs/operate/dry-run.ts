@@ -26,7 +26,7 @@ interface ArgumentProblem {
 }
 
 /** Reads arguments as a server reads those of a prompt. */
-export type ReadArguments = (
+type ReadArguments = (
   inputs: readonly Input[],
   given: Readonly<Record<string, string>>,
   schemas: SchemaCompiler,
@@ -35,7 +35,7 @@ export type ReadArguments = (
   | { readonly ok: false; readonly problems: readonly ArgumentProblem[] };
 
 /** A run in which no tool is called. */
-export interface DryRunRequest {
+interface DryRunRequest {
   readonly registry: Registry;
   /** With the workflows that it runs. */
   readonly graph: Graph;
@@ -46,7 +46,7 @@ export interface DryRunRequest {
 }
 
 /** The path of a run with stubs. Plain JSON; secrets are masked. */
-export interface DryRunReport {
+interface DryRunReport {
   readonly workflow: string;
   readonly status: 'succeeded' | 'failed' | 'cancelled';
   readonly result?: Json;
@@ -55,7 +55,7 @@ export interface DryRunReport {
   readonly path: readonly DryStep[];
 }
 
-export type DryRunOutcome =
+type DryRunOutcome =
   | { readonly kind: 'report'; readonly report: DryRunReport }
   /** The run was not started. */
   | { readonly kind: 'refused'; readonly problems: readonly ArgumentProblem[] }
@@ -80,9 +80,9 @@ export async function dryRun({
   readArguments,
 }: DryRunRequest): Promise<DryRunOutcome> {
   const schemas = new SchemaCompiler();
-  const read = readArguments(graph.inputs, given, schemas);
-  if (!read.ok) return { kind: 'refused', problems: read.problems };
-  const { input } = read;
+  const reading = readArguments(graph.inputs, given, schemas);
+  if (!reading.ok) return { kind: 'refused', problems: reading.problems };
+  const { input } = reading;
   const secretInputs = (tool: string) => ownProperty(registry.tools, tool)?.secret ?? [];
   const mask = new RunMask(graph, { input, argumentTexts: Object.entries(given), secretInputs });
   return new StubbedPath({ graph, input, mask, schemas }, { registry, secretInputs, results }).outcome;
@@ -104,7 +104,7 @@ interface PathStubs {
 /** A run in this process that waits for nothing. */
 class StubbedPath {
   readonly outcome: Promise<DryRunOutcome>;
-  readonly #given: PathRun;
+  readonly #pathRun: PathRun;
   readonly #clock = new SkippingClock();
   readonly #queue: StubQueue;
   readonly #steps: DryRunSteps;
@@ -115,7 +115,7 @@ class StubbedPath {
 
   constructor(run: PathRun, { registry, secretInputs, results }: PathStubs) {
     const { graph, input, mask } = run;
-    this.#given = run;
+    this.#pathRun = run;
     this.#queue = new StubQueue(results);
     this.#steps = new DryRunSteps(planOf(graph), mask, this.#clock);
     const toolset = {
@@ -183,19 +183,19 @@ class StubbedPath {
       this.#run.refuse(id, stub.failure);
       return;
     }
-    const read = readAnswer(action, { result: stub.value }, this.#given.schemas);
-    if (!read.ok || read.answer.kind === 'failure') {
+    const reading = readAnswer(action, { result: stub.value }, this.#pathRun.schemas);
+    if (!reading.ok || reading.answer.kind === 'failure') {
       this.#run.leave();
-      const problem = read.ok ? '' : read.failure.message;
+      const problem = reading.ok ? '' : reading.failure.message;
       this.#resolve({ kind: 'unfit', step: node, names, problem });
       return;
     }
-    this.#steps.answered(node, { value: read.answer.value }, source);
-    this.#run.answer(id, read.answer.value);
+    this.#steps.answered(node, { value: reading.answer.value }, source);
+    this.#run.answer(id, reading.answer.value);
   }
 
   #report(): DryRunReport {
-    const { graph, mask } = this.#given;
+    const { graph, mask } = this.#pathRun;
     const { status, result, failure, endedBy } = this.#run.state.run;
     return {
       workflow: graph.name,

@@ -24,7 +24,7 @@ export interface ForkSource {
 }
 
 /** A call that the other run made after the point of the fork, or whose result it did not have there. */
-export interface RepeatedCall {
+interface RepeatedCall {
   readonly step_id: string;
   readonly tool: string;
   readonly retry_safety: ToolSafety;
@@ -84,8 +84,8 @@ export function forkAt(
   const why = forkFault(state);
   if (why !== undefined) return { why };
   const laterMs = Math.max(0, now - point.at);
-  const known = point.effects.filter(({ outcome_unknown }) => outcome_unknown !== true);
-  const rows = forkRows(state, { id, at: now, laterMs, effects: known.map(({ step_id }) => step_id) });
+  const certain = point.effects.filter(({ outcome_unknown }) => outcome_unknown !== true);
+  const rows = forkRows(state, { id, at: now, laterMs, effects: certain.map(({ step_id }) => step_id) });
   const origin = { run: runRef(loaded.run), entry, effects: point.effects };
   const hostRows = [
     ...originRows(loaded.hostRows, id, origin),
@@ -116,10 +116,10 @@ function callsOf(state: RunState): readonly MadeCall[] {
 
 /** Folds a log. */
 function pointIn({ loaded, graph, entries }: ForkSource, entry: number, id: string): Point {
-  const begun = loaded.rows.find((row) => row.table === 'start');
-  if (begun?.table !== 'start') throw new Error(`run ${runRef(loaded.run)} has no start`);
-  const deeds = new Deeds(begun.row.startedAt);
-  const replay = new Replay(planOf(graph), id, begun.row, (events, facts, state) =>
+  const startRow = loaded.rows.find((row) => row.table === 'start');
+  if (startRow?.table !== 'start') throw new Error(`run ${runRef(loaded.run)} has no start`);
+  const deeds = new Deeds(startRow.row.startedAt);
+  const replay = new Replay(planOf(graph), id, startRow.row, (events, facts, state) =>
     deeds.note(events, facts, state),
   );
   for (const { events } of entries.slice(1, entry)) replay.apply(events);
@@ -139,7 +139,7 @@ function pointIn({ loaded, graph, entries }: ForkSource, entry: number, id: stri
 /** A run as it is. */
 function lastPoint({ loaded, graph, entries }: ForkSource): Point {
   const state = restore(planOf(graph), loaded.rows);
-  const made = loaded.rows.flatMap((row): InheritedEffect[] => {
+  const lastEffects = loaded.rows.flatMap((row): InheritedEffect[] => {
     const node =
       row.table === 'nodes' && row.row.status === 'succeeded' ? state.find(row.key).planned.node : undefined;
     return node?.kind === 'call' && state.safetyOf(node.tool) !== 'readOnly'
@@ -147,10 +147,10 @@ function lastPoint({ loaded, graph, entries }: ForkSource): Point {
       : [];
   });
   const before = runRowsIn(loaded.hostRows).fork?.effects ?? [];
-  const steps = new Set(made.map(({ step_id }) => step_id));
+  const steps = new Set(lastEffects.map(({ step_id }) => step_id));
   return {
     state,
-    effects: [...before.filter(({ step_id }) => !steps.has(step_id)), ...made],
+    effects: [...before.filter(({ step_id }) => !steps.has(step_id)), ...lastEffects],
     actions: loaded.hostRows.filter(({ table }) => table === 'actions'),
     at: Math.max(state.run.startedAt, ...entries.flatMap(({ events }) => events.map(({ at }) => at))),
     rest: () => [],

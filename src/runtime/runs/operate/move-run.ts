@@ -25,12 +25,12 @@ export interface MoveTarget {
   /** How its tools may be repeated. */
   readonly tools: Readonly<Record<string, ToolSafety>>;
   readonly mapping: Mapping;
-  /** The inputs of a tool whose values must not be shown. */
+  /** The inputs of a tool with secret values. */
   readonly secretInputs: (tool: string) => readonly string[];
 }
 
 /** Whether a run can move, or what is wrong with the mapping. */
-export type MoveVerdict = Verdict | { readonly kind: 'mapping'; readonly faults: readonly MappingFault[] };
+type MoveVerdict = Verdict | { readonly kind: 'mapping'; readonly faults: readonly MappingFault[] };
 
 /** Compares the graph of a run with another one. */
 export function judgeMove(loaded: LoadedRun, graph: Graph, target: MoveTarget): MoveVerdict {
@@ -94,14 +94,14 @@ export async function moveRun(
 
 function changesBetween(before: readonly Row[], after: readonly Row[]): readonly Change[] {
   const nameOf = ({ table, key }: Row): string => JSON.stringify([table, key]);
-  const known = new Map(before.map((row) => [nameOf(row), row]));
+  const oldRows = new Map(before.map((row) => [nameOf(row), row]));
   const changes: Change[] = [];
   for (const row of after) {
-    const old = known.get(nameOf(row));
-    known.delete(nameOf(row));
+    const old = oldRows.get(nameOf(row));
+    oldRows.delete(nameOf(row));
     if (JSON.stringify(old) !== JSON.stringify(row)) changes.push(row);
   }
-  for (const { table, key } of known.values()) changes.push({ op: 'delete', table, key });
+  for (const { table, key } of oldRows.values()) changes.push({ op: 'delete', table, key });
   return changes;
 }
 

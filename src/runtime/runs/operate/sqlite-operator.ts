@@ -110,11 +110,11 @@ async function migrated(
   target: Migration,
   journal: SqliteJournal | undefined,
 ): Promise<MigrationOutcome> {
-  const read = reader.read(run);
-  if (read === undefined) return { kind: 'stays', reasons: [{ reason: 'over' }] };
-  if (read.head.graph === target.hash) return { kind: 'current' };
+  const current = reader.read(run);
+  if (current === undefined) return { kind: 'stays', reasons: [{ reason: 'over' }] };
+  if (current.head.graph === target.hash) return { kind: 'current' };
   try {
-    const verdict = judgeMove(read.loaded, read.graph, target);
+    const verdict = judgeMove(current.loaded, current.graph, target);
     return verdict.kind !== 'safe' || journal === undefined
       ? verdict
       : await moveRun(journal, run.id, target, Date.now());

@@ -64,15 +64,15 @@ export class StoredRunReader {
   readonly #state: RunState;
   readonly #mask: RunMask;
   /** Whether a process has it, with its calls in flight. */
-  readonly #isHeld: boolean;
+  readonly #hasHolder: boolean;
 
   /**
    * @throws StateVersionError for a run that this version cannot read.
    * @throws Error for rows that are not those of a run.
    */
-  constructor(loaded: LoadedRun, graph: Graph, { isHeld }: { readonly isHeld: boolean }) {
+  constructor(loaded: LoadedRun, graph: Graph, { hasHolder: isHeld }: { readonly hasHolder: boolean }) {
     this.#loaded = loaded;
-    this.#isHeld = isHeld;
+    this.#hasHolder = isHeld;
     this.#graph = graph;
     this.#state = restore(planOf(graph), loaded.rows);
     this.#mask = new RunMask(graph, { rows: loaded.hostRows });
@@ -139,7 +139,7 @@ export class StoredRunReader {
 
   /** Calls about which an operator decides. */
   get #paused(): readonly PausedStep[] {
-    if (this.#isHeld || isOver(this.#state.run.status)) return [];
+    if (this.#hasHolder || isOver(this.#state.run.status)) return [];
     return this.#calls
       .filter(({ retry_safety, compensates }) => retry_safety === 'none' && compensates !== true)
       .map(({ step_id, tool }) => ({ step_id, tool }));
@@ -163,9 +163,9 @@ export class StoredRunReader {
 
   #value(event: Event, value: Json): Json {
     if (!('command' in event)) return this.#mask.json(value);
-    const given = this.#mask.callResult(value, event.command);
+    const result = this.#mask.callResult(value, event.command);
     const step = nodeOf(event.command);
-    return step === undefined ? given : this.#mask.outputOf(step, given);
+    return step === undefined ? result : this.#mask.outputOf(step, result);
   }
 }
 

@@ -74,7 +74,7 @@ export function stubNames(key: string): readonly string[] {
 /** Finds the stubs of nodes, tools and resources, one after the other. */
 export class StubQueue {
   readonly #results: StubResults;
-  readonly #taken = new Map<string, number>();
+  readonly #counts = new Map<string, number>();
 
   constructor(results: StubResults) {
     this.#results = results;
@@ -85,9 +85,9 @@ export class StubQueue {
     for (const name of names) {
       const stubs = ownProperty(this.#results, name);
       if (stubs === undefined) continue;
-      const taken = this.#taken.get(name) ?? 0;
-      this.#taken.set(name, taken + 1);
-      return stubs[taken] ?? stubs.at(-1);
+      const count = this.#counts.get(name) ?? 0;
+      this.#counts.set(name, count + 1);
+      return stubs[count] ?? stubs.at(-1);
     }
     return undefined;
   }
@@ -165,17 +165,17 @@ export class StubPort implements CallPort {
   #resultOf(tool: string, key: string): readonly [Stub, StubSource] {
     const own = stubNames(key);
     const isOfNode = this.#nodes.has(`${own.at(-1)} ${tool}`);
-    const given = this.#queue.next(isOfNode ? [...own, tool] : [tool]);
-    if (given !== undefined) return [given, 'given'];
+    const nextStub = this.#queue.next(isOfNode ? [...own, tool] : [tool]);
+    if (nextStub !== undefined) return [nextStub, 'given'];
     const sample = sampleResult(ownProperty(this.#stubs.tools ?? {}, tool) ?? {});
     return sample === undefined ? [{ value: null }, 'null'] : [{ value: sample }, 'schema'];
   }
 
   async readResource(name: string, uri: string, { origin }: CallContext): Promise<ResourceOutcome> {
     const own = origin?.source === 'workflow' ? stubNames(origin.node) : [];
-    const given = this.#queue.next([...own, name]);
-    if (given !== undefined && 'failure' in given) return { ok: false, failure: given.failure };
-    const value = given?.value ?? ownProperty(this.#stubs.resources ?? {}, name)?.text ?? '';
+    const nextStub = this.#queue.next([...own, name]);
+    if (nextStub !== undefined && 'failure' in nextStub) return { ok: false, failure: nextStub.failure };
+    const value = nextStub?.value ?? ownProperty(this.#stubs.resources ?? {}, name)?.text ?? '';
     return { ok: true, value: isJsonObject(value) ? { uri, ...value } : { uri, text: textOf(value) } };
   }
 

@@ -13,7 +13,7 @@ import { StoredRunReader, type StoredRunView } from './stored-view.js';
 import { type StubbedCall, StubPort, type Stubs } from './stub-port.js';
 
 /** How far a run went with stubs. */
-export interface StubbedRun {
+interface StubbedRun {
   readonly view: StoredRunView;
   readonly calls: readonly StubbedCall[];
 }
@@ -41,7 +41,7 @@ export function runStubbed(fork: Fork, stubs: Stubs): Promise<StubbedRun> {
       run.leave();
       const rows = snapshot(run.state);
       const now = { ...loaded, rows, hostRows: notes.rows };
-      resolve({ view: new StoredRunReader(now, graph, { isHeld: true }).view, calls: port.calls });
+      resolve({ view: new StoredRunReader(now, graph, { hasHolder: true }).view, calls: port.calls });
     });
     run.go();
   });

@@ -81,7 +81,7 @@ export interface PausedStep {
 export type EnvelopeStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
 
 /** The workflow as it was when the run began. */
-export interface Definition {
+interface Definition {
   readonly name: string;
   readonly version?: string;
   readonly hash: string;
@@ -113,7 +113,7 @@ export interface EnvelopeAction {
 }
 
 /** What an envelope is computed from: the rows of a run, and what a process knows of its calls. */
-export interface RunView {
+interface RunView {
   readonly state: RunState;
   readonly mask: RunMask;
   /** What is kept of it beside its state. */
@@ -286,7 +286,7 @@ export interface EnvelopeError extends RemainingEffects, UndoneCalls {
   readonly details?: Json;
   /** Values of the steps at the top that had succeeded and were not undone, by step. Secrets are masked. */
   readonly partial: JsonObject;
-  /** Succeeded steps whose values are too large to be shown. */
+  /** Succeeded steps with values that are too large to be shown. */
   readonly partial_omitted?: readonly string[];
   /** Steps at the top that had succeeded, and of which all or a part was undone. */
   readonly undone?: readonly string[];

@@ -28,7 +28,7 @@ import type { Start } from './run-host.js';
  */
 
 /** What a run starts with. */
-export interface Starting {
+interface Starting {
   readonly kind: 'starting';
   readonly start: Start;
   readonly first: Advance;

@@ -34,7 +34,7 @@ export interface RunRows {
 }
 
 /** A move of a run to another graph. */
-export interface RunMove {
+interface RunMove {
   /** The entry of its log that did it. */
   readonly entry: number;
   /** Ms since the epoch. */

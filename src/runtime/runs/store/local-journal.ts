@@ -188,7 +188,7 @@ class LocalJournal implements RunJournal {
   readonly index: LocalIndex;
   readonly #journal: Journal;
   /** Open runs that this process has begun or claimed. */
-  readonly #held = new Set<string>();
+  readonly #ownRuns = new Set<string>();
 
   constructor(journal: Journal, store: LocalRuns) {
     this.#journal = journal;
@@ -198,7 +198,9 @@ class LocalJournal implements RunJournal {
       claim: (run) => this.#claim(run),
       head: (run) => this.#head(run),
       orphans: async (_now, isMoved = () => true) =>
-        (await journal.openRuns()).flatMap(({ run }) => (this.#held.has(run) && isMoved(run) ? [] : [run])),
+        (await journal.openRuns()).flatMap(({ run }) =>
+          this.#ownRuns.has(run) && isMoved(run) ? [] : [run],
+        ),
     };
   }
 
@@ -208,7 +210,7 @@ class LocalJournal implements RunJournal {
   }
 
   #begin({ run, hostRows }: JournalEntry): void {
-    this.#held.add(run);
+    this.#ownRuns.add(run);
     this.index.add(run, hostRows);
   }
 
@@ -220,7 +222,7 @@ class LocalJournal implements RunJournal {
 
   async forget(run: string): Promise<void> {
     this.index.remove(run);
-    this.#held.delete(run);
+    this.#ownRuns.delete(run);
     await this.#journal.forget(run);
   }
 
@@ -252,7 +254,7 @@ class LocalJournal implements RunJournal {
   async #claim(run: string): Promise<LoadedRun | undefined> {
     const loaded = await this.load(run);
     if (loaded === undefined || isOverIn(loaded)) return undefined;
-    this.#held.add(run);
+    this.#ownRuns.add(run);
     return { ...loaded, epoch: loaded.epoch + 1, holder: 'this' };
   }
 

@@ -28,7 +28,7 @@ export interface JournaledRun {
 }
 
 /** A run in memory: what could change outside is kept as text. */
-interface Kept {
+interface MemoryRun {
   graphHash: string;
   readonly entries: string[];
   /** By table and key, in the order in which they were first put. */
@@ -54,7 +54,7 @@ async function loadSnapshots(): Promise<void> {
 
 /** A journal in memory: it ends with the process. It keeps text, as one on disk would. */
 export class MemoryJournal implements Journal {
-  readonly #runs = new Map<string, Kept>();
+  readonly #runs = new Map<string, MemoryRun>();
   /** In the order they ended. */
   readonly #finished = new Set<string>();
   /** Texts of graphs by their hashes, and how many runs each has. */
@@ -70,17 +70,17 @@ export class MemoryJournal implements Journal {
   }
 
   async load(run: string): Promise<LoadedRun | undefined> {
-    const kept = this.#runs.get(run);
-    if (kept === undefined) return undefined;
-    const { seq, epoch, graphHash } = kept;
-    const rows = [...kept.rows.values()].map((text) => JSON.parse(text) as Row);
-    const hostRows = [...(kept.hostRows?.values() ?? [])].map((text) => JSON.parse(text) as HostRow);
+    const stored = this.#runs.get(run);
+    if (stored === undefined) return undefined;
+    const { seq, epoch, graphHash } = stored;
+    const rows = [...stored.rows.values()].map((text) => JSON.parse(text) as Row);
+    const hostRows = [...(stored.hostRows?.values() ?? [])].map((text) => JSON.parse(text) as HostRow);
     return { run, seq, epoch, graphHash, rows, hostRows };
   }
 
   async graph(hash: string): Promise<Graph | undefined> {
-    const kept = this.#graphs.get(hash);
-    return kept === undefined ? undefined : (JSON.parse(kept.text) as Graph);
+    const stored = this.#graphs.get(hash);
+    return stored === undefined ? undefined : (JSON.parse(stored.text) as Graph);
   }
 
   async openRuns(): Promise<readonly OpenRun[]> {
@@ -101,11 +101,11 @@ export class MemoryJournal implements Journal {
   }
 
   async send(item: InboxItem): Promise<void> {
-    const kept = this.#runs.get(item.run);
-    if (kept === undefined) throw new UnknownRunError(item.run);
-    if (kept.inbox.has(item.id) || kept.responses.has(item.id)) return;
-    kept.inbox.set(item.id, JSON.stringify(item));
-    notify(kept);
+    const stored = this.#runs.get(item.run);
+    if (stored === undefined) throw new UnknownRunError(item.run);
+    if (stored.inbox.has(item.id) || stored.responses.has(item.id)) return;
+    stored.inbox.set(item.id, JSON.stringify(item));
+    notify(stored);
   }
 
   async inbox(run: string): Promise<readonly InboxItem[]> {
@@ -139,10 +139,10 @@ export class MemoryJournal implements Journal {
 
   /** All that was written of a run; nothing for one it does not have. */
   read(run: string): JournaledRun | undefined {
-    const kept = this.#runs.get(run);
-    if (kept === undefined) return undefined;
-    const entries = kept.entries.map((text) => JSON.parse(text) as Omit<JournalEntry, 'graph'>);
-    const graph = JSON.parse(this.#graphs.get(kept.graphHash)?.text ?? '') as Graph;
+    const stored = this.#runs.get(run);
+    if (stored === undefined) return undefined;
+    const entries = stored.entries.map((text) => JSON.parse(text) as Omit<JournalEntry, 'graph'>);
+    const graph = JSON.parse(this.#graphs.get(stored.graphHash)?.text ?? '') as Graph;
     if (snapshots === undefined) throw new Error('a journal has a run before its first entry');
     const rows = snapshots.foldRows(entries.flatMap(({ changes }) => changes));
     return { graph, entries, state: snapshots.restore(planOf(graph), rows) };
@@ -150,36 +150,37 @@ export class MemoryJournal implements Journal {
 
   #write({ graph, ...entry }: JournalEntry): Refusal {
     const { run, seq, epoch, changes, hostRows = [], consumed = [] } = entry;
-    const known = this.#runs.get(run);
-    const refusal = refusalOf(entry, known);
+    const previous = this.#runs.get(run);
+    const refusal = refusalOf(entry, previous);
     if (refusal !== undefined) return new JournalConflictError(entry, refusal);
-    const kept = known ?? this.#begin(entry, graph);
-    if (known !== undefined && graph !== undefined) this.#move(known, changes, graph);
-    if (kept === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
-    for (const change of changes) keep(kept, change);
-    if (kept.isOpen) this.#finished.delete(run);
+    const stored = previous ?? this.#begin(entry, graph);
+    if (previous !== undefined && graph !== undefined) this.#move(previous, changes, graph);
+    if (stored === undefined)
+      return new JournalConflictError(entry, 'a run begins with its graph and its row');
+    for (const change of changes) keep(stored, change);
+    if (stored.isOpen) this.#finished.delete(run);
     else this.#finished.add(run);
     for (const row of hostRows) {
-      kept.hostRows ??= new Map();
-      kept.hostRows.set(JSON.stringify([row.table, row.key]), JSON.stringify(row));
+      stored.hostRows ??= new Map();
+      stored.hostRows.set(JSON.stringify([row.table, row.key]), JSON.stringify(row));
     }
     for (const { id, response } of consumed) {
-      kept.inbox.delete(id);
-      kept.responses.set(id, JSON.stringify(response));
+      stored.inbox.delete(id);
+      stored.responses.set(id, JSON.stringify(response));
     }
-    kept.entries.push(JSON.stringify(entry));
-    kept.seq = seq;
-    kept.epoch = epoch;
-    if (consumed.length > 0) notify(kept);
+    stored.entries.push(JSON.stringify(entry));
+    stored.seq = seq;
+    stored.epoch = epoch;
+    if (consumed.length > 0) notify(stored);
     return undefined;
   }
 
   /** The run goes on with another graph. */
-  #move(kept: Kept, changes: readonly Change[], graph: Graph): void {
+  #move(stored: MemoryRun, changes: readonly Change[], graph: Graph): void {
     const hash = this.#share(changes, graph);
     if (hash === undefined) return;
-    this.#release(kept.graphHash);
-    kept.graphHash = hash;
+    this.#release(stored.graphHash);
+    stored.graphHash = hash;
   }
 
   /** Keeps a graph once more, and returns the hash that the run begins or goes on with. */
@@ -199,10 +200,10 @@ export class MemoryJournal implements Journal {
     if (graph?.runs === 0) this.#graphs.delete(hash);
   }
 
-  #begin({ run, epoch, changes }: JournalEntry, graph: Graph | undefined): Kept | undefined {
+  #begin({ run, epoch, changes }: JournalEntry, graph: Graph | undefined): MemoryRun | undefined {
     const graphHash = graph === undefined ? undefined : this.#share(changes, graph);
     if (graphHash === undefined) return undefined;
-    const kept: Kept = {
+    const stored: MemoryRun = {
       graphHash,
       entries: [],
       rows: new Map(),
@@ -214,39 +215,39 @@ export class MemoryJournal implements Journal {
       epoch,
       isOpen: true,
     };
-    this.#runs.set(run, kept);
-    return kept;
+    this.#runs.set(run, stored);
+    return stored;
   }
 }
 
 /** Why an entry does not follow what is there. */
 function refusalOf(
   { seq, expectedSeq, epoch, consumed = [] }: Omit<JournalEntry, 'graph'>,
-  known: Kept | undefined,
+  previous: MemoryRun | undefined,
 ): string | undefined {
-  const last = known?.seq ?? 0;
+  const last = previous?.seq ?? 0;
   if (expectedSeq !== last) return `it follows entry ${expectedSeq}, and the last one is ${last}`;
   if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
-  if (known !== undefined && epoch < known.epoch)
-    return `the run has a later holder, of epoch ${known.epoch}`;
-  const missing = consumed.find(({ id }) => !known?.inbox.has(id));
+  if (previous !== undefined && epoch < previous.epoch)
+    return `the run has a later holder, of epoch ${previous.epoch}`;
+  const missing = consumed.find(({ id }) => !previous?.inbox.has(id));
   return missing === undefined ? undefined : `the inbox has no item '${missing.id}'`;
 }
 
-function keep(kept: Kept, change: Change): void {
+function keep(stored: MemoryRun, change: Change): void {
   const key = JSON.stringify([change.table, change.key]);
   if (change.op === 'delete') {
-    kept.rows.delete(key);
-    kept.dueTimes.delete(key);
+    stored.rows.delete(key);
+    stored.dueTimes.delete(key);
     return;
   }
-  kept.rows.set(key, JSON.stringify(change));
-  if (change.table === 'run') kept.isOpen = !isOver(change.row.status);
+  stored.rows.set(key, JSON.stringify(change));
+  if (change.table === 'run') stored.isOpen = !isOver(change.row.status);
   const due = dueTimeOf(change);
-  if (due === undefined) kept.dueTimes.delete(key);
-  else kept.dueTimes.set(key, due);
+  if (due === undefined) stored.dueTimes.delete(key);
+  else stored.dueTimes.set(key, due);
 }
 
-function notify({ watchers }: Kept): void {
+function notify({ watchers }: MemoryRun): void {
   for (const watcher of [...watchers]) queueMicrotask(watcher);
 }

@@ -66,17 +66,17 @@ export function readHintsHeader(value: string): { readonly json: unknown } | { r
  *
  * @param tools the tools that clients have.
  */
-export function checkToolHints(given: unknown, tools: ReadonlySet<string>): ReadToolHints {
-  if (!isJsonObject(given))
+export function checkToolHints(hintsByTool: unknown, tools: ReadonlySet<string>): ReadToolHints {
+  if (!isJsonObject(hintsByTool))
     return { ok: false, problems: ['it is not an object of hints by tool: {"search": {"next": ["book"]}}'] };
-  const problems = Object.entries(given).flatMap(([tool, hints]) => {
+  const problems = Object.entries(hintsByTool).flatMap(([tool, hints]) => {
     if (!tools.has(tool)) return [texts.unknownTool(tool, nearestName(tool, tools))];
     if (!isJsonObject(hints)) return [`'${clip(tool)}' is not an object of hints`];
     return Object.entries(hints).flatMap(([key, value]) => hintProblems(tool, key, value, tools));
   });
   return problems.length > 0
     ? { ok: false, problems: problems.slice(0, 10) }
-    : { ok: true, hints: given as Readonly<Record<string, JsonObject>> };
+    : { ok: true, hints: hintsByTool as Readonly<Record<string, JsonObject>> };
 }
 
 const KEYS = ['category', 'next', 'requires', 'outputs', 'hint', 'examples'] as const;

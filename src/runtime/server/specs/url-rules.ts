@@ -134,11 +134,11 @@ function prefixOf(entry: string): AllowedPrefix {
 }
 
 function headersOf(
-  given: NonNullable<RemoteSpecs['headers']>,
+  configured: NonNullable<RemoteSpecs['headers']>,
   origins: readonly string[],
 ): ReadonlyMap<string, Readonly<Record<string, string>>> {
   return new Map(
-    Object.entries(given).map(([origin, headers]) => {
+    Object.entries(configured).map(([origin, headers]) => {
       const url = URL.canParse(origin) ? new URL(origin) : undefined;
       if (url === undefined || !origins.includes(url.origin) || url.pathname !== '/')
         throw new RangeError(

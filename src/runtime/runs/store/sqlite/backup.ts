@@ -16,16 +16,16 @@ export async function copyStore(
   to: string,
   driver?: SqliteDriver,
 ): Promise<{ readonly runs: number; readonly bytes: number }> {
-  const found = driver ?? (await findDriver(from));
-  checkDriver(found, from);
+  const usedDriver = driver ?? (await findDriver(from));
+  checkDriver(usedDriver, from);
   checkTarget(to);
-  const source = openReadOnly(from, found);
+  const source = openReadOnly(from, usedDriver);
   removeRemains(to);
   const partial = `${to}.${process.pid}-${randomBytes(4).toString('hex')}.partial`;
   try {
     create(partial, to);
     source.prepare('VACUUM INTO ?').run(partial);
-    const runs = check(partial, from, found);
+    const runs = check(partial, from, usedDriver);
     sync(partial);
     place(partial, to);
     sync(dirname(to));

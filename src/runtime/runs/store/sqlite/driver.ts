@@ -4,7 +4,7 @@ import { OLDEST_SQLITE, StoreError } from '../store-error.js';
 export type SqliteValue = string | number | null | Uint8Array;
 
 /** Values of named parameters. */
-export type SqliteValues = Readonly<Record<string, SqliteValue>>;
+type SqliteValues = Readonly<Record<string, SqliteValue>>;
 
 export interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
@@ -89,9 +89,9 @@ function versionOf({ DatabaseSync }: SqliteDriver): string {
 }
 
 function isRecent(version: string): boolean {
-  const given = version.split('.').map(Number);
+  const numbers = version.split('.').map(Number);
   for (const [index, least] of OLDEST_SQLITE.split('.').map(Number).entries()) {
-    const part = given[index] ?? 0;
+    const part = numbers[index] ?? 0;
     if (part !== least) return part > least;
   }
   return true;

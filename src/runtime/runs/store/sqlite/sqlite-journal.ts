@@ -42,14 +42,14 @@ export interface SqliteJournalOptions extends StoreFileOptions, LeaseOptions {
 const ALONE_MS = 2;
 
 /** One thing to write. Says why it is refused. */
-type Write = (now: Written) => Refusal;
+type Write = (now: GroupEffect) => Refusal;
 
 /** What is known of a run without a look at its row. */
-type Held = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'>;
+type Holding = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'>;
 
 /** What a group of writes has changed. */
-interface Written {
-  /** Runs whose inbox has changed. */
+interface GroupEffect {
+  /** Runs with a changed inbox. */
   readonly runs: Set<string>;
 }
 
@@ -69,7 +69,7 @@ export class SqliteJournal implements RunJournal {
   readonly #tables: StoreTables;
   readonly #group: GroupCommit<Write>;
   /** Runs that this process holds, as it has written them last. */
-  readonly #held = new Map<string, Held>();
+  readonly #holdings = new Map<string, Holding>();
   /** When the event loop turned last before a commit. */
   #turnedAt = 0;
   readonly #watchers = new Map<string, Set<() => void>>();
@@ -102,7 +102,7 @@ export class SqliteJournal implements RunJournal {
       {
         tables: this.#tables,
         write: (work) => this.#group.add(() => void work()),
-        left: (run) => void this.#held.delete(run),
+        left: (run) => void this.#holdings.delete(run),
         poll: () => this.#startPolling(),
         check: () => this.#check(),
       },
@@ -117,7 +117,7 @@ export class SqliteJournal implements RunJournal {
 
   async append(entry: JournalEntry): Promise<void> {
     const encoded = encodeEntry(entry);
-    await this.#group.add((written) => this.#write(encoded, written));
+    await this.#group.add((effect) => this.#write(encoded, effect));
   }
 
   async load(run: string): Promise<LoadedRun | undefined> {
@@ -160,7 +160,7 @@ export class SqliteJournal implements RunJournal {
   async send(item: InboxItem): Promise<void> {
     const text = JSON.stringify(item);
     const { run, id } = item;
-    await this.#group.add((written) => {
+    await this.#group.add((effect) => {
       const head = this.#head(run);
       if (head === undefined) return new UnknownRunError(run);
       if (this.#get('SELECT 1 FROM responses WHERE run = ? AND id = ?', head.n, keyColumn(id)) !== undefined)
@@ -169,7 +169,7 @@ export class SqliteJournal implements RunJournal {
         'INSERT OR IGNORE INTO inbox (run, id, item) VALUES (?, ?, ?)',
         ...[head.n, keyColumn(id), text],
       );
-      written.runs.add(run);
+      effect.runs.add(run);
       return undefined;
     });
   }
@@ -211,7 +211,7 @@ export class SqliteJournal implements RunJournal {
   }
 
   async forget(run: string): Promise<void> {
-    this.#held.delete(run);
+    this.#holdings.delete(run);
     await this.#group.add(() => {
       const head = this.#head(run);
       if (head !== undefined) this.#tables.remove(head);
@@ -250,50 +250,56 @@ export class SqliteJournal implements RunJournal {
    * the event loop turn from time to time.
    */
   async #gathered(): Promise<void> {
-    if (this.#held.size <= 1 && performance.now() - this.#turnedAt < ALONE_MS) return;
+    if (this.#holdings.size <= 1 && performance.now() - this.#turnedAt < ALONE_MS) return;
     await nextTurn();
     this.#turnedAt = performance.now();
   }
 
   async #commit(writes: readonly Write[]): Promise<readonly Refusal[]> {
     this.#check();
-    const written: Written = { runs: new Set() };
+    const effect: GroupEffect = { runs: new Set() };
     let refusals: readonly Refusal[];
     try {
       this.#files.check();
       refusals = await whenFree(this.path, () =>
-        transaction(this.#database, () => writes.map((write) => write(written))),
+        transaction(this.#database, () => writes.map((write) => write(effect))),
       );
     } catch (error) {
       this.leases.undoBeat();
-      this.#held.clear();
+      this.#holdings.clear();
       throw storeError(error, this.path);
     }
-    for (const run of written.runs) this.#notify(run);
+    for (const run of effect.runs) this.#notify(run);
     return refusals;
   }
 
-  #write(entry: EncodedEntry, written: Written): Refusal {
+  #write(entry: EncodedEntry, effect: GroupEffect): Refusal {
     const { run, seq, epoch, consumed } = entry;
     const isAtRest = entry.releases ?? (entry.becomes !== undefined && isOver(entry.becomes.status));
     const isPlain = !isAtRest && entry.begins === undefined;
-    let known: Held | undefined = isPlain ? this.#continued(entry) : undefined;
-    let n = known?.n;
+    let previous: Holding | undefined = isPlain ? this.#continued(entry) : undefined;
+    let n = previous?.n;
     if (n === undefined) {
       const head = this.#head(run);
       const why = this.#refusalOf(entry, head);
       if (why !== undefined) return new JournalConflictError(entry, why);
-      known = head;
+      previous = head;
       n = head?.n ?? this.#begin(entry);
       if (head !== undefined) this.#move(head, entry);
       if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
       const holder = isAtRest ? null : this.leases.holder;
       this.#run('UPDATE runs SET seq = ?, epoch = ?, holder = ? WHERE n = ?', seq, epoch, holder, n);
     }
-    if (isAtRest) this.#held.delete(run);
-    else this.#held.set(run, { n, seq, epoch, status: entry.becomes?.status ?? known?.status ?? 'running' });
+    if (isAtRest) this.#holdings.delete(run);
+    else
+      this.#holdings.set(run, {
+        n,
+        seq,
+        epoch,
+        status: entry.becomes?.status ?? previous?.status ?? 'running',
+      });
     if (!isAtRest) this.leases.beat();
-    if (entry.becomes !== undefined && entry.becomes.status !== (known?.status ?? 'running'))
+    if (entry.becomes !== undefined && entry.becomes.status !== (previous?.status ?? 'running'))
       this.#setStatus(n, entry.becomes);
     this.#run(
       'INSERT INTO entries (run, seq, epoch, events) VALUES (?, ?, ?, ?)',
@@ -327,7 +333,7 @@ export class SqliteJournal implements RunJournal {
       );
     }
     for (const large of entry.large) this.#keepText(n, large);
-    if (consumed.length > 0) written.runs.add(run);
+    if (consumed.length > 0) effect.runs.add(run);
     return undefined;
   }
 
@@ -335,31 +341,36 @@ export class SqliteJournal implements RunJournal {
    * Moves a run on whose last entry this process has written: if its row is still as that left it, nothing refuses the
    * next one. Returns the run as it was; nothing where its row has to be looked at.
    */
-  #continued({ run, seq, expectedSeq, epoch, consumed }: EncodedEntry): Held | undefined {
-    const held = this.#held.get(run);
-    if (held?.seq !== expectedSeq || seq !== expectedSeq + 1 || held.epoch !== epoch || consumed.length > 0)
+  #continued({ run, seq, expectedSeq, epoch, consumed }: EncodedEntry): Holding | undefined {
+    const holding = this.#holdings.get(run);
+    if (
+      holding?.seq !== expectedSeq ||
+      seq !== expectedSeq + 1 ||
+      holding.epoch !== epoch ||
+      consumed.length > 0
+    )
       return undefined;
     const changed = this.#run(
       'UPDATE runs SET seq = ? WHERE n = ? AND seq = ? AND epoch = ? AND holder = ?',
-      ...[seq, held.n, expectedSeq, epoch, this.leases.holder],
+      ...[seq, holding.n, expectedSeq, epoch, this.leases.holder],
     );
-    return changed === 1 ? held : undefined;
+    return changed === 1 ? holding : undefined;
   }
 
   /** Why an entry does not follow what is there. */
   #refusalOf(
     { seq, expectedSeq, epoch, consumed }: EncodedEntry,
-    known: Head | undefined,
+    previous: Head | undefined,
   ): string | undefined {
-    const last = known?.seq ?? 0;
+    const last = previous?.seq ?? 0;
     if (expectedSeq !== last) return `it follows entry ${expectedSeq}, and the last one is ${last}`;
     if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
-    const lease = known && this.leases.refusalOf(known, epoch);
+    const lease = previous && this.leases.refusalOf(previous, epoch);
     if (lease !== undefined) return lease;
     const missing = consumed.find(
       ({ id }) =>
-        known === undefined ||
-        this.#get('SELECT 1 FROM inbox WHERE run = ? AND id = ?', known.n, keyColumn(id)) === undefined,
+        previous === undefined ||
+        this.#get('SELECT 1 FROM inbox WHERE run = ? AND id = ?', previous.n, keyColumn(id)) === undefined,
     );
     return missing === undefined ? undefined : `the inbox has no item '${missing.id}'`;
   }

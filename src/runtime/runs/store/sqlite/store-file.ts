@@ -95,12 +95,12 @@ export async function openStoreFile(
   path: string,
   { driver, synchronous = 'full' }: StoreFileOptions,
 ): Promise<SqliteDatabase> {
-  const found = driver ?? (await findDriver(path));
-  checkDriver(found, path);
+  const usedDriver = driver ?? (await findDriver(path));
+  checkDriver(usedDriver, path);
   if (path !== ':memory:') prepareFile(path);
   let database: SqliteDatabase | undefined;
   try {
-    const opened = new found.DatabaseSync(path);
+    const opened = new usedDriver.DatabaseSync(path);
     database = opened;
     opened.exec(`PRAGMA busy_timeout = ${LOCK_MS}`);
     await whenFree(path, () => migrate(opened, path));
@@ -152,7 +152,7 @@ const LOOK_MS = 100;
 /** Notices that the files of an open store were replaced: SQLite goes on with those that it has, which are lost with it. */
 export class OpenFiles {
   readonly #path: string;
-  readonly #known = new Map<string, number>();
+  readonly #inodes = new Map<string, number>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
   constructor(path: string) {
@@ -166,9 +166,9 @@ export class OpenFiles {
     this.#lookedAt = now;
     for (const file of [this.#path, `${this.#path}-wal`]) {
       const ino = statSync(file, { throwIfNoEntry: false })?.ino;
-      const known = this.#known.get(file);
-      if (known !== undefined && ino !== known) throw new StoreError('replaced', this.#path, file);
-      if (ino !== undefined) this.#known.set(file, ino);
+      const inode = this.#inodes.get(file);
+      if (inode !== undefined && ino !== inode) throw new StoreError('replaced', this.#path, file);
+      if (ino !== undefined) this.#inodes.set(file, ino);
     }
   }
 }
@@ -259,9 +259,9 @@ function prepareFile(path: string): void {
 function checkSize(path: string, header: Buffer, size: number): void {
   // Pages that are missing may be in the write-ahead log.
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return;
-  const given = header.readUInt16BE(16);
+  const field = header.readUInt16BE(16);
   // 1 is for a size that two bytes cannot hold.
-  const expected = (given === 1 ? 65_536 : given) * header.readUInt32BE(28);
+  const expected = (field === 1 ? 65_536 : field) * header.readUInt32BE(28);
   if (size < expected) throw new StoreError('damaged', path, `${size} bytes of ${expected}`);
 }
 

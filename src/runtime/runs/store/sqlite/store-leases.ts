@@ -33,7 +33,7 @@ interface LeasedStore {
 const NO_HEAD: RunHead = { seq: 0, epoch: 0 };
 
 /** Another process, as this one has seen it. */
-interface Seen {
+interface Sighting {
   beat: number;
   /** For how long it has shown no sign of life, in ms on this process's clock. */
   silentMs: number;
@@ -55,7 +55,7 @@ export class StoreLeases implements Leases {
   readonly intervalMs: number;
   readonly #store: LeasedStore;
   readonly #now: () => number;
-  readonly #others = new Map<string, Seen>();
+  readonly #others = new Map<string, Sighting>();
   readonly #followers = new Map<string, Set<Follower>>();
   #beat = 0;
   /** When the last sign of life was given. */
@@ -178,15 +178,15 @@ export class StoreLeases implements Leases {
   async orphans(now: number, isMoved: (run: string) => boolean = () => true): Promise<readonly string[]> {
     this.#store.check();
     const { tables } = this.#store;
-    const held = tables
+    const own = tables
       .all('SELECT id FROM runs INDEXED BY held_runs WHERE holder = ? AND is_open = 1', this.holder)
       .map(({ id }) => keyIn(id));
-    if (held.length > 0) await this.#store.write(() => this.beat());
-    const left = held.filter((run) => !isMoved(run));
+    if (own.length > 0) await this.#store.write(() => this.beat());
+    const unmoved = own.filter((run) => !isMoved(run));
     this.#observe();
     this.#sweep();
     // SQLite would rather read all open runs: the indexes and the order of these joins are not left to it.
-    const lost = tables
+    const abandoned = tables
       .all(
         `SELECT id, holder FROM runs INDEXED BY held_runs
          WHERE holder IS NOT NULL AND holder <> ? AND is_open = 1 ORDER BY n`,
@@ -199,11 +199,11 @@ export class StoreLeases implements Leases {
        WHERE due_at <= ? AND owes IN ('startTimer', 'requestAction') AND is_open = 1 AND holder IS NULL`,
       now,
     );
-    const sent = tables.all(
+    const addressed = tables.all(
       `SELECT DISTINCT runs.id FROM inbox CROSS JOIN runs ON runs.n = inbox.run
        WHERE is_open = 1 AND holder IS NULL`,
     );
-    return [...new Set([...left, ...[...lost, ...due, ...sent].map(({ id }) => keyIn(id))])];
+    return [...new Set([...unmoved, ...[...abandoned, ...due, ...addressed].map(({ id }) => keyIn(id))])];
   }
 
   /** Abandons all runs within a transaction, at the end of this process. */
@@ -220,8 +220,10 @@ export class StoreLeases implements Leases {
   #isGone(holder: string): boolean {
     const row = this.#store.tables.get('SELECT beat, lease_ms FROM holders WHERE id = ?', holder);
     if (row === undefined) return true;
-    const seen = this.#others.get(holder);
-    return seen !== undefined && seen.beat === row.beat && seen.silentMs >= (row.lease_ms as number);
+    const sighting = this.#others.get(holder);
+    return (
+      sighting !== undefined && sighting.beat === row.beat && sighting.silentMs >= (row.lease_ms as number)
+    );
   }
 
   /** Forgets processes that are gone and hold nothing. */
@@ -229,9 +231,9 @@ export class StoreLeases implements Leases {
     const gone = [...this.#others.keys()].filter((id) => this.#isGone(id));
     if (gone.length === 0) return;
     const { tables } = this.#store;
-    const held = (id: string): boolean =>
+    const own = (id: string): boolean =>
       tables.get('SELECT 1 FROM runs WHERE holder = ? LIMIT 1', id) !== undefined;
-    for (const id of gone.filter((each) => !held(each))) {
+    for (const id of gone.filter((each) => !own(each))) {
       void this.#store
         .write(() =>
           tables.run(
@@ -252,11 +254,11 @@ export class StoreLeases implements Leases {
     const ids = new Set(rows.map(({ id }) => id as string));
     for (const id of this.#others.keys()) if (!ids.has(id)) this.#others.delete(id);
     for (const { id, beat } of rows) {
-      const seen = this.#others.get(id as string);
-      const isSame = seen !== undefined && seen.beat === beat;
+      const sighting = this.#others.get(id as string);
+      const isSame = sighting !== undefined && sighting.beat === beat;
       this.#others.set(id as string, {
         beat: beat as number,
-        silentMs: isSame ? seen.silentMs + elapsed : 0,
+        silentMs: isSame ? sighting.silentMs + elapsed : 0,
       });
     }
   }

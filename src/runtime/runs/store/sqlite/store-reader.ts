@@ -38,9 +38,9 @@ export class SqliteReader implements StoreReader {
    * @throws StoreError for a file that is not a store; see its `problem`.
    */
   static async open(path: string, driver?: SqliteDriver): Promise<SqliteReader> {
-    const found = driver ?? (await findDriver(path));
-    checkDriver(found, path);
-    return new SqliteReader(path, openReadOnly(path, found));
+    const usedDriver = driver ?? (await findDriver(path));
+    checkDriver(usedDriver, path);
+    return new SqliteReader(path, openReadOnly(path, usedDriver));
   }
 
   private constructor(path: string, database: SqliteDatabase) {
