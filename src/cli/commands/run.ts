@@ -234,7 +234,7 @@ function report(outcome: LocalOutcome, json: boolean, output: Output): number {
  *
  * @param graphs the workflows of the file in the order of writing; the chosen one is bundled with what it runs.
  */
-export function diagnosticsOfChosen(
+function diagnosticsOfChosen(
   diagnostics: readonly Diagnostic[],
   graphs: readonly Graph[],
   chosen: Graph,

@@ -5,7 +5,6 @@ import type { SchemaFault } from '../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../graph/model.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
 import type { FunctionEntry } from '../tools/registry.js';
-import { workflowToolTexts } from './composite/workflow-tool-texts.js';
 import { serverTexts } from './server-texts.js';
 
 /** A fault in what a server is made of, as a program can tell it apart: one class for each cause. */
@@ -72,9 +71,9 @@ export class ToolNameError extends RegistrationProblem {
   constructor({ tool, reason, workflow = '' }: Pick<ToolNameError, 'tool' | 'reason' | 'workflow'>) {
     super(
       {
-        taken: workflowToolTexts.nameTaken(workflow, tool),
-        unfit: workflowToolTexts.nameUnfit(workflow, tool),
-        reserved: workflowToolTexts.runToolTaken(tool),
+        taken: `workflow \`${clip(workflow)}\`: E_TOOL_NAME: its tool would have the name of another tool, \`${clip(tool)}\`: rename one of them`,
+        unfit: `workflow \`${clip(workflow)}\`: E_TOOL_NAME: \`${clip(tool)}\` is not a valid tool name: use at most 64 characters of A-Z, a-z, 0-9, _ and -`,
+        reserved: `tool \`${tool}\`: E_TOOL_NAME: a server with workflows that are tools or can wait has its own tool of this name: rename yours`,
       }[reason],
     );
     this.tool = tool;
@@ -122,7 +121,7 @@ export class NestedWorkflowError extends RegistrationProblem {
     readonly workflow: string,
     readonly reason: string,
   ) {
-    super(workflowToolTexts.notBundled(workflow, reason));
+    super(`workflow \`${clip(workflow)}\`: ${clip(reason)}`);
   }
 }
 

@@ -337,7 +337,7 @@ export type Verdict =
   | { readonly kind: 'stays'; readonly reasons: readonly MigrationReason[] };
 
 /** Compares the nodes of two plans. Keeps what it has found of each graph that they run. */
-export class NodeComparison {
+class NodeComparison {
   readonly #from: Plan;
   readonly #to: Plan;
   readonly #tasks = new Map<string, boolean>();
@@ -388,7 +388,7 @@ export class NodeComparison {
 }
 
 /** Whether two nodes wait for the same nodes, and are selected by the same. */
-export function hasSameEdges(one: PlannedNode, other: PlannedNode): boolean {
+function hasSameEdges(one: PlannedNode, other: PlannedNode): boolean {
   return (
     isSelectedAlike(one, other) &&
     (['after', 'sources', 'orders', 'joins', 'needs', 'slice'] as const).every((edge) =>
@@ -403,7 +403,7 @@ export function hasSameEdges(one: PlannedNode, other: PlannedNode): boolean {
 }
 
 /** Whether two nodes are selected by the same nodes. */
-export function isSelectedAlike(one: PlannedNode, other: PlannedNode): boolean {
+function isSelectedAlike(one: PlannedNode, other: PlannedNode): boolean {
   return (
     one.needsSelection === other.needsSelection &&
     isSameList(one.selectors, other.selectors) &&

@@ -12,14 +12,6 @@ const json = (value: unknown): string => jsonText(value as Json);
 
 /** Every sentence of composite tools and of the tools that look after runs, in one place. */
 export const workflowToolTexts = {
-  nameTaken: (workflow: string, tool: string) =>
-    `workflow \`${clip(workflow)}\`: E_TOOL_NAME: its tool would have the name of another tool, \`${clip(tool)}\`: rename one of them`,
-  nameUnfit: (workflow: string, tool: string) =>
-    `workflow \`${clip(workflow)}\`: E_TOOL_NAME: \`${clip(tool)}\` is not a valid tool name: use at most 64 characters of A-Z, a-z, 0-9, _ and -`,
-  runToolTaken: (tool: string) =>
-    `tool \`${tool}\`: E_TOOL_NAME: a server with workflows that are tools or can wait has its own tool of this name: rename yours`,
-  notBundled: (workflow: string, why: string) => `workflow \`${clip(workflow)}\`: ${clip(why)}`,
-
   secretNote: 'secret: its value is never shown',
   resultDescription: 'The result of the workflow',
   envelopeDescription: 'The state of the run, if it has no result',
@@ -128,7 +120,6 @@ export const workflowToolTexts = {
     `Answer with submit_result { "workflow_id": ${json(id)}, "action_id": ${json(action)}, "result": … }. ${how}`,
   submitError: 'If it cannot be answered, send "error": { "message": … } in place of the result.',
   warning: (code: string, message: string) => `${code}: ${message}`,
-  openActions: (ids: string) => `Open actions: ${ids}`,
   noRuns: 'No runs.',
   runLine: (id: string, name: string, status: string, isCancelling: boolean, open: number) =>
     `${id}  ${name}  ${status}${isCancelling ? ', was cancelled; undoing is in progress' : ''}${open === 0 ? '' : `, ${open} open ${open === 1 ? 'action' : 'actions'}`}`,
