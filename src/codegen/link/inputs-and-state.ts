@@ -1,5 +1,5 @@
 import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
-import { makeAjv } from '../../formats/json-schema/schema-compiler.js';
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
@@ -293,12 +293,10 @@ function narrowProperties(
 
 /** Why a value is not what a schema describes, as the end of a sentence; nothing where it is. */
 function schemaFault(schema: JsonSchema, value: Json): string | undefined {
-  const ajv = makeAjv({ ownProperties: true, strict: false, logger: false });
-  const validate = ajv.compile(schema);
-  if (validate(value)) return undefined;
-  const [first] = validate.errors ?? [];
-  const where = first?.instancePath ? `\`${first.instancePath}\` ` : 'it ';
-  return `${where}${first?.message ?? 'does not fit'}`;
+  const [first] = new SchemaCompiler().check(schema, value, 'usable');
+  if (first === undefined) return undefined;
+  const where = first.instancePath ? `\`${first.instancePath}\` ` : 'it ';
+  return `${where}${first.message ?? 'does not fit'}`;
 }
 
 /** The fields of state by class; faulty ones are absent. */

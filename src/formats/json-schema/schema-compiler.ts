@@ -268,7 +268,7 @@ function load<Module>(name: string): Module {
 }
 
 /** Makes a compiler of schemas of draft 2020-12 that knows the formats. */
-export function makeAjv(options: Options): Ajv2020 {
+function makeAjv(options: Options): Ajv2020 {
   const ajv = new (load<{ readonly Ajv2020: typeof Ajv2020 }>('ajv/dist/2020.js').Ajv2020)(options);
   load<typeof formats>('ajv-formats').default(ajv);
   return ajv;

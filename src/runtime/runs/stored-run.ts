@@ -57,7 +57,7 @@ export interface StoreParts extends RunHost {
   readonly clock: Clock;
   readonly journal: RunJournal;
   readonly schemas: SchemaCompiler;
-  /** The inputs of a tool whose values must not be shown. */
+  /** The inputs of a tool with secret values. */
   readonly secretInputs: (tool: string) => readonly string[];
   /** Whether only steps of workflows may call a tool. Default: none is private. */
   readonly isPrivate?: (tool: string) => boolean;

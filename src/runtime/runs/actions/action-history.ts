@@ -64,7 +64,7 @@ export interface Open extends Pick<LiveActions, 'isOpen'> {
  */
 export class ActionHistory {
   readonly #opened = new SmallMap<ActionRecord>();
-  /** Actions whose rows have to be written. */
+  /** Actions with rows to write. */
   #changed: Set<string> | undefined;
   /** None before the first answer: many runs wait for one at once. */
   #accepted: Accepted | undefined;

@@ -25,7 +25,7 @@ export interface MoveTarget {
   /** How its tools may be repeated. */
   readonly tools: Readonly<Record<string, ToolSafety>>;
   readonly mapping: Mapping;
-  /** The inputs of a tool whose values must not be shown. */
+  /** The inputs of a tool with secret values. */
   readonly secretInputs: (tool: string) => readonly string[];
 }
 

@@ -91,7 +91,7 @@ export function callAt(
   return () => cancel();
 }
 
-/** A clock whose time changes only when it skips to the next timer, on demand. */
+/** A clock with a time that changes only when it skips to the next timer, on demand. */
 export class SkippingClock implements Clock {
   /** In ms since the epoch. */
   protected time: number;

@@ -291,7 +291,7 @@ export interface EnvelopeError extends RemainingEffects, UndoneCalls {
   readonly details?: Json;
   /** Values of the steps at the top that had succeeded and were not undone, by step. Secrets are masked. */
   readonly partial: JsonObject;
-  /** Succeeded steps whose values are too large to be shown. */
+  /** Succeeded steps with values that are too large to be shown. */
   readonly partial_omitted?: readonly string[];
   /** Steps at the top that had succeeded, and of which all or a part was undone. */
   readonly undone?: readonly string[];

@@ -49,7 +49,7 @@ type Holding = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'>;
 
 /** What a group of writes has changed. */
 interface GroupEffect {
-  /** Runs whose inbox has changed. */
+  /** Runs with a changed inbox. */
   readonly runs: Set<string>;
 }
 
