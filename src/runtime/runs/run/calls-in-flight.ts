@@ -22,6 +22,9 @@ import type { Clock } from './clock.js';
 /** A command that is executed through the port. */
 export type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
+/** A command that asks a question outside of the server. */
+export type Ask = Extract<Command, { kind: 'requestAction' }>;
+
 /** What the calls of one run share. */
 export interface SharedContext extends Pick<CallContext, 'requestId' | 'principal' | 'peer'> {
   /** What a call reports of its progress, and the key of the node that makes it. */

@@ -19,7 +19,6 @@ import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { jsonSize } from '../../tools/to-json.js';
 import type { ForkOrigin } from '../store/host-rows.js';
-import type { LiveStatus } from './run-host.js';
 import {
   PARTIAL_LIMIT_BYTES,
   type RemainingEffects,
@@ -111,6 +110,12 @@ export interface EnvelopeAction {
   /** RFC 3339. Missing where the action stays open for as long as it takes. */
   readonly expires_at?: string;
 }
+
+/**
+ * How a run continues: by calls or delays that end by themselves (`busy`), by answers and perhaps times (`asking`), by times
+ * alone (`sleeping`), or not any more (`over`).
+ */
+export type LiveStatus = 'busy' | 'asking' | 'sleeping' | 'over';
 
 /** What an envelope is computed from: the rows of a run, and what a process knows of its calls. */
 interface RunView {

@@ -12,6 +12,7 @@ import { copyJson } from '../../tools/to-json.js';
 import { type HostRow, isLocal, isUntouchedFork, JournalConflictError } from '../store/journal.js';
 import { UNRECORDED, withLeases } from '../store/local-journal.js';
 import { type Clock, processClock, type Turns } from './clock.js';
+import type { LiveStatus } from './envelope.js';
 import { type EventSource, Execution } from './execution.js';
 import { type Delivery, InboxReader, Incoming } from './inbox.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
@@ -19,7 +20,6 @@ import { follow, isEnded, isSafe, type LiveState, type Writing } from './live-st
 import type { Asks, OpenCommands } from './open-commands.js';
 import {
   type CancelOptions,
-  type LiveStatus,
   type RecordedTransition,
   type Recorder,
   type RunEvent,

@@ -2,13 +2,10 @@ import { unreachable } from '../../../graph/json.js';
 import type { Command, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { SmallMap } from '../../engine/tables.js';
-import type { Call } from './calls-in-flight.js';
+import type { Ask, Call } from './calls-in-flight.js';
 import type { Clock } from './clock.js';
 import { Queue } from './inbox.js';
 import { RunTimer } from './run-timer.js';
-
-/** A command that asks a question outside of the server. */
-export type Ask = Extract<Command, { kind: 'requestAction' }>;
 
 /** A call of a tool. */
 type ToolCall = Extract<Command, { kind: 'callTool' }>;

@@ -120,12 +120,6 @@ export interface CancelOptions {
 }
 
 /**
- * What moves a run on: calls or delays that end by themselves (`busy`), answers and perhaps times (`asking`), times
- * alone (`sleeping`), or nothing any more (`over`).
- */
-export type LiveStatus = 'busy' | 'asking' | 'sleeping' | 'over';
-
-/**
  * Gives facts to an observer, one after the other. What it throws does not change the run.
  * @param onError gets what the observer throws. Default: a process warning reports it.
  */

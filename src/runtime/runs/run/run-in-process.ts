@@ -4,8 +4,8 @@ import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { JournalConflictError } from '../store/journal.js';
+import type { Ask } from './calls-in-flight.js';
 import { LiveRun } from './live-run.js';
-import type { Ask } from './open-commands.js';
 import { observeFacts, type RunHost, type RunStart } from './run-host.js';
 
 /** What a host needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */

@@ -3,8 +3,7 @@ import type { Action, Event, Failure, RunState } from '../../engine/contract.js'
 import { refusedValues } from '../../engine/read.js';
 import type { CallContext } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';
-import type { CallingRun } from './calls-in-flight.js';
-import type { Ask } from './open-commands.js';
+import type { Ask, CallingRun } from './calls-in-flight.js';
 
 /** A value that a step asks a model for. */
 export interface ValueRequest {
