@@ -1,7 +1,7 @@
 import { unreachable } from '../../graph/json.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
-import type { Peer } from '../tools/port.js';
+import type { CancelSignal, Peer } from '../tools/port.js';
 import type { PendingAction, Submission } from './actions/action.js';
 import type { AnsweredRun } from './actions/answers.js';
 import { Elicitation } from './actions/elicitation.js';
@@ -10,7 +10,6 @@ import { ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope } from './run/envelope.js';
 import type { LiveRun } from './run/live-run.js';
-import type { Cancellation } from './run/run-in-process.js';
 import type { Waiter } from './run-store.js';
 
 /** A run as requests see it: those that wait for it, and what is sent to it. */
@@ -152,7 +151,7 @@ function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
   }
 }
 
-function reasonOf({ reason }: Cancellation): string {
+function reasonOf({ reason }: CancelSignal): string {
   return reason === undefined ? 'the request was cancelled' : thrownText(reason);
 }
 

@@ -7,8 +7,9 @@ import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js'
 import type { Event } from '../../engine/events.js';
 import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/tables.js';
+import type { RunAnswer, RunWarning } from '../run/envelope.js';
 import type { HostRow } from '../store/journal.js';
-import type { LiveActions, PendingAction, RunAnswer, RunWarning } from './action.js';
+import type { LiveActions, PendingAction } from './action.js';
 
 /** What became of an action that was opened once. Plain JSON. */
 export interface ActionRecord {

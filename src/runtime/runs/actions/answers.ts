@@ -14,15 +14,13 @@ import { schemaProblems } from '../../tools/check-input.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { findProtoKey } from '../../tools/to-json.js';
 import type { Clock } from '../run/clock.js';
-import type { Envelope } from '../run/envelope.js';
+import type { Envelope, RunAnswer, RunWarning } from '../run/envelope.js';
 import { ownerKey } from '../run/owner.js';
 import {
   ACTION_KINDS,
   howToAnswer,
   type LiveActions,
   type PendingAction,
-  type RunAnswer,
-  type RunWarning,
   refusal,
   type Submission,
 } from './action.js';

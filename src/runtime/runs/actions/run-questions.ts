@@ -3,8 +3,9 @@ import { type Json, unreachable } from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { RunMask } from '../../secrets/run-mask.js';
+import type { RunAnswer } from '../run/envelope.js';
 import { accessKey, answerId, ownerKey } from '../run/owner.js';
-import type { PendingAction, RunAnswer, Submission, ToAnswer } from './action.js';
+import type { PendingAction, Submission, ToAnswer } from './action.js';
 import { NO_OPEN_ACTION } from './action-history.js';
 import { mayAnswer, restrictedQuestions } from './answerers.js';
 import {
