@@ -11,7 +11,7 @@ import type { Log } from '../tools/log.js';
 import { type Peer, runRef } from '../tools/port.js';
 import type { PendingAction, Submission } from './actions/action.js';
 import type { ActionHistory } from './actions/action-history.js';
-import type { Decision } from './actions/answers.js';
+import type { Decision } from './actions/run-questions.js';
 import { RunQuestions } from './actions/run-questions.js';
 import { RunRecord } from './actions/run-record.js';
 import type { SharedContext } from './run/calls-in-flight.js';

@@ -52,7 +52,7 @@ class Accepted {
 }
 
 /** What a run waits for. */
-export interface Open extends Pick<LiveActions, 'isOpen'> {
+interface Open extends Pick<LiveActions, 'isOpen'> {
   /** The questions that a caller may answer, by their ids. */
   readonly asks: ReadonlyMap<string, PendingAction>;
   /** Whether it waits for the decision of an operator. Default: false. */
