@@ -7,7 +7,8 @@ import type { JsonObject } from '../../src/graph/json.js';
 import type { Graph } from '../../src/graph/model.js';
 import { formatLocation } from '../../src/graph/source-location.js';
 import type { Fact } from '../../src/runtime/engine/contract.js';
-import type { RunOutcome } from '../../src/runtime/runs/run/run-in-process.js';
+import type { runInProcess } from '../../src/runtime/runs/run/run-in-process.js';
+
 import { Setup, type Tool } from '../../src/runtime/runs/run/setup.fixture.js';
 
 /** The text of a file of `spec-files`. */
@@ -46,7 +47,7 @@ export interface Called {
   readonly input: JsonObject;
 }
 
-export interface SpecRun extends RunOutcome {
+export interface SpecRun extends Awaited<ReturnType<typeof runInProcess>> {
   readonly calls: readonly Called[];
   readonly facts: readonly Fact[];
 }

@@ -8,12 +8,7 @@ import { isJsonObject, type Json, ownProperty } from '../../graph/json.js';
 import type { CallNode, Graph, Node } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import { bodiesOf, compensationsOf, expressionsOf, nodesOf, ownResources } from '../../graph/nodes.js';
-import {
-  type Stub,
-  type StubResults,
-  sampleResult,
-  sentResult,
-} from '../../runtime/runs/operate/stub-port.js';
+import { type StubResults, sampleResult, sentResult } from '../../runtime/runs/operate/stub-port.js';
 import { schemaProblems } from '../../runtime/tools/check-input.js';
 import type { Registry, ToolEntry } from '../../runtime/tools/registry.js';
 
@@ -56,7 +51,7 @@ export async function readStubs(
     file === undefined ? { reports: new Reports(new SourceText('', '')) } : await open(file, root);
   const { reports, root: map } = opened as OpenStubs;
   const named = namesIn(workflow);
-  const results = new Map<string, readonly Stub[]>();
+  const results = new Map<string, StubResults[string]>();
   for (const { key, value } of map?.entries ?? []) {
     const entry = named.get(key.value);
     if (entry === undefined) {
@@ -152,7 +147,7 @@ function stubsIn(
   tools: ReadonlySet<string>,
   { tools: entries = {} }: StubbedWorkflow,
   reports: Reports,
-): readonly Stub[] {
+): StubResults[string] {
   const failed = errorIn(item);
   if (failed !== undefined) {
     const code = ownProperty(failed, 'code');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit } from '../engine/graph.fixture.js';
-import { JournalRunStore, type OpenedJournal } from './journal-run-store.js';
+import { JournalRunStore } from './journal-run-store.js';
 import { VolatileJournal } from './store/local-journal.js';
 import { Store } from './store.fixture.js';
 
@@ -28,10 +28,12 @@ function setUp(hasRuns = false) {
   const base = new Store({ 'tool-a': () => new Promise(() => {}) });
   const open = () => {
     opens += 1;
-    return new Promise<OpenedJournal>((resolve, reject) => {
-      letOpen = () => resolve({ journal, close });
-      fail = reject;
-    });
+    return new Promise<{ readonly journal: typeof journal; readonly close: typeof close }>(
+      (resolve, reject) => {
+        letOpen = () => resolve({ journal, close });
+        fail = reject;
+      },
+    );
   };
   const store = new JournalRunStore({ hasRuns, open }, base.options);
   const start = async (of = asking) => {

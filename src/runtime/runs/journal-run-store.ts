@@ -10,7 +10,7 @@ import type { Submission, ToAnswer } from './actions/action.js';
 import type { Clock } from './run/clock.js';
 import type { RunAnswer } from './run/envelope.js';
 import { accessKey, rolesOf } from './run/owner.js';
-import { ANONYMOUS, excess, quotaOf, type Usage, unknownRun } from './run-limits.js';
+import { ANONYMOUS, excess, quotaOf, unknownRun } from './run-limits.js';
 import type { SubmitAnswer } from './run-store.js';
 import {
   type Cancellation,
@@ -18,16 +18,19 @@ import {
   type NewRun,
   type RunGroup,
   type RunLimits,
-  type RunQuery,
   type RunStore,
   type RunSummary,
   type Waiter,
 } from './run-store.js';
 import { runRowsIn } from './store/host-rows.js';
 import { isLocal, type RunJournal } from './store/journal.js';
-import type { LocalRuns } from './store/local-journal.js';
+import type { openJournal } from './store/local-journal.js';
+
 import { StoreError } from './store/store-error.js';
 import type { StoredRun, StoreParts } from './stored-run.js';
+
+/** See {@link excess}. */
+type Usage = Parameters<typeof excess>[0];
 
 /** What a run store is made of. */
 export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'journal' | 'clock'> {
@@ -44,10 +47,10 @@ export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'jo
 interface JournalSource {
   /** Whether it may have runs of earlier processes: then a server opens it when it starts. */
   readonly hasRuns: boolean;
-  open(store: LocalRuns): Promise<OpenedJournal>;
+  open(store: Parameters<typeof openJournal>[1]): Promise<OpenedJournal>;
 }
 
-export interface OpenedJournal {
+interface OpenedJournal {
   readonly journal: RunJournal;
   close?(): Promise<void>;
 }
@@ -181,7 +184,7 @@ export class JournalRunStore implements RunStore {
 
   async list(
     caller: Owner,
-    { before, status, limit = Number.POSITIVE_INFINITY }: RunQuery = {},
+    { before, status, limit = Number.POSITIVE_INFINITY }: Parameters<RunStore['list']>[1] = {},
   ): Promise<readonly RunSummary[]> {
     if (!this.#isReady) await this.#ready();
     this.#expire();

@@ -14,7 +14,7 @@ export function quotaOf(owner: Owner, remoteAddress?: string): string {
 }
 
 /** How much of a store a caller uses. */
-export interface Usage {
+interface Usage {
   /** Its open runs. */
   readonly open: number;
   /** Their open actions. */

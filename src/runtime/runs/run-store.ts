@@ -1,4 +1,4 @@
-import type { AuthInfo, Owner } from '../../decorators/context.js';
+import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
@@ -8,8 +8,7 @@ import { jsonSize } from '../tools/to-json.js';
 import type { Submission, ToAnswer } from './actions/action.js';
 import type { IdentifiedRequest } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
-import type { Envelope, EnvelopeStatus, RunAnswer, RunWarning } from './run/envelope.js';
-import type { LoadedRun } from './store/journal.js';
+import type { Envelope, RunAnswer, RunWarning } from './run/envelope.js';
 
 /**
  * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started
@@ -66,11 +65,11 @@ export interface NewRun {
 }
 
 /** Which runs are listed. */
-export interface RunQuery {
+interface RunQuery {
   /** Those that began before this run. Default: all. */
   readonly before?: string;
   /** Default: all. */
-  readonly status?: EnvelopeStatus;
+  readonly status?: Envelope['status'];
   /** So many at most. Default: all. */
   readonly limit?: number;
 }
@@ -82,19 +81,6 @@ export interface RunGroup {
   /** Callers with an equal one may reach the runs; see `accessKey`. */
   readonly access: string;
   readonly owner: Owner;
-}
-
-/** A run to begin, for a request. */
-export interface BegunRun extends NewRun {
-  readonly id: string;
-  readonly request: Waiter['request'];
-}
-
-/** A run that a process left. */
-export interface ResumedRun extends Pick<NewRun, 'graph' | 'owner'> {
-  readonly loaded: LoadedRun;
-  /** Of the request that started it, as far as that was kept. */
-  readonly auth: AuthInfo | undefined;
 }
 
 /** The request during which a run goes on. */
@@ -122,7 +108,7 @@ export interface Cancellation {
 export interface RunSummary extends ShownArguments {
   readonly workflow_id: string;
   readonly name: string;
-  readonly status: EnvelopeStatus;
+  readonly status: Envelope['status'];
   /** It was cancelled, and what it did is being undone. */
   readonly cancelling?: true;
   /** RFC 3339. */
@@ -185,7 +171,7 @@ export const FILE_LIMITS: RunLimits = {
 const ARGUMENT_LIMIT_BYTES = 1_024;
 
 /** The arguments of a run, as a list of runs shows them. */
-export interface ShownArguments {
+interface ShownArguments {
   /** Secret ones are masked. */
   readonly arguments: JsonObject;
   /** Arguments that are too large to be shown. */

@@ -11,7 +11,8 @@ import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js'
 import { type OperatorCommand, operatorItem } from './actions/operator-commands.js';
 import { JournalRunStore } from './journal-run-store.js';
 import { FakeClock } from './run/fake-clock.fixture.js';
-import { FILE_LIMITS, type RunLimits, type RunQuery, type Waiter } from './run-store.js';
+import type { RunStore } from './run-store.js';
+import { FILE_LIMITS, type RunLimits, type Waiter } from './run-store.js';
 import { request } from './store/journal.js';
 import type { SqliteDriver } from './store/sqlite/driver.js';
 import { SqliteJournal } from './store/sqlite/sqlite-journal.js';
@@ -257,7 +258,7 @@ describe('two processes on a file', () => {
     for (let run = 0; run < 120; run += 1)
       begun.unshift(await one.start(run % 40 === 0 ? graph(chain(done('out', lit(1)))) : asking));
     await one.store.lookAfter();
-    const ids = async (query: RunQuery) =>
+    const ids = async (query: Parameters<RunStore['list']>[1]) =>
       (await one.store.list(ada, query)).map(({ workflow_id }) => workflow_id);
     expect(await ids({})).toEqual(begun);
     expect(await ids({ limit: 2, before: begun[9] ?? '' })).toEqual(begun.slice(10, 12));

@@ -21,8 +21,6 @@ import { definitionOf, type Envelope, envelopeOf } from './run/envelope.js';
 import { LiveRun } from './run/live-run.js';
 import { accessKey, answerId } from './run/owner.js';
 import {
-  type CancelOptions,
-  type LostRun,
   observeFacts,
   type RunEvent,
   type RunHost,
@@ -33,12 +31,10 @@ import { AnswerDelivery, RunInbox, submissionOf } from './run-inbox.js';
 import { type LeaseEvent, RunLease } from './run-lease.js';
 import { logEnd, logStart } from './run-log.js';
 import {
-  type BegunRun,
   type Cancellation,
-  type ResumedRun,
+  type NewRun,
   type RunGroup,
   type RunSummary,
-  type ShownArguments,
   shownArguments,
   summaryOf,
   type Waiter,
@@ -73,12 +69,25 @@ export interface StoreParts extends RunHost {
   readonly onEnd: (run: StoredRun) => void;
 }
 
+/** A run to begin, for a request. */
+interface BegunRun extends NewRun {
+  readonly id: string;
+  readonly request: Waiter['request'];
+}
+
+/** A run that a process left. */
+interface ResumedRun extends Pick<NewRun, 'graph' | 'owner'> {
+  readonly loaded: LoadedRun;
+  /** Of the request that started it, as far as that was kept. */
+  readonly auth: AuthInfo | undefined;
+}
+
 /** What is kept of a run that ended. */
 interface Ended {
   readonly at: number;
   readonly startedAt: number;
   readonly envelope: Envelope;
-  readonly shown: ShownArguments;
+  readonly shown: ReturnType<typeof shownArguments>;
   /** Why its start could not be written. */
   readonly startFault?: unknown;
 }
@@ -213,7 +222,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     return this.#ended?.startedAt ?? this.#live?.state.run.startedAt ?? 0;
   }
 
-  get #shown(): ShownArguments {
+  get #shown(): ReturnType<typeof shownArguments> {
     return this.#ended?.shown ?? shownArguments(this.#live?.state.input ?? {}, this.mask);
   }
 
@@ -304,7 +313,7 @@ export class StoredRun implements RequestedRun, SharedContext {
   }
 
   /** Applies what a lost run has not applied, here or in the process that holds it. */
-  async #takeAgain({ deliveries, cancellations }: LostRun): Promise<void> {
+  async #takeAgain({ deliveries, cancellations }: Extract<RunEvent, { kind: 'lost' }>): Promise<void> {
     await this.#lease.lose();
     if (deliveries.length + cancellations.length === 0 && !this.isAwaited) return;
     const isActing = await this.#lease.act();
@@ -371,7 +380,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     this.#cancelHere(reason, { ...how, by: SYSTEM });
   }
 
-  #cancelHere(reason: string, how: CancelOptions): void {
+  #cancelHere(reason: string, how: NonNullable<Parameters<LiveRun['cancel']>[1]>): void {
     const sendOn = (): void => {
       if (how.code === undefined)
         this.#inbox.cancel(this.principal, { reason }).catch((fault) => this.logFault(fault));

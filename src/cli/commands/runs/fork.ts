@@ -4,7 +4,7 @@ import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
 import type { Graph } from '../../../graph/model.js';
 import { singleLine } from '../../../graph/printable-text.js';
 import { runText } from '../../../print/runs.js';
-import { type Fork, type ForkRefusal, forkAt } from '../../../runtime/runs/operate/fork.js';
+import { type Fork, forkAt } from '../../../runtime/runs/operate/fork.js';
 import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import type { StubResults, Stubs } from '../../../runtime/runs/operate/stub-port.js';
 import { runStubbed } from '../../../runtime/runs/operate/stubbed-run.js';
@@ -24,6 +24,9 @@ import {
   withDefinitions,
   withRun,
 } from './store-command.js';
+
+/** Why a run cannot be forked at an entry. */
+type ForkRefusal = Exclude<ReturnType<typeof forkAt>, Fork>;
 
 const OPTIONS = {
   ...DEFINITION_OPTIONS,

@@ -3,7 +3,7 @@ import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { singleLine } from '../../../graph/printable-text.js';
 import type { OperatorCommand } from '../../../runtime/runs/actions/operator-commands.js';
-import type { CommandOutcome, StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
+import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { RESULT_LIMIT_BYTES } from '../../../runtime/tools/call-result.js';
 import { isWithin } from '../../../runtime/tools/to-json.js';
 import { misused, type Output } from '../../command-line.js';
@@ -16,6 +16,9 @@ import {
   storeCommand,
   withRun,
 } from './store-command.js';
+
+/** What became of a command. */
+type CommandOutcome = Awaited<ReturnType<StoreOperator['send']>>;
 
 const OPTIONS = {
   ...STORE_OPTIONS,

@@ -1,7 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { eventLine, runLines, runText } from '../../../print/runs.js';
-import type { ListedRow, StoredState, StoreReader } from '../../../runtime/runs/store/reader.js';
+import type { ListedRow, StoreReader } from '../../../runtime/runs/store/reader.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { misused } from '../../command-line.js';
 import {
@@ -78,7 +78,7 @@ function listed({ ref, workflow, state, startedAt, endedAt }: ListedRow) {
 }
 
 /** As callers see it. */
-function shownStatus(state: StoredState): string {
+function shownStatus(state: ListedRow['state']): string {
   return state === 'succeeded' ? 'completed' : state;
 }
 

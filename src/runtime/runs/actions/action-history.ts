@@ -12,7 +12,7 @@ import type { HostRow } from '../store/journal.js';
 import type { LiveActions, PendingAction } from './action.js';
 
 /** What became of an action that was opened once. Plain JSON. */
-export interface ActionRecord {
+interface ActionRecord {
   readonly id: string;
   /** When it was opened, in ms since the epoch. */
   readonly at: number;

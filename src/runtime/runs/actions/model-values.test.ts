@@ -8,10 +8,14 @@ import { processClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
 import type { InProcessRun } from '../run/run-in-process.js';
 import { ok, port, Setup } from '../run/setup.fixture.js';
-import type { ValueRequest } from '../run/values-in-flight.js';
+import type { ValuePort } from '../run/values-in-flight.js';
+
 import { withLeases } from '../store/local-journal.js';
 import { MemoryJournal } from '../store/memory-journal.js';
 import { type ModelFunction, type ModelRequest, valuePort } from './model-values.js';
+
+/** What a step asks a model for, and of which run. */
+type ValueRequest = Parameters<ValuePort['supply']>[0];
 
 const schema = {
   type: 'object',

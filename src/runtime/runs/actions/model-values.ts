@@ -7,7 +7,10 @@ import { thrownText } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
 import { toJson } from '../../tools/to-json.js';
-import type { SuppliedValue, ValuePort, ValueRequest } from '../run/values-in-flight.js';
+import type { ValuePort } from '../run/values-in-flight.js';
+
+/** What a step asks a model for, and of which run. */
+type ValueRequest = Parameters<ValuePort['supply']>[0];
 
 /** What a step asks a model for. */
 export interface ModelRequest {
@@ -69,7 +72,7 @@ async function supplied(
   ask: Ask,
   { schema, workflow, step, run }: ValueRequest,
   { schemas, log }: ModelValues,
-): Promise<SuppliedValue> {
+): NonNullable<ReturnType<ValuePort['supply']>> {
   try {
     const candidates = await ask();
     const checked = candidates.map((value) => ({ value, problems: problemsOf(value, schema, schemas) }));

@@ -18,7 +18,7 @@ export function misfitText(problems: readonly string[], how: string): string {
 }
 
 /** An answer as the engine takes it. */
-export type Answer =
+type Answer =
   | { readonly kind: 'value'; readonly value: Json }
   | { readonly kind: 'failure'; readonly failure: Failure };
 

@@ -23,7 +23,7 @@ import {
 import { type ActionHistory, actionClosed, listed, NO_OPEN_ACTION } from './action-history.js';
 import { mayAnswer, restrictedQuestions } from './answerers.js';
 import type { Operator } from './operator-commands.js';
-import { type Answer, contentOf, contentsOf, misfitText, readAnswer } from './read-answer.js';
+import { contentOf, contentsOf, misfitText, readAnswer } from './read-answer.js';
 
 const NOT_TAKEN = 'it is not what the step expects';
 
@@ -40,7 +40,7 @@ export type Decision =
   | {
       readonly kind: 'fits';
       readonly pending: PendingAction;
-      readonly answer: Answer;
+      readonly answer: Parameters<typeof contentOf>[0];
       readonly warnings: readonly RunWarning[];
     };
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../run/clock.js';
-import type { RecordedTransition, Recorder } from '../run/run-host.js';
-import { type RunRows, runRow, runRowsIn } from '../store/host-rows.js';
+import type { Recorder } from '../run/run-host.js';
+import { runRow, runRowsIn } from '../store/host-rows.js';
 import type { ForkOrigin, HostRow } from '../store/journal.js';
 import { ActionHistory } from './action-history.js';
 
@@ -9,12 +9,12 @@ export class RunRecord implements Recorder {
   readonly actions = new ActionHistory();
   readonly #clock: Clock;
   /** The row of the first transition. Missing for a run that was loaded. */
-  readonly #start: RunRows['start'];
+  readonly #start: ReturnType<typeof runRowsIn>['start'];
   #undoes: boolean | undefined;
   #endAt: number | undefined;
   #fork: ForkOrigin | undefined;
 
-  constructor(clock: Clock, start?: RunRows['start']) {
+  constructor(clock: Clock, start?: ReturnType<typeof runRowsIn>['start']) {
     this.#clock = clock;
     this.#start = start;
   }
@@ -33,7 +33,7 @@ export class RunRecord implements Recorder {
     return this.#fork;
   }
 
-  rowsOf({ events, facts, state, isFirst }: RecordedTransition): readonly HostRow[] {
+  rowsOf({ events, facts, state, isFirst }: Parameters<Recorder['rowsOf']>[0]): readonly HostRow[] {
     const at = this.#clock.now();
     this.actions.note(events, facts, state, at);
     const rows = this.actions.takeRows();

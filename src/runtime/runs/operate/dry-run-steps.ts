@@ -11,7 +11,7 @@ import { outputOf } from '../../engine/read.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import type { Clock } from '../run/clock.js';
-import type { StubbedCall, StubSource } from './stub-port.js';
+import type { StubbedCall } from './stub-port.js';
 
 /** The nodes that a join waits for, as they were when it was decided. */
 interface DryJoin {
@@ -37,7 +37,7 @@ type DryEvent =
       readonly compensates?: true;
       readonly result?: Json;
       readonly failure?: Failure;
-      readonly stub?: StubSource;
+      readonly stub?: NonNullable<StubbedCall['stub']>;
     }
   | { readonly event: 'read'; readonly resource: string; readonly uri: string; readonly failure?: Failure }
   | {
@@ -53,7 +53,7 @@ type DryEvent =
       readonly event: 'answered';
       readonly answer?: Json;
       readonly failure?: Failure;
-      readonly stub: StubSource;
+      readonly stub: NonNullable<StubbedCall['stub']>;
     }
   | { readonly event: 'waits'; readonly wait_ms: number }
   | { readonly event: 'jump'; readonly target: string; readonly visit: number; readonly max: number }
@@ -77,7 +77,7 @@ type DryEvent =
   | { readonly event: 'cancelled' };
 
 /** What happens to a step of a dry run. `step_id` is missing for what happens to the run. */
-export type DryStep = {
+type DryStep = {
   readonly step_id?: string;
   /** How many steps it is in. */
   readonly depth: number;
@@ -128,7 +128,7 @@ export class DryRunSteps {
   answered(
     node: string,
     answer: { readonly value: Json } | { readonly failure: Failure },
-    stub: StubSource,
+    stub: NonNullable<StubbedCall['stub']>,
   ): void {
     const given =
       'value' in answer

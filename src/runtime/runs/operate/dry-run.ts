@@ -15,7 +15,7 @@ import type { Ask } from '../run/calls-in-flight.js';
 import { SkippingClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
 import { observeFacts } from '../run/run-host.js';
-import { DryRunSteps, type DryStep } from './dry-run-steps.js';
+import { DryRunSteps } from './dry-run-steps.js';
 import { StubPort, StubQueue, type StubResults, sampleAnswer, stubNames } from './stub-port.js';
 
 /** What is wrong with one argument. */
@@ -52,7 +52,7 @@ interface DryRunReport {
   readonly result?: Json;
   readonly failure?: Failure;
   /** What happened, in order. */
-  readonly path: readonly DryStep[];
+  readonly path: DryRunSteps['path'];
 }
 
 type DryRunOutcome =

@@ -8,10 +8,10 @@ import { type ForkFault, forkFault, forkRows, Replay } from '../../engine/fork.j
 import { commandOf, commandsOf } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import { runRef } from '../../tools/port.js';
-import { ActionHistory, type ActionRecord } from '../actions/action-history.js';
+import { ActionHistory } from '../actions/action-history.js';
 import { answerId } from '../run/owner.js';
 import { runRow, runRowsIn } from '../store/host-rows.js';
-import type { ForkOrigin, HostRow, InheritedEffect, LoadedRun, Row } from '../store/journal.js';
+import type { ForkOrigin, HostRow, LoadedRun, Row } from '../store/journal.js';
 import type { StoredEntry } from '../store/reader.js';
 
 /** A run to fork, with its log. */
@@ -40,7 +40,7 @@ export interface Fork {
 }
 
 /** Why a run cannot be forked at an entry. */
-export type ForkRefusal =
+type ForkRefusal =
   | { readonly why: ForkFault }
   /** The run has no such entry, or the log does not lead there. Entries from `from` to `to` can be forked at. */
   | { readonly why: 'range' | 'log'; readonly from: number; readonly to: number };
@@ -48,7 +48,7 @@ export type ForkRefusal =
 /** A run at an entry of its log. */
 interface Point {
   readonly state: RunState;
-  readonly effects: readonly InheritedEffect[];
+  readonly effects: readonly ForkOrigin['effects'][number][];
   /** Rows of the actions that were opened. */
   readonly actions: readonly HostRow[];
   /** The time of the last event, in ms since the epoch. */
@@ -138,7 +138,7 @@ function pointIn({ loaded, graph, entries }: ForkSource, entry: number, id: stri
 /** A run as it is. */
 function lastPoint({ loaded, graph, entries }: ForkSource): Point {
   const state = restore(planOf(graph), loaded.rows);
-  const lastEffects = loaded.rows.flatMap((row): InheritedEffect[] => {
+  const lastEffects = loaded.rows.flatMap((row): ForkOrigin['effects'][number][] => {
     const node =
       row.table === 'nodes' && row.row.status === 'succeeded' ? state.find(row.key).planned.node : undefined;
     return node?.kind === 'call' && state.safetyOf(node.tool) !== 'readOnly'
@@ -158,7 +158,7 @@ function lastPoint({ loaded, graph, entries }: ForkSource): Point {
 
 /** What a run has done, by its facts. */
 class Deeds {
-  readonly effects = new Map<string, InheritedEffect>();
+  readonly effects = new Map<string, ForkOrigin['effects'][number]>();
   readonly actions = new ActionHistory();
   readonly calls: MadeCall[] = [];
   at: number;
@@ -204,7 +204,7 @@ function originRows(rows: readonly HostRow[], id: string, origin: ForkOrigin): r
 /** The row of an action that is open in the fork, with its times. */
 function openAction({ table, key, row }: HostRow, state: RunState, laterMs: number): readonly HostRow[] {
   if (commandOf(state, key) === undefined) return [];
-  const { at, until, ...rest } = row as unknown as ActionRecord;
+  const { at, until, ...rest } = row as unknown as NonNullable<ReturnType<ActionHistory['get']>>;
   const times = { at: at + laterMs, ...(until === undefined ? {} : { until: until + laterMs }) };
   return [{ table, key, row: { ...rest, ...times } as unknown as Json }];
 }

@@ -54,7 +54,7 @@ function judge(state: RunState, { graph, mapping, secretInputs }: MoveTarget): J
 }
 
 /** What became of a move: it was made, the run cannot move, or another process works on the run. */
-export type MoveOutcome = MoveVerdict | { readonly kind: 'moved' } | { readonly kind: 'held' };
+type MoveOutcome = MoveVerdict | { readonly kind: 'moved' } | { readonly kind: 'held' };
 
 /**
  * Moves a run to another graph, if that is safe, in one entry and under a lease of this process. A run that another process

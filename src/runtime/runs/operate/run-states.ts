@@ -8,7 +8,7 @@ import type { RunMask } from '../../secrets/run-mask.js';
 import { type ForkSource, hasWholeLog } from './fork.js';
 
 /** How a node of a run did, over all items of the loops around it. Secrets are masked. */
-export interface RunNodeState {
+interface RunNodeState {
   /** Of the items that differ, the one that matters most: `failed` goes before all others. */
   readonly status: NodeStatus;
   /** How many items have each status; one for a node outside of loops. */

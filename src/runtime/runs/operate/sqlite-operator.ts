@@ -12,13 +12,7 @@ import { SqliteReader } from '../store/sqlite/store-reader.js';
 import { StoreError } from '../store/store-error.js';
 import type { Fork } from './fork.js';
 import { judgeMove, moveRun } from './move-run.js';
-import type {
-  CommandOutcome,
-  Migration,
-  MigrationOutcome,
-  StoreCopy,
-  StoreOperator,
-} from './store-operator.js';
+import type { Migration, MigrationOutcome, StoreOperator } from './store-operator.js';
 
 /** A command that is killed holds a run for so long, in ms. */
 const LEASE_MS = 1_000;
@@ -40,7 +34,12 @@ export class SqliteOperator implements StoreOperator {
     }
   }
 
-  async send(run: string, command: OperatorCommand, by: Operator, waitMs: number): Promise<CommandOutcome> {
+  async send(
+    run: string,
+    command: OperatorCommand,
+    by: Operator,
+    waitMs: number,
+  ): ReturnType<StoreOperator['send']> {
     const item = operatorItem({ run, id: randomUUID(), at: Date.now() }, command, by);
     const journal = await SqliteJournal.open(this.path);
     const late = new AbortController();
@@ -99,7 +98,7 @@ export class SqliteOperator implements StoreOperator {
     return pruneStore(this.path, retention);
   }
 
-  copyTo(path: string): Promise<StoreCopy> {
+  copyTo(path: string): ReturnType<StoreOperator['copyTo']> {
     return copyStore(this.path, path);
   }
 }

@@ -3,10 +3,10 @@ import type { Operator, OperatorCommand } from '../actions/operator-commands.js'
 import type { Retention } from '../store/journal.js';
 import type { Head, StoreReader } from '../store/reader.js';
 import type { Fork } from './fork.js';
-import type { MoveOutcome, MoveTarget } from './move-run.js';
+import type { MoveTarget, moveRun } from './move-run.js';
 
 /** What became of a command that an operator sent to a run. */
-export type CommandOutcome =
+type CommandOutcome =
   | { readonly outcome: 'applied' }
   | { readonly outcome: 'refused'; readonly failure: Partial<Failure> }
   /** No server has taken it yet. */
@@ -22,14 +22,14 @@ export interface Migration extends MoveTarget {
 
 /** What became of the move of a run. */
 export type MigrationOutcome =
-  | MoveOutcome
+  | Awaited<ReturnType<typeof moveRun>>
   /** The run has the graph already. */
   | { readonly kind: 'current' }
   /** A later version wrote the run. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** A copy of a store that was made and checked. */
-export interface StoreCopy {
+interface StoreCopy {
   /** How many runs it has. */
   readonly runs: number;
   readonly bytes: number;

@@ -14,16 +14,18 @@ import { RunMask } from '../../secrets/run-mask.js';
 import { runRef } from '../../tools/port.js';
 import { RunRecord } from '../actions/run-record.js';
 import { processClock } from '../run/clock.js';
-import { type Envelope, envelopeOf, type LiveStatus, type PausedStep } from '../run/envelope.js';
-import { type ShownArguments, shownArguments } from '../run-store.js';
+import { type Envelope, envelopeOf, type LiveStatus } from '../run/envelope.js';
+import { shownArguments } from '../run-store.js';
 import { runRowsIn } from '../store/host-rows.js';
 import type { LoadedRun } from '../store/journal.js';
 import { isOver } from '../store/journal.js';
 import type { StoredEntry } from '../store/reader.js';
-import { type RunNodeState, runNodeStates } from './run-states.js';
+import { runNodeStates } from './run-states.js';
 
 /** A run of a store, for its operator. Plain JSON; secrets are masked, and the id of the run is left out. */
-export interface StoredRunView extends ShownArguments, Omit<Envelope, 'workflow_id' | 'actions' | 'action'> {
+interface StoredRunView
+  extends ReturnType<typeof shownArguments>,
+    Omit<Envelope, 'workflow_id' | 'actions' | 'action'> {
   /** Names the run; see `runRef`. */
   readonly run: string;
   readonly owner?: Owner;
@@ -105,7 +107,7 @@ export class StoredRunReader {
   }
 
   /** The states of its nodes by their keys without indexes. @param entries its log, as far as it is kept. */
-  states(entries: readonly StoredEntry[]): ReadonlyMap<string, RunNodeState> {
+  states(entries: readonly StoredEntry[]): ReturnType<typeof runNodeStates> {
     return runNodeStates({ loaded: this.#loaded, graph: this.#graph, entries }, this.#mask);
   }
 
@@ -137,7 +139,7 @@ export class StoredRunReader {
   }
 
   /** Calls about which an operator decides. */
-  get #paused(): readonly PausedStep[] {
+  get #paused(): NonNullable<Envelope['paused_steps']> {
     if (this.#hasHolder || isOver(this.#state.run.status)) return [];
     return this.#calls
       .filter(({ retry_safety, compensates }) => retry_safety === 'none' && compensates !== true)

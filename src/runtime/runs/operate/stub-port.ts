@@ -21,7 +21,7 @@ import { toolTexts } from '../../tools/tool-texts.js';
 import type { Toolset } from '../../tools/toolset.js';
 
 /** What one call gives: a result, or a failure. */
-export type Stub = { readonly value: Json } | { readonly failure: Failure };
+type Stub = { readonly value: Json } | { readonly failure: Failure };
 
 /** Results by the id of a node, or else by the name of a tool or a resource. One for each call; the last one is repeated. */
 export type StubResults = Readonly<Record<string, readonly Stub[]>>;
@@ -38,7 +38,7 @@ export interface Stubs {
 }
 
 /** Where a result is from: what was given, an output schema, or nothing. */
-export type StubSource = 'given' | 'schema' | 'null';
+type StubSource = 'given' | 'schema' | 'null';
 
 /** A call that was answered by a stub. Secrets are masked. */
 export interface StubbedCall {

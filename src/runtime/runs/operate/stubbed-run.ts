@@ -5,16 +5,16 @@ import { RunMask } from '../../secrets/run-mask.js';
 import { ActionHistory } from '../actions/action-history.js';
 import { processClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';
-import type { RecordedTransition, Recorder } from '../run/run-host.js';
+import type { Recorder } from '../run/run-host.js';
 import { runRowsIn } from '../store/host-rows.js';
 import type { HostRow, LoadedRun } from '../store/journal.js';
 import type { Fork } from './fork.js';
-import { StoredRunReader, type StoredRunView } from './stored-view.js';
+import { StoredRunReader } from './stored-view.js';
 import { type StubbedCall, StubPort, type Stubs } from './stub-port.js';
 
 /** How far a run went with stubs. */
 interface StubbedRun {
-  readonly view: StoredRunView;
+  readonly view: StoredRunReader['view'];
   readonly calls: readonly StubbedCall[];
 }
 
@@ -61,7 +61,7 @@ class Notes implements Recorder {
     return [...this.#rows.values()];
   }
 
-  rowsOf({ events, facts, state }: RecordedTransition): readonly HostRow[] {
+  rowsOf({ events, facts, state }: Parameters<Recorder['rowsOf']>[0]): readonly HostRow[] {
     this.#actions.note(events, facts, state, processClock.now());
     const rows = this.#actions.takeRows();
     this.#put(rows);

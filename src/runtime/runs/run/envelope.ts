@@ -73,12 +73,12 @@ interface WaitingStep {
 }
 
 /** A call whose outcome is unknown, of a tool with `retrySafety: 'none'`. */
-export interface PausedStep {
+interface PausedStep {
   readonly step_id: string;
   readonly tool: string;
 }
 
-export type EnvelopeStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+type EnvelopeStatus = 'running' | 'waiting' | 'completed' | 'failed' | 'cancelled';
 
 /** The workflow as it was when the run began. */
 interface Definition {
@@ -88,7 +88,7 @@ interface Definition {
 }
 
 /** A question to a caller, or a time that the run waits for. */
-export interface EnvelopeAction {
+interface EnvelopeAction {
   readonly action_id: string;
   readonly workflow_id: string;
   readonly step_id: string;
@@ -293,7 +293,7 @@ function time(at: number): string {
 }
 
 /** Why a run failed or was cancelled, and which effects remain. */
-export interface EnvelopeError extends RemainingEffects, UndoneCalls {
+interface EnvelopeError extends RemainingEffects, UndoneCalls {
   readonly code: string;
   readonly message: string;
   /** The step at the top of the workflow that it comes from. */

@@ -12,9 +12,6 @@ import { OpenCommands } from './open-commands.js';
 import type { RunHost } from './run-host.js';
 import { ValuesInFlight } from './values-in-flight.js';
 
-/** Where the events of an execution come from. */
-export type EventSource = 'call' | 'timer' | 'model';
-
 /** What an execution takes from its run. */
 interface ExecutionOptions extends Pick<RunHost, 'calls'> {
   readonly values: RunHost['values'];
@@ -22,7 +19,7 @@ interface ExecutionOptions extends Pick<RunHost, 'calls'> {
   readonly context: SharedContext;
   readonly mask: RunMask;
   /** Takes the events with which commands end. */
-  readonly receive: (events: readonly Event[], source: EventSource) => void;
+  readonly receive: (events: readonly Event[], source: 'call' | 'timer' | 'model') => void;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { defined } from '../../../graph/defined.js';
-import type { Json } from '../../../graph/json.js';
+import type { Json, JsonObject } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Advance, Failure, RunState } from '../../engine/contract.js';
 import { advance, start } from '../../engine/engine.js';
@@ -13,14 +13,12 @@ import { type HostRow, isLocal, isUntouchedFork, JournalConflictError } from '..
 import { UNRECORDED, withLeases } from '../store/local-journal.js';
 import { type Clock, processClock, type Turns } from './clock.js';
 import type { LiveStatus } from './envelope.js';
-import { type EventSource, Execution } from './execution.js';
+import { Execution } from './execution.js';
 import { type Delivery, InboxReader, Incoming } from './inbox.js';
 import { JournalWriter, type Reloaded } from './journal-writer.js';
-import { follow, isEnded, isSafe, type LiveState, type Writing } from './live-state.js';
-import type { Asks, OpenCommands } from './open-commands.js';
+import { follow, isEnded, isSafe, type LiveState } from './live-state.js';
+import type { OpenCommands } from './open-commands.js';
 import {
-  type CancelOptions,
-  type RecordedTransition,
   type Recorder,
   type RunEvent,
   type RunHost,
@@ -28,6 +26,18 @@ import {
   type RunStart,
   startOf,
 } from './run-host.js';
+
+/** See {@link LiveState}. */
+type Writing = Extract<LiveState, { kind: 'writing' }>;
+
+/** How a run is cancelled. */
+interface CancelOptions {
+  readonly compensate?: boolean;
+  /** The code of the run's failure. Default: `E_CANCELLED`. */
+  readonly code?: string;
+  /** Who cancels it. */
+  readonly by?: JsonObject;
+}
 
 /**
  * A run in this process: executes the engine's commands and returns their answers as events, in batches. A question
@@ -122,7 +132,7 @@ export class LiveRun {
   }
 
   /** The open questions, the oldest first. */
-  get asks(): Asks {
+  get asks(): OpenCommands['asks'] {
     return this.#open.asks;
   }
 
@@ -224,7 +234,7 @@ export class LiveRun {
   }
 
   /** Takes the events with which commands end. */
-  #receive(events: readonly Event[], source: EventSource): void {
+  #receive(events: readonly Event[], source: 'call' | 'timer' | 'model'): void {
     if (isEnded(this.#live)) return;
     for (const event of events) this.#in.add(event);
     if (source === 'model') this.#workAtOnce();
@@ -388,7 +398,7 @@ export class LiveRun {
   }
 
   /** What a transition shows beside the state is written with it, so that a restart loses none of it. */
-  #rowsOf(transition: RecordedTransition): readonly HostRow[] {
+  #rowsOf(transition: Parameters<Recorder['rowsOf']>[0]): readonly HostRow[] {
     const { facts, state, isFirst } = transition;
     const { telemetry } = this.#execution;
     for (const fact of facts) this.#mask.observe(fact, state);

@@ -3,7 +3,7 @@ import type { Advance } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import type { HostRow } from '../store/journal.js';
 import type { Delivery } from './inbox.js';
-import type { Start } from './run-host.js';
+import type { startOf } from './run-host.js';
 
 /*
  * What the driver of a run does at a moment, apart from the engine's state of the run:
@@ -30,15 +30,15 @@ import type { Start } from './run-host.js';
 /** What a run starts with. */
 interface Starting {
   readonly kind: 'starting';
-  readonly start: Start;
+  readonly start: ReturnType<typeof startOf>;
   readonly first: Advance;
 }
 
 /** A transition that takes effect when it is safe: facts for observers, commands, a response. */
-export interface Writing {
+interface Writing {
   readonly kind: 'writing';
   /** Of the first transition of a run. */
-  readonly start: Start | undefined;
+  readonly start: ReturnType<typeof startOf> | undefined;
   readonly transition: Advance;
   readonly events: readonly Event[];
   readonly delivery: Delivery | undefined;

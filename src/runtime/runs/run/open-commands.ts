@@ -17,7 +17,7 @@ type Expected = Exclude<Command, { kind: 'cancelTimer' | 'cancelCall' }>;
 type Awaits = 'host' | 'answer' | 'time' | 'limit';
 
 /** Asks that are open, the oldest first. */
-export type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
+type Asks = Pick<SmallMap<Ask>, 'size' | 'get' | 'has' | 'values'>;
 
 /**
  * The commands of a run that want an answer, with the times they are due and the calls that are still to be made. They

@@ -85,7 +85,7 @@ export type RunEvent =
   | { readonly kind: 'failed'; readonly fault: unknown };
 
 /** Another process has written to the run: no part of it executes here. What was not applied is handed back. */
-export interface LostRun {
+interface LostRun {
   readonly kind: 'lost';
   readonly fault: JournalConflictError;
   readonly deliveries: readonly Delivery[];
@@ -103,20 +103,11 @@ export interface Recorder {
 }
 
 /** A transition, with the run after it. */
-export interface RecordedTransition {
+interface RecordedTransition {
   readonly events: readonly Event[];
   readonly facts: readonly Fact[];
   readonly state: RunState;
   readonly isFirst: boolean;
-}
-
-/** How a run is cancelled. */
-export interface CancelOptions {
-  readonly compensate?: boolean;
-  /** The code of the run's failure. Default: `E_CANCELLED`. */
-  readonly code?: string;
-  /** Who cancels it. */
-  readonly by?: JsonObject;
 }
 
 /**
@@ -146,7 +137,7 @@ function warn(error: unknown): void {
 }
 
 /** What a run starts with. */
-export interface Start {
+interface Start {
   readonly input: JsonObject;
   readonly ids: StartIds;
 }

@@ -22,7 +22,7 @@ export interface InProcessRun extends RunStart, RunHost {
 }
 
 /** How a run ended. */
-export interface RunOutcome {
+interface RunOutcome {
   /** `running` for one that was left where it waits for values of a model. */
   readonly status: RunStatus;
   /** Missing where the run did not succeed, and for a value that is absent. */

@@ -3,7 +3,7 @@ import type { Graph } from '../../../graph/model.js';
 import type { Fact } from '../../engine/contract.js';
 import type { CallContext, CallPort, ToolOutcome } from '../../tools/port.js';
 import { FakeClock } from './fake-clock.fixture.js';
-import { type InProcessRun, type RunOutcome, runInProcess } from './run-in-process.js';
+import { type InProcessRun, runInProcess } from './run-in-process.js';
 
 export type Tool = (input: JsonObject, context: CallContext) => ToolOutcome | Promise<ToolOutcome>;
 
@@ -39,7 +39,7 @@ export class Setup {
     of: Graph,
     tools: Readonly<Record<string, Tool>>,
     options: Partial<InProcessRun> = {},
-  ): Promise<RunOutcome> {
+  ): ReturnType<typeof runInProcess> {
     return runInProcess({
       graph: of,
       input: {},

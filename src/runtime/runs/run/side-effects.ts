@@ -34,7 +34,7 @@ interface ShownItem {
 }
 
 /** A call that was to be undone. Its side effect remains, certainly or possibly. */
-export interface NotUndone {
+interface NotUndone {
   /** Key of the node that made the call. */
   readonly step: string;
   /** The tool that undoes it. Missing for a call without a compensation. */

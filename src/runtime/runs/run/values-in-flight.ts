@@ -6,7 +6,7 @@ import { copyJson } from '../../tools/to-json.js';
 import type { Clock } from './clock.js';
 
 /** A value that a step asks a model for. */
-export interface ValueRequest {
+interface ValueRequest {
   readonly message: string;
   readonly schema: JsonSchema;
   readonly workflow: string;
@@ -22,7 +22,7 @@ export interface ValueRequest {
   readonly signal: AbortSignal;
 }
 
-export type SuppliedValue =
+type SuppliedValue =
   | { readonly kind: 'value'; readonly value: Json }
   /** One that does not fit: what is wrong with it, a sentence each. */
   | { readonly kind: 'unfit'; readonly problems: readonly string[] }

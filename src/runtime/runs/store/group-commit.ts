@@ -1,5 +1,5 @@
 /** Why an item of a group was refused; nothing for one that is safe. */
-export type Refusal = Error | undefined;
+type Refusal = Error | undefined;
 
 /**
  * Gathers what is to be written while a write is in flight, and writes it together: the cost of making it safe is

@@ -5,7 +5,7 @@ import type { ForkOrigin, HostRow, RunListing } from './journal.js';
 const TABLE = 'run' as const;
 
 /** What is kept of a run as a whole beside its state, by key of the table. */
-export interface RunRows {
+interface RunRows {
   readonly start?: RunOrigin;
   /** Whether it was cancelled with `compensate`. */
   readonly undoes?: boolean;

@@ -62,7 +62,7 @@ export interface ForkOrigin {
   readonly effects: readonly InheritedEffect[];
 }
 
-export interface InheritedEffect {
+interface InheritedEffect {
   readonly step_id: string;
   readonly tool: string;
   /** It returned no result, and may have taken effect. */
@@ -260,7 +260,7 @@ export interface RunIndex {
   expire(retention: Retention): Promise<void>;
 }
 
-export interface ListedQuery {
+interface ListedQuery {
   /** Those that began before this run. Default: all. */
   readonly before?: string;
   /** Those that are open, or those that are over. Default: both. */

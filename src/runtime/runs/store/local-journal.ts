@@ -1,5 +1,6 @@
 import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import type { RunIndex } from './journal.js';
 import {
   type DueTimer,
   hasLeases,
@@ -8,7 +9,6 @@ import {
   type Journal,
   type JournalEntry,
   type Leases,
-  type ListedQuery,
   type LoadedRun,
   listingIn,
   type OpenRun,
@@ -21,7 +21,7 @@ import {
 // Journals that one process uses alone: it keeps their index, and holds each of their runs until it ends.
 
 /** What a store knows of its runs that an index in memory does not. */
-export interface LocalRuns {
+interface LocalRuns {
   /** How many questions a run asks. */
   questionsOf(run: string): number;
   /** A finished run does not stay. */
@@ -81,7 +81,7 @@ class LocalIndex {
     return this.#runs.get(run)?.access;
   }
 
-  listed(quota: string, { before, isOpen, limit }: ListedQuery): readonly string[] {
+  listed(quota: string, { before, isOpen, limit }: Parameters<RunIndex['listed']>[1]): readonly string[] {
     const runs = [...(this.#quotas.get(quota)?.runs ?? [])].reverse();
     const first = before === undefined ? 0 : runs.indexOf(before) + 1;
     const matches = runs.slice(first).filter((run) => isOpen === undefined || isOpen !== this.#ends.has(run));

@@ -3,7 +3,7 @@ import type { Graph } from '../../../graph/model.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Change, RunState } from '../../engine/contract.js';
 import { dueTimeOf } from '../../engine/rows.js';
-import { GroupCommit, type Refusal } from './group-commit.js';
+import { GroupCommit } from './group-commit.js';
 import {
   type DueTimer,
   type HostRow,
@@ -148,7 +148,7 @@ export class MemoryJournal implements Journal {
     return { graph, entries, state: snapshots.restore(planOf(graph), rows) };
   }
 
-  #write({ graph, ...entry }: JournalEntry): Refusal {
+  #write({ graph, ...entry }: JournalEntry): Error | undefined {
     const { run, seq, epoch, changes, hostRows = [], consumed = [] } = entry;
     const previous = this.#runs.get(run);
     const refusal = refusalOf(entry, previous);

@@ -38,7 +38,7 @@ export interface StoredEntry {
 }
 
 /** Which runs are listed. */
-export interface RunFilter {
+interface RunFilter {
   /** The states of runs. Default: all. */
   readonly state?: StoredState;
   /** The name of a workflow. Default: all. */
@@ -53,7 +53,7 @@ export interface RunFilter {
  * A status of the engine. `waiting` is a run that goes on with an answer or a time only, `paused` one that owes a call and
  * that no process holds: an operator decides about the call. `running` is any other open run.
  */
-export type StoredState = RunStatus | 'waiting';
+type StoredState = RunStatus | 'waiting';
 
 /** A run, as the list of a store has it. */
 export interface ListedRow {
@@ -78,7 +78,7 @@ export interface ReadRun {
 }
 
 /** A process that has runs. */
-export interface StoreHolder {
+interface StoreHolder {
   /** Names the process while it runs. */
   readonly id: string;
   /** How many runs it holds. */

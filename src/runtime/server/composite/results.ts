@@ -4,13 +4,16 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { MASKED } from '../../../graph/printable-text.js';
 import { howToAnswer } from '../../runs/actions/action.js';
-import type { Envelope, EnvelopeAction, EnvelopeError, RunWarning } from '../../runs/run/envelope.js';
-import type { NotUndone, RemainingEffects } from '../../runs/run/side-effects.js';
+import type { Envelope, RunWarning } from '../../runs/run/envelope.js';
+import type { RemainingEffects } from '../../runs/run/side-effects.js';
 import { constructTexts } from '../../trace/texts.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
 import { shown } from './long-results.js';
 import type { OutputShape } from './served-workflows.js';
 import { workflowToolTexts } from './workflow-tool-texts.js';
+
+/** Why a run failed or was cancelled. */
+type EnvelopeError = NonNullable<Envelope['error']>;
 
 /** Key of a run in a result's `_meta`: `{ workflow_id, hash }`. */
 const RUN_META = 'stepwright/run';
@@ -193,7 +196,15 @@ function stepsIn({ running_steps: running = [], waiting_steps: waiting = [] }: E
 
 function actionText(
   id: string,
-  { action_id, step_id, parameters, schema, expires_at, answer_by, refused_values = [] }: EnvelopeAction,
+  {
+    action_id,
+    step_id,
+    parameters,
+    schema,
+    expires_at,
+    answer_by,
+    refused_values = [],
+  }: Envelope['actions'][number],
 ): string {
   if ('duration' in parameters) return workflowToolTexts.time(action_id, parameters.message);
   const { message, type: mode, options } = parameters;
@@ -270,7 +281,7 @@ export function warningsOf({
 }
 
 /** Effects that remain for sure come before those that may have been undone. */
-function standingText(calls: readonly NotUndone[], omitted: number): string {
+function standingText(calls: NonNullable<RemainingEffects['not_undone']>, omitted: number): string {
   const shown = calls.slice(0, NAMED);
   const more = calls.length + omitted - shown.length;
   const named = (isUnsure: boolean): string[] =>

@@ -6,7 +6,7 @@ import type { Submission, ToAnswer } from '../../runs/actions/action.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope } from '../../runs/run/envelope.js';
 import { rolesOf } from '../../runs/run/owner.js';
-import type { RunQuery, RunStore, RunSummary, Waiter } from '../../runs/run-store.js';
+import type { RunStore, RunSummary, Waiter } from '../../runs/run-store.js';
 import { JournalFailedError } from '../../runs/store/journal.js';
 import { StoreError } from '../../runs/store/store-error.js';
 import { CallMask } from '../../secrets/call-mask.js';
@@ -199,7 +199,7 @@ export class WorkflowCalls {
     const all = [...this.#options.workflows.values()].filter(
       ({ graph }) => lackingScopes(graph.scopes, request).length === 0,
     );
-    const status = textIn(input, 'status') as RunQuery['status'];
+    const status = textIn(input, 'status') as RunSummary['status'] | undefined;
     const start = startOf(textIn(input, 'cursor'), status, all.length);
     if (start === undefined || !(await this.#isListed(start.run, request)))
       return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.badCursor() });

@@ -6,7 +6,7 @@ export type SqliteValue = string | number | null | Uint8Array;
 /** Values of named parameters. */
 type SqliteValues = Readonly<Record<string, SqliteValue>>;
 
-export interface SqliteStatement {
+interface SqliteStatement {
   run(...values: SqliteValue[]): { readonly changes: number | bigint };
   get(...values: SqliteValue[]): unknown;
   all(...values: (SqliteValue | SqliteValues)[]): unknown[];

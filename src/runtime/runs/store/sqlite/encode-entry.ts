@@ -28,7 +28,7 @@ export interface EncodedEntry
 }
 
 /** A status of a run. */
-export interface NewStatus {
+interface NewStatus {
   readonly status: RunStatus;
   /** The time of the last event that led to it, in ms since the epoch; null for none. */
   readonly at: number | null;

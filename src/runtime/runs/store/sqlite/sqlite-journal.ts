@@ -3,7 +3,7 @@ import type { Json } from '../../../../graph/json.js';
 import type { Graph } from '../../../../graph/model.js';
 import type { Event } from '../../../engine/events.js';
 import { runRef } from '../../../tools/port.js';
-import { GroupCommit, type Refusal } from '../group-commit.js';
+import { GroupCommit } from '../group-commit.js';
 import {
   type DueTimer,
   type InboxItem,
@@ -18,7 +18,7 @@ import {
 import type { Head } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
-import { type EncodedEntry, encodeEntry, type NewStatus } from './encode-entry.js';
+import { type EncodedEntry, encodeEntry } from './encode-entry.js';
 import {
   OpenFiles,
   openStoreFile,
@@ -42,7 +42,7 @@ export interface SqliteJournalOptions extends StoreFileOptions, LeaseOptions {
 const ALONE_MS = 2;
 
 /** One thing to write. Says why it is refused. */
-type Write = (now: GroupEffect) => Refusal;
+type Write = (now: GroupEffect) => Error | undefined;
 
 /** What is known of a run without a look at its row. */
 type Holding = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'>;
@@ -255,10 +255,10 @@ export class SqliteJournal implements RunJournal {
     this.#turnedAt = performance.now();
   }
 
-  async #commit(writes: readonly Write[]): Promise<readonly Refusal[]> {
+  async #commit(writes: readonly Write[]): Promise<readonly (Error | undefined)[]> {
     this.#check();
     const effect: GroupEffect = { runs: new Set() };
-    let refusals: readonly Refusal[];
+    let refusals: readonly (Error | undefined)[];
     try {
       this.#files.check();
       refusals = await whenFree(this.path, () =>
@@ -273,7 +273,7 @@ export class SqliteJournal implements RunJournal {
     return refusals;
   }
 
-  #write(entry: EncodedEntry, effect: GroupEffect): Refusal {
+  #write(entry: EncodedEntry, effect: GroupEffect): Error | undefined {
     const { run, seq, epoch, consumed } = entry;
     const isAtRest = entry.releases ?? (entry.becomes !== undefined && isOver(entry.becomes.status));
     const isPlain = !isAtRest && entry.begins === undefined;
@@ -400,7 +400,7 @@ export class SqliteJournal implements RunJournal {
     );
   }
 
-  #setStatus(n: number, { status, at }: NewStatus): void {
+  #setStatus(n: number, { status, at }: NonNullable<EncodedEntry['becomes']>): void {
     if (!isOver(status)) {
       this.#run(
         'UPDATE runs SET status = ?, is_open = 1, ended = NULL, ended_at = NULL WHERE n = ?',

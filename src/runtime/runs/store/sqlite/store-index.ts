@@ -1,4 +1,4 @@
-import type { ListedQuery, Retention, RunIndex } from '../journal.js';
+import type { Retention, RunIndex } from '../journal.js';
 import { BATCH, countExpired, removeExpired } from './retention.js';
 import type { StoreTables } from './store-tables.js';
 import { keyColumn, keyIn } from './texts.js';
@@ -27,7 +27,10 @@ export class StoreIndex implements RunIndex {
     return (row?.access ?? undefined) as string | undefined;
   }
 
-  async listed(quota: string, { before, isOpen, limit }: ListedQuery): Promise<readonly string[]> {
+  async listed(
+    quota: string,
+    { before, isOpen, limit }: Parameters<RunIndex['listed']>[1],
+  ): Promise<readonly string[]> {
     const end = before === undefined ? ALL : this.#tables.head(before)?.n;
     if (end === undefined) return [];
     const open = isOpen === undefined ? '' : ` AND is_open = ${isOpen ? 1 : 0}`;

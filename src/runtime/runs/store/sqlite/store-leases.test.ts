@@ -9,7 +9,7 @@ import { ask, wait } from '../../../engine/constructs.fixture.js';
 import { start } from '../../../engine/engine.js';
 import { call, chain, done, graph, lit, step } from '../../../engine/graph.fixture.js';
 import type { JournalEntry } from '../journal.js';
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
+import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { SqliteJournal, type SqliteJournalOptions } from './sqlite-journal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-leases-'));
@@ -211,7 +211,7 @@ function recording() {
       this.#database.exec(sql);
     }
 
-    prepare(sql: string): SqliteStatement {
+    prepare(sql: string): ReturnType<SqliteDatabase['prepare']> {
       const statement = this.#database.prepare(sql);
       const recorded =
         <Values extends unknown[], Result>(run: (...values: Values) => Result) =>

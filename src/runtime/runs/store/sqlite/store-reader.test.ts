@@ -9,7 +9,8 @@ import { advance, start } from '../../../engine/engine.js';
 import type { Event } from '../../../engine/events.js';
 import { call, chain, done, graph, step } from '../../../engine/graph.fixture.js';
 import { runRef } from '../../../tools/port.js';
-import type { RunFilter } from '../reader.js';
+import type { StoreReader } from '../reader.js';
+
 import { SqliteJournal } from './sqlite-journal.js';
 import { SqliteReader } from './store-reader.js';
 
@@ -64,7 +65,7 @@ async function fill(): Promise<void> {
 test('lists runs, the latest first, by what they are at and by workflow', async () => {
   await fill();
   const reader = await read();
-  const listed = (filter: Omit<RunFilter, 'limit'> = {}) =>
+  const listed = (filter: Omit<Parameters<StoreReader['list']>[0], 'limit'> = {}) =>
     reader.list({ limit: 10, ...filter }).map(({ ref }) => ref);
   const refs = (...runs: readonly string[]) => runs.map(runRef);
   expect(listed()).toEqual(refs('five', 'four', 'three', 'two', 'one'));

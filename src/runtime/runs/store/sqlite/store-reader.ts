@@ -1,14 +1,5 @@
 import type { Retention } from '../journal.js';
-import type {
-  Head,
-  ListedRow,
-  ReadRun,
-  RunFilter,
-  StoredEntry,
-  StoreHolder,
-  StoreMetrics,
-  StoreReader,
-} from '../reader.js';
+import type { Head, ListedRow, ReadRun, StoredEntry, StoreMetrics, StoreReader } from '../reader.js';
 import {
   checkDriver,
   findDriver,
@@ -49,7 +40,7 @@ export class SqliteReader implements StoreReader {
     this.#tables = new StoreTables(database, path);
   }
 
-  list({ state, workflow, before, limit }: RunFilter): readonly ListedRow[] {
+  list({ state, workflow, before, limit }: Parameters<StoreReader['list']>[0]): readonly ListedRow[] {
     const conditions: string[] = [];
     const values: SqliteValue[] = [];
     const where = (condition: string, ...given: SqliteValue[]): void => {
@@ -142,7 +133,7 @@ function storeMetrics(tables: StoreTables, now: number): StoreMetrics {
   const holders = tables.all(
     `SELECT id, beat, lease_ms AS leaseMs, (SELECT count(*) FROM runs WHERE holder = holders.id) AS runs
      FROM holders ORDER BY id`,
-  ) as unknown as StoreHolder[];
+  ) as unknown as StoreMetrics['holders'][number][];
   return {
     open: count('FROM runs WHERE is_open = 1'),
     waiting: count(`FROM runs WHERE is_open = 1 AND ${WAITS}`),

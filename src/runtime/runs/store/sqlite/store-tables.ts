@@ -3,7 +3,7 @@ import type { Event } from '../../../engine/events.js';
 import type { HostRow, InboxItem, LoadedRun, Row } from '../journal.js';
 import type { Head, StoredEntry } from '../reader.js';
 import { StoreError } from '../store-error.js';
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from './driver.js';
+import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { isBusy, storeError } from './store-file.js';
 import { keyColumn, keyIn, readEvent } from './texts.js';
 
@@ -13,7 +13,7 @@ const HEAD = 'SELECT n, id, seq, epoch, graph, status, holder FROM runs';
 export class StoreTables {
   readonly #database: SqliteDatabase;
   readonly #path: string;
-  readonly #statements = new Map<string, SqliteStatement>();
+  readonly #statements = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
 
   constructor(database: SqliteDatabase, path: string) {
     this.#database = database;
@@ -141,7 +141,7 @@ export class StoreTables {
     return row.text as string;
   }
 
-  #prepared(sql: string): SqliteStatement {
+  #prepared(sql: string): ReturnType<SqliteDatabase['prepare']> {
     const prepared = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, prepared);
     return prepared;
