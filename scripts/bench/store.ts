@@ -13,16 +13,14 @@ import {
   type SqliteDriver,
   type SqliteValue,
 } from '../../src/runtime/runs/store/sqlite/driver.js';
-import {
-  SqliteJournal,
-  type SqliteJournalOptions,
-} from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
+import { SqliteJournal } from '../../src/runtime/runs/store/sqlite/sqlite-journal.js';
+import type { SqliteJournalOptions } from '../../src/runtime/runs/store/sqlite/store-file.js';
 import type { CallPort } from '../../src/runtime/tools/port.js';
 import { logWarnings, portOf, startStored } from './host.js';
 
 // Runs in a file, and their writes without them.
 
-/** When a commit counts as safe; see `StoreFileOptions`. */
+/** When a commit counts as safe; see `SqliteJournalOptions`. */
 export type Synchronous = 'full' | 'normal';
 
 /** A folder for files of stores. */

@@ -16,7 +16,6 @@ import {
   type Cancellation,
   DEFAULT_LIMITS,
   type NewRun,
-  type RunGroup,
   type RunLimits,
   type RunStore,
   type RunSummary,
@@ -158,7 +157,7 @@ export class JournalRunStore implements RunStore {
     const named = (await this.#journal.index.byAlias(id)) ?? id;
     return this.#using(named, async (run): Promise<SubmitAnswer | undefined> => {
       if (run.isOf(caller) || !run.questions.names(caller, submission)) return undefined;
-      const answer = await run.submitNamed(caller, submission);
+      const answer = await run.submit(caller, submission);
       if (!answer.ok) return answer;
       const { warnings } = answer;
       return { ok: true, accepted: true, ...defined({ warnings }) };
@@ -404,7 +403,7 @@ export class JournalRunStore implements RunStore {
   // What follows finds runs.
 
   /** How much of the store is used, as of the moment when it is asked. */
-  #usage(group: RunGroup): (() => Usage) | Promise<() => Usage> {
+  #usage(group: StoredRun['group']): (() => Usage) | Promise<() => Usage> {
     const { index } = this.#journal;
     // The journal is read at once, so that each run is counted in one of the two places.
     const before = this.#beginningNow();
@@ -516,7 +515,7 @@ export class JournalRunStore implements RunStore {
   }
 }
 
-function groupOf(owner: Owner, quota: string): RunGroup {
+function groupOf(owner: Owner, quota: string): StoredRun['group'] {
   return { quota, access: accessKey(owner), owner };
 }
 

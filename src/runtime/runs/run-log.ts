@@ -47,3 +47,12 @@ export function logEnd(
     },
   );
 }
+
+/** Logs a fault of the server in a run. @param text what was thrown, without secrets. */
+export function logFault(log: Log, { ref, workflow }: LoggedRun, text: string): void {
+  log(`run ${ref} of workflow \`${workflow}\` failed inside the server: ${text}`, {
+    event: 'run.fault',
+    run: ref,
+    workflow,
+  });
+}

@@ -74,15 +74,6 @@ interface RunQuery {
   readonly limit?: number;
 }
 
-/** Runs that are counted together. */
-export interface RunGroup {
-  /** Equal for them alone. */
-  readonly quota: string;
-  /** Callers with an equal one may reach the runs; see `accessKey`. */
-  readonly access: string;
-  readonly owner: Owner;
-}
-
 /** The request during which a run goes on. */
 export interface Waiter {
   readonly request: IdentifiedRequest;

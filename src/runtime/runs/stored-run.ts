@@ -29,11 +29,10 @@ import {
 } from './run/run-host.js';
 import { AnswerDelivery, RunInbox, submissionOf } from './run-inbox.js';
 import { type LeaseEvent, RunLease } from './run-lease.js';
-import { logEnd, logStart } from './run-log.js';
+import { logEnd, logFault, logStart } from './run-log.js';
 import {
   type Cancellation,
   type NewRun,
-  type RunGroup,
   type RunSummary,
   shownArguments,
   summaryOf,
@@ -67,6 +66,15 @@ export interface StoreParts extends RunHost {
   /** Receives a run when it waits for an answer without a request, and when that ends. */
   readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
   readonly onEnd: (run: StoredRun) => void;
+}
+
+/** Runs that are counted together. */
+interface RunGroup {
+  /** Equal for them alone. */
+  readonly quota: string;
+  /** Callers with an equal one may reach the runs; see `accessKey`. */
+  readonly access: string;
+  readonly owner: Owner;
 }
 
 /** A run to begin, for a request. */
@@ -345,8 +353,11 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   // What follows is for callers.
 
-  /** Answers an action, or says why not. A repeated answer gets the stored response. */
-  submit(caller: Owner, submission: Submission, waiter: Waiter): Promise<RunAnswer> {
+  /**
+   * Answers an action, or says why not. A repeated answer gets the stored response.
+   * @param waiter missing for a caller that a question names and that is not the owner: it does not wait for the run.
+   */
+  submit(caller: Owner, submission: Submission, waiter?: Waiter): Promise<RunAnswer> {
     return this.#inbox.answer(caller, submission, waiter);
   }
 
@@ -362,11 +373,6 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   resultFailure(tool: string, value: Json): Failure | undefined {
     return this.#parts.resultFailure?.(tool, value);
-  }
-
-  /** The same for a caller that a question names and that is not the owner: it does not wait for the run. */
-  submitNamed(caller: Owner, submission: Submission): Promise<RunAnswer> {
-    return this.#inbox.answer(caller, submission);
   }
 
   /** Whether the caller reaches the run as its owner. */
@@ -488,39 +494,31 @@ export class StoredRun implements RequestedRun, SharedContext {
     this.logFault(fault);
     const { live } = this;
     if (live === undefined) return;
+    const { journal } = this.#parts;
     const isJournal = fault instanceof JournalFailedError || fault instanceof JournalConflictError;
-    if (isJournal && !isLocal(this.#parts.journal)) {
-      this.#abandon(live, fault);
-      return;
+    const isAbandoned = isJournal && !isLocal(journal);
+    if (isAbandoned) {
+      // The journal has the run as it was last written: any process continues it from there.
+      this.isAbandoned = true;
+      this.#wasOver = true;
+      journal.leases.abandon(this.id).catch((error: unknown) => this.logFault(error));
     }
-    const text = isJournal
-      ? `The run's journal failed, and this server does not go on with the run: ${clip(thrownText(fault))}`
-      : `The run failed inside the server: ${clip(thrownText(fault))}`;
-    const message = this.mask.text(text);
     const ended: Envelope = {
       workflow_id: this.id,
       definition: definitionOf(this.graph, live.state.run.graphHash),
-      status: 'failed',
       actions: [],
-      error: { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} },
+      ...(isAbandoned ? { status: 'running' } : { status: 'failed', error: this.#errorOf(fault, isJournal) }),
     };
     this.#end(ended, live.hasStarted ? {} : { startFault: fault });
     this.#waiting?.changed();
   }
 
-  /** The journal failed, and has the run as it was last written: any process continues it from there. */
-  #abandon(live: LiveRun, fault: unknown): void {
-    this.isAbandoned = true;
-    this.#parts.journal.leases.abandon(this.id).catch((error: unknown) => this.logFault(error));
-    const envelope: Envelope = {
-      workflow_id: this.id,
-      definition: definitionOf(this.graph, live.state.run.graphHash),
-      status: 'running',
-      actions: [],
-    };
-    this.#wasOver = true;
-    this.#end(envelope, live.hasStarted ? {} : { startFault: fault });
-    this.#waiting?.changed();
+  #errorOf(fault: unknown, isJournal: boolean): NonNullable<Envelope['error']> {
+    const what = isJournal
+      ? "The run's journal failed, and this server does not go on with the run"
+      : 'The run failed inside the server';
+    const message = this.mask.text(`${what}: ${clip(thrownText(fault))}`);
+    return { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} };
   }
 
   /** Keeps how the run ended, and releases all else. */
@@ -560,15 +558,7 @@ export class StoredRun implements RequestedRun, SharedContext {
   }
 
   logFault(fault: unknown): void {
-    const { name } = this.graph;
-    this.#parts.log(
-      `run ${this.#ref} of workflow \`${name}\` failed inside the server: ${maskedThrown(fault, this.mask)}`,
-      {
-        event: 'run.fault',
-        run: this.#ref,
-        workflow: name,
-      },
-    );
+    logFault(this.#parts.log, this.#logged, maskedThrown(fault, this.mask));
   }
 
   get #logged() {

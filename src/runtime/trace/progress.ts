@@ -5,8 +5,11 @@ import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import type { ContainerRow } from '../engine/rows.js';
-import { noProgress, type ReportProgress } from '../runs/request.js';
+import { noProgress } from '../runs/request.js';
 import { isListed } from './ledger.js';
+
+/** Tells a caller how far a run is. `total` is the number of steps in the plan. */
+export type ReportProgress = (progress: number, total: number, message?: string) => void;
 
 export interface ProgressObserver {
   /**

@@ -16,7 +16,8 @@ import { textOf } from '../../../engine/tables.fixture.js';
 import { type InboxItem, JournalConflictError, type JournalEntry, UnknownRunError } from '../journal.js';
 import { journalContract } from '../journal-contract.fixture.js';
 import { MemoryJournal } from '../memory-journal.js';
-import { SqliteJournal, type SqliteJournalOptions } from './sqlite-journal.js';
+import { SqliteJournal } from './sqlite-journal.js';
+import type { SqliteJournalOptions } from './store-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-store-'));
 let files = 0;

@@ -23,20 +23,15 @@ import {
   OpenFiles,
   openStoreFile,
   pragma,
-  type StoreFileOptions,
+  type SqliteJournalOptions,
   storeError,
   transaction,
   whenFree,
 } from './store-file.js';
 import { StoreIndex } from './store-index.js';
-import { type LeaseOptions, StoreLeases } from './store-leases.js';
+import { StoreLeases } from './store-leases.js';
 import { StoreTables } from './store-tables.js';
-import { keyColumn, keyIn, type LargeText, type TextColumn } from './texts.js';
-
-export interface SqliteJournalOptions extends StoreFileOptions, LeaseOptions {
-  /** How often it looks for what other processes have written, in ms, while somebody watches. Default: 20. */
-  readonly pollMs?: number;
-}
+import { keyColumn, keyIn, type LargeText } from './texts.js';
 
 /** So long may a single run keep the event loop, in ms. */
 const ALONE_MS = 2;
@@ -466,7 +461,7 @@ export class SqliteJournal implements RunJournal {
     if (this.#isClosed) throw new StoreError('closed', this.path);
   }
 
-  #run(sql: string, ...values: (SqliteValue | TextColumn)[]): number {
+  #run(sql: string, ...values: SqliteValue[]): number {
     this.#check();
     return this.#tables.run(sql, ...values);
   }

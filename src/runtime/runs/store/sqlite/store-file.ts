@@ -4,7 +4,7 @@ import { StoreError } from '../store-error.js';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
 
 /** How the file of a store is opened. */
-export interface StoreFileOptions {
+export interface SqliteJournalOptions {
   /** Default: the SQLite of Node.js where it is recent enough, else `@photostructure/sqlite`. */
   readonly driver?: SqliteDriver;
   /**
@@ -12,6 +12,12 @@ export interface StoreFileOptions {
    * process but not a loss of power. Default: `'full'`.
    */
   readonly synchronous?: 'full' | 'normal';
+  /** How long this process may show no sign of life before others take its runs over, in ms. Default: 10 000. */
+  readonly leaseMs?: number;
+  /** Ms since whenever; never steps back. Default: the process's own clock. */
+  readonly monotonicNow?: () => number;
+  /** How often it looks for what other processes have written, in ms, while somebody watches. Default: 20. */
+  readonly pollMs?: number;
 }
 
 /** "STPW": distinguishes a store from databases of other programs. */
@@ -93,7 +99,7 @@ const MIGRATIONS: readonly string[] = [
  */
 export async function openStoreFile(
   path: string,
-  { driver, synchronous = 'full' }: StoreFileOptions,
+  { driver, synchronous = 'full' }: SqliteJournalOptions,
 ): Promise<SqliteDatabase> {
   const usedDriver = driver ?? (await findDriver(path));
   checkDriver(usedDriver, path);

@@ -10,7 +10,8 @@ import { start } from '../../../engine/engine.js';
 import { call, chain, done, graph, lit, step } from '../../../engine/graph.fixture.js';
 import type { JournalEntry } from '../journal.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
-import { SqliteJournal, type SqliteJournalOptions } from './sqlite-journal.js';
+import { SqliteJournal } from './sqlite-journal.js';
+import type { SqliteJournalOptions } from './store-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-leases-'));
 let files = 0;

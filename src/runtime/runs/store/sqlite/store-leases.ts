@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isOver, isSameHead, type Leases, type LoadedRun, type RunHead } from '../journal.js';
 import type { Head } from '../reader.js';
+import type { SqliteJournalOptions } from './store-file.js';
 import type { StoreTables } from './store-tables.js';
 import { keyColumn, keyIn } from './texts.js';
 
@@ -9,13 +10,6 @@ const LEASE_MS = 10_000;
 
 /** A process shows so many times in a lease that it lives. */
 const BEATS = 4;
-
-export interface LeaseOptions {
-  /** How long this process may show no sign of life before others take its runs over, in ms. Default: 10 000. */
-  readonly leaseMs?: number;
-  /** Ms since whenever; never steps back. Default: the process's own clock. */
-  readonly monotonicNow?: () => number;
-}
 
 /** What leases need of their journal. */
 interface LeasedStore {
@@ -62,7 +56,7 @@ export class StoreLeases implements Leases {
   #beatAt = Number.NEGATIVE_INFINITY;
   #observedAt: number;
 
-  constructor(store: LeasedStore, { leaseMs = LEASE_MS, monotonicNow }: LeaseOptions) {
+  constructor(store: LeasedStore, { leaseMs = LEASE_MS, monotonicNow }: SqliteJournalOptions) {
     this.#store = store;
     this.leaseMs = leaseMs;
     this.intervalMs = leaseMs / BEATS;
