@@ -126,14 +126,8 @@ async function migrate(
   const { graph, hash } = to;
   const results: ShownOutcome[] = [];
   const refs = heads.map(({ id }) => runRef(id));
-  for await (const outcome of store.migrate(heads, {
-    graph,
-    hash,
-    tools,
-    mapping,
-    secretInputs,
-    applies: apply,
-  })) {
+  const target = { graph, hash, tools, mapping, secretInputs };
+  for await (const outcome of store.migrate(heads, target, apply)) {
     const run = refs.shift() ?? '';
     if (outcome.kind === 'mapping') return misused(mappingText(outcome.faults), output);
     if (!isList || outcome.kind !== 'current') results.push(shownOutcome(run, outcome));

@@ -11,8 +11,8 @@ import { checkFile } from '../store/sqlite/store-file.js';
 import { SqliteReader } from '../store/sqlite/store-reader.js';
 import { StoreError } from '../store/store-error.js';
 import type { Fork } from './fork.js';
-import { judgeMove, moveRun } from './move-run.js';
-import type { Migration, MigrationOutcome, StoreOperator } from './store-operator.js';
+import { judgeMove, type MoveTarget, moveRun } from './move-run.js';
+import type { MigrationOutcome, StoreOperator } from './store-operator.js';
 
 /** A command that is killed holds a run for so long, in ms. */
 const LEASE_MS = 1_000;
@@ -73,9 +73,13 @@ export class SqliteOperator implements StoreOperator {
     }
   }
 
-  async *migrate(runs: readonly Head[], target: Migration): AsyncGenerator<MigrationOutcome> {
+  async *migrate(
+    runs: readonly Head[],
+    target: MoveTarget & { readonly hash: string },
+    applies: boolean,
+  ): AsyncGenerator<MigrationOutcome> {
     const reader = await SqliteReader.open(this.path);
-    const journal = target.applies ? await SqliteJournal.open(this.path, { leaseMs: LEASE_MS }) : undefined;
+    const journal = applies ? await SqliteJournal.open(this.path, { leaseMs: LEASE_MS }) : undefined;
     let hasWaited = false;
     try {
       for (const run of runs) {
@@ -106,7 +110,7 @@ export class SqliteOperator implements StoreOperator {
 async function migrated(
   reader: StoreReader,
   run: Head,
-  target: Migration,
+  target: MoveTarget & { readonly hash: string },
   journal: SqliteJournal | undefined,
 ): Promise<MigrationOutcome> {
   const current = reader.read(run);

@@ -12,14 +12,6 @@ type CommandOutcome =
   /** No server has taken it yet. */
   | { readonly outcome: 'stored' };
 
-/** The workflow that runs are to move to. */
-export interface Migration extends MoveTarget {
-  /** The hash of its graph. */
-  readonly hash: string;
-  /** Whether runs that move safely are moved. */
-  readonly applies: boolean;
-}
-
 /** What became of the move of a run. */
 export type MigrationOutcome =
   | Awaited<ReturnType<typeof moveRun>>
@@ -48,8 +40,15 @@ export interface StoreOperator {
   send(run: string, command: OperatorCommand, by: Operator, waitMs: number): Promise<CommandOutcome>;
   /** Adds a forked run, which a server that uses the store resumes. */
   add(fork: Fork): Promise<void>;
-  /** Compares open runs with the workflow of today, one after the other, and moves them if that is asked for. */
-  migrate(runs: readonly Head[], target: Migration): AsyncIterable<MigrationOutcome>;
+  /**
+   * Compares open runs with the workflow of today, one after the other.
+   * @param target.hash of the graph. @param applies whether runs that move safely are moved.
+   */
+  migrate(
+    runs: readonly Head[],
+    target: MoveTarget & { readonly hash: string },
+    applies: boolean,
+  ): AsyncIterable<MigrationOutcome>;
   /** Removes finished runs. Resolves with their number. */
   prune(retention: Retention): Promise<number>;
   /** Copies the store to a file that does not exist, and checks the copy. */
