@@ -4,8 +4,7 @@ import { type Diagnostic, diagnostic, hasErrors } from '../graph/diagnostics/dia
 import type { JsonSchema } from '../graph/json.js';
 import { type Domain, type Graph, mergedDomains } from '../graph/model.js';
 import { assemble } from './assemble.js';
-import { checkHints } from './check-hints.js';
-import { checkWorkflows, environmentOf } from './check-workflows.js';
+import { checkHints, checkWorkflows, environmentOf } from './check-workflows.js';
 import type { CodegenPlan, RegistryPlan } from './config.js';
 import type { Declarations, LinkedWorkflow, Phase } from './declarations.js';
 import { emitRegistry, type RegistryContent } from './emit/registry.js';

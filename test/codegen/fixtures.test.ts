@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkGraph } from '../../src/check/check-graph.js';
-import { checkHints } from '../../src/codegen/check-hints.js';
+import { checkHints } from '../../src/codegen/check-workflows.js';
 import type { Declarations, LinkedWorkflow } from '../../src/codegen/declarations.js';
 import { extract } from '../../src/codegen/extract/extract.js';
 import { linkHints } from '../../src/codegen/link/handles.js';
