@@ -90,7 +90,7 @@ export interface PlanOptions {
   readonly root: string;
   /** Relative to the root. Default: `stepwright.config.json`, else `package.json` with a member `stepwright`, else none. */
   readonly configFile?: string;
-  /** Takes note of what is read. Default: nothing does. */
+  /** Records what is read. Default: nothing is recorded. */
   readonly inputs?: Inputs;
 }
 

@@ -15,7 +15,7 @@ export interface PlainNodeOptions {
   readonly loader: LoaderSettings;
   /** The files with decorators and the registries, which need not be written yet; relative to the root. */
   readonly decorated: ReadonlySet<string>;
-  /** Takes note of what is read. Default: nothing does. */
+  /** Records what is read. Default: nothing is recorded. */
   readonly inputs?: Inputs;
 }
 

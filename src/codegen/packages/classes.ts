@@ -34,7 +34,7 @@ import {
 interface Surroundings {
   /** Absolute path of the project. */
   readonly root: string;
-  /** Takes note of what is read. Default: nothing does. */
+  /** Records what is read. Default: nothing is recorded. */
   readonly inputs?: Inputs | undefined;
 }
 

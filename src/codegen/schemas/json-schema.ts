@@ -109,7 +109,7 @@ function convertZod(schema: unknown, props: StandardProps, side: SchemaSide, fil
   }
 }
 
-/** Converts once more to learn where the fault is: zod tells a handler the path, and an error only the type. */
+/** Converts again to learn where the fault is: zod tells a handler the path, and an error only the type. */
 function withPath(
   error: unknown,
   convert: (unrepresentable: ZodOptions['unrepresentable']) => unknown,

@@ -19,7 +19,7 @@ export interface LiteralClassesOptions {
   readonly root: string;
   /** Of the schemas that were made. Default: all are made. */
   readonly memo?: Memo | undefined;
-  /** Takes note of the libraries of schemas. Default: nothing does. */
+  /** Records the libraries of schemas. Default: nothing is recorded. */
   readonly inputs?: Inputs | undefined;
 }
 

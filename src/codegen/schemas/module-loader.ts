@@ -168,7 +168,7 @@ export interface Watchdog {
  * Starts a thread that ends this process when the import of a module meets a limit. It works while the module blocks
  * the main thread.
  *
- * The thread runs the text of the functions below: a file of its own would load the TypeScript compiler once more
+ * The thread runs the text of the functions below: a file of its own would load the TypeScript compiler again
  * before it could watch anything.
  */
 export function startWatchdog(limits: ModuleLimits): Watchdog {

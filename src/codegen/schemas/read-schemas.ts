@@ -41,7 +41,7 @@ export interface ReadSchemasOptions {
   readonly memory?: ModuleMemory;
   /** The folder that files of resources are found from at run time; absolute. Default: the root. */
   readonly packageRoot?: string;
-  /** Takes note of the modules and the files that are read. Default: nothing does. */
+  /** Records the modules and the files that are read. Default: nothing is recorded. */
   readonly inputs?: Inputs;
   /** What {@link importSchemas} has read of the same classes. Default: they are imported. */
   readonly imported?: ImportedSchemas;

@@ -4,12 +4,12 @@ import { isPlugAndPlay, linkedFolder, linkedNames, realFolder } from '../../form
 import type { Inputs } from '../incremental/inputs.js';
 import { libraryText, ts } from './typescript.mjs';
 
-/** The file system of the compiler. What is looked at is noted in `inputs`. */
+/** The file system of the compiler. Reads are recorded in `inputs`. */
 export function systemFor(inputs: Inputs | undefined): ts.System {
-  return withLinkedPackages(inputs === undefined ? ts.sys : notingSystem(inputs));
+  return withLinkedPackages(inputs === undefined ? ts.sys : recordingSystem(inputs));
 }
 
-function notingSystem(inputs: Inputs): ts.System {
+function recordingSystem(inputs: Inputs): ts.System {
   const seeing =
     <T>(look: (file: string) => T) =>
     (file: string): T => {
@@ -75,7 +75,7 @@ const LIBRARIES = '/node_modules/typescript/lib';
  * @param isOwn - whether an imported file is a source of the project. All others are shared with later programs of this
  *   process: they are large, and seldom change.
  * @param parse - parses a source of the project.
- * @param inputs - takes note of what is read and looked for. Default: nothing does.
+ * @param inputs - records what is read and looked for. Default: nothing is recorded.
  */
 export function createProgram(
   options: ts.CompilerOptions,

@@ -32,7 +32,7 @@ interface TsconfigFault {
  *
  * @param root - absolute path of the project.
  * @param file - relative to the root; undefined when there is none.
- * @param inputs - takes note of what is read. Default: nothing does.
+ * @param inputs - records what is read. Default: nothing is recorded.
  */
 export function readTsconfig(root: string, file: string, inputs?: Inputs): Tsconfig | undefined {
   const system = systemFor(inputs);
