@@ -8,7 +8,7 @@
  * lease     The right of one process to write to a run. It ends when the run only waits, or when the process is gone.
  * inbox     The items of a journal that were sent to a run and are not consumed: answers, cancellations, commands.
  * action    What a run waits for from outside: a question, a value of a model, a time (`actions/action.ts`).
- * answer    What a caller sends for an action; the first one that fits is accepted (`actions/answers.ts`).
+ * answer    What a caller sends for an action; the first one that fits is accepted (`actions/run-questions.ts`).
  * operator  The user of a store's file: decides about paused calls, forks, moves and removes runs (`operate`).
  *
  * Ports: `RunStore` (callers), `RunJournal` (drivers), `StoreReader` and `StoreOperator` (operators).

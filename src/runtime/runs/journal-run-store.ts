@@ -6,10 +6,12 @@ import { planOf } from '../../plan/compile.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import { runRef } from '../tools/port.js';
-import type { RunAnswer, Submission, SubmitAnswer, ToAnswer } from './actions/action.js';
+import type { Submission, ToAnswer } from './actions/action.js';
 import type { Clock } from './run/clock.js';
+import type { RunAnswer } from './run/envelope.js';
 import { accessKey, rolesOf } from './run/owner.js';
 import { ANONYMOUS, excess, quotaOf, type Usage, unknownRun } from './run-limits.js';
+import type { SubmitAnswer } from './run-store.js';
 import {
   type Cancellation,
   DEFAULT_LIMITS,

@@ -1,11 +1,10 @@
 import type { Owner, ToolContext } from '../../decorators/context.js';
-import type { Peer } from '../tools/port.js';
-import type { Cancellation } from './run/run-in-process.js';
+import type { CancelSignal, Peer } from '../tools/port.js';
 
 /** One request beside its params; an adapter of the protocol fills it in. */
 export interface RequestContext extends Pick<ToolContext, 'requestId' | 'auth' | 'progress'> {
   /** Aborted when the request is cancelled. An `AbortSignal` fits. */
-  readonly signal: Cancellation;
+  readonly signal: CancelSignal;
   /** The caller is the user who started this process: it speaks over stdio. Default: false. */
   readonly local?: boolean;
   /** The network address that the request came from. Runs without authentication are limited by it. */

@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
+import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
 import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
 import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
-import type { RunAnswer, RunWarning, Submission } from './actions/action.js';
-import { refusal } from './actions/action.js';
-import { type Decision, misfitText } from './actions/answers.js';
-import { commandIn, DecisionDelivery, type Operator } from './actions/operator-commands.js';
-import type { Envelope } from './run/envelope.js';
+import { type LiveActions, refusal, type Submission } from './actions/action.js';
+import { commandIn, type Operator, type OperatorCommand } from './actions/operator-commands.js';
+import { misfitText } from './actions/read-answer.js';
+import type { Decision } from './actions/run-questions.js';
+import type { Envelope, RunAnswer, RunWarning } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, Waiter } from './run-store.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
@@ -345,7 +346,7 @@ export class AnswerDelivery implements SentDelivery {
     const extra = warnings.length === 0 ? {} : { warnings };
     const envelope = this.#waitingRequest?.envelope ?? this.#onAccepted;
     const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...extra }));
-    if (response !== undefined) this.#run.questions.accepted(pending.id, response);
+    if (response !== undefined) this.#run.actions.told(pending.id, response);
     this.#waitingRequest?.open();
     if (this.#isLeft) this.#sender?.resolve({ ok: true, envelope: this.#run.envelope, ...extra });
     else if (response !== undefined) this.#sender?.resolve(response);
@@ -450,6 +451,55 @@ class CancelDelivery implements SentDelivery {
   }
 }
 
+/** A decision about a call, on its way into a run. */
+class DecisionDelivery implements SentDelivery {
+  readonly item: string;
+  readonly #run: RequestedRun;
+  readonly #command: Extract<OperatorCommand, { command: 'decide' | 'retry' }>;
+  readonly #by: Operator;
+  #failure: Failure | undefined;
+
+  constructor(
+    run: RequestedRun,
+    item: string,
+    command: Extract<OperatorCommand, { command: 'decide' | 'retry' }>,
+    by: Operator,
+  ) {
+    this.#run = run;
+    this.item = item;
+    this.#command = command;
+    this.#by = by;
+  }
+
+  open(): Event | undefined {
+    const command = this.#command;
+    const pausedCalls = this.#run.live?.heldCalls ?? [];
+    const call = pausedCalls.find(({ node }) => node === command.step);
+    this.#failure = call === undefined ? notPaused(command.step, pausedCalls) : this.#misfit(call.tool);
+    if (this.#failure !== undefined) return undefined;
+    const head = { at: this.#run.clock.now(), id: this.item, by: { ...this.#by }, node: command.step };
+    return command.command === 'retry'
+      ? { kind: 'retryRequested', ...head }
+      : { kind: 'outcomeDecided', ...head, outcome: command.outcome };
+  }
+
+  #misfit(tool: string): Failure | undefined {
+    const command = this.#command;
+    if (command.command === 'retry' || command.outcome.kind === 'didNotHappen') return undefined;
+    return this.#run.resultFailure(tool, command.outcome.value);
+  }
+
+  respond(): Json {
+    return this.#failure === undefined ? { ok: true } : refusal(this.#failure);
+  }
+
+  done(): void {}
+
+  told(): void {}
+
+  failed(): void {}
+}
+
 /** An item that this process does not know. */
 class RefusedDelivery implements SentDelivery {
   readonly item: string;
@@ -473,6 +523,18 @@ class RefusedDelivery implements SentDelivery {
   told(): void {}
 
   failed(): void {}
+}
+
+function notPaused(step: string, pausedCalls: LiveActions['heldCalls']): Failure {
+  const steps = pausedCalls.map(({ node }) => node);
+  return {
+    code: 'E_NOT_PAUSED',
+    message:
+      steps.length === 0
+        ? `No call of this run waits for a decision, also not that of step '${clip(step)}'. Nothing was done.`
+        : `The call of step '${clip(step)}' does not wait for a decision, but that of ${steps.map((each) => `'${clip(each)}'`).join(', ')} does. Nothing was done.`,
+    details: { paused_steps: steps },
+  };
 }
 
 /** Answers after the run has noted its failure. */

@@ -1,7 +1,7 @@
 import type { Owner } from '../../decorators/context.js';
 import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
-import type { RunAnswer } from './actions/action.js';
+import type { RunAnswer } from './run/envelope.js';
 import { ownerKey } from './run/owner.js';
 import type { RunLimits } from './run-store.js';
 

@@ -5,10 +5,10 @@ import type { Graph } from '../../graph/model.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { jsonSize } from '../tools/to-json.js';
-import type { RunAnswer, Submission, SubmitAnswer, ToAnswer } from './actions/action.js';
+import type { Submission, ToAnswer } from './actions/action.js';
 import type { IdentifiedRequest } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
-import type { Envelope, EnvelopeStatus } from './run/envelope.js';
+import type { Envelope, EnvelopeStatus, RunAnswer, RunWarning } from './run/envelope.js';
 import type { LoadedRun } from './store/journal.js';
 
 /**
@@ -48,6 +48,11 @@ export interface RunStore {
   /** Closes what it keeps runs in, after the last request. */
   close?(): Promise<void>;
 }
+
+/** Of a caller that a question names and that is not the owner, only `accepted`: it learns nothing else of the run. */
+export type SubmitAnswer =
+  | RunAnswer
+  | { readonly ok: true; readonly accepted: true; readonly warnings?: readonly RunWarning[] };
 
 export interface NewRun {
   /** Whose run it is; see `ownerOf`. It acts as its owner, whichever request moves it on. */

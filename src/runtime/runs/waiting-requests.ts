@@ -1,22 +1,28 @@
 import { unreachable } from '../../graph/json.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
-import type { Peer } from '../tools/port.js';
-import type { PendingAction, Submission } from './actions/action.js';
-import type { AnsweredRun } from './actions/answers.js';
+import type { CancelSignal, Peer } from '../tools/port.js';
+import type { LiveActions, PendingAction, Submission } from './actions/action.js';
 import { Elicitation } from './actions/elicitation.js';
-import type { RunQuestions } from './actions/run-questions.js';
+import type { AnsweredRun, RunQuestions } from './actions/run-questions.js';
 import { ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
-import type { Envelope } from './run/envelope.js';
-import type { LiveRun } from './run/live-run.js';
-import type { Cancellation } from './run/run-in-process.js';
+import type { Envelope, LiveStatus } from './run/envelope.js';
+import type { Delivery } from './run/inbox.js';
 import type { Waiter } from './run-store.js';
+
+/** A run that this process shows or executes, as requests see it. See `LiveRun`. */
+interface AwaitedRun extends LiveActions {
+  readonly liveStatus: LiveStatus;
+  readonly nextTime: number;
+  readonly isSafe: boolean;
+  deliver(delivery: Delivery): void;
+}
 
 /** A run as requests see it: those that wait for it, and what is sent to it. */
 export interface RequestedRun extends AnsweredRun {
   /** Missing when the run is over. */
-  readonly live: LiveRun | undefined;
+  readonly live: AwaitedRun | undefined;
   readonly envelope: Envelope;
   readonly waiting: WaitingRequests;
   readonly questions: RunQuestions;
@@ -49,7 +55,7 @@ export class WaitingRequest {
   readonly #waiter: Waiter;
   readonly #endsAt: number;
   /** The run outlasts its end in this one place: a waiter gets the final state. */
-  #live: LiveRun | undefined;
+  #live: AwaitedRun | undefined;
   readonly #elicitation: Elicitation | undefined;
   readonly #stopTimer: () => void;
   #give: (envelope: Envelope) => void = () => {};
@@ -138,7 +144,7 @@ export class WaitingRequest {
 }
 
 /** Whether the run does not continue before the limit of a request. */
-function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
+function rests({ liveStatus, nextTime }: AwaitedRun, endsAt: number): boolean {
   switch (liveStatus) {
     case 'over':
     case 'asking':
@@ -152,7 +158,7 @@ function rests({ liveStatus, nextTime }: LiveRun, endsAt: number): boolean {
   }
 }
 
-function reasonOf({ reason }: Cancellation): string {
+function reasonOf({ reason }: CancelSignal): string {
   return reason === undefined ? 'the request was cancelled' : thrownText(reason);
 }
 

@@ -148,3 +148,11 @@ export function callerOf(origin: CallOrigin | undefined): string {
     ? `run ${origin.run} of workflow ${quoted(origin.workflow)}, step ${quoted(origin.node)}`
     : 'called by a client';
 }
+
+/** What a server needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */
+export interface CancelSignal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}

@@ -1,7 +1,7 @@
 import type { AuthInfo } from '../../decorators/context.js';
-import type { Cancellation } from '../runs/run/run-in-process.js';
 import type { StepwrightServer } from '../server/stepwright-server.js';
 import type { LogFunction } from '../tools/log.js';
+import type { CancelSignal } from '../tools/port.js';
 import type { Message, ReadMessage } from './messages.js';
 
 /**
@@ -47,7 +47,7 @@ export interface MessageTransport extends ServerTransport {
 /** What a transport decides about the requests of a connection. */
 export interface ConnectionSettings extends ConnectOptions {
   /** Resolves when a request may be worked on, with what ends its turn; see `FairTurns`. Default: at once. */
-  readonly turn?: (method: string, signal: Cancellation) => Promise<(() => void) | undefined>;
+  readonly turn?: (method: string, signal: CancelSignal) => Promise<(() => void) | undefined>;
 }
 
 /** Messages of one session, for a client that reconnects. */

@@ -7,8 +7,9 @@ import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js'
 import type { Event } from '../../engine/events.js';
 import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/tables.js';
+import type { RunAnswer, RunWarning } from '../run/envelope.js';
 import type { HostRow } from '../store/journal.js';
-import type { LiveActions, PendingAction, RunAnswer, RunWarning } from './action.js';
+import type { LiveActions, PendingAction } from './action.js';
 
 /** What became of an action that was opened once. Plain JSON. */
 export interface ActionRecord {
@@ -51,7 +52,7 @@ class Accepted {
 }
 
 /** What a run waits for. */
-export interface Open extends Pick<LiveActions, 'isOpen'> {
+interface Open extends Pick<LiveActions, 'isOpen'> {
   /** The questions that a caller may answer, by their ids. */
   readonly asks: ReadonlyMap<string, PendingAction>;
   /** Whether it waits for the decision of an operator. Default: false. */

@@ -1,10 +1,8 @@
 import { defined } from '../../../graph/defined.js';
 import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
 import { jsonText } from '../../../graph/printable-text.js';
-import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { AskMode, Failure, RunState } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
-import type { Envelope } from '../run/envelope.js';
 
 // An action is what a run waits for from outside. A further kind of action is a row of ACTION_KINDS.
 
@@ -90,20 +88,6 @@ export interface Submission {
   readonly error?: Json;
 }
 
-/** The state of a run, or why the request was refused: then nothing has changed. */
-export type RunAnswer =
-  | { readonly ok: true; readonly envelope: Envelope; readonly warnings?: readonly RunWarning[] }
-  | { readonly ok: false; readonly failure: Failure };
-
-/** Of a caller that a question names and that is not the owner of the run: it learns nothing else of the run. */
-interface AnswerAccepted {
-  readonly ok: true;
-  readonly accepted: true;
-  readonly warnings?: readonly RunWarning[];
-}
-
-export type SubmitAnswer = RunAnswer | AnswerAccepted;
-
 /** A question of another owner's run. */
 export interface ToAnswer {
   /** What `submit_result` takes as the id of the run. It is not the id, which would reach the run. */
@@ -113,12 +97,6 @@ export interface ToAnswer {
   readonly name: string;
   readonly message: string;
   readonly schema: JsonSchema;
-}
-
-/** What a caller should know although the request was not refused. */
-export interface RunWarning {
-  readonly code: Extract<RunTimeCode, `W_${string}`>;
-  readonly message: string;
 }
 
 /** A response that refuses, as the journal stores it. */

@@ -1,12 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
-import { clip } from '../../../graph/printable-text.js';
-import type { Failure } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
-import type { Delivery } from '../run/inbox.js';
 import type { InboxItem } from '../store/journal.js';
-import type { LiveActions } from './action.js';
-import { refusal } from './action.js';
-import type { AnsweredRun } from './answers.js';
 
 /** Who looks after a store: it has access to its file. */
 export interface Operator {
@@ -58,65 +52,4 @@ export function commandIn({ command, ...given }: JsonObject): OperatorCommand | 
 function isOutcome(given: Json | undefined): given is Json & Outcome {
   if (!isJsonObject(given)) return false;
   return given.kind === 'didNotHappen' || (given.kind === 'happened' && given.value !== undefined);
-}
-
-/** A decision about a call, on its way into a run. */
-export class DecisionDelivery implements Delivery {
-  readonly item: string;
-  readonly #run: AnsweredRun;
-  readonly #command: Extract<OperatorCommand, { command: 'decide' | 'retry' }>;
-  readonly #by: Operator;
-  #failure: Failure | undefined;
-
-  constructor(
-    run: AnsweredRun,
-    item: string,
-    command: Extract<OperatorCommand, { command: 'decide' | 'retry' }>,
-    by: Operator,
-  ) {
-    this.#run = run;
-    this.item = item;
-    this.#command = command;
-    this.#by = by;
-  }
-
-  open(): Event | undefined {
-    const command = this.#command;
-    const pausedCalls = this.#run.live?.heldCalls ?? [];
-    const call = pausedCalls.find(({ node }) => node === command.step);
-    this.#failure = call === undefined ? notPaused(command.step, pausedCalls) : this.#misfit(call.tool);
-    if (this.#failure !== undefined) return undefined;
-    const head = { at: this.#run.clock.now(), id: this.item, by: { ...this.#by }, node: command.step };
-    return command.command === 'retry'
-      ? { kind: 'retryRequested', ...head }
-      : { kind: 'outcomeDecided', ...head, outcome: command.outcome };
-  }
-
-  #misfit(tool: string): Failure | undefined {
-    const command = this.#command;
-    if (command.command === 'retry' || command.outcome.kind === 'didNotHappen') return undefined;
-    return this.#run.resultFailure(tool, command.outcome.value);
-  }
-
-  respond(): Json {
-    return this.#failure === undefined ? { ok: true } : refusal(this.#failure);
-  }
-
-  done(): void {}
-
-  told(): void {}
-
-  failed(): void {}
-}
-
-function notPaused(step: string, pausedCalls: LiveActions['heldCalls']): Failure {
-  const steps = pausedCalls.map(({ node }) => node);
-  return {
-    code: 'E_NOT_PAUSED',
-    message:
-      steps.length === 0
-        ? `No call of this run waits for a decision, also not that of step '${clip(step)}'. Nothing was done.`
-        : `The call of step '${clip(step)}' does not wait for a decision, but that of ${steps.map((each) => `'${clip(each)}'`).join(', ')} does. Nothing was done.`,
-    details: { paused_steps: steps },
-  };
 }

@@ -1,28 +1,71 @@
 import type { Owner } from '../../../decorators/context.js';
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
 import { type Json, unreachable } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
+import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
+import type { Clock } from '../run/clock.js';
+import type { Envelope, RunAnswer, RunWarning } from '../run/envelope.js';
 import { accessKey, answerId, ownerKey } from '../run/owner.js';
-import type { PendingAction, RunAnswer, Submission, ToAnswer } from './action.js';
-import { NO_OPEN_ACTION } from './action-history.js';
-import { mayAnswer, restrictedQuestions } from './answerers.js';
 import {
-  type AnsweredRun,
-  contentOf,
-  type Decision,
-  decideAnswer,
-  decideFor,
-  decideNamed,
-  isNamed,
-  notTaken,
-  rejected,
-  shownAction,
-} from './answers.js';
+  howToAnswer,
+  type LiveActions,
+  type PendingAction,
+  refusal,
+  type Submission,
+  type ToAnswer,
+} from './action.js';
+import { type ActionHistory, actionClosed, listed, NO_OPEN_ACTION } from './action-history.js';
+import { mayAnswer, restrictedQuestions } from './answerers.js';
 import type { Operator } from './operator-commands.js';
+import { type Answer, contentOf, contentsOf, misfitText, readAnswer } from './read-answer.js';
 
-/** An answer that a question takes. */
-type Fitting = Extract<Decision, { kind: 'fits' }>;
+const NOT_TAKEN = 'it is not what the step expects';
+
+/** What a submission comes to as the run is now. */
+export type Decision =
+  /** Nothing is taken in. */
+  | {
+      readonly kind: 'told';
+      readonly answer: RunAnswer | Promise<RunAnswer>;
+      readonly response: Json;
+      /** Its sender waits for the run, as that of the answer which it repeats. */
+      readonly waits?: true;
+    }
+  | {
+      readonly kind: 'fits';
+      readonly pending: PendingAction;
+      readonly answer: Answer;
+      readonly warnings: readonly RunWarning[];
+    };
+
+/** A run, as its questions need it. */
+export interface AnsweredRun {
+  readonly id: string;
+  /** Missing when the run is over. */
+  readonly live: LiveActions | undefined;
+  readonly actions: ActionHistory;
+  readonly mask: RunMask;
+  readonly schemas: SchemaCompiler;
+  readonly clock: Clock;
+  readonly isCancelled: boolean;
+  /** The owner of the run. */
+  readonly principal: Owner;
+  /** Why it was cancelled, once it is over. */
+  readonly error: Pick<Failure, 'message'> | undefined;
+  readonly graph: Graph;
+  /** The envelope as soon as all that it shows is safe. */
+  readonly safeEnvelope: Promise<Envelope>;
+  /** Calls back when the whole run is written. */
+  whenSafe(look: () => void): void;
+  /** Why a value cannot be what a call of a tool returned; nothing where it can. */
+  resultFailure(tool: string, value: Json): Failure | undefined;
+}
 
 /** The questions of a run: who sees and answers them, and what an answer comes to. */
 export class RunQuestions {
@@ -32,16 +75,12 @@ export class RunQuestions {
     this.#run = run;
   }
 
-  /** The open ones, the oldest first. */
-  get open(): readonly PendingAction[] {
-    const { live } = this.#run;
-    return live === undefined ? [] : [...live.asks.values()];
-  }
-
-  /** The open ones that a caller may answer. */
+  /** The open ones that a caller may answer, the oldest first. */
   openFor(caller: Owner): readonly PendingAction[] {
-    const { principal } = this.#run;
-    return this.open.filter(({ action }) => mayAnswer(action.answerBy, caller, principal));
+    const { live, principal } = this.#run;
+    return [...(live?.asks.values() ?? [])].filter(({ action }) =>
+      mayAnswer(action.answerBy, caller, principal),
+    );
   }
 
   /** Whether a question may say who may answer. */
@@ -50,13 +89,18 @@ export class RunQuestions {
   }
 
   /** What a question asks, without secrets. */
-  shown(pending: PendingAction): Action {
-    return shownAction(pending, this.#mask);
+  shown({ node, action }: PendingAction): Action {
+    return this.#run.mask.action(node, action);
   }
 
   /** Whether a question that a submission may be for names a caller that is not the owner. */
-  names(caller: Owner, submission: Submission): boolean {
-    return isNamed(this.#run, submission, caller);
+  names(caller: Owner, { actionId }: Submission): boolean {
+    const { actions, principal } = this.#run;
+    if (actionId !== undefined) {
+      const action = actions.get(actionId);
+      return action?.answerBy !== undefined && mayAnswer(action.answerBy, caller, principal);
+    }
+    return this.openFor(caller).length > 0 || actions.lastOf(ownerKey(caller)) !== undefined;
   }
 
   /** The open questions that name a caller who is not the owner, as soon as they are safe. */
@@ -73,21 +117,19 @@ export class RunQuestions {
   /** What a caller's answer comes to as the run is now. Nothing is consumed. */
   decide(submission: Submission, by: Owner): Decision {
     const isOwner = accessKey(by) === accessKey(this.#run.principal);
-    return isOwner ? decideAnswer(this.#run, submission, by) : decideNamed(this.#run, submission, by);
+    return isOwner ? this.#decideOfOwner(submission, by) : this.#decideNamed(submission, by);
   }
 
   /** The same for the answer of an operator, which every question takes. */
   decideAsOperator({ actionId, result }: { readonly actionId: string; readonly result: Json }): Decision {
-    const { live, actions, clock } = this.#run;
-    const asks = new Map(this.open.map((ask) => [ask.id, ask]));
-    const chosen = actions.choose(actionId, { asks, isOpen: (id) => live?.isOpen(id) === true }, clock.now());
+    const chosen = this.#choose(actionId, [...(this.#run.live?.asks.values() ?? [])], false);
     switch (chosen.kind) {
       case 'refused':
         return rejected(chosen.failure);
       case 'passed':
         return rejected({ code: 'NO_OPEN_ACTION', message: NO_OPEN_ACTION });
       case 'pending':
-        return decideFor(this.#run, chosen.pending, { result });
+        return this.#decideFor(chosen.pending, { result });
       default:
         return unreachable(chosen);
     }
@@ -99,20 +141,18 @@ export class RunQuestions {
     given: Pick<Submission, 'result'> | { readonly failure: Failure },
   ): Decision {
     if (!this.#run.live?.asks.has(pending.id)) return rejected({ code: 'ACTION_CANCELLED', message: '' });
-    if (!('failure' in given)) return decideFor(this.#run, pending, given);
-    return {
-      kind: 'fits',
-      pending,
-      answer: { kind: 'failure', failure: given.failure },
-      warnings: [],
-    };
+    if (!('failure' in given)) return this.#decideFor(pending, given);
+    return { kind: 'fits', pending, answer: { kind: 'failure', failure: given.failure }, warnings: [] };
   }
 
   /**
    * The answer is accepted, as soon as that is safe.
    * @param by who submitted it; nothing for an answer that the run asked its user for.
    */
-  accepting({ pending, answer, warnings }: Fitting, by: Owner | Operator | undefined): void {
+  accepting(
+    { pending, answer, warnings }: Extract<Decision, { kind: 'fits' }>,
+    by: Owner | Operator | undefined,
+  ): void {
     this.#run.actions.answered(pending.id, {
       content: contentOf(answer),
       ...(by === undefined || by.kind === 'operator' ? {} : { by: ownerKey(by) }),
@@ -120,17 +160,163 @@ export class RunQuestions {
     });
   }
 
-  /** An answer was accepted, and is safe. @param response the response to its sender. */
-  accepted(action: string, response: Promise<RunAnswer>): void {
-    this.#run.actions.told(action, response);
-  }
-
   /** Why an answer was not taken although it fits the schema. */
   notTaken(pending: PendingAction): Failure {
-    return notTaken(pending, this.#mask);
+    const { schema, ...shown } = this.shown(pending);
+    return {
+      code: 'E_RESULT_SHAPE',
+      message: misfitText([NOT_TAKEN], howToAnswer(shown)),
+      details: { problems: [NOT_TAKEN], schema },
+    };
   }
 
-  get #mask(): RunMask {
-    return this.#run.mask;
+  #decideOfOwner(submission: Submission, by: Owner): Decision {
+    const run = this.#run;
+    const { actionId } = submission;
+    const { live, actions } = run;
+    const open = this.openFor(by);
+    const named = actionId === undefined ? undefined : actions.get(actionId);
+    if (named?.mode !== undefined && !mayAnswer(named.answerBy, by, run.principal))
+      return notPermitted(named.id, named.answerBy);
+    const repeated = this.#decideRepeated(open, submission, by);
+    if (repeated !== undefined) return repeated;
+    if (run.isCancelled) {
+      const why = run.error?.message ?? '';
+      const message = `Run '${clip(run.id)}' was cancelled: it takes no further answers.${why === '' ? '' : ` ${clip(why)}`}`;
+      return rejected({ code: 'WORKFLOW_CANCELLED', message });
+    }
+    if (live === undefined || live.state.run.status !== 'running') {
+      const warnings = [
+        {
+          code: 'W_NOT_USED',
+          message: `The run had ended when this answer${actionId === undefined ? '' : ` to '${clip(actionId)}'`} arrived: it was not used.`,
+        } as const,
+      ];
+      return unchanged(
+        run.safeEnvelope.then((envelope) => ({ ok: true, envelope, warnings })),
+        warnings,
+      );
+    }
+    if (named?.answer !== undefined) return alreadySubmitted(named.id);
+    const [foreign] = live.asks.values();
+    if (actionId === undefined && foreign !== undefined && open.length === 0)
+      return notPermitted(foreign.id, foreign.action.answerBy);
+    const chosen = this.#choose(actionId, open);
+    switch (chosen.kind) {
+      case 'refused':
+        return rejected(chosen.failure);
+      case 'passed':
+        // The timer has fired: answering it again changes nothing.
+        return unchanged(run.safeEnvelope.then((envelope) => ({ ok: true, envelope })));
+      case 'pending':
+        return this.#decideFor(chosen.pending, submission);
+      default:
+        return unreachable(chosen);
+    }
   }
+
+  /** A caller that is not the owner learns of the questions that name it, and of nothing else. */
+  #decideNamed(submission: Submission, by: Owner): Decision {
+    const { actions } = this.#run;
+    const open = this.openFor(by);
+    const repeated = this.#decideRepeated(open, submission, by);
+    if (repeated !== undefined) return repeated;
+    const last = open.length === 0 ? actions.lastOf(ownerKey(by))?.id : undefined;
+    const actionId = submission.actionId ?? last;
+    if (actionId !== undefined && actions.get(actionId)?.answer !== undefined)
+      return alreadySubmitted(actionId);
+    const chosen = this.#choose(actionId, open);
+    if (chosen.kind === 'pending') return this.#decideFor(chosen.pending, submission);
+    const closed = { code: 'ACTION_CANCELLED', message: actionClosed(actionId ?? '', []) };
+    return rejected(chosen.kind === 'refused' ? chosen.failure : closed);
+  }
+
+  /** What an answer is for, of these questions. */
+  #choose(
+    actionId: string | undefined,
+    open: readonly PendingAction[],
+    isPaused = (this.#run.live?.heldCalls.length ?? 0) > 0,
+  ) {
+    const { live, actions, clock } = this.#run;
+    const asks = new Map(open.map((ask) => [ask.id, ask]));
+    return actions.choose(
+      actionId,
+      { asks, isOpen: (id) => live?.isOpen(id) === true, isPaused },
+      clock.now(),
+    );
+  }
+
+  #decideFor(pending: PendingAction, submission: Pick<Submission, 'result' | 'error'>): Decision {
+    const reading = readAnswer(pending.action, submission, this.#run.schemas);
+    if (!reading.ok) return rejected(this.#unfit(pending, reading.failure));
+    return { kind: 'fits', pending, answer: reading.answer, warnings: reading.warnings };
+  }
+
+  /** Why an answer does not fit, without secrets: what would fit may be one. */
+  #unfit(pending: PendingAction, failure: Failure): Failure {
+    const shown = this.shown(pending);
+    if (shown.schema === pending.action.schema) return maskedFailure(failure, this.#run.mask);
+    const message = misfitText([], howToAnswer(shown));
+    return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
+  }
+
+  /**
+   * What a repeated answer comes to; nothing for any other. Without an action id it may as well be meant for an action
+   * that is open now: which one is not guessed.
+   */
+  #decideRepeated(asks: readonly PendingAction[], submission: Submission, by: Owner): Decision | undefined {
+    const { actionId } = submission;
+    const { actions } = this.#run;
+    const before = actionId === undefined ? actions.lastOf(ownerKey(by)) : actions.get(actionId);
+    if (before?.answer === undefined || before.mode === undefined) return undefined;
+    if (!contentsOf(before.mode, submission).includes(before.answer.content)) return undefined;
+    const { warnings } = before.answer;
+    const extra = defined({ warnings });
+    // A process that did not take the answer in does not know how the run was then.
+    const firstResponse = actions.responseTo(before.id);
+    const response =
+      firstResponse ??
+      this.#run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope, ...extra }));
+    const repeated: Decision = {
+      ...unchanged(response, warnings),
+      ...(firstResponse === undefined ? { waits: true } : {}),
+    };
+    if (actionId !== undefined) return repeated;
+    if (this.#run.isCancelled) return undefined;
+    const open = asks.map(({ id }) => id);
+    return open.length === 0
+      ? repeated
+      : rejected({
+          code: 'AMBIGUOUS_ACTION',
+          message: `The same answer was accepted before, and may be meant for an action that is open now: say which one by action_id. Open are ${listed(open)}.`,
+          details: { open_actions: open },
+        });
+  }
+}
+
+function notPermitted(id: string, answerBy: readonly Answerer[] = []): Decision {
+  const details = { action_id: id, answer_by: answerBy.map((each) => ({ ...each })) };
+  const message = `Action '${clip(id)}' is not yours to answer: only ${describeAnswerers(answerBy)} may. Nothing was consumed, and the action is still open or was answered.`;
+  return rejected({ code: 'NOT_PERMITTED', message, details });
+}
+
+function alreadySubmitted(action: string): Decision {
+  const details = { action_id: action };
+  return rejected({
+    code: 'ALREADY_SUBMITTED',
+    message: `Action '${clip(action)}' was answered before with another answer. The first answer counts.`,
+    details,
+  });
+}
+
+type Unchanged = Extract<Decision, { kind: 'told' }>;
+
+function unchanged(answer: RunAnswer | Promise<RunAnswer>, warnings: readonly RunWarning[] = []): Unchanged {
+  const extra = warnings.map(({ code, message }) => ({ code, message }));
+  return { kind: 'told', answer, response: { ok: true, ...(extra.length === 0 ? {} : { warnings: extra }) } };
+}
+
+/** Nothing changes. */
+function rejected(failure: Failure): Decision {
+  return { kind: 'told', answer: { ok: false, failure }, response: refusal(failure) };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../run/clock.js';
 import type { RecordedTransition, Recorder } from '../run/run-host.js';
-import { type ForkOrigin, type RunRows, runRow, runRowsIn } from '../store/host-rows.js';
-import type { HostRow } from '../store/journal.js';
+import { type RunRows, runRow, runRowsIn } from '../store/host-rows.js';
+import type { ForkOrigin, HostRow } from '../store/journal.js';
 import { ActionHistory } from './action-history.js';
 
 /** What a store keeps of a run beside its state: its actions, how it was cancelled, and when it was over. */

@@ -10,7 +10,7 @@ import { encodedLog } from '../../tools/log.js';
 import type { CallPort } from '../../tools/port.js';
 import type { Registry } from '../../tools/registry.js';
 import { evaluateFunction } from '../../tools/toolset.js';
-import { readAnswer } from '../actions/answers.js';
+import { readAnswer } from '../actions/read-answer.js';
 import type { Ask } from '../run/calls-in-flight.js';
 import { SkippingClock } from '../run/clock.js';
 import { LiveRun } from '../run/live-run.js';

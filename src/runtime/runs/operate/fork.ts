@@ -10,9 +10,8 @@ import { restore } from '../../engine/snapshot.js';
 import { runRef } from '../../tools/port.js';
 import { ActionHistory, type ActionRecord } from '../actions/action-history.js';
 import { answerId } from '../run/owner.js';
-import type { ForkOrigin, InheritedEffect } from '../store/host-rows.js';
 import { runRow, runRowsIn } from '../store/host-rows.js';
-import type { HostRow, LoadedRun, Row } from '../store/journal.js';
+import type { ForkOrigin, HostRow, InheritedEffect, LoadedRun, Row } from '../store/journal.js';
 import type { StoredEntry } from '../store/reader.js';
 
 /** A run to fork, with its log. */

@@ -3,6 +3,7 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph } from '../../../graph/model.js';
+import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { AskMode, Failure, RunState } from '../../engine/contract.js';
 import type { OwedCommand } from '../../engine/events.js';
 import { timerId } from '../../engine/identity.js';
@@ -18,7 +19,7 @@ import {
 import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { jsonSize } from '../../tools/to-json.js';
-import type { ForkOrigin } from '../store/host-rows.js';
+import type { ForkOrigin } from '../store/journal.js';
 import {
   PARTIAL_LIMIT_BYTES,
   type RemainingEffects,
@@ -109,6 +110,17 @@ export interface EnvelopeAction {
   readonly created_at: string;
   /** RFC 3339. Missing where the action stays open for as long as it takes. */
   readonly expires_at?: string;
+}
+
+/** The state of a run, or why the request was refused: then nothing has changed. */
+export type RunAnswer =
+  | { readonly ok: true; readonly envelope: Envelope; readonly warnings?: readonly RunWarning[] }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** What a caller should know although the request was not refused. */
+export interface RunWarning {
+  readonly code: Extract<RunTimeCode, `W_${string}`>;
+  readonly message: string;
 }
 
 /**

@@ -3,25 +3,18 @@ import { type Json, unreachable } from '../../../graph/json.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
+import type { CancelSignal } from '../../tools/port.js';
 import { JournalConflictError } from '../store/journal.js';
 import type { Ask } from './calls-in-flight.js';
 import { LiveRun } from './live-run.js';
 import { observeFacts, type RunHost, type RunStart } from './run-host.js';
-
-/** What a host needs of an `AbortSignal`. A signal of its own for each request costs as much as a step of a run. */
-export interface Cancellation {
-  readonly aborted: boolean;
-  readonly reason: unknown;
-  addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void;
-  removeEventListener(type: 'abort', listener: () => void): void;
-}
 
 /** A run to execute in this process, from start to end. */
 export interface InProcessRun extends RunStart, RunHost {
   /** Gets each fact in order, with the run after it. What it throws does not change the run. */
   readonly observe?: (fact: Fact, state: RunState) => void;
   /** Aborted when the caller no longer wants the run: it ends as cancelled. */
-  readonly signal?: Cancellation;
+  readonly signal?: CancelSignal;
   /** Whether a run that waits for values of a model alone is left there, and not failed. Default: false. */
   readonly leavesValues?: boolean;
   /** Gets what `observe` threw. Default: a process warning reports it. */

@@ -1,9 +1,9 @@
 import { type Json, type JsonSchema, unreachable } from '../../../graph/json.js';
-import type { Action, Event, Failure, RunState } from '../../engine/contract.js';
+import type { Action, Command, Event, Failure, RunState } from '../../engine/contract.js';
 import { refusedValues } from '../../engine/read.js';
 import type { CallContext } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';
-import type { Ask, CallingRun } from './calls-in-flight.js';
+import type { Clock } from './clock.js';
 
 /** A value that a step asks a model for. */
 export interface ValueRequest {
@@ -35,7 +35,11 @@ export interface ValuePort {
 }
 
 /** The run that needs the values. */
-interface AskingRun extends Pick<CallingRun, 'ref' | 'workflow' | 'clock'> {
+interface AskingRun {
+  /** See `runRef`. */
+  readonly ref: string;
+  readonly workflow: string;
+  readonly clock: Clock;
   readonly state: RunState;
   /** The client that may be asked now. */
   readonly peer: CallContext['peer'];
@@ -58,7 +62,7 @@ export class ValuesInFlight {
   }
 
   /** Asks for the value of an action, unless it is being asked for. Other actions are left alone. */
-  ask({ id, node: step, action }: Ask): void {
+  ask({ id, node: step, action }: Extract<Command, { kind: 'requestAction' }>): void {
     const { mode, message, schema } = action;
     if (mode !== 'model' || this.#inFlight.has(id)) return;
     const run = this.#run;

@@ -1,23 +1,6 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
 import type { Json } from '../../../graph/json.js';
-import type { HostRow, RunListing } from './journal.js';
-
-/** Where a run comes from that was forked. Plain JSON. */
-export interface ForkOrigin {
-  /** Names the other run; see `runRef`. */
-  readonly run: string;
-  /** The last entry of its log that is in this one. */
-  readonly entry: number;
-  /** Calls of the other run with an effect, as far as this one has their results. It does not undo them. */
-  readonly effects: readonly InheritedEffect[];
-}
-
-export interface InheritedEffect {
-  readonly step_id: string;
-  readonly tool: string;
-  /** It returned no result, and may have taken effect. */
-  readonly outcome_unknown?: true;
-}
+import type { ForkOrigin, HostRow, RunListing } from './journal.js';
 
 const TABLE = 'run' as const;
 

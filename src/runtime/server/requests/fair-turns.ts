@@ -1,4 +1,4 @@
-import type { Cancellation } from '../../runs/run/run-in-process.js';
+import type { CancelSignal } from '../../tools/port.js';
 
 /** How many requests are worked on at once. */
 export interface TurnLimits {
@@ -38,7 +38,7 @@ export class FairTurns {
    * @param signal of the request, which takes no turn once it is aborted.
    * @returns what ends the turn, to be called once; nothing for an aborted request.
    */
-  async take(owner: string, signal: Cancellation): Promise<(() => void) | undefined> {
+  async take(owner: string, signal: CancelSignal): Promise<(() => void) | undefined> {
     const line = this.#lineOf(owner);
     if (this.#isFree(line)) return this.#begin(owner, line);
     const isGranted = await new Promise<boolean>((resolve) => {

@@ -1,11 +1,11 @@
 import type { RequestContext } from '../../runs/request.js';
-import type { Cancellation } from '../../runs/run/run-in-process.js';
 import type { Log } from '../../tools/log.js';
+import type { CancelSignal } from '../../tools/port.js';
 import { counted, serverTexts } from '../server-texts.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
 
 /** Cancels a request. */
-export class RequestSignal implements Cancellation {
+export class RequestSignal implements CancelSignal {
   aborted = false;
   reason: unknown = undefined;
   readonly #listeners = new Set<() => void>();
@@ -43,7 +43,7 @@ export type Limited<T> =
  */
 export async function limited<T>(
   limitMs: number,
-  request: Cancellation,
+  request: CancelSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<Limited<T>> {
   if (request.aborted) return { kind: 'cancelled' };

@@ -1,0 +1,145 @@
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { isJsonObject, type Json } from '../../../graph/json.js';
+import { clip, oneLine } from '../../../graph/printable-text.js';
+import type { AskMode, Failure } from '../../engine/contract.js';
+import type { Action } from '../../engine/events.js';
+import { schemaProblems } from '../../tools/check-input.js';
+import { thrownText } from '../../tools/exceptions.js';
+import { findProtoKey } from '../../tools/to-json.js';
+import type { RunWarning } from '../run/envelope.js';
+import { ACTION_KINDS, howToAnswer, type Submission } from './action.js';
+
+const ONE_OF_TWO = 'send either `result` or `error`, one of them';
+
+/** @param how completes the sentence: what would fit. */
+export function misfitText(problems: readonly string[], how: string): string {
+  return `The answer does not fit: ${problems.map(clip).join('; ')}. ${how} The action is still open.`;
+}
+
+/** An answer as the engine takes it. */
+export type Answer =
+  | { readonly kind: 'value'; readonly value: Json }
+  | { readonly kind: 'failure'; readonly failure: Failure };
+
+type Reading =
+  | { readonly ok: true; readonly answer: Answer; readonly warnings: readonly RunWarning[] }
+  /** `E_RESULT_SHAPE`: what is wrong, and what would fit. */
+  | { readonly ok: false; readonly failure: Failure };
+
+/**
+ * Reads what a caller sent for an action. `result` may be the answer's object, or in short what it is about: nothing for
+ * info, a boolean for confirm, a text for text and choice. Either member may come as the text of a JSON object, where an
+ * object is wanted. Nothing else is coerced.
+ */
+export function readAnswer(
+  action: Action,
+  { result, error }: Pick<Submission, 'result' | 'error'>,
+  schemas: SchemaCompiler,
+): Reading {
+  if (error !== undefined)
+    return result === undefined ? readError(action, error) : refused(action, [ONE_OF_TWO]);
+  if (result === undefined) {
+    return action.mode === 'info' ? value({ acknowledged: true }) : refused(action, [ONE_OF_TWO]);
+  }
+  return readResult(action, result, schemas);
+}
+
+/** Equal for answers that say the same; of one size however long they are. */
+export function contentOf(answer: Answer): string {
+  if (answer.kind === 'value') return sha256Hex(canonicalJson(answer.value));
+  const { code, message } = answer.failure;
+  return sha256Hex(canonicalJson({ error: { code, message } }));
+}
+
+/** The contents of all answers that a submission may mean, for a pending action of this mode; see {@link contentOf}. */
+export function contentsOf(
+  mode: AskMode,
+  { result, error }: Pick<Submission, 'result' | 'error'>,
+): readonly string[] {
+  if (error !== undefined) {
+    const failure = result === undefined ? failureIn(error)?.failure : undefined;
+    return failure === undefined ? [] : [contentOf({ kind: 'failure', failure })];
+  }
+  const parsed = typeof result === 'string' ? objectIn(result) : undefined;
+  const full = ACTION_KINDS[mode].inFull(result ?? null);
+  const candidates = result === undefined ? [full] : [result, parsed, full];
+  return candidates.flatMap((each) =>
+    each === undefined ? [] : [contentOf({ kind: 'value', value: each })],
+  );
+}
+
+function readResult(action: Action, result: Json, schemas: SchemaCompiler): Reading {
+  let problems: readonly string[];
+  try {
+    const fits = (candidate: Json): boolean => problemsOf(action, candidate, schemas).length === 0;
+    problems = problemsOf(action, result, schemas);
+    if (problems.length === 0) return value(result);
+    const parsed = typeof result === 'string' ? objectIn(result) : undefined;
+    if (parsed !== undefined && fits(parsed)) return value(parsed, [stringified('result')]);
+    const full = ACTION_KINDS[action.mode].inFull(result);
+    if (full !== undefined) {
+      if (fits(full)) return value(full);
+      problems = problemsOf(action, full, schemas);
+    } else if (parsed !== undefined) {
+      problems = problemsOf(action, parsed, schemas);
+    }
+  } catch (fault) {
+    problems = [`what the step expects cannot be checked: ${clip(thrownText(fault))}`];
+  }
+  return refused(action, problems);
+}
+
+function problemsOf({ schema }: Action, candidate: Json, schemas: SchemaCompiler): string[] {
+  if (findProtoKey(candidate) !== undefined) return ['the key `__proto__` is not allowed'];
+  return schemaProblems(schemas.check(schema, candidate), schema).map(({ message }) => message);
+}
+
+const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
+
+function readError(action: Action, error: Json): Reading {
+  const reading = failureIn(error);
+  if (reading === undefined)
+    return refused(action, ['`error` must be an object { code?, message } with a message in text']);
+  const warnings = reading.isText ? [stringified('error')] : [];
+  return { ok: true, answer: { kind: 'failure', failure: reading.failure }, warnings };
+}
+
+/** The failure that an error describes; nothing for a malformed one. */
+function failureIn(error: Json): { readonly failure: Failure; readonly isText: boolean } | undefined {
+  const parsed = typeof error === 'string' ? objectIn(error) : undefined;
+  const source = parsed ?? error;
+  if (!isJsonObject(source)) return undefined;
+  const { code = 'E_ACTION_FAILED', message, ...more } = source;
+  const isText = typeof message === 'string' && message.trim() !== '';
+  if (!isText || typeof code !== 'string' || Object.keys(more).length > 0) return undefined;
+  const failure = { code: CODE.test(code) ? code : 'E_ACTION_FAILED', message: oneLine(message) };
+  return { failure, isText: parsed !== undefined };
+}
+
+function objectIn(text: string): Json | undefined {
+  if (!text.trimStart().startsWith('{')) return undefined;
+  try {
+    const parsed = JSON.parse(text) as Json;
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function value(answer: Json, warnings: readonly RunWarning[] = []): Reading {
+  return { ok: true, answer: { kind: 'value', value: answer }, warnings };
+}
+
+function stringified(member: 'result' | 'error'): RunWarning {
+  return {
+    code: 'W_STRINGIFIED',
+    message: `\`${member}\` came as text that holds JSON, and was read as such: send the JSON itself.`,
+  };
+}
+
+function refused(action: Action, problems: readonly string[]): Reading {
+  const message = misfitText(problems.slice(0, 10), howToAnswer(action));
+  const details = { problems, schema: action.schema };
+  return { ok: false, failure: { code: 'E_RESULT_SHAPE', message, details } };
+}
