@@ -44,8 +44,8 @@ export default defineConfig(({ mode }) => ({
     env: { STEPWRIGHT_SOURCE_CHECK: 'off' },
     setupFiles: ['test/property-seed.setup.ts'],
     // They end a test that hangs. On a machine with other work a slow test takes many times as long as alone.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     // Many tests wait for compilers and servers of their own: on two cores one worker leaves one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [

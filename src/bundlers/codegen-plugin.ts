@@ -19,10 +19,10 @@ export async function runForBundler(options: PluginOptions, defaultRoot: string)
   const root = realpathSync(options.root ?? defaultRoot);
   const inputs = new Inputs(root);
   const result = await runRecorded({ ...options, root }, inputs);
-  const written = new Set([...result.written, ...result.current].map((file) => path.join(root, file)));
+  const outputs = new Set([...result.written, ...result.current].map((file) => path.join(root, file)));
   const files = [...inputs.paths]
     .filter(([file, state]) => state.startsWith('file ') && file.startsWith(root + path.sep))
     .map(([file]) => file)
-    .filter((file) => !file.split(path.sep).includes('node_modules') && !written.has(file));
+    .filter((file) => !file.split(path.sep).includes('node_modules') && !outputs.has(file));
   return { result, files };
 }

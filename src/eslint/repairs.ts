@@ -13,20 +13,20 @@ export function repairOf({ code, place, params = {} }: Diagnostic, text: string)
   if (code === 'SW9013') return { span: wholeLine(place.span, text), text: '', isCertain: true };
   const { suggestion } = params;
   if (typeof suggestion !== 'string') return undefined;
-  const written = textAt(place.span, text);
+  const current = textAt(place.span, text);
   const names = Object.values(params).filter((value): value is string => typeof value === 'string');
-  const wrong = names.find((name) => name !== suggestion && isName(name) && endsWithName(written, name));
+  const wrong = names.find((name) => name !== suggestion && isName(name) && endsWithName(current, name));
   if (wrong === undefined) return undefined;
   const [, , endLine, endColumn] = place.span;
-  const end = endColumn - (/['"]$/.test(written) ? 1 : 0);
+  const end = endColumn - (/['"]$/.test(current) ? 1 : 0);
   return { span: [endLine, end - wrong.length, endLine, end], text: suggestion, isCertain: false };
 }
 
 const isName = (name: string): boolean => /^[\w$-]+$/.test(name);
 
 /** Whether a text is a name, in quotes or behind a dot or not. */
-function endsWithName(written: string, name: string): boolean {
-  return written === name || written.endsWith(`.${name}`) || /^(['"])(.*)\1$/.exec(written)?.[2] === name;
+function endsWithName(text: string, name: string): boolean {
+  return text === name || text.endsWith(`.${name}`) || /^(['"])(.*)\1$/.exec(text)?.[2] === name;
 }
 
 function textAt([line, column, endLine, endColumn]: Span, text: string): string {

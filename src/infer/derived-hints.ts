@@ -42,7 +42,7 @@ export function toolUses(graphs: Iterable<Graph>): ReadonlyMap<string, ToolUse> 
         const other = toolOf(before);
         if (other !== undefined && other !== tool) next.set(other, (next.get(other) ?? new Set()).add(tool));
       }
-      const sources = toolsRead(planned, main);
+      const sources = toolsBehind(planned, main);
       for (const before of surelyBefore(planned, new Set())) {
         const other = toolOf(before);
         // The name of a generic tool does not say which of its calls has to be made.
@@ -157,17 +157,17 @@ function lastSureCalls(planned: PlannedNode, visited: Set<PlannedNode>): Set<Pla
 /** The calls whose results conditions read, without those that may be skipped. */
 function sureCalls(conditions: readonly Expr[], plan: WorkflowPlan): Set<PlannedNode> {
   const { skippable } = reachabilityOf(plan);
-  return new Set([...callsRead(conditions, plan)].filter((each) => !skippable.has(each)));
+  return new Set([...callsBehind(conditions, plan)].filter((each) => !skippable.has(each)));
 }
 
 /** The tools whose results a call takes, directly or by way of computed steps. */
-function toolsRead({ node }: PlannedNode, plan: WorkflowPlan): Set<string> {
-  const calls = node.kind === 'call' ? callsRead([node.input], plan) : [];
+function toolsBehind({ node }: PlannedNode, plan: WorkflowPlan): Set<string> {
+  const calls = node.kind === 'call' ? callsBehind([node.input], plan) : [];
   return new Set([...calls].flatMap((each) => toolOf(each) ?? []));
 }
 
 /** The calls whose results expressions read, directly or by way of computed steps. */
-function callsRead(exprs: readonly Expr[], { byId }: WorkflowPlan): Set<PlannedNode> {
+function callsBehind(exprs: readonly Expr[], { byId }: WorkflowPlan): Set<PlannedNode> {
   const calls = new Set<PlannedNode>();
   const visited = new Set<PlannedNode>();
   const open = [...exprs];

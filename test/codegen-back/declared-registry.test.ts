@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
+import { smoke } from '../nightly.js';
 import { createProject, type Project, stepwright, tsc } from './project.fixture.js';
 import { SPEC_FILES } from './spec-project.fixture.js';
 
@@ -69,8 +70,10 @@ afterEach(() => project.remove());
 
 // Each test runs three compilers.
 test.each(
-  Object.entries(REGISTRIES).flatMap(([kinds, files]) =>
-    Object.entries(RESOLUTIONS).map(([name, options]) => ({ kinds, files, name, options })),
+  smoke(
+    Object.entries(REGISTRIES).flatMap(([kinds, files]) =>
+      Object.entries(RESOLUTIONS).map(([name, options]) => ({ kinds, files, name, options })),
+    ),
   ),
 )('a registry of $kinds has declarations under $name', { timeout: 240_000 }, async ({ files, options }) => {
   const config = JSON.stringify({ compilerOptions: options, include: ['src', 'generated'] });

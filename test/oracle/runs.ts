@@ -1,14 +1,23 @@
 import fc from 'fast-check';
+import { isNightly } from '../nightly.js';
 import { isSoaking, PROPERTY_SEED } from '../property-seed.js';
 import { type Case, caseOf } from './random-graph.js';
 
-/** How many random graphs are tried: in every build, and where `npm run test:soak` asks for more. */
-const IN_EVERY_BUILD = 10_000;
+/** How many random graphs are tried: in every build, every night, and where `npm run test:soak` asks for more. */
+const IN_EVERY_BUILD = 2_000;
+const EVERY_NIGHT = 10_000;
 const WHEN_SOAKING = 1_000_000;
 
 const { STEPWRIGHT_SOAK_RUNS: soakRuns, STEPWRIGHT_PATH: path } = process.env;
 
-export const RUNS = soakRuns !== undefined ? Number(soakRuns) : isSoaking ? WHEN_SOAKING : IN_EVERY_BUILD;
+export const RUNS =
+  soakRuns !== undefined
+    ? Number(soakRuns)
+    : isSoaking
+      ? WHEN_SOAKING
+      : isNightly
+        ? EVERY_NIGHT
+        : IN_EVERY_BUILD;
 
 /** In milliseconds, for so many graphs on a slow machine. */
 export const timeoutFor = (runs: number): number => 120_000 + runs * 60;

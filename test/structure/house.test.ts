@@ -22,7 +22,7 @@ const LIMITS: Readonly<Record<string, number>> = {
 };
 
 // It parses every file, twice.
-test('no figure of the source gets worse than its limit', { timeout: 240_000 }, () => {
+test('no figure of the source gets worse than its limit', () => {
   const figures = new Map(measure().map(({ id, value }) => [id, value]));
   const worse = Object.entries(LIMITS).filter(([id, limit]) => !((figures.get(id) ?? Number.NaN) <= limit));
   expect(worse.map(([id, limit]) => `${id}: ${figures.get(id)}, at most ${limit}`)).toEqual([]);

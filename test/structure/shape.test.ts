@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MAX_LINES, shapeFaults } from './shape.js';
 import { sourceFiles } from './source-files.js';
 
-test('every file keeps the house rules on its form', { timeout: 240_000 }, () => {
+test('every file keeps the house rules on its form', () => {
   // What `stepwright pull` writes is as long as a server has tools.
   const sources = sourceFiles('src', 'examples', 'scripts', 'test').filter(
     ({ file }) => !file.startsWith('examples/upstream/servers/'),

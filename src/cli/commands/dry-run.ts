@@ -20,7 +20,7 @@ interface DryRunCommand {
   readonly workflow: string;
   /** Workflows besides those of the registry. */
   readonly workflows: readonly { readonly graph: Graph }[];
-  readonly given: Readonly<Record<string, string>>;
+  readonly arguments: Readonly<Record<string, string>>;
   /** A file of stubs, relative to the root. */
   readonly stubs: string | undefined;
   readonly root: string;
@@ -29,7 +29,7 @@ interface DryRunCommand {
 
 /** `stepwright run WORKFLOW --dry`: runs a workflow on stubs, and prints the path that it took. */
 export async function dryRunCommand(command: DryRunCommand, output: Output): Promise<number> {
-  const { registry, workflow, workflows: others, given, root, json } = command;
+  const { registry, workflow, workflows: others, arguments: given, root, json } = command;
   const runnable = others.map(({ graph }) => ({ graph, hash: hashGraph(graph) }));
   const { workflows, problems } = servedWorkflows(registry, runnable);
   if (problems.length > 0) throw new RegistrationError(problems);
@@ -42,8 +42,8 @@ export async function dryRunCommand(command: DryRunCommand, output: Output): Pro
     output.err(formatDiagnostics(diagnostics, read, { color: output.color }));
     return 1;
   };
-  const found = [...stubs.diagnostics, ...missingStubs(stubbed, stubs.results)];
-  if (hasErrors(found)) return report(found);
+  const stubFaults = [...stubs.diagnostics, ...missingStubs(stubbed, stubs.results)];
+  if (hasErrors(stubFaults)) return report(stubFaults);
   verifyCurrent(registry);
   const outcome = await dryRun({ registry, graph, given, stubs: stubs.results, readArguments });
   switch (outcome.kind) {

@@ -53,17 +53,17 @@ ${REGISTRY_HELP}`,
     const lists = Object.entries({ '--upstream': upstream, '--command': command, '--url': url })
       .filter(([, value]) => value !== undefined)
       .map(([option]) => `\`${option}\``);
-    const given = [...(file === undefined ? [] : [`\`${file}\``]), ...lists];
-    if (given.length > 1)
+    const sources = [...(file === undefined ? [] : [`\`${file}\``]), ...lists];
+    if (sources.length > 1)
       return misused(
-        `stepwright: \`stepwright infer\` reads one list of tools, and was given ${and(given)}`,
+        `stepwright: \`stepwright infer\` reads one list of tools, and was given ${and(sources)}`,
         output,
       );
     const print = (tools: readonly ToolDescription[], workflows: readonly WorkflowChoice[]) => {
       output.out(shown(tools, workflows, format, goal));
       return 0;
     };
-    if (given.length === 0) {
+    if (sources.length === 0) {
       return withRegistries('infer', parsed.values, output, async ({ registries }) =>
         print(
           registries.flatMap(({ registry }) => toolsOf(registry)),
@@ -84,14 +84,14 @@ async function serverTools(
   choice: LiveServer & ProjectChoice,
   output: Output,
 ): Promise<readonly ToolDescription[] | number> {
-  const found = await liveTools(choice, choice, output);
-  return typeof found === 'number' ? found : (toolsFrom([...found]) ?? []);
+  const tools = await liveTools(choice, choice, output);
+  return typeof tools === 'number' ? tools : (toolsFrom([...tools]) ?? []);
 }
 
 async function readTools(file: string, output: Output): Promise<readonly ToolDescription[] | number> {
-  const read = await fileText(file, MOST_BYTES);
-  if ('text' in read) {
-    const parsed = parsedJson(read.text);
+  const reading = await fileText(file, MOST_BYTES);
+  if ('text' in reading) {
+    const parsed = parsedJson(reading.text);
     const tools = 'fault' in parsed ? undefined : toolsFrom(parsed.json);
     if (tools !== undefined) return tools;
     const why =
@@ -100,7 +100,7 @@ async function readTools(file: string, output: Output): Promise<readonly ToolDes
         : 'it is not a list of tools, such as `{ "tools": [{ "name": "…", "inputSchema": { … } }] }`';
     output.err(`${texts.noToolList(file, why)}\n`);
   } else {
-    const why = 'reason' in read ? read.reason : `it has more than ${MOST_BYTES} bytes`;
+    const why = 'reason' in reading ? reading.reason : `it has more than ${MOST_BYTES} bytes`;
     output.err(`${texts.noToolList(file, why)}\n`);
   }
   return 1;

@@ -75,8 +75,8 @@ ${REGISTRY_HELP}`,
       // Stdout has the result alone.
       globalThis.console = new Console(process.stderr);
       if (dry) {
-        const { given } = pairs;
-        return dryRunCommand({ ...target, given, stubs, root, json }, output);
+        const { given: typed } = pairs;
+        return dryRunCommand({ ...target, arguments: typed, stubs, root, json }, output);
       }
       const stop = new AbortController();
       process.once('SIGINT', () => stop.abort(new Error('interrupted')));

@@ -55,12 +55,12 @@ export async function readStubs(
   for (const { key, value } of map?.entries ?? []) {
     const entry = named.get(key.value);
     if (entry === undefined) {
-      const known = [...named.keys()].sort();
-      const suggestion = nearestName(key.value, known);
+      const nodeNames = [...named.keys()].sort();
+      const suggestion = nearestName(key.value, nodeNames);
       reports.report('SW9028', key, {
         name: key.value,
         workflow: workflow.graph.name,
-        candidates: known,
+        candidates: nodeNames,
         suggestion,
       });
       continue;
@@ -96,12 +96,14 @@ async function open(file: string, root: string): Promise<OpenStubs> {
     empty.report('SW5019', { start: 0, end: 0 }, { file, reason: 'stubs are YAML or JSON' });
     return { reports: empty };
   }
-  const read = await readText(text, { file, format });
-  const reports = new Reports(read.source);
-  reports.add(read.diagnostics);
-  if (read.root?.kind === 'map') return { reports, root: read.root };
+  const reading = await readText(text, { file, format });
+  const reports = new Reports(reading.source);
+  reports.add(reading.diagnostics);
+  if (reading.root?.kind === 'map') return { reports, root: reading.root };
   if (!reports.hasErrors)
-    reports.report('SW9029', read.root ?? { start: 0, end: 0 }, { problem: 'the stubs are not an object' });
+    reports.report('SW9029', reading.root ?? { start: 0, end: 0 }, {
+      problem: 'the stubs are not an object',
+    });
   return { reports };
 }
 
@@ -199,14 +201,14 @@ export function missingStubs(
   results: StubResults,
 ): readonly Diagnostic[] {
   return [graph, ...(graph.tasks ?? [])].flatMap((of) => {
-    const read = readSteps(of);
+    const reading = readSteps(of);
     return nodesOf(of).flatMap((node) => {
       if (node.kind !== 'call' || hasStub(node, results)) return [];
       const entry = ownProperty(tools, node.tool);
       if (entry === undefined) return [];
       const sample = sampleResult(entry);
       const isUsable = sample !== undefined && problemsOf(entry, sample).length === 0;
-      if (isUsable || (sample === undefined && !read.has(node.id))) return [];
+      if (isUsable || (sample === undefined && !reading.has(node.id))) return [];
       const params = { workflow: of.name, step: node.id, tool: node.tool, hasSchema: sample !== undefined };
       return [diagnostic('SW9026', node.source, params)];
     });

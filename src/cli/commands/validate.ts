@@ -24,8 +24,8 @@ interface Validation {
 }
 
 /** `stepwright validate FILE…`: checks spec files, against the tools of a registry if there is one. */
-export async function validateCommand(given: readonly string[], output: Output): Promise<number> {
-  const parsed = parseOptions('stepwright validate', given, OPTIONS, Number.POSITIVE_INFINITY);
+export async function validateCommand(args: readonly string[], output: Output): Promise<number> {
+  const parsed = parseOptions('stepwright validate', args, OPTIONS, Number.POSITIVE_INFINITY);
   if (parsed.kind === 'fault') return misused(parsed.text, output);
   const { values } = parsed;
   if (values.help) {
@@ -54,13 +54,13 @@ async function validate(
 ): Promise<number> {
   const options = { root, ...defined({ registered }) };
   const { diagnostics, workflows, readSource } = await loadWorkflowFiles(files, options);
-  const found = isStrict
+  const reported = isStrict
     ? diagnostics.map((each): Diagnostic => ({ ...each, severity: 'error' }))
     : diagnostics;
-  if (format === 'json') output.out(formatJson(found));
-  else if (format === 'github') output.out(formatGithub(found));
-  else if (found.length > 0) output.err(formatDiagnostics(found, readSource, { color: output.color }));
-  if (hasErrors(found)) return 1;
+  if (format === 'json') output.out(formatJson(reported));
+  else if (format === 'github') output.out(formatGithub(reported));
+  else if (reported.length > 0) output.err(formatDiagnostics(reported, readSource, { color: output.color }));
+  if (hasErrors(reported)) return 1;
   if (format === 'pretty') output.out(`${texts.validated(workflows.map(({ graph }) => graph.name))}\n`);
   return 0;
 }

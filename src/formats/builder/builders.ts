@@ -67,11 +67,11 @@ export class Workflow {
    * instructions first.
    */
   requiredResources(): Uri[] {
-    const read = this.graph.nodes.flatMap((node) => [
+    const ids = this.graph.nodes.flatMap((node) => [
       ...ownResources(node).map(({ uri }) => uri),
       ...(node.kind === 'resource' && node.uri.kind === 'literal' ? [String(node.uri.value)] : []),
     ]);
-    return [...new Set([...this.graph.instructions.map(({ uri }) => uri), ...read])] as Uri[];
+    return [...new Set([...this.graph.instructions.map(({ uri }) => uri), ...ids])] as Uri[];
   }
 
   /**

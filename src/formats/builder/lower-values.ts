@@ -91,8 +91,8 @@ export class ValueLowering {
 
   #text(text: string, origin: StepOrigin, place: SourceLocation, style: TextExpr['style']): TextExpr {
     const { report, scope } = this.#context;
-    const find = ({ root, text: written }: Placeholder): Expr | undefined => {
-      const name = root ?? written;
+    const find = ({ root, text: source }: Placeholder): Expr | undefined => {
+      const name = root ?? source;
       if (scope.isBound(name)) return scope.valueOf(name);
       if (scope.args.includes(name)) return { kind: 'ref', root: 'inputs', path: [name] };
       const available = scope.available()();

@@ -127,15 +127,15 @@ export function linkTo<R extends ResourceLike | TemplateLike>(
  * The result of a function, called before the step with the values of several sources in their order. An absent value
  * is `null`.
  *
- * @param given an exported top-level function, deterministic, with JSON parameters and result.
+ * @param fn an exported top-level function, deterministic, with JSON parameters and result.
  *
  * @example
  * ```ts
  * step(AddLine).arg('text', computed(headline, [promptArg('task'), fromStep('page', 'title')]))
  * ```
  */
-export function computed(given: NamedFunction, sources: readonly DataSource[]): DataSource {
-  return { kind: 'computed', function: given, sources: [...sources] };
+export function computed(fn: NamedFunction, sources: readonly DataSource[]): DataSource {
+  return { kind: 'computed', function: fn, sources: [...sources] };
 }
 
 /** A source for each variable of a template; `undefined` for a resource with one address. */

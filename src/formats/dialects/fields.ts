@@ -128,8 +128,8 @@ export function textsOf(reports: Reports, value: Located, what: string): Located
   const texts: LocatedText[] = [];
   for (const item of items) {
     if (item.kind !== 'text') {
-      const found = describeLocated(item);
-      reports.report('SW5006', item, { what, expected: 'a name or a list of names', actual: found });
+      const actual = describeLocated(item);
+      reports.report('SW5006', item, { what, expected: 'a name or a list of names', actual: actual });
     } else if (!texts.some((text) => text.value === item.value)) texts.push(item);
   }
   return texts;

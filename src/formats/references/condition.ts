@@ -314,8 +314,8 @@ class ConditionParser {
 
   #unexpected(wanted: string): ConditionFault {
     const { kind, text, start, end } = this.#token;
-    const found = kind === 'end' ? 'the end' : `\`${text}\``;
-    return new ConditionFault(start, Math.max(end, start + 1), `expected ${wanted}, and found ${found}`);
+    const actual = kind === 'end' ? 'the end' : `\`${text}\``;
+    return new ConditionFault(start, Math.max(end, start + 1), `expected ${wanted}, and found ${actual}`);
   }
 }
 
@@ -333,11 +333,11 @@ function numberOf({ text, start, end }: Token): number {
 }
 
 function problemAt(text: string, start: number): string {
-  const found = String.fromCodePoint(text.codePointAt(start) ?? 0);
-  if (found === "'" || found === '"') return `a text has no ${found} at its end`;
-  if (found === '=') return 'a comparison is `==`';
-  if (found === '&' || found === '|') return `write \`${found}${found}\``;
-  return `\`${found}\` has no meaning in a condition`;
+  const character = String.fromCodePoint(text.codePointAt(start) ?? 0);
+  if (character === "'" || character === '"') return `a text has no ${character} at its end`;
+  if (character === '=') return 'a comparison is `==`';
+  if (character === '&' || character === '|') return `write \`${character}${character}\``;
+  return `\`${character}\` has no meaning in a condition`;
 }
 
 function unquoted(literal: string): string {

@@ -110,7 +110,7 @@ export class Rehearsal implements NodeOverrides {
   /** Branches that may take several arms, by key. */
   readonly openArms = new Map<string, OpenArms>();
   /** Keys of the nodes that can never be executed. */
-  readonly lost = new Set<string>();
+  readonly unavailable = new Set<string>();
   /** Keys of the nodes for which an unknown value decides whether they begin once their container has. */
   readonly unsure = new Set<string>();
   /** The items of loops that continue or begin, by key; undefined if they are unknown. */
@@ -264,7 +264,7 @@ export class Rehearsal implements NodeOverrides {
   }
 
   #lose(transition: Transition, node: NodeRecord): void {
-    this.lost.add(node.key);
+    this.unavailable.add(node.key);
     succeed(transition, node, LOST);
   }
 

@@ -324,7 +324,8 @@ export class JournalRunStore implements RunStore {
         const due = (await this.#journal.index.nextDue()) ?? Number.POSITIVE_INFINITY;
         next = due - this.#clock.now();
       } catch (error) {
-        this.#logNotLookedAfter(error);
+        // A journal that is closed meanwhile is not a fault.
+        if (!this.#isClosed) this.#logNotLookedAfter(error);
       }
       this.#lookLater(Math.max(1, Math.min(next, intervalMs)));
     };

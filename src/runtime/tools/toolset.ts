@@ -393,8 +393,8 @@ class StandardSchemas {
   readonly #schemas = new Map<AnyClass, Readonly<Record<'input' | 'output', StandardSchemaV1 | undefined>>>();
 
   of(cls: AnyClass, side: 'input' | 'output'): StandardSchemaV1 | undefined {
-    const known = this.#schemas.get(cls);
-    if (known !== undefined) return known[side];
+    const existing = this.#schemas.get(cls);
+    if (existing !== undefined) return existing[side];
     const schemas = { input: standardSchema(cls, 'input'), output: standardSchema(cls, 'output') };
     this.#schemas.set(cls, schemas);
     return schemas[side];

@@ -65,7 +65,7 @@ class OpenCalls implements PlannedRunObserver {
     const run = this.#run;
     const { planned, scope } = node;
     const { node: model } = planned;
-    if (run.rehearsal.lost.has(node.key)) this.#lose(node);
+    if (run.rehearsal.unavailable.has(node.key)) this.#lose(node);
     const { kind } = run.open.stoppedState(node.key);
     if (kind !== 'pending' && kind !== 'again') return;
     if (fact.kind === 'branchTaken' && fact.goto !== undefined) {
@@ -293,11 +293,11 @@ class OpenCalls implements PlannedRunObserver {
   }
 
   #goesBack({ planned, scope, key }: NodeInstance, { id, when, target, max }: GotoNode): void {
-    const jumpsLeft = max - (this.#context.ledger.part(scope)?.nodes.get(planned.node.id)?.jumps ?? 0);
+    const remainingJumps = max - (this.#context.ledger.part(scope)?.nodes.get(planned.node.id)?.jumps ?? 0);
     const condition =
       when === undefined || !this.#run.rehearsal.unsure.has(key) ? undefined : printExpression(when);
-    if (jumpsLeft > 0)
-      this.goBack.push(handOffTexts.goesBack(id, whereIs(scope), target, jumpsLeft, condition));
+    if (remainingJumps > 0)
+      this.goBack.push(handOffTexts.goesBack(id, whereIs(scope), target, remainingJumps, condition));
   }
 
   /** A check that may end the workflow, or a result that may be reached. */

@@ -114,11 +114,11 @@ export class OpenNodes {
     }
   }
 
-  #open({ node, parts, items, input: given }: NodeRecord): StoppedState {
+  #open({ node, parts, items, input: inputs }: NodeRecord): StoppedState {
     const all = [...parts.values()];
     const unfinished = all.filter(({ status }) => status !== 'succeeded').map(({ scope }) => scope.part);
     if (node.planned.node.kind !== 'foreach') {
-      const input = defined({ input: given });
+      const input = defined({ input: inputs });
       return { kind: 'open', parts: all.map(({ scope }) => scope.part), ...input };
     }
     const listed = unfinished.slice(0, ITEMS_IN_FULL);

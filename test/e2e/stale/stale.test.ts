@@ -149,7 +149,7 @@ describe('a start in development', { timeout: 120_000 }, () => {
     });
   });
 
-  test('refuses a spec file that was edited, added or removed', () => {
+  nightlyTest('refuses a spec file that was edited, added or removed', () => {
     const flow = (steps: number) =>
       `workflows:\n  twice:\n    description: counts\n    graph:\n      a: { call: count, args: { from: 1, steps: ${steps} } }\n`;
     write('stepwright.config.json', JSON.stringify({ specs: ['flows/**/*.yaml'] }));
@@ -187,7 +187,7 @@ describe('a start in development', { timeout: 120_000 }, () => {
     });
   });
 
-  test('of a program: refuses an edit, and a build of a former registry', () => {
+  nightlyTest('of a program: refuses an edit, and a build of a former registry', () => {
     compile('build/main.mjs');
     expect(node(['build/main.mjs'])).toMatchObject({ code: 0, err: '' });
     edit('src/count.workflow.ts', 'steps: 1', 'steps: 2');

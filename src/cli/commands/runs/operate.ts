@@ -70,7 +70,7 @@ ${SENDING}`,
   3,
   (store, { values, args: [name, ...given] }, output) => {
     const { action, call, override, reason } = values;
-    return operate(store, name, 'stepwright runs answer', values, output, (found) => {
+    return operate(store, name, 'stepwright runs answer', values, output, (match) => {
       if (action !== undefined) {
         if (override !== true || reason === undefined)
           return {
@@ -86,7 +86,7 @@ ${SENDING}`,
       if (override === true) return { fault: 'stepwright: `--override` needs `--action ID`' };
       const outcome = outcomeIn(given);
       if ('fault' in outcome) return outcome;
-      const step = stepIn(found, call);
+      const step = stepIn(match, call);
       return 'fault' in step ? step : { send: [{ command: 'decide', step: step.step, outcome }] };
     });
   },
@@ -101,8 +101,8 @@ function outcomeIn([kind, value, ...more]: readonly string[]): Outcome | { reado
   if (more.length > 0) return { fault: OUTCOME_USAGE };
   if (kind === 'did-not-happen' && value === undefined) return { kind: 'didNotHappen' };
   if (kind !== 'happened' || value === undefined) return { fault: OUTCOME_USAGE };
-  const read = jsonIn(value);
-  return 'fault' in read ? read : { kind: 'happened', value: read.value };
+  const reading = jsonIn(value);
+  return 'fault' in reading ? reading : { kind: 'happened', value: reading.value };
 }
 
 function jsonIn(text: string | undefined): { readonly value: Json } | { readonly fault: string } {
@@ -134,11 +134,11 @@ ${SENDING}`,
   { ...OPTIONS, call: { type: 'string' } } as const,
   1,
   (store, { values, args: [name] }, output) =>
-    operate(store, name, 'stepwright runs retry', values, output, (found) => {
+    operate(store, name, 'stepwright runs retry', values, output, (match) => {
       const { call } = values;
-      const steps = call === undefined ? undecided(found) : [call];
+      const steps = call === undefined ? undecided(match) : [call];
       return steps.length === 0
-        ? { fault: nothingPaused(found.run.view.run) }
+        ? { fault: nothingPaused(match.run.view.run) }
         : { send: steps.map((step) => ({ command: 'retry', step })) };
     }),
 );
@@ -175,12 +175,12 @@ function undecided({ run: { view } }: NamedRun): readonly string[] {
 }
 
 function stepIn(
-  found: NamedRun,
-  given: string | undefined,
+  match: NamedRun,
+  text: string | undefined,
 ): { readonly step: string } | { readonly fault: string } {
-  if (given !== undefined) return { step: given };
-  const [step, ...others] = undecided(found);
-  const { run } = found.run.view;
+  if (text !== undefined) return { step: text };
+  const [step, ...others] = undecided(match);
+  const { run } = match.run.view;
   if (step === undefined) return { fault: nothingPaused(run) };
   return others.length === 0
     ? { step }

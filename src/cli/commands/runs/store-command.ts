@@ -53,8 +53,8 @@ export function storeCommand<T extends OptionTable & typeof STORE_OPTIONS>(
   most: number,
   work: (store: StoreOperator, parsed: Parsed<T>, output: Output) => Promise<number>,
 ): Command {
-  return async (given, output) => {
-    const parsed = parseOptions(name, given, table, most);
+  return async (args, output) => {
+    const parsed = parseOptions(name, args, table, most);
     if (parsed.kind === 'fault') return misused(parsed.text, output);
     const values: { readonly store?: string; readonly help?: boolean } = parsed.values;
     if (values.help) {
@@ -151,14 +151,14 @@ function readable({ loaded, graph, head }: ReadRun): StoredRunReader | Error {
 /** A number among the options; a text says what is wrong with it. */
 export function numberIn(
   option: string,
-  given: string | undefined,
+  text: string | undefined,
   { least, most }: { readonly least: number; readonly most?: number },
 ): number | undefined | { readonly fault: string } {
-  if (given === undefined) return undefined;
-  const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+  if (text === undefined) return undefined;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= (most ?? value)) return value;
   return {
-    fault: `stepwright: \`--${option}\` takes a whole number from ${least}${most === undefined ? ' on' : ` to ${most}`}, not \`${singleLine(given)}\``,
+    fault: `stepwright: \`--${option}\` takes a whole number from ${least}${most === undefined ? ' on' : ` to ${most}`}, not \`${singleLine(text)}\``,
   };
 }
 
@@ -167,7 +167,7 @@ export const DEFINITION_OPTIONS = { ...STORE_OPTIONS, ...REGISTRY_OPTIONS } as c
 
 /** Whether the options name a registry, or a project that has some. */
 export function namesRegistry({ registry, options, root, config }: RegistryChoice): boolean {
-  return [registry, options, root, config].some((given) => given !== undefined);
+  return [registry, options, root, config].some((option) => option !== undefined);
 }
 
 /** Reads the definitions of the registries that the options name. */

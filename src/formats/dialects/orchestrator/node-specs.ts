@@ -79,11 +79,11 @@ export class NodeReader {
     const keys = map.entries.map(({ key }) => key.value);
     const type = map.entries.find(({ key }) => key.value === 'type')?.value;
     if (type !== undefined && type.kind !== 'text') {
-      const found = describeLocated(type);
+      const actual = describeLocated(type);
       this.#reports.report('SW5006', type, {
         what: `\`type\` of node \`${id}\``,
         expected: 'text',
-        actual: found,
+        actual: actual,
       });
       return;
     }

@@ -117,8 +117,8 @@ function schemaOf(reports: Reports, fields: Fields): JsonSchema {
   if (Object.keys(schema).every((key) => key === 'type' || key === 'format')) return schema;
   const [fault] = schemas.faults(schema);
   if (fault === undefined) return schema;
-  const found = `\`${fault.pointer}\`: ${fault.problem}`;
-  reports.report('SW5006', fields.map, { what: fields.where, expected: 'a type', actual: found });
+  const actual = `\`${fault.pointer}\`: ${fault.problem}`;
+  reports.report('SW5006', fields.map, { what: fields.where, expected: 'a type', actual: actual });
   return {};
 }
 
@@ -132,12 +132,12 @@ function typeOf(reports: Reports, type: LocatedText | undefined, where: string):
   if (type === undefined) return {};
   const schema = Object.hasOwn(TYPES, type.value) ? TYPES[type.value] : undefined;
   if (schema !== undefined) return schema;
-  const known = Object.keys(TYPES);
-  const suggestion = nearestName(type.value, known);
+  const types = Object.keys(TYPES);
+  const suggestion = nearestName(type.value, types);
   reports.report('SW5021', type, {
     what: `\`type\` of ${where}`,
     value: type.value,
-    candidates: known,
+    candidates: types,
     suggestion,
   });
   return {};

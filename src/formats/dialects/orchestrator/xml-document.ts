@@ -164,15 +164,15 @@ class XmlDocument {
     return element.children.map((child) => this.#check(child, element)).every((isValid) => isValid);
   }
 
-  #checkAttribute(element: XmlElement, { name }: XmlAttribute, known: readonly string[]): void {
+  #checkAttribute(element: XmlElement, { name }: XmlAttribute, attributes: readonly string[]): void {
     const key = name.value;
-    if (known.includes(key) || key.startsWith('x-')) return;
+    if (attributes.includes(key) || key.startsWith('x-')) return;
     const where = `\`<${element.name}>\``;
     this.#reports.report('SW5005', name, {
       key,
       where,
-      candidates: known,
-      suggestion: nearestName(key, known),
+      candidates: attributes,
+      suggestion: nearestName(key, attributes),
     });
   }
 
@@ -319,8 +319,8 @@ class XmlDocument {
     const values = [value, json, ...element.children.slice(0, 1)].filter((each) => each !== undefined);
     if (values.length > 1) {
       const expected = 'one of `value`, `json` and nested `<arg>`';
-      const found = 'several of them';
-      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, actual: found });
+      const actual = 'several of them';
+      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, actual: actual });
     }
     if (value !== undefined) return value;
     if (json !== undefined) return this.#json(json);

@@ -124,8 +124,8 @@ export const workflowToolTexts = {
   runLine: (id: string, name: string, status: string, isCancelling: boolean, open: number) =>
     `${id}  ${name}  ${status}${isCancelling ? ', was cancelled; undoing is in progress' : ''}${open === 0 ? '' : `, ${open} open ${open === 1 ? 'action' : 'actions'}`}`,
   /** Follows the line of a run. */
-  runAbout: (started: string, ended: string | undefined, given: unknown, omitted: readonly string[]) =>
-    `  ${started}${ended === undefined ? '' : ` to ${ended}`}  ${clip(json(given))}${omitted.length === 0 ? '' : ` without ${omitted.map(clip).join(', ')}, too large to be shown`}`,
+  runAbout: (started: string, ended: string | undefined, args: unknown, omitted: readonly string[]) =>
+    `  ${started}${ended === undefined ? '' : ` to ${ended}`}  ${clip(json(args))}${omitted.length === 0 ? '' : ` without ${omitted.map(clip).join(', ')}, too large to be shown`}`,
   workflowLine: (name: string, description: string, tool: string | undefined) =>
     `${name}${tool === undefined ? '' : ` (tool ${tool})`}: ${clip(description)}`,
   moreListed: (cursor: string) => `There are more: call list_workflows again with "cursor": ${json(cursor)}.`,
