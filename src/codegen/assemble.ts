@@ -22,7 +22,7 @@ import {
 } from './emit/registry.js';
 import { sha256 } from './incremental/memo.js';
 import type { WorkflowPhases } from './incremental/workflows.js';
-import type { ResourceData, ToolData } from './packages/manifest.js';
+import type { ResourceData, ToolData } from './manifest.js';
 import type { ResourceReading, ToolSchemas } from './schemas/read-schemas.js';
 import type { ToolReading } from './schemas/tool-reading.js';
 

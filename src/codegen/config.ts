@@ -30,7 +30,7 @@ import {
   domainsSchema,
 } from './hints-and-domains.js';
 import type { Inputs } from './incremental/inputs.js';
-import { MANIFEST_FILE } from './packages/manifest.js';
+import { MANIFEST_FILE } from './manifest.js';
 import { archiveFaults, type ManifestPlan, planManifest } from './packages/plan.js';
 import type { LoaderSettings } from './schemas/loader/settings.js';
 import type { ModuleLimits } from './schemas/module-loader.js';

@@ -5,7 +5,7 @@ import type { Json } from '../graph/json.js';
 import type { Graph, Input } from '../graph/model.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
-import type { ResourceData, ToolData } from './packages/manifest.js';
+import type { ResourceData, ToolData } from './manifest.js';
 import type { ExpressionSyntax, HandleSyntax, TypeSyntax, WrittenSchemas } from './syntax.js';
 
 /** A class the registry will import. */

@@ -20,7 +20,7 @@ import type { Declarations, Phase } from './declarations.js';
 import { type SpecEntry, specEntryText } from './emit/registry.js';
 import type { Inputs, States } from './incremental/inputs.js';
 import { type Memo, sha256 } from './incremental/memo.js';
-import { GENERATED_COMMENT } from './packages/manifest.js';
+import { GENERATED_COMMENT } from './manifest.js';
 import type { SpecPlan } from './spec-plan.js';
 import { typeText } from './upstream/type-text.js';
 import type { OutputFile } from './writer.js';

@@ -6,7 +6,7 @@ import { Inputs } from './incremental/inputs.js';
 import { memoryOf } from './incremental/memory.js';
 import { recallRun } from './incremental/run-record.js';
 import { CodegenSession } from './incremental/session.js';
-import { MANIFEST_FILE } from './packages/manifest.js';
+import { MANIFEST_FILE } from './manifest.js';
 
 export interface WatchOptions extends Omit<CodegenOptions, 'check' | 'overlay'> {
   /** Called after each run, the first one included. What it throws ends the process, as in any callback. */

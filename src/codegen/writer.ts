@@ -14,7 +14,7 @@ import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { REGISTRY_HEADER } from './emit/registry.js';
-import { MANIFEST_HEADER } from './packages/manifest.js';
+import { MANIFEST_HEADER } from './manifest.js';
 import { removeStaleFiles, takeTemporaryName } from './temporary-files.js';
 
 /** A file to write, all of it. */

@@ -1,5 +1,3 @@
-import type { Retry } from './kinds/node.js';
-
 /** Limits of every run: the check tells what is sure to pass them, and the engine holds to them. */
 
 /** How deep workflows may be nested, with the one that the run was started on. */
@@ -39,23 +37,6 @@ export const DEFAULT_MAX_CONCURRENCY = 10;
 
 /** More items than this fail a loop before the first one runs. */
 export const DEFAULT_LOOP_MAX = 1_000;
-
-/** How the attempts of a node go, as authors say it. */
-interface WrittenRetry extends Partial<Omit<Retry, 'extra'>> {
-  /** The first one included. */
-  readonly attempts: number;
-}
-
-/** A retry as the graph has it. */
-export function retryFromAttempts({
-  attempts,
-  delayMs = 0,
-  backoff = 'constant',
-  capMs = 60_000,
-  jitter = 0,
-}: WrittenRetry): Retry {
-  return { extra: attempts - 1, delayMs, backoff, capMs, jitter };
-}
 
 /** Whether the first failure stops a run. The strategy `collect` decides before `failFast` does. */
 export function isFailFast({

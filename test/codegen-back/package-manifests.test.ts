@@ -3,7 +3,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { recallRun } from '../../src/codegen/incremental/run-record.js';
 import { runCodegen } from '../../src/codegen/index.js';
-import { manifestChecksum } from '../../src/codegen/packages/manifest.js';
+import { manifestChecksum } from '../../src/codegen/manifest.js';
 import { createProvider } from './package-tools.fixture.js';
 import { createProject, type Project } from './project.fixture.js';
 

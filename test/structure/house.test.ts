@@ -7,16 +7,16 @@ import type { Import } from './source-files.js';
 
 /** What each figure of `npm run house` may be at the most. A limit falls when its figure does, and never rises. */
 const LIMITS: Readonly<Record<string, number>> = {
-  lines: 101_800,
-  files: 535,
+  lines: 101_600,
+  files: 528,
   // The room with the largest share grows by itself when the others get smaller.
   room: 22.5,
-  small: 30,
+  small: 26,
   chain: 28,
-  'chain-types': 47,
+  'chain-types': 45,
   floors: 9,
-  up: 7,
-  names: 10,
+  up: 2,
+  names: 4,
   duplicates: 0,
   types: 85,
 };

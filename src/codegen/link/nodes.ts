@@ -3,7 +3,7 @@ import { defined } from '../../graph/defined.js';
 import { childrenOf, readKey, references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Compensation, JoinRule, Node, OnError, Retry, Scope } from '../../graph/kinds/node.js';
-import { retryFromAttempts } from '../../graph/limits.js';
+import { retryFromAttempts } from '../../graph/kinds/node.js';
 import type { ErrorStrategy } from '../../graph/model.js';
 import { bodiesOf, expressionsOf, withBodies } from '../../graph/nodes.js';
 import type { SourceLocation } from '../../graph/source-location.js';

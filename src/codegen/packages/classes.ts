@@ -17,8 +17,6 @@ import type {
 } from '../declarations.js';
 import { type MutableDeclarations, refuseDuplicates } from '../extract/names.js';
 import type { Inputs } from '../incremental/inputs.js';
-import { type ExpressionSyntax, importKey, type PackageImport, type SymbolSyntax } from '../syntax.js';
-import { allPartsOf, symbolOf } from '../verbs.js';
 import {
   MANIFEST_FILE,
   MANIFEST_VERSION,
@@ -28,7 +26,9 @@ import {
   parseManifest,
   type ResourceData,
   type ToolData,
-} from './manifest.js';
+} from '../manifest.js';
+import { type ExpressionSyntax, importKey, type PackageImport, type SymbolSyntax } from '../syntax.js';
+import { allPartsOf, symbolOf } from '../verbs.js';
 
 /** Where packages are looked for. */
 interface Surroundings {

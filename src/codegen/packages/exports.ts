@@ -6,12 +6,12 @@ import { compareText } from '../../graph/names.js';
 import { formatLocation } from '../../graph/source-location.js';
 import type { ClassHandle, Declarations, Phase, ResourceDeclaration } from '../declarations.js';
 import type { EntryContent, RegistryContent } from '../emit/registry.js';
+import { GENERATED_COMMENT, MANIFEST_VERSION, type ManifestExport, manifestChecksum } from '../manifest.js';
 import type { ToolSchemas } from '../schemas/read-schemas.js';
 import type { SourceHost } from '../source/source-host.js';
 import type { Tsconfig } from '../source/tsconfig.js';
 import type { OutputFile } from '../writer.js';
 import { type EntryPoint, entryPoints } from './entry-points.js';
-import { GENERATED_COMMENT, MANIFEST_VERSION, type ManifestExport, manifestChecksum } from './manifest.js';
 import type { ManifestPlan } from './plan.js';
 
 /** The sources of a package. */

@@ -2,10 +2,10 @@ import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { Inputs } from '../incremental/inputs.js';
+import { MANIFEST_FILE } from '../manifest.js';
 import { isCommonJs } from '../schemas/loader/compile.js';
 import { isForeign } from '../writer.js';
 import { readObject } from './classes.js';
-import { MANIFEST_FILE } from './manifest.js';
 
 /** A manifest to write, and the package that it is of. */
 export interface ManifestPlan {

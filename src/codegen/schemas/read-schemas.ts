@@ -17,7 +17,7 @@ import type {
 } from '../declarations.js';
 import { workingOn } from '../diagnostics.js';
 import type { Inputs } from '../incremental/inputs.js';
-import type { ToolData } from '../packages/manifest.js';
+import type { ToolData } from '../manifest.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap } from '../verbs.js';
 import type { ClassReading, ModuleOutcome, ModuleRequest, UnreadReason } from './import-modules.js';

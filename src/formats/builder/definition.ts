@@ -2,7 +2,7 @@ import type { RetryOptions, WorkflowOptions } from '../../decorators/workflow.js
 import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Retry } from '../../graph/kinds/node.js';
-import { retryFromAttempts } from '../../graph/limits.js';
+import { retryFromAttempts } from '../../graph/kinds/node.js';
 import type { AskNode, ErrorStrategy } from '../../graph/model.js';
 import { InvalidMappingError, InvalidOptionError, reasons, type WorkflowError } from './errors.js';
 import type { Transform } from './expressions.js';

@@ -18,6 +18,23 @@ export interface Retry {
   readonly jitter: number;
 }
 
+/** The attempts of a node, as authors write them. */
+interface RetryAttempts extends Partial<Omit<Retry, 'extra'>> {
+  /** The first one included. */
+  readonly attempts: number;
+}
+
+/** A retry as the graph has it. */
+export function retryFromAttempts({
+  attempts,
+  delayMs = 0,
+  backoff = 'constant',
+  capMs = 60_000,
+  jitter = 0,
+}: RetryAttempts): Retry {
+  return { extra: attempts - 1, delayMs, backoff, capMs, jitter };
+}
+
 /**
  * What happens when a node has failed permanently: another node takes over, or a value replaces its own, and the node ends
  * succeeded with it. In `value` the root `error` holds the failure: `code`, `message`, `attempts`, `node`.

@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import type { Node, OnError, Retry } from '../../../graph/kinds/node.js';
-import { retryFromAttempts } from '../../../graph/limits.js';
+import { retryFromAttempts } from '../../../graph/kinds/node.js';
 import { describeLocated, type Located } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import { Fields } from '../fields.js';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { ListedOptions } from '../../decorators/decorate.js';
-import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../decorators/tool.js';
-import { canonicalJson, sha256Hex } from '../../graph/canonical.js';
-import type { JsonObject, JsonSchema, Value } from '../../graph/json.js';
-import { isValidName } from '../../graph/names.js';
-import type { RetrySafety } from '../../graph/tool-safety.js';
-import type { PlanningHints } from '../../infer/tool.js';
+import type { ListedOptions } from '../decorators/decorate.js';
+import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
+import { canonicalJson, sha256Hex } from '../graph/canonical.js';
+import type { JsonObject, JsonSchema, Value } from '../graph/json.js';
+import { isValidName } from '../graph/names.js';
+import type { RetrySafety } from '../graph/tool-safety.js';
+import type { PlanningHints } from '../infer/tool.js';
 
 /** The manifest of a package lies beside its `package.json`, under this name. */
 export const MANIFEST_FILE = 'stepwright.manifest.json';
