@@ -52,7 +52,10 @@ export class RunInbox {
     return this.#senders.size === 0;
   }
 
-  /** @param waiter missing for a sender that does not wait for the run. */
+  /**
+   * Answers an action, or says why not. A repeated answer gets the stored response.
+   * @param waiter missing for a sender that does not wait for the run, such as one that is not its owner.
+   */
   answer(by: Owner, { actionId, result, error }: Submission, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
       ...defined({ action_id: actionId, result, error }),
@@ -60,7 +63,7 @@ export class RunInbox {
     return this.#send('answer', by, content, waiter);
   }
 
-  /** @param waiter the same. */
+  /** Cancels the run. Cancelling a cancelled run has no effect. */
   cancel(by: Owner, { reason, compensate }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
       ...defined({ reason, compensate }),
