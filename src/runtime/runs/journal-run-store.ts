@@ -146,7 +146,7 @@ export class JournalRunStore implements RunStore {
 
   async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
     const answer =
-      (await this.#reached(caller, id, (run) => run.submit(caller, submission, waiter))) ??
+      (await this.#reached(caller, id, (run) => run.inbox.answer(caller, submission, waiter))) ??
       (await this.#submitNamed(caller, id, submission));
     return answer ?? unknownRun(id);
   }
@@ -157,7 +157,7 @@ export class JournalRunStore implements RunStore {
     const named = (await this.#journal.index.byAlias(id)) ?? id;
     return this.#using(named, async (run): Promise<SubmitAnswer | undefined> => {
       if (run.isOf(caller) || !run.questions.names(caller, submission)) return undefined;
-      const answer = await run.submit(caller, submission);
+      const answer = await run.inbox.answer(caller, submission);
       if (!answer.ok) return answer;
       const { warnings } = answer;
       return { ok: true, accepted: true, ...defined({ warnings }) };
@@ -165,7 +165,7 @@ export class JournalRunStore implements RunStore {
   }
 
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
-    const answer = await this.#reached(caller, id, (run) => run.cancel(caller, how, waiter));
+    const answer = await this.#reached(caller, id, (run) => run.inbox.cancel(caller, how, waiter));
     return answer ?? unknownRun(id);
   }
 

@@ -29,7 +29,7 @@ interface WaitingSender extends Sender {
 /** A delivery whose response may come from another process. */
 interface SentDelivery extends Delivery {
   /** Another process has consumed the item. @param response as the journal has it. */
-  told(response: Json): void;
+  relay(response: Json): void;
 }
 
 /**
@@ -52,7 +52,10 @@ export class RunInbox {
     return this.#senders.size === 0;
   }
 
-  /** @param waiter missing for a sender that does not wait for the run. */
+  /**
+   * Answers an action, or says why not. A repeated answer gets the stored response.
+   * @param waiter missing for a sender that does not wait for the run, such as one that is not its owner.
+   */
   answer(by: Owner, { actionId, result, error }: Submission, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
       ...defined({ action_id: actionId, result, error }),
@@ -60,7 +63,7 @@ export class RunInbox {
     return this.#send('answer', by, content, waiter);
   }
 
-  /** @param waiter the same. */
+  /** Cancels the run. Cancelling a cancelled run has no effect. */
   cancel(by: Owner, { reason, compensate }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
       ...defined({ reason, compensate }),
@@ -144,7 +147,7 @@ export class RunInbox {
     const { run, id } = sender.item;
     const response = await this.#journal.response(run, id).catch(() => undefined);
     if (this.#senders.get(id) !== sender) return;
-    if (response !== undefined) this.#deliveryFor(sender).told(response);
+    if (response !== undefined) this.#deliveryFor(sender).relay(response);
     else if (this.#run.live === undefined) this.#answerLate(id);
   }
 
@@ -209,9 +212,9 @@ function operatorDelivery(
 function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAnswer | Promise<RunAnswer> {
   if (kind === 'answer') {
     const decision = run.questions.decide(submissionIn(content), by as unknown as Owner);
-    if (decision.kind === 'told') return decision.answer;
+    if (decision.kind === 'response') return decision.answer;
   }
-  // Once more for a run that was cancelled so changes nothing.
+  // A run that was cancelled with compensation needs no warning.
   const isLate = content.compensate === true && !run.isUndone;
   const warnings = [
     {
@@ -330,7 +333,7 @@ export class AnswerDelivery implements SentDelivery {
     const decision = this.#decision;
     if (decision?.kind !== 'fits') {
       if (decision?.waits === true) {
-        this.told(decision.response);
+        this.relay(decision.response);
         return;
       }
       this.#leave();
@@ -346,13 +349,13 @@ export class AnswerDelivery implements SentDelivery {
     const extra = warnings.length === 0 ? {} : { warnings };
     const envelope = this.#waitingRequest?.envelope ?? this.#onAccepted;
     const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...extra }));
-    if (response !== undefined) this.#run.actions.told(pending.id, response);
+    if (response !== undefined) this.#run.actions.keepResponse(pending.id, response);
     this.#waitingRequest?.open();
     if (this.#isLeft) this.#sender?.resolve({ ok: true, envelope: this.#run.envelope, ...extra });
     else if (response !== undefined) this.#sender?.resolve(response);
   }
 
-  told(response: Json): void {
+  relay(response: Json): void {
     const { ok, failure, warnings } = response as unknown as StoredResponse;
     const sender = this.#sender;
     this.#isAnswered = true;
@@ -430,7 +433,7 @@ class CancelDelivery implements SentDelivery {
     return { ok: true };
   }
 
-  told(): void {
+  relay(): void {
     if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
     this.done();
@@ -495,7 +498,7 @@ class DecisionDelivery implements SentDelivery {
 
   done(): void {}
 
-  told(): void {}
+  relay(): void {}
 
   failed(): void {}
 }
@@ -520,7 +523,7 @@ class RefusedDelivery implements SentDelivery {
 
   done(): void {}
 
-  told(): void {}
+  relay(): void {}
 
   failed(): void {}
 }

@@ -16,7 +16,6 @@ import { RunQuestions } from './actions/run-questions.js';
 import { RunRecord } from './actions/run-record.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
-import type { RunAnswer } from './run/envelope.js';
 import { definitionOf, type Envelope, envelopeOf } from './run/envelope.js';
 import { LiveRun } from './run/live-run.js';
 import { accessKey, answerId } from './run/owner.js';
@@ -30,14 +29,7 @@ import {
 import { AnswerDelivery, RunInbox, submissionOf } from './run-inbox.js';
 import { type LeaseEvent, RunLease } from './run-lease.js';
 import { logEnd, logFault, logStart } from './run-log.js';
-import {
-  type Cancellation,
-  type NewRun,
-  type RunSummary,
-  shownArguments,
-  summaryOf,
-  type Waiter,
-} from './run-store.js';
+import { type NewRun, type RunSummary, shownArguments, summaryOf, type Waiter } from './run-store.js';
 import { recorded } from './store/host-rows.js';
 import {
   isLocal,
@@ -203,7 +195,7 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   /** The envelope as soon as all that it shows is safe. */
   get safeEnvelope(): Promise<Envelope> {
-    return new Promise((resolve) => this.whenSafe(() => resolve(this.envelope)));
+    return this.#safely(() => this.envelope);
   }
 
   get error(): Envelope['error'] {
@@ -221,9 +213,11 @@ export class StoredRun implements RequestedRun, SharedContext {
   }
 
   get summary(): Promise<RunSummary> {
-    return new Promise((resolve) => {
-      this.whenSafe(() => resolve(summaryOf(this.envelope, this.#shown, this.#startedAt, this.endedAt)));
-    });
+    return this.#safely(() => summaryOf(this.envelope, this.#shown, this.#startedAt, this.endedAt));
+  }
+
+  #safely<T>(look: () => T): Promise<T> {
+    return new Promise((resolve) => this.whenSafe(() => resolve(look())));
   }
 
   get #startedAt(): number {
@@ -353,20 +347,8 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   // What follows is for callers.
 
-  /**
-   * Answers an action, or says why not. A repeated answer gets the stored response.
-   * @param waiter missing for a caller that a question names and that is not the owner: it does not wait for the run.
-   */
-  submit(caller: Owner, submission: Submission, waiter?: Waiter): Promise<RunAnswer> {
-    return this.#inbox.answer(caller, submission, waiter);
-  }
-
-  /** Cancels the run. Cancelling a cancelled run has no effect. */
-  cancel(caller: Owner, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
-    return this.#inbox.cancel(caller, how, waiter);
-  }
-
-  get #inbox(): RunInbox {
+  /** Takes answers and cancellations. */
+  get inbox(): RunInbox {
     this.#requests ??= new RunInbox(this, this.#parts.journal);
     return this.#requests;
   }
@@ -389,7 +371,7 @@ export class StoredRun implements RequestedRun, SharedContext {
   #cancelHere(reason: string, how: NonNullable<Parameters<LiveRun['cancel']>[1]>): void {
     const sendOn = (): void => {
       if (how.code === undefined)
-        this.#inbox.cancel(this.principal, { reason }).catch((fault) => this.logFault(fault));
+        this.inbox.cancel(this.principal, { reason }).catch((fault) => this.logFault(fault));
     };
     this.#actOn((live) => live.cancel(reason, how), sendOn);
   }
@@ -441,7 +423,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     const decide = (): Decision => this.questions.decideAsked(pending, given);
     const sendOn = (): void => {
       const submission = { actionId: pending.id, ...submissionOf(given) };
-      this.#inbox.answer(this.principal, submission).catch((fault) => this.logFault(fault));
+      this.inbox.answer(this.principal, submission).catch((fault) => this.logFault(fault));
     };
     this.#actOn((live) => live.deliver(new AnswerDelivery(this, decide, { answered })), sendOn);
   }
@@ -457,7 +439,7 @@ export class StoredRun implements RequestedRun, SharedContext {
         this.#changed();
         break;
       case 'inbox':
-        for (const item of event.added) this.#live?.deliver(this.#inbox.receive(item));
+        for (const item of event.added) this.#live?.deliver(this.inbox.receive(item));
         if (this.#requests?.misses(event.items) === true) this.sent();
         break;
       case 'lost':

@@ -35,7 +35,7 @@ interface AcceptedAnswer {
   readonly order: number;
   /** The key of the caller that submitted it; missing where the run's user was asked. */
   readonly by?: string;
-  /** What its sender was told besides. */
+  /** Warnings to its sender. */
   readonly warnings?: readonly RunWarning[];
 }
 
@@ -127,7 +127,7 @@ export class ActionHistory {
   }
 
   /** The response to the sender of an accepted answer. */
-  told(id: string, response: Promise<RunAnswer>): void {
+  keepResponse(id: string, response: Promise<RunAnswer>): void {
     this.#accepted ??= new Accepted();
     this.#accepted.responses.set(id, response);
   }

@@ -31,7 +31,7 @@ const NOT_TAKEN = 'it is not what the step expects';
 export type Decision =
   /** Nothing is taken in. */
   | {
-      readonly kind: 'told';
+      readonly kind: 'response';
       readonly answer: RunAnswer | Promise<RunAnswer>;
       readonly response: Json;
       /** Its sender waits for the run, as that of the answer which it repeats. */
@@ -309,14 +309,18 @@ function alreadySubmitted(action: string): Decision {
   });
 }
 
-type Unchanged = Extract<Decision, { kind: 'told' }>;
+type Unchanged = Extract<Decision, { kind: 'response' }>;
 
 function unchanged(answer: RunAnswer | Promise<RunAnswer>, warnings: readonly RunWarning[] = []): Unchanged {
   const extra = warnings.map(({ code, message }) => ({ code, message }));
-  return { kind: 'told', answer, response: { ok: true, ...(extra.length === 0 ? {} : { warnings: extra }) } };
+  return {
+    kind: 'response',
+    answer,
+    response: { ok: true, ...(extra.length === 0 ? {} : { warnings: extra }) },
+  };
 }
 
 /** Nothing changes. */
 function rejected(failure: Failure): Decision {
-  return { kind: 'told', answer: { ok: false, failure }, response: refusal(failure) };
+  return { kind: 'response', answer: { ok: false, failure }, response: refusal(failure) };
 }
