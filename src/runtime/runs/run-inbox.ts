@@ -268,6 +268,9 @@ interface ItemSource {
   readonly sender?: Sender | undefined;
 }
 
+const NOT_WRITTEN =
+  'The answer could not be written down, and is not known to be accepted: ask for the status of the run.';
+
 /** An answer on its way into a run. */
 export class AnswerDelivery implements SentDelivery {
   declare readonly item?: string;
@@ -375,12 +378,13 @@ export class AnswerDelivery implements SentDelivery {
 
   failed(): void {
     this.#leave();
-    if (!this.#isLeft) answerAfterFailure(this.#run, this.#sender);
-    else
-      this.#sender?.resolve({
-        ok: false,
-        failure: { code: 'E_JOURNAL', message: 'The answer could not be written down: it was not accepted.' },
-      });
+    const outcome = Promise.resolve().then((): RunAnswer => {
+      const { envelope } = this.#run;
+      // A run that is loaded again from its journal may still take the answer from its inbox.
+      if (envelope.status !== 'running' && !this.#isLeft) return { ok: true, envelope };
+      return { ok: false, failure: { code: 'E_JOURNAL', message: NOT_WRITTEN } };
+    });
+    this.#sender?.resolve(outcome);
   }
 
   /** A response that came by way of the journal may come before the entry with it is known to be safe. */
