@@ -454,7 +454,9 @@ class CancelDelivery implements SentDelivery {
 
   failed(): void {
     if (!this.#isAnswered) this.#waitingRequest?.leave();
-    answerAfterFailure(this.#run, this.#sender);
+    // The run has noted its failure by then.
+    const outcome = Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: this.#run.envelope }));
+    this.#sender?.resolve(outcome);
   }
 }
 
@@ -542,9 +544,4 @@ function notPaused(step: string, pausedCalls: LiveActions['heldCalls']): Failure
         : `The call of step '${clip(step)}' does not wait for a decision, but that of ${steps.map((each) => `'${clip(each)}'`).join(', ')} does. Nothing was done.`,
     details: { paused_steps: steps },
   };
-}
-
-/** Answers after the run has noted its failure. */
-function answerAfterFailure(run: RequestedRun, sender: Sender | undefined): void {
-  sender?.resolve(Promise.resolve().then((): RunAnswer => ({ ok: true, envelope: run.envelope })));
 }

@@ -314,6 +314,17 @@ describe('two processes on a file', () => {
     expect(one.calls.length + other.calls.length).toBe(ROUNDS);
   });
 
+  test('do not report an answer as accepted that could not be written', async () => {
+    const one = await Process.begin('one');
+    const id = await one.start(asking);
+    const append = vi.spyOn(one.journal, 'append').mockRejectedValue(new Error('the disk failed'));
+    const answer = await one.submit(id, 'sure#1', true);
+    expect(answer).toMatchObject({ ok: false, failure: { code: 'E_JOURNAL' } });
+    expect(append).toHaveBeenCalledTimes(3);
+    const events = await one.journal.events(id);
+    expect(events.filter(({ kind }) => kind === 'actionSubmitted')).toEqual([]);
+  });
+
   test('answer a caller whose response is in the file before its entry is known to be there', async () => {
     const one = await Process.begin('one');
     const id = await one.start(asking);
