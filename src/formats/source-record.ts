@@ -42,7 +42,7 @@ export function cacheFolderOf(root: string): string {
     : path.join(folder, sha256(realRoot).slice(0, 16));
 }
 
-/** A path without links; what does not exist of it has none. */
+/** A path without links; a part that does not exist stays as it is. */
 export function realPath(file: string): string {
   try {
     return realpathSync(file);
