@@ -39,6 +39,7 @@ export class ServerParts {
   keptRunTools: readonly RunTool[] = [];
   /** Whether the adapter authenticates callers. */
   hasAuthentication = false;
+  #started: Promise<void> | undefined;
   #specs: Promise<ServerSpecs> | undefined;
   #runPrompt: Promise<typeof import('./requests/prompt-run.js').runPrompt> | undefined;
 
@@ -72,7 +73,16 @@ export class ServerParts {
     return this.#specs;
   }
 
-  async start(): Promise<void> {
+  /** Starts, once: each connection waits for it. A start that failed is tried again by the next call. */
+  start(): Promise<void> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async #start(): Promise<void> {
     await this.runs.open?.();
     await this.lifecycle.start();
     await this.#compareUpstream();

@@ -38,11 +38,13 @@ import { ServerParts } from './server-parts.js';
 import type {
   CompletionRequest,
   CompletionSubject,
+  Readiness,
   ServerChange,
   ServerOf,
   StepwrightServer,
   ViewSelection,
 } from './stepwright-server.js';
+import { storeFault } from './store-failure.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
   type CompletionResult,
@@ -364,7 +366,12 @@ class RegistryServer implements StepwrightServer {
   /** The result of a run of the caller. A run of others has no address, as one that does not exist. */
   async #resultAt(uri: string, { principal }: IdentifiedRequest): Promise<ResourceContents | undefined> {
     const run = runOfResult(uri);
-    const answer = run === undefined ? undefined : await this.#runs.get(principal, run);
+    const answer =
+      run === undefined
+        ? undefined
+        : await this.#runs.get(principal, run).catch((fault: unknown) => {
+            throw storeFault(fault, `reading ${clip(uri)}`, this.settings.log);
+          });
     return answer?.ok === true ? resultContents(answer.envelope) : undefined;
   }
 
@@ -433,6 +440,14 @@ class RegistryServer implements StepwrightServer {
 
   get isDraining(): boolean {
     return this.#parts.gate.isDraining;
+  }
+
+  get readiness(): Readiness {
+    if (this.isDraining) return { status: 'draining' };
+    if (this.#runs.fault === undefined) return { status: 'ready' };
+    const reason =
+      'The file of the store, or one beside it, was removed or replaced: no run and no answer is accepted until the server starts again. Its log names the file.';
+    return { status: 'store_replaced', reason };
   }
 
   admit<T>(

@@ -8,16 +8,16 @@ import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope } from '../../runs/run/envelope.js';
 import { rolesOf } from '../../runs/run/owner.js';
 import type { RunStore, RunSummary, Waiter } from '../../runs/run-store.js';
-import { JournalFailedError } from '../../runs/store/journal.js';
-import { StoreError } from '../../runs/store/store-error.js';
+import { UnreadableRunError } from '../../runs/store/store-error.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import { checkArguments } from '../../tools/check-input.js';
-import { maskedError, thrownText } from '../../tools/exceptions.js';
+import { maskedError } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import { lackingScopes } from '../callers.js';
+import { storeFailure } from '../store-failure.js';
 import { failureResult, type ToolResult } from '../wire.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
@@ -57,16 +57,10 @@ export class WorkflowCalls {
     try {
       return await this.#run(workflow, args, { secret, mask }, request);
     } catch (fault) {
-      if (isStoreFault(fault)) return this.#storeFailed(fault, workflow.tool.name);
-      throw maskedError(fault, mask);
+      const failure = storeFailure(fault, `'${workflow.tool.name}'`, this.#options.log);
+      if (failure === undefined) throw maskedError(fault, mask);
+      return failureResult(failure);
     }
-  }
-
-  /** The store is the operator's concern, and its path with it: the caller learns what is known of the run. */
-  #storeFailed(fault: unknown, tool: string): ToolResult {
-    this.#options.log(`${tool}: ${thrownText(fault)}`, { event: 'store.failed', tool });
-    const message = `The server could not read or write its store of runs. Whether '${tool}' took effect is not known: ask later with list_workflows or get_workflow_status, and send it again only if it did not.`;
-    return failureResult({ code: 'E_STORE', message });
   }
 
   async #run(
@@ -104,8 +98,9 @@ export class WorkflowCalls {
     try {
       return await this.#callRunTool(name, checked.input, request);
     } catch (fault) {
-      if (isStoreFault(fault)) return this.#storeFailed(fault, name);
-      throw fault;
+      const failure = storeFailure(fault, `'${name}'`, this.#options.log);
+      if (failure === undefined) throw fault;
+      return failureResult(failure);
     }
   }
 
@@ -260,7 +255,14 @@ export class WorkflowCalls {
 
   /** Whether a run that a cursor names is one of the caller. */
   async #isListed(run: string | undefined, { principal }: IdentifiedRequest): Promise<boolean> {
-    return run === undefined || (await this.#options.runs.get(principal, run)).ok;
+    if (run === undefined) return true;
+    return this.#options.runs.get(principal, run).then(
+      ({ ok }) => ok,
+      (fault: unknown) => {
+        if (fault instanceof UnreadableRunError) return true;
+        throw fault;
+      },
+    );
   }
 
   #waiter(workflow: string, request: IdentifiedRequest): Waiter {
@@ -328,7 +330,15 @@ function withWorkflowId({ run_id, ...args }: JsonObject): JsonObject | undefined
   return { ...args, workflow_id: run_id };
 }
 
-function runLine({ workflow_id, name, status, cancelling, open_actions, ...more }: RunSummary): string {
+function runLine(run: RunSummary): string {
+  if ('unreadable' in run) {
+    const why =
+      run.unreadable === 'damaged'
+        ? 'its part of the store is damaged'
+        : 'another version of the server wrote it';
+    return `${run.workflow_id}  cannot be read: ${why}`;
+  }
+  const { workflow_id, name, status, cancelling, open_actions, ...more } = run;
   const undoing = cancelling === true ? ', was cancelled; undoing is in progress' : '';
   const { length: count } = open_actions;
   const open = count === 0 ? '' : `, ${count} open ${count === 1 ? 'action' : 'actions'}`;
@@ -358,8 +368,4 @@ function withDefaults({ inputs }: Pick<Graph, 'inputs'>, args: JsonObject): Json
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
-}
-
-function isStoreFault(fault: unknown): boolean {
-  return fault instanceof StoreError || fault instanceof JournalFailedError;
 }

@@ -21,6 +21,7 @@ import { createTrace, planText, type TraceObserver, type TraceOptions } from '..
 import { lackingScopes } from '../callers.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
 import type { ResolvedSettings } from '../options.js';
+import { storeFault } from '../store-failure.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
 import { limited, unfinished } from './limits.js';
 
@@ -136,24 +137,28 @@ function planTextOf(
 
 /** Starts a run that outlasts the request, and shows it up to where it waits. */
 async function startRun(
-  { workflow: { graph }, input, runs, request }: PromptRun,
+  { workflow: { graph }, input, runs, request, settings }: PromptRun,
   mask: RunMask,
   trace: TraceObserver,
   waiter: Pick<Waiter, 'answerMs' | 'observe' | 'progress'>,
 ): Promise<PromptTrace> {
   let conversation: PromptTrace | undefined;
-  const answer = await runs.start(
-    { owner: request.principal, graph, input, mask },
-    {
-      // The questions of a prompt are part of the conversation.
-      request: withoutElicitation(request),
-      cancels: true,
-      conclude(state, { workflow_id }) {
-        conversation = trace.finish(state, { workflowId: workflow_id });
+  const answer = await runs
+    .start(
+      { owner: request.principal, graph, input, mask },
+      {
+        // The questions of a prompt are part of the conversation.
+        request: withoutElicitation(request),
+        cancels: true,
+        conclude(state, { workflow_id }) {
+          conversation = trace.finish(state, { workflowId: workflow_id });
+        },
+        ...waiter,
       },
-      ...waiter,
-    },
-  );
+    )
+    .catch((fault: unknown) => {
+      throw storeFault(fault, `prompt '${clip(graph.name)}'`, settings.log);
+    });
   if (!answer.ok) {
     const { code, message } = answer.failure;
     const fault =
