@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
+import { isFromSource } from '../../formats/own-files.js';
+import { pnpFlags } from '../../formats/plug-n-play.js';
 import { sourceNames, textHash } from '../../formats/source-record.js';
 import { type MarkOf, sha256 } from './memo.js';
 
@@ -41,9 +43,9 @@ export const namesRead = (without: readonly string[], specs: readonly string[]):
  * The marks of what a run reads of its surroundings: variables, names, and all others are absolute paths.
  *
  * @param root - of the project, absolute.
- * @param conditions - of the processes that import modules.
  */
-export function marksIn(root: string, { flags, env }: Conditions, states = new States()): MarkOf {
+export function marksIn(root: string, states = new States()): MarkOf {
+  const { flags, env } = childConditions(root);
   return (reading) => {
     const [, kind, rest = ''] = /^(env|names|conditions) (.*)$/s.exec(reading) ?? [];
     if (kind === 'env') return variableMark(rest, env);
@@ -53,10 +55,34 @@ export function marksIn(root: string, { flags, env }: Conditions, states = new S
   };
 }
 
-interface Conditions {
-  /** Arguments of Node.js. */
+/** What a process that imports modules runs under, beside its files. */
+interface ChildConditions {
+  /** Node's arguments that decide which modules are found. */
   readonly flags: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * The conditions of a process that is started now to import modules.
+ *
+ * @param root - absolute path of the project.
+ */
+export function childConditions(root: string): ChildConditions {
+  const flags = [...pnpFlags(root, process.env.NODE_OPTIONS), ...nodeFlags(process.execArgv)];
+  return { flags, env: { ...process.env, STEPWRIGHT_CODEGEN: '1' } };
+}
+
+/** The conditions by which this process resolves packages, so that a child loads the same modules. */
+export function nodeFlags(execArgv: readonly string[]): string[] {
+  // From source, the package's own name resolves to source too.
+  const flags: string[] = isFromSource ? ['--conditions=@stepwright/source'] : [];
+  execArgv.forEach((argument, i) => {
+    if (argument.startsWith('--conditions=')) flags.push(argument);
+    const next = execArgv[i + 1];
+    if ((argument === '-C' || argument === '--conditions') && next !== undefined)
+      flags.push(`--conditions=${next}`);
+  });
+  return [...new Set(flags)];
 }
 
 /** A hash, so that the cache has no secret. */

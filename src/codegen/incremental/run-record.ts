@@ -4,7 +4,6 @@ import { isFromSource, packageFile } from '../../formats/own-files.js';
 import { readSourceRecord, type SourceRecord, sourceRecordName } from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { childConditions } from '../schemas/import-modules.js';
 import { writeIfPermitted } from '../temporary-files.js';
 import type { OutputFile } from '../writer.js';
 import { type Inputs, marksIn, stateOf } from './inputs.js';
@@ -41,7 +40,7 @@ export function recallRun({ root: folder, configFile }: RunName): CleanRun | und
   const root = realpathSync(folder);
   const file = memoFile({ root, configFile });
   if (file === undefined) return undefined;
-  return new Memo(file).recall<CleanRun>(RUN, '', '', marksIn(root, childConditions(root)));
+  return new Memo(file).recall<CleanRun>(RUN, '', '', marksIn(root));
 }
 
 /** Keeps the result of a run, whose registries were written meanwhile. */

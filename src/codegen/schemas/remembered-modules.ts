@@ -11,7 +11,6 @@ import {
 import type { Memo } from '../incremental/memo.js';
 import {
   type ClassReading,
-  childConditions,
   type ImportOptions,
   importModules,
   type ModuleOutcome,
@@ -49,7 +48,7 @@ export async function importRemembered(
   const { memo, inputs, states } = memory;
   const { root, loader } = options;
   const outcomes = new Map<string, ModuleOutcome>();
-  const markOf = marksIn(root, childConditions(root), states);
+  const markOf = marksIn(root, states);
   const keyOf = ({ classes }: ModuleRequest): string =>
     JSON.stringify([loader, classes.map(({ kind, exportName }) => [kind, exportName])]);
   for (const module of modules) {

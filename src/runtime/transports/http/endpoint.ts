@@ -128,9 +128,8 @@ class Endpoint {
     const url = new URL(request.url);
     if (url.pathname === '/health') return Response.json({ status: 'ok' });
     if (url.pathname === '/ready') {
-      return this.server.isDraining
-        ? Response.json({ status: 'draining' }, { status: 503 })
-        : Response.json({ status: 'ready' });
+      const { readiness } = this.server;
+      return Response.json(readiness, { status: readiness.status === 'ready' ? 200 : 503 });
     }
     const foreign = this.#refusalOf({ host: url.host, ...Object.fromEntries(request.headers) });
     if (foreign !== undefined) {
