@@ -503,7 +503,7 @@ export function isClaim(context: HostContext, node: ts.Expression): boolean {
 export function hidesAbsence(context: HostContext, node: ts.Expression): boolean {
   if (!ts.isNonNullExpression(node) && !ts.isAsExpression(node) && !ts.isTypeAssertionExpression(node))
     return false;
-  // Inside of a chain that may end early, what is absent is the whole chain.
+  // In a chain that may end early, the whole chain may be absent.
   if ((node.flags & ts.NodeFlags.OptionalChain) !== 0) return false;
   if (!ts.isNonNullExpression(node) && ts.isConstTypeReference(node.type)) return false;
   const { checker } = context.compiler;

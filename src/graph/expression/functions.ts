@@ -154,7 +154,7 @@ export const javascriptMethods: readonly EagerFunction[] = [
     return replaced(textOf(text), textOf(part), textOf(by), Number.POSITIVE_INFINITY, call);
   }),
 
-  /** Several texts as one, or one list of the items of several lists; what is no list is an item. */
+  /** Several texts as one, or one list of the items of several lists and of other values. */
   method('concat', ['text or list', 'any', 'any', 'any'], 1, 'any', ([subject, ...others], call) => {
     if (typeof subject === 'string') {
       const texts = [subject, ...others].map((each) => {
@@ -166,7 +166,7 @@ export const javascriptMethods: readonly EagerFunction[] = [
     return flatList([subject, ...others], call);
   }),
 
-  /** One list of the items of the lists in a list; what is no list is an item. */
+  /** One list of the items of the lists in a list, and of its other items. */
   method('flat', ['list'], 1, 'items of items', ([list], call) => flatList(listOf(list), call)),
 
   /** By the Unicode tables alone: no language has a say, so that it gives the same everywhere. */
@@ -257,7 +257,7 @@ function replaced(text: string, part: string, by: string, most: number, call: Fu
 
 /** The text in the place of one occurrence: `$&` is the occurrence, `` $` `` and `$'` are what is around it. */
 function replacement(text: string, part: string, by: string, start: number, call: FunctionCall): string {
-  // Each may stand for all of the text.
+  // Each may become all of the text.
   call.budget.charge((by.split('$').length - 1) * text.length, call.at);
   return chargedText(by, call).replace(/\$([$&`'])/g, (_, mark: string) => {
     if (mark === '$') return '$';

@@ -152,7 +152,7 @@ export const structureFaults = {
   ),
   SW1034: error(
     (p: { className: string }) =>
-      `\`new ${p.className}()\` makes an instance of a workflow class, whose steps throw when they run as code`,
+      `\`new ${p.className}()\` makes an instance of a workflow class: its verbs throw when they run as code`,
     () =>
       'run the workflow by its name: `createServer({ registry }).callTool(…)`, or as a step with `run(…)`',
   ),
