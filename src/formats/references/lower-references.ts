@@ -1,8 +1,10 @@
 import { defined } from '../../graph/defined.js';
 import type { DictEntry, DictExpr, Expr, RefExpr, RefRoot } from '../../graph/expression/tree.js';
 import { nearestName } from '../../graph/names.js';
-import type { Located, LocatedText } from '../text/located.js';
+import { type Located, type LocatedText, rangeIn } from '../text/located.js';
 import type { Reports } from '../text/reading.js';
+import { reportComputedText } from './computed-text.js';
+import { lowerExpression } from './expression.js';
 import { parseReferences, type ReferenceToken, type TextPart } from './parse-references.js';
 
 /** How a missing value is treated: as an error, or as absent. */
@@ -83,8 +85,12 @@ export class ReferenceLowering {
   #whole(located: LocatedText): Expr {
     const parts = parseReferences(located.value);
     const [only] = parts;
-    if (parts.length > 1) return this.#template(located, parts);
+    if (parts.length > 1) {
+      reportComputedText(located, this.#reports);
+      return this.#template(located, parts);
+    }
     if (only === undefined || typeof only === 'string') return this.#literal(located, parts);
+    if ('inner' in only) return this.#expression(located, only.inner);
     if ('problem' in only || only.filter !== undefined) return this.#template(located, parts);
     return this.reference(located, only, only.isOptional ? 'optional' : 'strict');
   }
@@ -104,6 +110,7 @@ export class ReferenceLowering {
       this.#reports.report('SW5020', this.#range(located, part), { ref, why: part.problem });
       return { kind: 'literal' };
     }
+    if ('inner' in part) return this.#expression(located, part.inner);
     const { isOptional, filter } = part;
     const at = this.#spanIn(located, part);
     const value = this.reference(located, part, isOptional ? 'optional' : 'strict');
@@ -126,6 +133,10 @@ export class ReferenceLowering {
     return { kind: 'call', fn, args: [{ kind: 'text', style: 'strict', parts: [shown], at }], at };
   }
 
+  #expression(located: LocatedText, inner: { readonly start: number; readonly end: number }): Expr {
+    return lowerExpression(located, inner, this, this.#reports) ?? { kind: 'literal' };
+  }
+
   #span(located: Located) {
     return this.#reports.source.span(located.start, located.end);
   }
@@ -145,12 +156,6 @@ const FILTERS: ReadonlyMap<string, string> = new Map([
   ['uri', 'uriComponent'],
   ['json', 'toJson'],
 ]);
-
-/** The offsets of a part of a text. */
-export function rangeIn(located: LocatedText, start: number, end: number) {
-  const from = located.offsetAt(start);
-  return { start: from, end: Math.max(located.offsetAt(end), from), pointer: located.pointer };
-}
 
 /** The result of whichever of several nodes has run, as a local value from which the keys are read. */
 function either(
