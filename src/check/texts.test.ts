@@ -101,7 +101,7 @@ describe('a value in a text', () => {
       [ref('inputs', 'either')],
       ["?`either` may be a list | join its items: `this.either.join(', ')`"],
     ],
-    ['an absent value', [literal()], ["a value is absent | say what the text has then: `… ?? '…'`"]],
+    ['what replaces a faulty part', [literal()], []],
     [
       'a list of values',
       [map(ref('inputs', 'page', 'tags'), 'x', local('x'))],

@@ -75,9 +75,8 @@ function unfitIn(expr: Expr, names: Names, locals: Locals): Unfit | undefined {
   const inside = (part: Expr): Unfit | undefined => unfitIn(part, names, locals);
   switch (expr.kind) {
     case 'literal':
-      return expr.value === undefined
-        ? { actual: 'absent', expr, isCertain: true }
-        : unfitOf(expr, names, locals);
+      // It replaces a part with a fault of its own.
+      return expr.value === undefined ? undefined : unfitOf(expr, names, locals);
     case 'ref':
     case 'get': {
       const path = dataPath(expr);

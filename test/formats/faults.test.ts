@@ -357,7 +357,7 @@ describe('XML', () => {
         concurrency: 2
         step: { workflow: v, args: { x: $x, i: $index } }
         output: all
-      ask: { type: yield, depends_on: [p, each], message: "Which of \${all | json}?", expects: { pick: { type: str, required: true } } }
+      ask: { type: yield, depends_on: [p, each], message: "Which of \${all|json}?", expects: { pick: { type: str, required: true } } }
     returns: { pick: $ask.pick }
   v:
     description: d

@@ -11,7 +11,15 @@ import { lowerCondition } from './expression.js';
 import { ReferenceLowering, type ReferenceScope, type Resolution } from './lower-references.js';
 
 const DATA: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  inputs: { cart: 'c/1', nothing: null, flag: true, amount: 12.5, list: [1, { id: 'x' }], none: [] },
+  inputs: {
+    cart: 'c/1',
+    nothing: null,
+    flag: true,
+    amount: 12.5,
+    list: [1, { id: 'x' }],
+    none: [],
+    empty: [],
+  },
   steps: { book: { id: 'b1' }, alt: { id: 'a1' } },
 };
 
@@ -125,11 +133,11 @@ describe('a value', () => {
     ['"${len($list)}"', 2],
     ['"${length($cart) + 1}"', 4],
     ['"${sum([1, 2, $amount])}"', 15.5],
-    ['"${sum($none)}"', 0],
+    ['"${sum($empty)}"', 0],
     ['"${sum($list)}"', 'E_ARGUMENT_TYPE'],
     ['"${first($list)}"', 1],
-    ['"${first($none)}"', 'E_REF_MISSING'],
-    ['"${first($none) ?? 7}"', 7],
+    ['"${first($empty)}"', 'E_REF_MISSING'],
+    ['"${first($empty) ?? 7}"', 7],
     ['"${first(filter($list, $item.id == \'x\')).id}"', 'x'],
     ["\"${first(filter($list, $item.id == 'y')).id ?? 'no'}\"", 'no'],
     ['"${filter($list, $item != 1)}"', [{ id: 'x' }]],
@@ -235,7 +243,7 @@ describe('a condition', () => {
     ['($flag or false) and !($amount < -1.5e0)', true],
     ['$amount * 2 - 1 == 24', true],
     ['len(filter($list, $item.id == "x")) == 1', true],
-    ['first($none) == null && first($list) == 1', true],
+    ['first($empty) == null && first($list) == 1', true],
     ['($code ?? 3) > 2', true],
     ["'it\\'s' == \"it's\"", true],
     // X2 and X3: no conversions.
