@@ -86,7 +86,7 @@ export class UpstreamServers implements UpstreamPort {
 
   async call({ server, tool }: UpstreamReference, input: JsonObject, call: UpstreamCall) {
     const link = this.#link(server);
-    // Whoever lists the tools of a new connection compares them.
+    // The tools of a connection that a list has opened are compared by the caller of the list.
     return link.use(call.signal, (connection) => connection.call(tool, input, call), link.changed);
   }
 

@@ -20,7 +20,7 @@ async function read(pages: readonly object[], exclude?: readonly string[]) {
 const named = (...names: readonly string[]) => names.map((name) => ({ name, inputSchema: input }));
 
 describe('a list of tools', () => {
-  test.each([null, undefined])('ends with a page whose `nextCursor` is %s', async (nextCursor) => {
+  test.each([null, undefined])('ends with a page that has %s as `nextCursor`', async (nextCursor) => {
     const { tools, notes, cursors } = await read([
       { tools: named('a'), nextCursor: 'b' },
       { tools: named('b'), nextCursor },
@@ -29,7 +29,7 @@ describe('a list of tools', () => {
     expect([notes, cursors]).toEqual([undefined, [undefined, 'b']]);
   });
 
-  test('whose cursor does not advance is read to there', async () => {
+  test('with a cursor that does not advance is read to there', async () => {
     const { tools, notes, cursors } = await read([{ tools: named('a', 'b'), nextCursor: 'same' }]);
     expect(tools.map(({ name }) => name)).toEqual(['a', 'b']);
     expect(notes).toEqual(["`nextCursor` is 'same' a second time: the list is read to there"]);
