@@ -121,7 +121,6 @@ function toolOf(name: string, value: JsonObject, say: (problem: string) => void)
 function annotationsOf(annotations: JsonObject, say: (problem: string) => void): UpstreamAnnotations {
   const entries = Object.entries(annotations).filter(([key, value]) => {
     const type = key === 'title' ? 'string' : key.endsWith('Hint') ? 'boolean' : typeof value;
-    // biome-ignore lint/suspicious/useValidTypeof: the type of the protocol
     const isRight = typeof value === type;
     if (!isRight) say(`is used without its \`annotations.${clip(key)}\`, which is ${kindOf(value)}`);
     return isRight;
