@@ -30,6 +30,8 @@ import {
 /** The types of the roots of references. */
 export interface Names {
   readonly inputs: (name: string) => ValueType;
+  /** The inputs that a caller may leave out, without a default. */
+  readonly optionalInputs?: ReadonlySet<string>;
   readonly state: (name: string) => ValueType;
   readonly steps: (name: string) => ValueType;
   /** The items of the loops around. */
@@ -216,6 +218,11 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
   const result = expressionFunctions.get(expr.fn)?.result;
   // `parseGraph` refuses unknown functions.
   if (result === undefined) return UNKNOWN;
+  if (result === 'items of items') {
+    const item = itemOf(typeOf(expr.args[0] as Expr, names, locals));
+    const types = typesOf(item);
+    return types?.size === 1 && types.has('array') ? { kind: 'list', item: itemOf(item) } : ANY_LIST;
+  }
   if (result !== 'first argument') return RESULTS[result];
   const valueType = unionOf(
     ...inTurn(expr.args, names, isNullish, true, (arg, inside) => typeOf(arg, inside, locals)),
@@ -225,7 +232,9 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
   return isClaimed ? UNKNOWN : valueType;
 }
 
-const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument'>, ValueType>> = {
+const ANY_LIST: ValueType = { kind: 'list', item: UNKNOWN };
+
+const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument' | 'items of items'>, ValueType>> = {
   any: UNKNOWN,
   boolean: ofTypes('boolean'),
   number: ofTypes('number'),

@@ -198,6 +198,7 @@ async function pull(name: string, context: Pull, work: Work): Promise<boolean> {
   if (server === undefined) return false;
   try {
     const listing = await upstream.list(name, new AbortController().signal);
+    for (const note of listing.notes ?? []) output.err(`${name}: ${note}\n`);
     return await work({ root: project, name, server, listing });
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;

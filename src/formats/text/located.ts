@@ -208,3 +208,9 @@ export function* piecesOf(
   }
   if (last < source.length) yield [source.length - last, source.length - last];
 }
+
+/** The offsets of a part of a text. */
+export function rangeIn(located: LocatedText, start: number, end: number) {
+  const from = located.offsetAt(start);
+  return { start: from, end: Math.max(located.offsetAt(end), from), pointer: located.pointer };
+}
