@@ -53,7 +53,7 @@ type ParsedOptions<T extends OptionTable> =
  * @param command the command as in messages: `stepwright codegen`.
  * @param most the greatest number of arguments that are not options.
  */
-export function parseOptions<T extends OptionTable>(
+function parseOptions<T extends OptionTable>(
   command: string,
   args: readonly string[],
   table: T,
