@@ -1,5 +1,3 @@
-import { defined } from './defined.js';
-
 /** Any value JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -35,16 +33,4 @@ export function unreachable(value: never): never {
 /** Whether the results of a tool with this output schema are `{ result: value }`, and steps bind the value alone. */
 export function isWrapped(outputSchema: JsonSchema | undefined): boolean {
   return outputSchema?.['x-fastmcp-wrap-result'] === true;
-}
-
-/** The schema of the value that a step binds, by the output schema of its tool. */
-export function boundSchema(outputSchema: JsonSchema): JsonSchema {
-  const { properties, $defs, definitions } = outputSchema;
-  const result = isJsonObject(properties) ? properties.result : undefined;
-  if (!isWrapped(outputSchema) || !isJsonObject(result)) return outputSchema;
-  // References in it begin at the root.
-  return {
-    ...result,
-    ...defined({ $defs, definitions }),
-  };
 }
