@@ -2,7 +2,9 @@ import { checkGraph } from '../../../check/check-graph.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import { graphErrors } from '../../../formats/builder/diagnostic-errors.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../../formats/builder/errors.js';
+import { currentSchema } from '../../../formats/json-schema/dialect.js';
 import { SchemaCompiler, type SchemaFault } from '../../../formats/json-schema/schema-compiler.js';
+import { pointerSegment } from '../../../formats/json-schema/subschemas.js';
 import { hashGraph } from '../../../graph/canonical.js';
 import type { Diagnostic, DiagnosticCode } from '../../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonSchema } from '../../../graph/json.js';
@@ -13,8 +15,8 @@ import { clip } from '../../../graph/printable-text.js';
 import { parseGraph } from '../../../graph/schema/parse-graph.js';
 import { formatLocation } from '../../../graph/source-location.js';
 import { planOf } from '../../../plan/compile.js';
-import { schemaProblems } from '../../tools/check-input.js';
 import { clientToolNames, type FunctionEntry, type Registry, type ToolEntry } from '../../tools/registry.js';
+import { schemaProblems } from '../../tools/schema-problems.js';
 import type { Registered, RunnableWorkflow } from '../composite/served-workflows.js';
 import {
   type BuiltWorkflow,
@@ -91,7 +93,9 @@ function toolSchemaProblems(registry: Registry): UnusableSchemaError[] {
   return clientToolNames(registry).flatMap((name) => {
     const { inputSchema, outputSchema } = registry.tools[name] as ToolEntry;
     const faultsOf = (side: ToolSchemaRef['side'], schema: JsonSchema) =>
-      listedSchemaFaults(schema).map((fault) => new UnusableSchemaError({ kind: 'tool', name, side }, fault));
+      listedSchemaFaults(isJsonObject(schema) ? currentSchema(schema) : schema).map(
+        (fault) => new UnusableSchemaError({ kind: 'tool', name, side }, fault),
+      );
     return [
       ...faultsOf('inputSchema', inputSchema),
       ...(outputSchema === undefined ? [] : faultsOf('outputSchema', outputSchema)),
@@ -259,7 +263,7 @@ export function listedSchemaFaults(schema: JsonSchema): SchemaFault[] {
   for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
     if (!isJsonObject(property))
       faults.push({
-        pointer: `/properties/${escaped(name)}`,
+        pointer: `/properties/${pointerSegment(name)}`,
         problem: 'is not a JSON Schema: write an object',
       });
   }
@@ -267,9 +271,4 @@ export function listedSchemaFaults(schema: JsonSchema): SchemaFault[] {
   if (required !== undefined && !isList)
     faults.push({ pointer: '/required', problem: 'is not a list of names' });
   return faults;
-}
-
-/** A name in a JSON pointer. */
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
