@@ -34,9 +34,8 @@ const SERVER = ['index', 'runtime/index'];
 
 /** What a server loads with its first run. */
 const RUNS = [
-  'runtime/server/prompt-run',
+  'runtime/server/requests/prompt-run',
   'runtime/server/composite/workflow-calls',
-  'runtime/server/open-run-store',
   'runtime/engine/snapshot',
 ];
 

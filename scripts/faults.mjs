@@ -10,6 +10,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     random: { type: 'boolean', default: false },
     kills: { type: 'string', default: '50' },
+    starts: { type: 'string', default: '3000' },
     copies: { type: 'string', default: '200' },
     stride: { type: 'string', default: '1' },
   },
@@ -33,7 +34,7 @@ else {
   const half = Math.ceil(seeds / 2);
   const first = values.random ? Date.now() % 1_000_000_000 : 1;
   const seed = String(first);
-  const { kills, copies, stride } = values;
+  const { kills, starts, copies, stride } = values;
   // Two at a time: most of them wait for disks and processes.
   await Promise.all([
     simulate({ FIRST_SEED: seed, SEEDS: String(half) }).then(() =>
@@ -41,8 +42,10 @@ else {
     ),
     simulate({ FIRST_SEED: String(first + half), SEEDS: String(seeds - half) }).then(() =>
       run(
-        { KILLS: kills, KILL_SEED: seed, COPIES: copies, COPY_SEED: seed },
-        ...['random-kills', 'power-loss'].map((name) => `test/durable/${name}.test.ts`),
+        { KILLS: kills, KILL_SEED: seed, STARTS: starts, COPIES: copies, COPY_SEED: seed },
+        ...['random-kills', 'acknowledged-starts', 'power-loss'].map(
+          (name) => `test/durable/${name}.test.ts`,
+        ),
       ),
     ),
   ]);

@@ -41,7 +41,6 @@ export class Folder {
 
 /** A server's store of runs in a file. */
 export class OpenStore {
-  readonly #journal: SqliteJournal;
   readonly runs: JournalRunStore;
   readonly #path: string;
 
@@ -60,9 +59,8 @@ export class OpenStore {
   private constructor(file: string, journal: SqliteJournal, calls: CallPort, prefix: string) {
     let runs = 0;
     this.#path = file;
-    this.#journal = journal;
     this.runs = new JournalRunStore(
-      { hasRuns: true, open: async () => ({ journal }) },
+      { hasRuns: true, open: async () => ({ journal, close: () => journal.close() }) },
       {
         calls,
         schemas: new SchemaCompiler(),
@@ -93,8 +91,7 @@ export class OpenStore {
   }
 
   async close(): Promise<void> {
-    this.runs.endAll('the end');
-    await this.#journal.close();
+    await this.runs.close();
   }
 
   /** Closes it. Returns the size of its file in bytes; closing it moves the log of SQLite there. */

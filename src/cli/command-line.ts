@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { posix } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { didYouMean, nearestName } from '../graph/names.js';
@@ -239,4 +240,19 @@ export function isNamed(file: string, name: string): boolean {
 /** The name of a registry's file, up to its first dot. */
 export function shortName(file: string): string {
   return posix.basename(file).replace(/\..*$/, '');
+}
+
+const COMPILERS = ['ts-morph', 'esbuild'];
+
+/** The packages that read TypeScript and are not installed. */
+export function missingCompilers(): readonly string[] {
+  const { resolve } = createRequire(import.meta.url);
+  return COMPILERS.filter((name) => {
+    try {
+      resolve(name);
+      return false;
+    } catch {
+      return true;
+    }
+  });
 }

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import { nearestName } from '../graph/names.js';
-import { type Command, type Output, suggestionOrNames, texts } from './command-line.js';
-import { missingCompilers } from './compilers.js';
+import { type Command, missingCompilers, type Output, suggestionOrNames, texts } from './command-line.js';
 
 /** The commands, loaded when they run: `--help` does not wait for the compiler. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {

@@ -12,13 +12,13 @@ import type { UpstreamConfig } from '../runtime/upstream/config.js';
 import {
   type Command,
   isNamed,
+  missingCompilers,
   misused,
   type Output,
   parseOptions,
   shortName,
   texts,
 } from './command-line.js';
-import { missingCompilers } from './compilers.js';
 
 /** The options of every command that loads registries. */
 export const REGISTRY_OPTIONS = {

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { isJsonObject } from '../graph/json.js';
-import type { Inputs } from './incremental/inputs.js';
+import { type Inputs, statsOf } from './incremental/inputs.js';
 import { moduleCandidates } from './schemas/loader/compile.js';
 import { aliasedPaths, type LoaderSettings } from './schemas/loader/settings.js';
 import { jsonPointer, loadedSpecifiers, parseJsonDocument } from './source/files.js';
@@ -36,8 +36,7 @@ export function plainNodeScripts({ root, loader, decorated, inputs }: PlainNodeO
   if (document.faults.length > 0 || !isJsonObject(scripts)) return [];
   const isDecorated = (file: string): boolean =>
     decorated.has(path.relative(root, file).split(path.sep).join('/'));
-  const isFile = (file: string): boolean =>
-    isDecorated(file) || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  const isFile = (file: string): boolean => isDecorated(file) || statsOf(file)?.isFile() === true;
   return Object.entries(scripts).flatMap(([script, command]) => {
     if (typeof command !== 'string') return [];
     const results = filesOfPlainNode(command).find((file) => {

@@ -109,9 +109,14 @@ export function didYouMean(
   return near === undefined ? undefined : `did you mean ${quoted(near)}?`;
 }
 
-/** `Did you mean 'x'?`: the question as a sentence of its own. */
-export function didYouMeanSentence(near: string): string {
-  return `Did you mean '${near}'?`;
+/** `Did you mean 'x'?`: the question as a sentence of its own; `undefined` if no name is near. */
+export function didYouMeanSentence(near: string | undefined): string | undefined {
+  return near === undefined ? undefined : `Did you mean '${near}'?`;
+}
+
+/** A sentence without its full stop, and {@link didYouMeanSentence} after it. */
+export function withSuggestion(sentence: string, near: string | undefined): string {
+  return near === undefined ? sentence : `${sentence}. ${didYouMeanSentence(near)}`;
 }
 
 /** Edits between two names; case and separators between words count for little. */

@@ -109,6 +109,11 @@ export function clip(text: string): string {
   return oneLine(text, 200);
 }
 
+/** `1 item`, `2 items`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Text of several lines: line breaks and tabs stay, other unprintable characters are written as `\u…`. */
 export function bodyText(text: string): string {
   return escapeUnprintable(text, 'keep');

@@ -1,4 +1,4 @@
-import { inlineText } from '../graph/printable-text.js';
+import { counted, inlineText } from '../graph/printable-text.js';
 import { label } from '../print/mermaid.js';
 import { type Edge, ENOUGH } from './evidence.js';
 import type { Plan, PlannedParameter } from './goal.js';
@@ -97,8 +97,4 @@ function outline(head: string, sections: readonly (readonly [string, readonly st
       : [`${title}:`, ...items.map((item) => (item.startsWith(' ') ? `  ${item}` : `- ${item}`))],
   );
   return `${[head, ...lines].map(inlineText).join('\n')}\n`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,5 +1,5 @@
 import type { Telemetry } from '../runtime/tools/telemetry.js';
-import { Instruments, type OpenTelemetryOptions } from './instruments.js';
+import { Instruments, type OpenTelemetryOptions, safely } from './instruments.js';
 import { reportRequest, reportUpstream } from './requests.js';
 import { RunSpans } from './run-spans.js';
 
@@ -23,5 +23,10 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Telemetry {
     request: (request, work) => reportRequest(instruments, request, work),
     run: (run) => new RunSpans(instruments, run),
     upstream: (reference, send) => reportUpstream(instruments, reference, send),
+    storeFault: (problem) =>
+      safely(
+        () => instruments.metrics.storeFaults.add(1, { 'stepwright.store.problem': problem }),
+        undefined,
+      ),
   };
 }

@@ -54,6 +54,7 @@ export class Metrics {
   readonly node: Histogram;
   readonly runs: Counter;
   readonly attempts: Counter;
+  readonly storeFaults: Counter;
 
   constructor(provider: Pick<MeterProvider, 'getMeter'> = metrics) {
     const meter = provider.getMeter(SCOPE);
@@ -70,6 +71,9 @@ export class Metrics {
     });
     this.attempts = meter.createCounter('stepwright.node.attempts', {
       ...{ description: 'Attempts of nodes that have ended', unit: '{attempt}' },
+    });
+    this.storeFaults = meter.createCounter('stepwright.store.faults', {
+      ...{ description: 'Faults of the file of the store that stay', unit: '{fault}' },
     });
   }
 }

@@ -1,10 +1,10 @@
 // Serves workflows whose steps write to a ledger outside of the store: over HTTP, where it prints its address and a line
 // for each effect, or over stdio. Arguments: path of the store, path of the ledger, `http` or `stdio`, and `hangs` for a
 // server whose calls of `slow` do not return, `edited` for one without `slow` and with another `gate`, or `stateless` for
-// one without sessions.
+// one without sessions. The events of its log are written to stderr.
 import { appendFileSync } from 'node:fs';
 import { Tool, type ToolContext } from 'stepwright';
-import { serve, serveHttp } from 'stepwright/runtime';
+import { type LogRecord, serve, serveHttp } from 'stepwright/runtime';
 import { ask, call, lit, returns, step, workflow } from '../e2e/composite/fixture/workflows.js';
 import { registryOf } from '../e2e/server/fixture/registry-of.js';
 
@@ -77,7 +77,7 @@ const options = {
   runs: { leaseMs: 1_000, maxOpenRuns: 100_000, maxPendingActions: 100_000 },
   drainTimeoutMs: 500,
   workflows,
-  log: () => {},
+  log: (_text: string, { event }: LogRecord) => void process.stderr.write(`${event}\n`),
 } as const;
 if (transport === 'stdio') await serve(registry, options);
 else {

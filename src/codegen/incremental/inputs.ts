@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
-import { sourceNames, textHash } from '../../formats/source-record.js';
+import { isFromSource } from '../../formats/own-files.js';
+import { pnpFlags } from '../../formats/plug-n-play.js';
+import { type SourcePatterns, sourceNames, textHash } from '../../formats/source-record.js';
 import { type MarkOf, sha256 } from './memo.js';
 
 /** Larger files are compared by size and modification time. */
@@ -34,29 +36,53 @@ export const variableRead = (name: string): string => `env ${name}`;
 export const CONDITIONS_READ = 'conditions ';
 
 /** The read of `sourceNames` of a project. */
-export const namesRead = (without: readonly string[], specs: readonly string[]): string =>
-  `names ${JSON.stringify([without, specs])}`;
+export const namesRead = (without: readonly string[], patterns: SourcePatterns): string =>
+  `names ${JSON.stringify([without, patterns])}`;
 
 /**
  * The marks of what a run reads of its surroundings: variables, names, and all others are absolute paths.
  *
  * @param root - of the project, absolute.
- * @param conditions - of the processes that import modules.
  */
-export function marksIn(root: string, { flags, env }: Conditions, states = new States()): MarkOf {
+export function marksIn(root: string, states = new States()): MarkOf {
+  const { flags, env } = childConditions(root);
   return (reading) => {
     const [, kind, rest = ''] = /^(env|names|conditions) (.*)$/s.exec(reading) ?? [];
     if (kind === 'env') return variableMark(rest, env);
     if (kind === 'conditions') return sha256(JSON.stringify([flags, env.NODE_OPTIONS ?? '']));
-    if (kind === 'names') return sourceNames(root, ...(JSON.parse(rest) as [string[], string[]]));
+    if (kind === 'names') return sourceNames(root, ...(JSON.parse(rest) as [string[], SourcePatterns]));
     return states.of(reading);
   };
 }
 
-interface Conditions {
-  /** Arguments of Node.js. */
+/** What a process that imports modules runs under, beside its files. */
+interface ChildConditions {
+  /** Node's arguments that decide which modules are found. */
   readonly flags: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+}
+
+/**
+ * The conditions of a process that is started now to import modules.
+ *
+ * @param root - absolute path of the project.
+ */
+export function childConditions(root: string): ChildConditions {
+  const flags = [...pnpFlags(root, process.env.NODE_OPTIONS), ...nodeFlags(process.execArgv)];
+  return { flags, env: { ...process.env, STEPWRIGHT_CODEGEN: '1' } };
+}
+
+/** The conditions by which this process resolves packages, so that a child loads the same modules. */
+export function nodeFlags(execArgv: readonly string[]): string[] {
+  // From source, the package's own name resolves to source too.
+  const flags: string[] = isFromSource ? ['--conditions=@stepwright/source'] : [];
+  execArgv.forEach((argument, i) => {
+    if (argument.startsWith('--conditions=')) flags.push(argument);
+    const next = execArgv[i + 1];
+    if ((argument === '-C' || argument === '--conditions') && next !== undefined)
+      flags.push(`--conditions=${next}`);
+  });
+  return [...new Set(flags)];
 }
 
 /** A hash, so that the cache has no secret. */
@@ -195,7 +221,7 @@ function signatureOf(absolute: string): string | undefined {
 }
 
 /** Nothing as well where the file system refuses: a link may lead to itself, and a folder may be a file now. */
-function statsOf(absolute: string): Stats | undefined {
+export function statsOf(absolute: string): Stats | undefined {
   try {
     return statSync(absolute, { throwIfNoEntry: false });
   } catch {

@@ -1,10 +1,14 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isFromSource, packageFile } from '../../formats/own-files.js';
-import { readSourceRecord, type SourceRecord, sourceRecordName } from '../../formats/source-record.js';
+import {
+  readSourceRecord,
+  type SourcePatterns,
+  type SourceRecord,
+  sourceRecordName,
+} from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { childConditions } from '../schemas/import-modules.js';
 import { writeIfPermitted } from '../temporary-files.js';
 import type { OutputFile } from '../writer.js';
 import { type Inputs, marksIn, stateOf } from './inputs.js';
@@ -41,7 +45,7 @@ export function recallRun({ root: folder, configFile }: RunName): CleanRun | und
   const root = realpathSync(folder);
   const file = memoFile({ root, configFile });
   if (file === undefined) return undefined;
-  return new Memo(file).recall<CleanRun>(RUN, '', '', marksIn(root, childConditions(root)));
+  return new Memo(file).recall<CleanRun>(RUN, '', '', marksIn(root));
 }
 
 /** Keeps the result of a run, whose registries were written meanwhile. */
@@ -93,7 +97,7 @@ export function keepSources(
   { root, configFile }: RunName,
   { inputs, names, isCurrent }: RunSources,
   outputs: readonly OutputFile[],
-  specs: readonly string[],
+  patterns: SourcePatterns,
 ): void {
   const folder = cacheFolder(root);
   if (folder === undefined) return;
@@ -110,8 +114,7 @@ export function keepSources(
     registries: Object.fromEntries(outputs.map((output) => [output.file, checksums(output, former)])),
     ...defined({ configFile }),
     sources: Object.fromEntries(sources),
-    names,
-    ...(specs.length === 0 ? {} : { specs }),
+    ...{ names, patterns },
   };
   writeIfPermitted(file, JSON.stringify(record));
 }

@@ -21,6 +21,7 @@ import {
 } from '../verbs.js';
 import { conditionHint, describe, hintFor, hintForVerb, print } from './describe.js';
 import { callsVerb } from './handles.js';
+import { lowerLink, lowerPromptText, lowerSettled } from './interpolation.js';
 import type { Binding } from './nodes.js';
 import {
   ARITHMETIC,
@@ -36,7 +37,6 @@ import {
   TRUTH,
 } from './operators-and-methods.js';
 import { type ExpressionScope, type Local, lowerArrow, type SyntaxOf } from './scope.js';
-import { lowerLink, lowerPromptText, lowerSettled } from './texts.js';
 
 /** Turns syntax into the expression tree. Nothing comes back where a part of it was reported, here or before. */
 export function lowerExpression(syntax: ExpressionSyntax, scope: ExpressionScope): Expr | undefined {

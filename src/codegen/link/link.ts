@@ -18,10 +18,10 @@ import type {
 import { workingOn } from '../diagnostics.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, isChain } from '../verbs.js';
-import { withResources } from './addresses.js';
 import { AfterOptions } from './after.js';
 import { Functions, type Handles, handlesOf } from './handles.js';
 import { type LinkedStates, linkInput, linkStates } from './inputs-and-state.js';
+import { lowerGuidance } from './interpolation.js';
 import {
   boundToNode,
   errorStrategyOf,
@@ -39,8 +39,8 @@ import {
 } from './nodes.js';
 import { checkStepOptions, summaryOf } from './options.js';
 import { WorkflowBindings } from './scope.js';
+import { withResources } from './step-resources.js';
 import { linkInitializer } from './steps.js';
-import { lowerGuidance } from './texts.js';
 
 /** The workflows that an earlier run has linked without a diagnostic. */
 export interface KnownLinks {

@@ -9,9 +9,9 @@ import { verbRulesOf } from '../extract/options.js';
 import { readVerbOptions } from '../extract/read-options.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap, type VerbWithOptions } from '../verbs.js';
-import { takesResources } from './addresses.js';
 import { describeGiven } from './describe.js';
 import { type Attempts, propertyOf, retryOf, type StepNode } from './nodes.js';
+import { takesResources } from './step-resources.js';
 
 interface Meaning {
   readonly takes: string;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { isFromSource, packageFile, programFile } from '../../formats/own-files.js';
-import { pnpFlags } from '../../formats/plug-n-play.js';
+import { childConditions } from '../incremental/inputs.js';
 import type { SchemaReading } from './json-schema.js';
 import type { Reads } from './loader/reads.js';
 import type { LoaderSettings } from './loader/settings.js';
@@ -211,23 +211,6 @@ export interface LaunchOptions {
   readonly loader: LoaderSettings;
 }
 
-/** What the child runs under, beside the files. */
-export interface ChildConditions {
-  /** Node's arguments that decide which modules are found. */
-  readonly flags: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
-}
-
-/**
- * The conditions of a child that is started now.
- *
- * @param root - absolute path of the project.
- */
-export function childConditions(root: string): ChildConditions {
-  const flags = [...pnpFlags(root, process.env.NODE_OPTIONS), ...nodeFlags(process.execArgv)];
-  return { flags, env: { ...process.env, STEPWRIGHT_CODEGEN: '1' } };
-}
-
 /**
  * Starts the process that imports tool and resource modules: a separate one, so that a module may throw, exit, hang
  * or print without affecting codegen. Its output goes to stderr, since stdout may carry a protocol.
@@ -263,16 +246,3 @@ function heapLimitMb(memoryMb: number): number {
 }
 
 const CHILD = 'codegen/schemas/child';
-
-/** The conditions this process resolves packages by, so that the child meets the same modules. */
-export function nodeFlags(execArgv: readonly string[]): string[] {
-  // From source, the package's own name resolves to source too.
-  const flags: string[] = isFromSource ? ['--conditions=@stepwright/source'] : [];
-  execArgv.forEach((argument, i) => {
-    if (argument.startsWith('--conditions=')) flags.push(argument);
-    const next = execArgv[i + 1];
-    if ((argument === '-C' || argument === '--conditions') && next !== undefined)
-      flags.push(`--conditions=${next}`);
-  });
-  return [...new Set(flags)];
-}

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import {
   CONDITIONS_READ,
@@ -6,12 +6,12 @@ import {
   manifestsAbove,
   marksIn,
   type States,
+  statsOf,
   variableRead,
 } from '../incremental/inputs.js';
 import type { Memo } from '../incremental/memo.js';
 import {
   type ClassReading,
-  childConditions,
   type ImportOptions,
   importModules,
   type ModuleOutcome,
@@ -49,7 +49,7 @@ export async function importRemembered(
   const { memo, inputs, states } = memory;
   const { root, loader } = options;
   const outcomes = new Map<string, ModuleOutcome>();
-  const markOf = marksIn(root, childConditions(root), states);
+  const markOf = marksIn(root, states);
   const keyOf = ({ classes }: ModuleRequest): string =>
     JSON.stringify([loader, classes.map(({ kind, exportName }) => [kind, exportName])]);
   for (const module of modules) {
@@ -105,7 +105,7 @@ function manifestsOf(files: readonly string[]): readonly string[] {
 
 /** Whether a file may have changed after a process has loaded it that was started at this time. */
 function changedSince(start: number, path: string): boolean {
-  const { mtimeMs = 0, ctimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  const { mtimeMs, ctimeMs } = statsOf(path) ?? { mtimeMs: 0, ctimeMs: 0 };
   return Math.max(mtimeMs, ctimeMs) > start;
 }
 

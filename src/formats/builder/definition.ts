@@ -4,7 +4,7 @@ import type { Json, JsonSchema } from '../../graph/json.js';
 import type { Retry } from '../../graph/kinds/node.js';
 import { retryFromAttempts } from '../../graph/kinds/node.js';
 import type { AskNode, ErrorStrategy } from '../../graph/model.js';
-import { InvalidMappingError, InvalidOptionError, reasons, type WorkflowError } from './errors.js';
+import { InvalidMappingError, InvalidOptionError, optionReason, type WorkflowError } from './errors.js';
 import type { Transform } from './expressions.js';
 import type { AddressedSource, ArgumentSource, DataSource } from './sources.js';
 import type { ResourceLike, ToolLike } from './tools-and-resources.js';
@@ -143,7 +143,7 @@ export function strategyOf(
 export function retryOf(options: RetryOptions, report: (reason: string) => void): Retry | undefined {
   const retry = retryFromAttempts(options);
   if (BACKOFFS.has(retry.backoff)) return retry;
-  report(reasons.option('backoff', retry.backoff, [...BACKOFFS].join(' or ')));
+  report(optionReason('backoff', retry.backoff, [...BACKOFFS].join(' or ')));
   return undefined;
 }
 
@@ -153,90 +153,88 @@ const BACKOFFS: ReadonlySet<string> = new Set([
   'exponential',
 ] satisfies Retry['backoff'][]);
 
+/** What an option must be: a check, and what it accepts in words. */
+type Shape = readonly [fits: (value: unknown) => boolean, range: string];
+
+const TEXT: Shape = [isText, 'text'];
+const OPTIONAL_TEXT: Shape = [(value) => value === undefined || isText(value), 'text'];
+const OPTIONAL_FLAG: Shape = [(value) => value === undefined || typeof value === 'boolean', 'true or false'];
+const SCHEMA: Shape = [isObject, 'a JSON Schema'];
+
+const STRATEGIES: readonly unknown[] = ['failFast', 'collect', 'retry'] satisfies StrategyOptions['kind'][];
+
+/** The options that programs without type checks can give other types, by what has them. */
+const SHAPES = {
+  workflow: { name: TEXT, description: TEXT },
+  argument: {
+    name: TEXT,
+    description: TEXT,
+    required: OPTIONAL_FLAG,
+    title: OPTIONAL_TEXT,
+    secret: OPTIONAL_FLAG,
+  },
+  step: { binding: OPTIONAL_TEXT, title: OPTIONAL_TEXT, guidance: OPTIONAL_TEXT, summary: OPTIONAL_TEXT },
+  strategy: { kind: [(kind) => STRATEGIES.includes(kind), STRATEGIES.join(' or ')] },
+  retryStrategy: { retry: [isObject, 'an object of options'] },
+  result: { id: OPTIONAL_TEXT, value: [isObject, 'a source, or an object of sources'] },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, Shape>>>>;
+
+/** Of each source, whether it has the members that the lowering reads. The keys of paths are checked there. */
+const SOURCES: Readonly<Record<DataSource['kind'], (source: Members) => boolean>> = {
+  argument: ({ name }) => isText(name),
+  step: ({ binding, path }) => isText(binding) && (path === undefined || isText(path) || Array.isArray(path)),
+  text: ({ text }) => isText(text),
+  constant: ({ value, fault }) => isObject(value) || isText(fault),
+  resource: ({ variables }) => areVariables(variables),
+  link: ({ variables }) => areVariables(variables),
+  computed: ({ function: called, sources }) =>
+    typeof called === 'function' && Array.isArray(sources) && sources.every(isSource),
+};
+
 /**
  * Finds values of wrong types, which programs without type checks can pass. A definition without these errors has the
  * types it declares, in all parts that the builder reads.
  */
-export function shapeErrors({
-  name,
-  description,
-  args,
-  steps,
-  strategy,
-  result,
-}: WorkflowDefinition): WorkflowError[] {
-  const strategyKind = memberOf(strategy, 'kind');
+export function shapeErrors(definition: WorkflowDefinition): WorkflowError[] {
+  const { args, steps, strategy, result } = definition;
   return [
-    ...optionErrors('the workflow', [
-      ['name', name, isText, 'text'],
-      ['description', description, isText, 'text'],
-    ]),
-    ...args.flatMap((arg) =>
-      optionErrors(`argument '${String(arg.name)}'`, [
-        ['name', arg.name, isText, 'text'],
-        ['description', arg.description, isText, 'text'],
-        ['required', arg.required, optionally(isBoolean), 'true or false'],
-        ['title', arg.title, optionally(isText), 'text'],
-        ['secret', arg.secret, optionally(isBoolean), 'true or false'],
-      ]),
-    ),
+    ...misfits('the workflow', definition, SHAPES.workflow),
+    ...args.flatMap((arg) => misfits(`argument '${String(arg.name)}'`, arg, SHAPES.argument)),
     ...steps.flatMap(stepErrors),
-    ...optionErrors('the error strategy', [
-      [
-        'kind',
-        strategyKind,
-        (kind) => strategy === undefined || STRATEGIES.has(kind),
-        [...STRATEGIES].join(' or '),
-      ],
-      [
-        'retry',
-        memberOf(strategy, 'retry'),
-        (retry) => strategyKind !== 'retry' || isObject(retry),
-        'an object of options',
-      ],
-    ]),
+    ...(strategy === undefined ? [] : misfits('the error strategy', strategy, SHAPES.strategy)),
+    ...(strategy?.kind === 'retry' ? misfits('the error strategy', strategy, SHAPES.retryStrategy) : []),
     ...(result === undefined ? [] : resultErrors(result)),
   ];
 }
 
-const STRATEGIES: ReadonlySet<unknown> = new Set(['failFast', 'collect', 'retry']);
-
-type Check = readonly [option: string, given: unknown, fits: (value: unknown) => boolean, range: string];
-
-function optionErrors(owner: string, checks: readonly Check[]): WorkflowError[] {
-  return checks.flatMap(([option, value, fits, range]) => {
-    if (fits(value)) return [];
-    return [new InvalidOptionError({ owner, reason: reasons.option(option, shown(value), range) })];
+function misfits(owner: string, value: unknown, shapes: Readonly<Record<string, Shape>>): WorkflowError[] {
+  return Object.entries(shapes).flatMap(([option, [fits, range]]) => {
+    const member = memberOf(value, option);
+    if (fits(member)) return [];
+    return [new InvalidOptionError({ owner, reason: optionReason(option, shown(member), range) })];
   });
 }
 
 function stepErrors(definition: StepDefinition | undefined, index: number): WorkflowError[] {
-  const number = `step ${index + 1}`;
   if (
+    definition === undefined ||
     !STEPS.has(memberOf(definition, 'kind')) ||
-    !Array.isArray(memberOf(definition, 'resources')) ||
-    definition === undefined
+    !Array.isArray(definition.resources)
   ) {
-    return [new InvalidOptionError({ owner: 'the workflow', reason: reasons.noStep(index + 1) })];
+    const reason = `Step ${index + 1} was not made with step(…)`;
+    return [new InvalidOptionError({ owner: 'the workflow', reason })];
   }
-  const { binding, title, guidance, summary } = definition;
-  const step = typeof binding === 'string' ? binding : String(index + 1);
+  const { binding } = definition;
+  const step = isText(binding) ? binding : String(index + 1);
   return [
-    ...optionErrors(typeof binding === 'string' ? `step '${binding}'` : number, [
-      ['binding', binding, optionally(isText), 'text'],
-      ['title', title, optionally(isText), 'text'],
-      ['guidance', guidance, optionally(isText), 'text'],
-      ['summary', summary, optionally(isText), 'text'],
-    ]),
+    ...misfits(isText(binding) ? `step '${binding}'` : `step ${index + 1}`, definition, SHAPES.step),
     ...sourcesOf(definition).flatMap(({ name, source }) => {
       if (isText(name) && (isSource(source) || (definition.kind === 'call' && isModelSource(source))))
         return [];
-      return [
-        new InvalidMappingError({ step, reason: reasons.noSource(String(name), shown(source)) }, 'SW4011'),
-      ];
+      return [new InvalidMappingError({ step, reason: sourceReason(String(name), source) }, 'SW4011')];
     }),
     ...(definition.kind === 'ask' && VALUES.has(definition.mode)
-      ? optionErrors(`step '${step}'`, [['schema', definition.schema, isObject, 'a JSON Schema']])
+      ? misfits(`step '${step}'`, definition, { schema: SCHEMA })
       : []),
   ];
 }
@@ -265,74 +263,51 @@ function isModelSource(value: unknown): boolean {
   return memberOf(value, 'kind') === 'model' && isSource(memberOf(value, 'message'));
 }
 
-function resultErrors({ value, id }: NonNullable<WorkflowDefinition['result']>): WorkflowError[] {
+function resultErrors(result: ResultDefinition): WorkflowError[] {
   const owner = 'the result';
-  const misfits =
+  const { value } = result;
+  const others =
     isObject(value) && !isSource(value) ? Object.entries(value).filter(([, part]) => !isSource(part)) : [];
   return [
-    ...optionErrors(owner, [
-      ['id', id, optionally(isText), 'text'],
-      ['value', value, isObject, 'a source, or an object of sources'],
-    ]),
-    ...misfits.map(
-      ([name, part]) => new InvalidOptionError({ owner, reason: reasons.noSource(name, shown(part)) }),
-    ),
+    ...misfits(owner, result, SHAPES.result),
+    ...others.map(([name, part]) => new InvalidOptionError({ owner, reason: sourceReason(name, part) })),
   ];
 }
 
-function isSource(value: unknown): boolean {
-  switch (memberOf(value, 'kind')) {
-    case 'argument':
-      return isText(memberOf(value, 'name'));
-    case 'step':
-      return isText(memberOf(value, 'binding')) && isPath(memberOf(value, 'path'));
-    case 'text':
-      return isText(memberOf(value, 'text'));
-    case 'constant':
-      return isObject(memberOf(value, 'value')) || isText(memberOf(value, 'fault'));
-    case 'resource':
-    case 'link': {
-      const variables = memberOf(value, 'variables');
-      return variables === undefined || (isObject(variables) && Object.values(variables).every(isSource));
-    }
-    case 'computed': {
-      const sources = memberOf(value, 'sources');
-      return (
-        typeof memberOf(value, 'function') === 'function' && Array.isArray(sources) && sources.every(isSource)
-      );
-    }
-    default:
-      return false;
-  }
+function sourceReason(name: string, value: unknown): string {
+  return `'${name}' is given ${shown(value)}. Give it promptArg(…), fromStep(…), constant(…), text(…), fromResource(…), linkTo(…) or computed(…); fromModel(…) is for arguments of tools`;
 }
+
+function isSource(value: unknown): boolean {
+  const kind = memberOf(value, 'kind');
+  return (
+    isObject(value) &&
+    isText(kind) &&
+    Object.hasOwn(SOURCES, kind) &&
+    SOURCES[kind as DataSource['kind']](value)
+  );
+}
+
+function areVariables(variables: unknown): boolean {
+  return variables === undefined || (isObject(variables) && Object.values(variables).every(isSource));
+}
+
+type Members = Readonly<Record<string, unknown>>;
 
 function memberOf(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null;
-}
-
-/** Whether this may be a path. Its keys are checked when the source is lowered. */
-function isPath(value: unknown): boolean {
-  return value === undefined || isText(value) || Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function isBoolean(value: unknown): value is boolean {
-  return typeof value === 'boolean';
-}
-
-function optionally(fits: (value: unknown) => boolean): (value: unknown) => boolean {
-  return (value) => value === undefined || fits(value);
-}
-
 function shown(value: unknown): string {
   if (typeof value === 'function') return 'a function';
-  if (typeof value === 'string') return `'${value}'`;
+  if (isText(value)) return `'${value}'`;
   return isObject(value) ? 'an object' : String(value);
 }

@@ -5,16 +5,19 @@ import { lineOf, type Origin } from './context.js';
 import {
   CircularDependencyError,
   DuplicateNameError,
+  didYouMean,
   InvalidMappingError,
   InvalidNameError,
   InvalidOptionError,
   InvalidUriError,
+  listed,
   MissingFieldError,
   MissingResourceError,
   MissingToolError,
   OtherWorkflowError,
   OutputFieldNotFoundError,
-  reasons,
+  optionReason,
+  sentences,
   UnknownBindingError,
   type WorkflowError,
   within,
@@ -105,9 +108,11 @@ class DiagnosticReader {
         return new MissingFieldError({ workflow, field: fieldOf(paramsOf<'SW4008'>(diagnostic).what) });
       case 'SW3002': {
         const { name } = paramsOf<'SW3002'>(diagnostic);
-        const reason = reasons.undeclaredArgument(
-          name,
-          this.#graph.inputs.map((input) => input.name),
+        const declared = this.#graph.inputs.map((input) => input.name);
+        const reason = sentences(
+          `References undefined prompt argument '${name}'`,
+          listed('arguments', declared),
+          didYouMean(name, declared),
         );
         return this.#mapping(diagnostic, origin, reason);
       }
@@ -133,7 +138,7 @@ class DiagnosticReader {
         return new InvalidUriError(paramsOf<'SW4007'>(diagnostic));
       case 'SW4015': {
         const { what, option, value, range } = paramsOf<'SW4015'>(diagnostic);
-        return new InvalidOptionError({ owner: plain(what), reason: reasons.option(option, value, range) });
+        return new InvalidOptionError({ owner: plain(what), reason: optionReason(option, value, range) });
       }
       default:
         return this.#other(diagnostic, origin);
@@ -183,7 +188,7 @@ class DiagnosticReader {
     if (binding === origin.step) {
       return new CircularDependencyError({ workflow, cycle: `${binding} → ${binding}` });
     }
-    const because = reasons.boundLater(binding, origin.step);
+    const because = `It is bound by a later step: move '${binding}' above '${origin.step}'`;
     const { step } = origin;
     return new UnknownBindingError(
       { step, available: origin.available(), binding },
@@ -205,7 +210,8 @@ class DiagnosticReader {
     const resource = uris.find((each) => each.resource === name)?.uri ?? name;
     const registered = [...this.#environment.resources];
     const elsewhere = registered.find(([, { uri }]) => uri === resource)?.[0];
-    const because = elsewhere === undefined ? undefined : reasons.registeredAs(elsewhere, name);
+    const because =
+      elsewhere === undefined ? undefined : `It is registered as '${elsewhere}', not as '${name}'`;
     const registeredUris = registered.map(([, { uri }]) => uri);
     return new MissingResourceError({ workflow, resource }, registeredUris, 'SW4002', because);
   }

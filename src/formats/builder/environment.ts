@@ -1,7 +1,6 @@
 import type { CheckEnvironment, ToolSignature } from '../../check/check-graph.js';
 import { sha256Hex } from '../../graph/canonical.js';
 import { isValidName } from '../../graph/names.js';
-import { reasons } from './errors.js';
 import type { NamedFunction } from './expressions.js';
 
 /** A function of a graph, with the hash by which the graph refers to it. */
@@ -73,11 +72,15 @@ export class Functions {
     const existing = [...this.named, ...this.#registered].find(isTarget);
     if (existing !== undefined) return this.#keep(...existing);
     const { name } = target;
-    if (!isValidName('binding', name)) return { ok: false, reason: reasons.functionName() };
+    if (!isValidName('binding', name)) {
+      const reason = 'The function of the transform has no name. Pass an exported top-level function';
+      return { ok: false, reason };
+    }
     const source = Function.prototype.toString.call(target);
     // The text of a bound or native function does not identify it.
     if (/\{\s*\[native code\]\s*\}\s*$/.test(source)) {
-      return { ok: false, reason: reasons.functionSource(name) };
+      const reason = `The source of the function '${name}' cannot be read. Pass an exported top-level function`;
+      return { ok: false, reason };
     }
     return this.#keep(this.#freeName(name), { function: target, hash: sha256Hex(source) });
   }

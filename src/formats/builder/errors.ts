@@ -155,7 +155,7 @@ export class OutputFieldNotFoundError extends WorkflowError {
   ) {
     super(
       'SW4005',
-      sentences(`Step '${step}' output field '${field}' not found in result`, suggestionText(suggestion)),
+      sentences(`Step '${step}' output field '${field}' not found in result`, didYouMeanSentence(suggestion)),
     );
     this.step = step;
     this.field = field;
@@ -230,62 +230,26 @@ export class WorkflowBuildError extends Error {
   }
 }
 
-/** Texts of the reasons in errors that the builder finds itself. */
-export const reasons = {
-  undeclaredArgument: (name: string, declared: readonly string[]) =>
-    sentences(
-      `References undefined prompt argument '${name}'`,
-      listed('arguments', declared),
-      didYouMean(name, declared),
-    ),
-  givenTwice: (argument: string) => `Argument '${argument}' is given twice`,
-  fieldPath: (path: string) =>
-    `'${path}' is not a field path. Write properties and indexes joined by dots, for example 'pages.0.title', or list them: ['pages', 0, 'a key']`,
-  constant: (why: string) => `The constant is not JSON: ${why}`,
-  transformTwice: () => 'The output is transformed twice. One transform can do the work of both',
-  transformRef: (root: string) => `The transform reads '${root}'. It may read output() and arguments alone`,
-  transformShape: (why: string) => `The transform is not an expression: ${why}`,
-  functionName: () => 'The function of the transform has no name. Pass an exported top-level function',
-  functionSource: (name: string) =>
-    `The source of the function '${name}' cannot be read. Pass an exported top-level function`,
-  schema: (pointer: string, problem: string) =>
-    `'schema'${pointer === '' ? '' : ` at '${pointer}'`} ${problem}`,
-  default: (problem: string) => `'default' does not fit the schema: ${problem}`,
-  noStep: (number: number) => `Step ${number} was not made with step(…)`,
-  noSource: (name: string, value: string) =>
-    `'${name}' is given ${value}. Give it promptArg(…), fromStep(…), constant(…), text(…), fromResource(…), linkTo(…) or computed(…); fromModel(…) is for arguments of tools`,
-  noVariable: (resource: string, variable: string) =>
-    `The address of '${resource}' needs '${variable}'. Add a source for it: { ${variable}: … }`,
-  unknownVariable: (resource: string, variable: string, variables: readonly string[]) =>
-    sentences(`The address of '${resource}' has no variable '${variable}'`, didYouMean(variable, variables)),
-  option: (option: string, value: unknown, range: string) =>
-    `'${option}' is ${String(value)}. It must be ${range}`,
-  noBinding: (tool: string) => `The step that calls '${tool}' has no binding: add .bind(…) to it`,
-  boundLater: (binding: string, step: string) =>
-    `It is bound by a later step: move '${binding}' above '${step}'`,
-  literalBraces: () => 'Write the braces twice for literal text',
-  registeredAs: (registered: string, name: string) => `It is registered as '${registered}', not as '${name}'`,
-  noAddress: (className: string) => `Class '${className}' has no address of its own`,
-  unreadable: (className: string, cause: unknown) =>
-    `Class '${className}' cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`,
-  notDecorated: (className: string, decorator: 'Tool' | 'Resource') =>
-    `Class '${className}' is not decorated with @${decorator}`,
-} as const;
+/** The reason for an option with a wrong value. @param range what it must be, in words. */
+export function optionReason(option: string, value: unknown, range: string): string {
+  return `'${option}' is ${String(value)}. It must be ${range}`;
+}
+
+/** The reason for text or a list that is not a path. */
+export function pathReason(path: string): string {
+  return `'${path}' is not a field path. Write properties and indexes joined by dots, for example 'pages.0.title', or list them: ['pages', 0, 'a key']`;
+}
 
 /** Returns `Did you mean 'x'?`, or `undefined` if no known name is similar. */
 export function didYouMean(name: string, names: Iterable<string>): string | undefined {
-  return suggestionText(nearestName(name, names));
+  return didYouMeanSentence(nearestName(name, names));
 }
 
-function suggestionText(suggestion: string | undefined): string | undefined {
-  return suggestion === undefined ? undefined : didYouMeanSentence(suggestion);
-}
-
-function listed(what: string, names: readonly string[]): string {
+export function listed(what: string, names: readonly string[]): string {
   return names.length === 0 ? `There are no ${what} to read` : `Available ${what}: ${names.join(', ')}`;
 }
 
 /** Joins sentences. The last one has no full stop. */
-function sentences(...parts: readonly (string | undefined)[]): string {
+export function sentences(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined).join('. ');
 }

@@ -4,7 +4,7 @@ import type { Json, JsonSchema } from '../../graph/json.js';
 import { graphParts } from '../../graph/schema/parts.js';
 import type { Span } from '../../graph/source-location.js';
 import { SchemaCompiler } from '../json-schema/schema-compiler.js';
-import { reasons } from './errors.js';
+import { pathReason } from './errors.js';
 import { checkedKeys, fieldKeys, type Path, shownPath } from './names.js';
 
 /** The expressions made by {@link constantExpr}. */
@@ -154,7 +154,7 @@ function isList(transform: Path | Expr): transform is readonly (string | number)
 function byPath(path: Path, value: RefExpr, at: Span, refuse: (reason: string) => void): Expr | undefined {
   const keys = fieldKeys(path);
   if (keys !== undefined) return readPath(value, keys, at);
-  refuse(reasons.fieldPath(shownPath(path)));
+  refuse(pathReason(shownPath(path)));
   return undefined;
 }
 
@@ -167,18 +167,19 @@ function byExpression(
   // Programs may pass any value, even one with cycles.
   const plain = constantExpr(transform);
   if ('fault' in plain) {
-    refuse(reasons.transformShape(plain.fault));
+    refuse(`The transform is not an expression: ${plain.fault}`);
     return undefined;
   }
   const lowered = applied(transform, value, at);
   const parsed = graphParts().expr.safeParse(lowered);
   if (!parsed.success) {
     const { path = [], message = '' } = parsed.error.issues[0] ?? {};
-    refuse(reasons.transformShape(`/${path.map(String).join('/')}: ${message}`));
+    refuse(`The transform is not an expression: /${path.map(String).join('/')}: ${message}`);
     return undefined;
   }
   const foreign = foreignReferences(lowered, value);
-  for (const name of foreign) refuse(reasons.transformRef(name));
+  for (const name of foreign)
+    refuse(`The transform reads '${name}'. It may read output() and arguments alone`);
   return foreign.length > 0 ? undefined : lowered;
 }
 
@@ -189,18 +190,21 @@ const schemas = new SchemaCompiler();
 export function schemaReasons(schema: JsonSchema): string[] {
   // Programs may pass any value, even one with cycles.
   const plain = constantExpr(schema);
-  if ('fault' in plain) return [reasons.schema('', `is not JSON: ${plain.fault}`)];
-  if (plain.value.kind !== 'dict') return [reasons.schema('', 'is not an object')];
-  return schemas.faults(schema).map(({ pointer, problem }) => reasons.schema(pointer, problem));
+  if ('fault' in plain) return [`'schema' is not JSON: ${plain.fault}`];
+  if (plain.value.kind !== 'dict') return ["'schema' is not an object"];
+  return schemas
+    .faults(schema)
+    .map(({ pointer, problem }) => `'schema'${pointer === '' ? '' : ` at '${pointer}'`} ${problem}`);
 }
 
 /** Why a default does not fit its schema. */
 export function defaultReasons(fallback: Json, schema: JsonSchema): string[] {
   const plain = constantExpr(fallback);
-  if ('fault' in plain) return [reasons.default(`it is not JSON: ${plain.fault}`)];
+  if ('fault' in plain) return [`'default' does not fit the schema: it is not JSON: ${plain.fault}`];
   return schemas
     .check(schema, fallback)
-    .map(({ instancePath, message = 'is not valid' }) =>
-      reasons.default(`${instancePath === '' ? 'it' : `'${instancePath}'`} ${message}`),
+    .map(
+      ({ instancePath, message = 'is not valid' }) =>
+        `'default' does not fit the schema: ${instancePath === '' ? 'it' : `'${instancePath}'`} ${message}`,
     );
 }

@@ -17,7 +17,7 @@ import {
   type StepDefinition,
 } from './definition.js';
 import { Functions } from './environment.js';
-import { DuplicateNameError, InvalidOptionError, reasons } from './errors.js';
+import { DuplicateNameError, InvalidOptionError, optionReason } from './errors.js';
 import { type NamedFunction, schemaReasons, type Transform, transformed } from './expressions.js';
 import { mappingError, nodeValue, ValueLowering } from './lower-values.js';
 import { bindingError } from './names.js';
@@ -239,7 +239,7 @@ export class StepLowering {
     const refuse = (reason: string): void =>
       this.#context.report(source, new InvalidOptionError({ owner: `step '${step}'`, reason }));
     const isPositive = timeoutMs === undefined || (timeoutMs > 0 && Number.isFinite(timeoutMs));
-    if (!isPositive) refuse(reasons.option('timeoutMs', timeoutMs, 'above 0'));
+    if (!isPositive) refuse(optionReason('timeoutMs', timeoutMs, 'above 0'));
     const retries = retry && retryOf(retry, refuse);
     return {
       ...(timeoutMs === undefined || !isPositive ? {} : { timeoutMs }),
@@ -263,7 +263,7 @@ export class StepLowering {
     if (transform === undefined) return { kind: 'value', value: output };
     const place = this.#context.origins.place({ kind: 'transform', ...origin });
     const refuse = (reason: string): void => this.#context.report(place, mappingError(origin, reason));
-    if (others.length > 0) refuse(reasons.transformTwice());
+    if (others.length > 0) refuse('The output is transformed twice. One transform can do the work of both');
     if (typeof transform === 'function') return this.#named(transform, refuse);
     const value = transformed(transform, output, place.span, refuse);
     if (value !== undefined) this.transforms.push(value);

@@ -11,7 +11,8 @@ import {
   didYouMean,
   InvalidMappingError,
   InvalidNameError,
-  reasons,
+  pathReason,
+  sentences,
   UnknownBindingError,
   type WorkflowError,
 } from './errors.js';
@@ -64,7 +65,7 @@ export class ValueLowering {
       if (name === '__proto__') {
         report(place, new InvalidNameError({ kind: 'argument', name, rule: NAME_RULES.argument.source }));
       } else if (entries.some((entry) => 'key' in entry && entry.key === name)) {
-        report(place, mappingError(origin, reasons.givenTwice(name)));
+        report(place, mappingError(origin, `Argument '${name}' is given twice`));
       } else {
         const value =
           source.kind === 'model'
@@ -96,7 +97,8 @@ export class ValueLowering {
       if (scope.isBound(name)) return scope.valueOf(name);
       if (scope.args.includes(name)) return { kind: 'ref', root: 'inputs', path: [name] };
       const available = scope.available()();
-      const because = didYouMean(name, [...scope.args, ...available]) ?? reasons.literalBraces();
+      const because =
+        didYouMean(name, [...scope.args, ...available]) ?? 'Write the braces twice for literal text';
       const { step } = origin;
       report(place, new UnknownBindingError({ step, available, binding: name }, 'SW3006', because));
       return undefined;
@@ -142,7 +144,7 @@ export class ValueLowering {
           if (!isConstantExpr(source.value)) this.#hasForeignParts = true;
           return { ...source.value, at };
         }
-        this.#context.report(place, mappingError(origin, reasons.constant(source.fault)));
+        this.#context.report(place, mappingError(origin, `The constant is not JSON: ${source.fault}`));
         return ABSENT;
       case 'text':
         return this.#template(source.text, origin, place);
@@ -165,7 +167,7 @@ export class ValueLowering {
     const { report, scope } = this.#context;
     const keys = path === undefined ? [] : fieldKeys(path);
     if (keys === undefined) {
-      report(place, mappingError(origin, reasons.fieldPath(shownPath(path ?? ''))));
+      report(place, mappingError(origin, pathReason(shownPath(path ?? ''))));
       return ABSENT;
     }
     if (scope.isBound(binding)) {
@@ -174,7 +176,9 @@ export class ValueLowering {
     }
     // The checker reports a later step. It would accept the id of a step without a binding, which is reported here.
     if (scope.hasBinding(binding)) return readPath(nodeValue(binding), keys, place.span);
-    const because = scope.isUnbound(binding) ? reasons.noBinding(binding) : undefined;
+    const because = scope.isUnbound(binding)
+      ? `The step that calls '${binding}' has no binding: add .bind(…) to it`
+      : undefined;
     const available = origin.available();
     report(place, new UnknownBindingError({ step: origin.step, available, binding }, 'SW3001', because));
     return ABSENT;
@@ -231,10 +235,13 @@ export class ValueLowering {
     const wanted = 'template' in resolved ? variableNames(resolved.template) : [];
     const missing = wanted.filter((each) => !Object.hasOwn(variables, each));
     const unknown = Object.keys(variables).filter((each) => !wanted.includes(each));
-    for (const each of missing) report(place, mappingError(origin, reasons.noVariable(registeredName, each)));
-    for (const each of unknown)
-      report(place, mappingError(origin, reasons.unknownVariable(registeredName, each, wanted)));
-    if (missing.length + unknown.length > 0) return undefined;
+    const address = `The address of '${registeredName}'`;
+    const faults = [
+      ...missing.map((each) => `${address} needs '${each}'. Add a source for it: { ${each}: … }`),
+      ...unknown.map((each) => sentences(`${address} has no variable '${each}'`, didYouMean(each, wanted))),
+    ];
+    for (const reason of faults) report(place, mappingError(origin, reason));
+    if (faults.length > 0) return undefined;
     if (!('template' in resolved)) {
       return {
         name: registeredName,

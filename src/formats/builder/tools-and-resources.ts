@@ -10,7 +10,6 @@ import {
   MissingResourceError,
   MissingToolError,
   OtherWorkflowError,
-  reasons,
   type WorkflowError,
 } from './errors.js';
 import { type LiteralFault, type ToolName, toolName, type Uri, uri } from './names.js';
@@ -135,7 +134,7 @@ export function resolveTool(tool: ToolLike, workflow: string): Resolved<{ readon
   } catch (cause) {
     return { ok: false, name, error: unreadable(name, cause) };
   }
-  const because = reasons.notDecorated(name, 'Tool');
+  const because = `Class '${name}' is not decorated with @Tool`;
   return { ok: false, name, error: new MissingToolError({ workflow, tool: name }, [], 'SW3003', because) };
 }
 
@@ -151,7 +150,7 @@ export function resolveResource(
   const resolved = resolveAddress(resource, workflow, registered);
   if (!resolved.ok || !('template' in resolved)) return resolved;
   const name = nameOf(resource);
-  const because = reasons.noAddress(name);
+  const because = `Class '${name}' has no address of its own`;
   return {
     ok: false,
     name,
@@ -185,7 +184,7 @@ export function resolveAddress(
   };
   try {
     const metadata = typeof resource === 'function' ? readMetadata(resource) : undefined;
-    if (metadata?.kind !== 'resource') return missing(reasons.notDecorated(name, 'Resource'));
+    if (metadata?.kind !== 'resource') return missing(`Class '${name}' is not decorated with @Resource`);
     const { uri, uriTemplate, options } = metadata;
     const invalid = (address: string, why: string): Resolved<never> => ({
       ok: false,
@@ -206,7 +205,8 @@ export function resolveAddress(
 
 /** The error for a class whose metadata cannot be read, such as a resource without an address. */
 function unreadable(name: string, cause: unknown): WorkflowError {
-  return new OtherWorkflowError(reasons.unreadable(name, cause), 'SW3003', { cause });
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new OtherWorkflowError(`Class '${name}' cannot be read: ${why}`, 'SW3003', { cause });
 }
 
 function nameOf(value: unknown): string {

@@ -1,5 +1,5 @@
 import { defined } from '../defined.js';
-import { escapeUnprintable, singleLine } from '../printable-text.js';
+import { counted, escapeUnprintable, singleLine } from '../printable-text.js';
 import { formatLocation, type SourceLocation, type Span } from '../source-location.js';
 import { type Diagnostic, type Severity, sortDiagnostics } from './diagnostic.js';
 
@@ -94,10 +94,6 @@ function summary(diagnostics: readonly Diagnostic[]): string {
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
   return `Found ${parts.join(' and ')}.`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Columns a tab takes in a frame. */

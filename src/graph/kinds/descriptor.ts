@@ -125,7 +125,11 @@ export interface SchemaParts {
 type FallibleShape = BaseShape & { readonly onError: z.ZodExactOptional<z.ZodType<OnError>> };
 
 /** The schemas of what {@link NodeBase} has and this version reads. */
-type BaseShape = import('../schema/parts.js').GraphParts['base'];
+type BaseShape = {
+  readonly [K in keyof Omit<NodeBase, 'output' | 'onError' | 'compensate'>]-?: undefined extends NodeBase[K]
+    ? z.ZodExactOptional<z.ZodType<NonNullable<NodeBase[K]>>>
+    : z.ZodType<NodeBase[K]>;
+};
 
 /** A fault that a look at a node is enough for. It is reported at the expression, or at the node where there is none. */
 export type NodeFault = {

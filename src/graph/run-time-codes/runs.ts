@@ -259,6 +259,26 @@ export const questions = {
     repair:
       'Repair what the log names. Then ask with `list_workflows` or `get_workflow_status` what became of the request: the same answer may be sent again.',
   },
+  E_STORE_REPLACED: {
+    meaning:
+      'The file of the store, or one beside it, was removed or replaced. The server accepts no run and no answer, since a restart would lose them.',
+    cause:
+      'A program removed, moved or replaced the file, its `-wal`, its `-shm` or its folder while the server used it. The log of the server names it (`store.replaced`), and `/ready` answers 503.',
+    repair:
+      'Put the files back where they were, or restore a backup, and start the server again. Then ask what became of the request: the same answer may be sent again.',
+  },
+  E_STORE_DAMAGED: {
+    meaning: 'The store has the run, and cannot read it: the request had no effect.',
+    cause:
+      'Bytes of the file were changed by a disk that fails, or by another program. The log of the server names the run (`run.not_resumed`).',
+    repair:
+      'List the damaged runs with `stepwright runs check`, and restore the file from a backup. Other runs continue.',
+  },
+  E_STORE_VERSION: {
+    meaning: 'The store has the run, and another version of stepwright wrote it: the request had no effect.',
+    cause: 'A later version used the file. The log of the server names the run (`run.not_resumed`).',
+    repair: 'Send the request to a server of that version, or update this one.',
+  },
   RESOURCE_EXHAUSTED: {
     meaning: 'A limit on open runs or actions is reached.',
     cause:

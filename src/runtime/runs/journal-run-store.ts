@@ -22,10 +22,9 @@ import {
   type Waiter,
 } from './run-store.js';
 import { runRowsIn } from './store/host-rows.js';
-import { isLocal, type RunJournal } from './store/journal.js';
+import { isLocal, JournalFailedError, type LoadedRun, type RunJournal } from './store/journal.js';
 import type { openJournal } from './store/local-journal.js';
-
-import { StoreError } from './store/store-error.js';
+import { StoreError, storeErrorIn, UnreadableRunError } from './store/store-error.js';
 import type { StoredRun, StoreParts } from './stored-run.js';
 
 /** See {@link excess}. */
@@ -84,7 +83,7 @@ export class JournalRunStore implements RunStore {
   /** By their hashes: runs of one definition have one plan. */
   readonly #graphs = new Map<string, Graph>();
   /** Runs that this version cannot read, or whose part of the file is damaged, by their ids. Each was logged. */
-  readonly #unreadable = new Map<string, unknown>();
+  readonly #unreadable = new Map<string, UnreadableRunError>();
 
   constructor(source: JournalSource, options: RunStoreOptions) {
     this.#source = source;
@@ -174,7 +173,7 @@ export class JournalRunStore implements RunStore {
     if (rolesOf(caller).length === 0) return [];
     const questions: ToAnswer[] = [];
     for (const id of await this.#journal.index.openWithAlias()) {
-      await this.#using(id, async (run) => {
+      await this.#usingReadable(id, async (run) => {
         if (!run.isOf(caller)) questions.push(...(await run.questions.toAnswer(caller)));
       });
     }
@@ -194,8 +193,8 @@ export class JournalRunStore implements RunStore {
       const query = { ...defined({ before: last }), ...isOpen, limit: LISTED };
       const ids = await this.#journal.index.listed(quotaOf(caller), query);
       for (const id of ids) {
-        const summary = await this.#using(id, (run) => run.summary);
-        if (summary === undefined || (status !== undefined && summary.status !== status)) continue;
+        const summary = await this.#using(id, (run) => run.summary).catch(unreadableSummary(id));
+        if (summary === undefined || !isListed(summary, status)) continue;
         summaries.push(summary);
         if (summaries.length === limit) break;
       }
@@ -230,6 +229,10 @@ export class JournalRunStore implements RunStore {
     }
     for (const run of open) if (run.isActing) run.leave();
     return 0;
+  }
+
+  get fault(): Error | undefined {
+    return this.#opened?.journal.fault;
   }
 
   async close(): Promise<void> {
@@ -305,7 +308,7 @@ export class JournalRunStore implements RunStore {
     const { journal } = await this.#open();
     if (this.#source.hasRuns) {
       if (this.#expiresIdle) {
-        for (const { run } of await journal.openRuns()) await this.#using(run, async () => {});
+        for (const { run } of await journal.openRuns()) await this.#usingReadable(run, async () => {});
       }
       await this.lookAfter();
       this.#lookLater(journal.leases.intervalMs);
@@ -324,6 +327,8 @@ export class JournalRunStore implements RunStore {
         const due = (await this.#journal.index.nextDue()) ?? Number.POSITIVE_INFINITY;
         next = due - this.#clock.now();
       } catch (error) {
+        // The source of the journal reports that fault.
+        if (this.fault !== undefined) return;
         // A journal that is closed meanwhile is not a fault.
         if (!this.#isClosed) this.#logNotLookedAfter(error);
       }
@@ -341,9 +346,9 @@ export class JournalRunStore implements RunStore {
     for (const id of await leases.orphans(this.#clock.now(), (run) => this.#isMoved(run))) {
       if (this.#unreadable.has(id)) continue;
       // A fault of one run does not keep the others from a process. It is tried again with the next look.
-      await this.#using(id, (run) => run.takeUp().catch((fault: unknown) => run.logFault(fault))).catch(
-        (fault: unknown) => this.#logNotLookedAfter(fault),
-      );
+      await this.#usingReadable(id, (run) =>
+        run.takeUp().catch((fault: unknown) => run.logFault(fault)),
+      ).catch((fault: unknown) => this.#logNotLookedAfter(fault));
     }
     await index.expire(this.#retention);
     if (!isLocal(this.#journal)) this.#letGo();
@@ -455,6 +460,14 @@ export class JournalRunStore implements RunStore {
     }
   }
 
+  /** As {@link #using}, without a result for a run that cannot be read, which was logged. */
+  #usingReadable<T>(id: string, work: (run: StoredRun) => Promise<T>): Promise<T | undefined> {
+    return this.#using(id, work).catch((fault: unknown) => {
+      if (!(fault instanceof UnreadableRunError)) throw fault;
+      return undefined;
+    });
+  }
+
   async #find(id: string): Promise<StoredRun | undefined> {
     const resident = this.#runs.get(id);
     if (resident?.isAbandoned === true) this.#runs.delete(id);
@@ -463,7 +476,8 @@ export class JournalRunStore implements RunStore {
       this.#runs.delete(id);
       return undefined;
     }
-    if (this.#unreadable.has(id)) return this.#refuseUnreadable(id);
+    const unreadable = this.#unreadable.get(id);
+    if (unreadable !== undefined) throw unreadable;
     const load = this.#loads.get(id) ?? this.#tryLoad(id);
     this.#loads.set(id, load);
     try {
@@ -474,46 +488,61 @@ export class JournalRunStore implements RunStore {
   }
 
   async #tryLoad(id: string): Promise<StoredRun | undefined> {
+    let loaded: LoadedRun | undefined;
+    let graph: Graph | undefined;
     try {
-      return await this.#loadRun(id);
+      loaded = await this.#journal.load(id);
+      if (loaded === undefined) return undefined;
+      graph = this.#graphs.get(loaded.graphHash) ?? (await this.#journal.graph(loaded.graphHash));
     } catch (error) {
-      // The file could not be read now; it may be the next time.
-      if (error instanceof StoreError && error.problem !== 'damaged') throw error;
-      this.#unreadable.set(id, error);
-      const ref = runRef(id);
-      this.#options.log(
-        `Run ${ref} does not go on in this process, and stays in the store as it is: ${thrownText(error)}`,
-        {
-          event: 'run.not_resumed',
-          run: ref,
-        },
-      );
-      return this.#refuseUnreadable(id);
+      if (error instanceof StoreError && error.problem === 'damaged') throw this.#unreadableRun(id, error);
+      // The journal could not be read now; it may be the next time.
+      throw storeErrorIn(error) ?? new JournalFailedError('the journal failed to read a run', error);
+    }
+    try {
+      return this.#resumed(loaded, graph);
+    } catch (error) {
+      throw this.#unreadableRun(id, error);
     }
   }
 
-  /** A damaged run is there: it must not be taken for one that does not exist. */
-  #refuseUnreadable(id: string): undefined {
-    const why = this.#unreadable.get(id);
-    if (why instanceof StoreError) throw why;
-    return undefined;
+  #unreadableRun(id: string, error: unknown): UnreadableRunError {
+    const ref = runRef(id);
+    const isDamaged = !(error instanceof Error && error.name === 'StateVersionError');
+    const fault = new UnreadableRunError(ref, isDamaged, error);
+    this.#unreadable.set(id, fault);
+    this.#options.log(
+      `Run ${ref} does not go on in this process, and stays in the store as it is: ${thrownText(error).replaceAll(id, ref)}`,
+      { event: 'run.not_resumed', run: ref },
+    );
+    if (isDamaged) this.#options.telemetry?.storeFault('damaged');
+    return fault;
   }
 
-  async #loadRun(id: string): Promise<StoredRun | undefined> {
-    const loaded = await this.#journal.load(id);
-    if (loaded === undefined) return undefined;
-    const { graphHash } = loaded;
-    const graph = this.#graphs.get(graphHash) ?? (await this.#journal.graph(graphHash));
+  #resumed(loaded: LoadedRun, graph: Graph | undefined): StoredRun {
     const { start } = runRowsIn(loaded.hostRows);
-    if (graph === undefined || start === undefined) return undefined;
-    this.#graphs.set(graphHash, graph);
+    if (graph === undefined) throw new Error('its workflow is missing');
+    if (start === undefined) throw new Error('its owner is missing');
+    this.#graphs.set(loaded.graphHash, graph);
     const { owner, quota, auth } = start;
     const { Run, parts } = this.#store;
     const run = new Run({ graph, loaded, owner, auth }, groupOf(owner, quota), parts);
-    this.#runs.set(id, run);
+    this.#runs.set(loaded.run, run);
     run.resume();
     return run;
   }
+}
+
+/** What a list says of a run that cannot be read: it must not be missing there. */
+function unreadableSummary(workflow_id: string): (fault: unknown) => RunSummary {
+  return (fault) => {
+    if (!(fault instanceof UnreadableRunError)) throw fault;
+    return { workflow_id, unreadable: fault.isDamaged ? 'damaged' : 'version' };
+  };
+}
+
+function isListed(summary: RunSummary, status: RunSummary['status']): boolean {
+  return status === undefined || 'unreadable' in summary || summary.status === status;
 }
 
 function groupOf(owner: Owner, quota: string): StoredRun['group'] {

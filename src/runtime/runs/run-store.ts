@@ -44,6 +44,8 @@ export interface RunStore {
   openGraphs?(): Promise<readonly Graph[]>;
   /** Goes on with the runs of earlier processes. Default: there are none. */
   resumeAll?(): Promise<void>;
+  /** Why it takes no run and no answer until the server starts again, as of now. Default: it takes them. */
+  readonly fault?: Error | undefined;
   /** Closes what it keeps runs in, after the last request. */
   close?(): Promise<void>;
 }
@@ -96,7 +98,16 @@ export interface Cancellation {
 }
 
 /** One line of a list of runs. */
-export interface RunSummary extends ShownArguments {
+export type RunSummary = ReadableSummary | UnreadableSummary;
+
+/** A run that the store has and that cannot be read: it is damaged, or another version wrote it. */
+interface UnreadableSummary {
+  readonly workflow_id: string;
+  readonly unreadable: 'damaged' | 'version';
+  readonly status?: undefined;
+}
+
+interface ReadableSummary extends ShownArguments {
   readonly workflow_id: string;
   readonly name: string;
   readonly status: Envelope['status'];
@@ -190,7 +201,7 @@ export function summaryOf(
   shown: ShownArguments,
   startedAt: number,
   endedAt: number | undefined,
-): RunSummary {
+): ReadableSummary {
   return {
     workflow_id,
     name: definition.name,

@@ -34,7 +34,13 @@ export function fileStore(path: string, options: RunStoreOptions): JournalRunSto
       hasRuns: true,
       async open() {
         const { SqliteJournal } = await import('./store/sqlite/sqlite-journal.js');
-        const journal = await SqliteJournal.open(path, { leaseMs: limits.leaseMs });
+        const journal = await SqliteJournal.open(path, {
+          leaseMs: limits.leaseMs,
+          onReplaced: ({ message }) => {
+            options.log(message, { event: 'store.replaced' });
+            options.telemetry?.storeFault('replaced');
+          },
+        });
         return { journal, close: () => journal.close() };
       },
     },

@@ -489,7 +489,13 @@ describe('two processes on a file', () => {
     const other = await Process.begin('other');
     for (let round = 0; round < 3; round += 1) await other.store.lookAfter();
     await other.store.atRest();
-    expect(await other.store.list(ada)).toMatchObject([{ status: 'completed' }]);
+    // It is not denied.
+    expect(await other.store.list(ada)).toMatchObject([{ status: 'completed' }, { unreadable: 'damaged' }]);
+    const [, { workflow_id = '' } = {}] = await other.store.list(ada);
+    await expect(other.get(workflow_id)).rejects.toMatchObject({
+      name: 'UnreadableRunError',
+      isDamaged: true,
+    });
     expect(other.log.filter((text) => text.includes('does not go on in this process'))).toHaveLength(1);
   });
 

@@ -5,7 +5,6 @@ import type { SchemaFault } from '../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../graph/model.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
 import type { FunctionEntry } from '../tools/registry.js';
-import { serverTexts } from './server-texts.js';
 
 /** A fault in what a server is made of, as a program can tell it apart: one class for each cause. */
 export abstract class RegistrationProblem extends Error {
@@ -238,7 +237,12 @@ export function registrationFaults({ problems }: RegistrationError): string {
 
 function sentence(problem: StartProblem): string {
   if (!(problem instanceof WorkflowError)) return problem.message;
-  return serverTexts.workflowFault(problem.workflow ?? '', problem);
+  return workflowFault(problem.workflow ?? '', problem);
+}
+
+/** A fault or a warning of a built workflow, as a sentence. */
+export function workflowFault(workflow: string, { code, message }: Finding): string {
+  return `workflow \`${clip(workflow)}\`: ${code}: ${oneLine(message)}`;
 }
 
 function inPlace(pointer: string): string {

@@ -1,10 +1,14 @@
 import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { nodesOf } from '../../graph/nodes.js';
 import { clip } from '../../graph/printable-text.js';
 import { unanswerable } from '../runs/actions/answerers.js';
+import { valuePort } from '../runs/actions/model-values.js';
+import type { RunStoreOptions } from '../runs/journal-run-store.js';
 import type { RunStore } from '../runs/run-store.js';
+import { fileStore, journalStore, memoryStore } from '../runs/run-stores.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
@@ -13,8 +17,8 @@ import { Changes, LiveCatalogue } from './catalogue/live-catalogue.js';
 import type { UpstreamDrift } from './catalogue/upstream-drift.js';
 import { type RunTool, runToolsFor } from './composite/run-tools.js';
 import { type Registered, runTraitsOf } from './composite/served-workflows.js';
+import { missingToolsOf } from './definitions.js';
 import { Lifecycle } from './lifecycle.js';
-import { openRunStore } from './open-run-store.js';
 import type { ResolvedSettings } from './options.js';
 import { RequestGate } from './requests/limits.js';
 import { PromptRenderer } from './requests/prompt-renderer.js';
@@ -35,6 +39,7 @@ export class ServerParts {
   keptRunTools: readonly RunTool[] = [];
   /** Whether the adapter authenticates callers. */
   hasAuthentication = false;
+  #started: Promise<void> | undefined;
   #specs: Promise<ServerSpecs> | undefined;
   #runPrompt: Promise<typeof import('./requests/prompt-run.js').runPrompt> | undefined;
 
@@ -68,7 +73,16 @@ export class ServerParts {
     return this.#specs;
   }
 
-  async start(): Promise<void> {
+  /** Starts, once: each connection waits for it. A start that failed is tried again by the next call. */
+  start(): Promise<void> {
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async #start(): Promise<void> {
     await this.runs.open?.();
     await this.lifecycle.start();
     await this.#compareUpstream();
@@ -117,16 +131,29 @@ export class ServerParts {
     );
   }
 
+  /** The run store that the settings name. */
   #runStore(): RunStore {
     const { toolset, settings, schemas } = this;
-    return openRunStore(toolset, settings, {
+    const { newRunId, runs: limits, log, journal, storePath, telemetry, localRoles } = settings;
+    const { secretInputs, toolSafety, isPrivate, resultFailure } = toolset;
+    const options: RunStoreOptions = {
+      calls: toolset,
       schemas,
+      secretInputs,
+      toolSafety,
+      isPrivate,
+      missingTools: missingToolsOf(toolset.registry),
+      resultFailure,
+      values: valuePort({ ...settings, schemas }),
       refusal: (graph, owner) =>
-        unanswerable(graph, owner, {
-          localRoles: settings.localRoles,
-          hasAuthentication: this.hasAuthentication,
-        }),
-    });
+        unanswerable(graph, owner, { localRoles, hasAuthentication: this.hasAuthentication }),
+      log,
+      newRunId,
+      limits,
+      ...defined({ telemetry }),
+    };
+    if (storePath !== undefined) return fileStore(storePath, options);
+    return journal === undefined ? memoryStore(options) : journalStore(journal, options);
   }
 }
 

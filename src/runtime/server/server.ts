@@ -2,7 +2,7 @@ import type { Owner } from '../../decorators/context.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../graph/json.js';
-import { nearestName } from '../../graph/names.js';
+import { nearestName, withSuggestion } from '../../graph/names.js';
 import { clip, oneLine } from '../../graph/printable-text.js';
 import type { IdentifiedRequest, RequestContext } from '../runs/request.js';
 import { type Caller, ownerOf, UnidentifiedCallerError } from '../runs/run/owner.js';
@@ -32,18 +32,19 @@ import {
 } from './options.js';
 import type { BuiltWorkflow } from './registrations.js';
 import { completeArgument, completeVariable } from './requests/completion.js';
-import { type Abort, limited } from './requests/limits.js';
+import { type Abort, limited, unfinished } from './requests/limits.js';
 import { failureOf } from './requests/prompt-renderer.js';
 import { ServerParts } from './server-parts.js';
-import { asSentence, serverTexts } from './server-texts.js';
 import type {
   CompletionRequest,
   CompletionSubject,
+  Readiness,
   ServerChange,
   ServerOf,
   StepwrightServer,
   ViewSelection,
 } from './stepwright-server.js';
+import { storeFault } from './store-failure.js';
 import { verifyCurrent } from './verify-sources.js';
 import {
   type CompletionResult,
@@ -187,7 +188,7 @@ class RegistryServer implements StepwrightServer {
     }
     if (!clientTools.has(name)) {
       const near = nearestName(name, [...clientTools, ...workflowTools.names]);
-      throw new ProtocolFault(faultCodes.invalidParams, `Unknown tool '${clip(name)}'${asSentence(near)}`);
+      throw new ProtocolFault(faultCodes.invalidParams, withSuggestion(`Unknown tool '${clip(name)}'`, near));
     }
     const { toolTimeoutMs } = this.settings;
     const args = input as JsonObject;
@@ -280,8 +281,8 @@ class RegistryServer implements StepwrightServer {
       ),
     );
     if (answer.kind !== 'done') {
-      const why = answer.kind === 'timedOut' ? serverTexts.noAnswer(limitMs) : serverTexts.requestCancelled();
-      throw new ProtocolFault(faultCodes.internal, serverTexts.promptFailed(asked.prompt, why));
+      const { message } = unfinished(answer.kind, limitMs);
+      throw new ProtocolFault(faultCodes.internal, `Prompt '${asked.prompt}' failed: ${message}`);
     }
     const admission = answer.value;
     if ('failure' in admission) {
@@ -345,7 +346,7 @@ class RegistryServer implements StepwrightServer {
       name === undefined && missing.length === 0 ? await workflowResources.read(uri) : undefined;
     if (described !== undefined) return { contents: [described] };
     if (name === undefined) {
-      throw new ProtocolFault(faultCodes.resourceNotFound, serverTexts.unknownResource(uri), { uri });
+      throw new ProtocolFault(faultCodes.resourceNotFound, `Resource not found: ${clip(uri)}`, { uri });
     }
     const { toolTimeoutMs } = this.settings;
     const reading = await limited(toolTimeoutMs, request.signal, (signal) =>
@@ -356,7 +357,7 @@ class RegistryServer implements StepwrightServer {
       return { contents: contents as readonly (JsonObject & ResourceContents)[] };
     }
     const failure = reading.kind === 'done' && !reading.value.ok ? reading.value.failure : undefined;
-    const message = `Resource ${clip(uri)} cannot be read: ${oneLine(failure?.message ?? serverTexts.noAnswer(toolTimeoutMs))}`;
+    const message = `Resource ${clip(uri)} cannot be read: ${oneLine(failure?.message ?? unfinished('timedOut', toolTimeoutMs).message)}`;
     throw failure?.code === 'E_RESOURCE_URI'
       ? new ProtocolFault(faultCodes.invalidParams, message, { uri, code: failure.code })
       : new ProtocolFault(faultCodes.internal, message, { uri });
@@ -365,7 +366,12 @@ class RegistryServer implements StepwrightServer {
   /** The result of a run of the caller. A run of others has no address, as one that does not exist. */
   async #resultAt(uri: string, { principal }: IdentifiedRequest): Promise<ResourceContents | undefined> {
     const run = runOfResult(uri);
-    const answer = run === undefined ? undefined : await this.#runs.get(principal, run);
+    const answer =
+      run === undefined
+        ? undefined
+        : await this.#runs.get(principal, run).catch((fault: unknown) => {
+            throw storeFault(fault, `reading ${clip(uri)}`, this.settings.log);
+          });
     return answer?.ok === true ? resultContents(answer.envelope) : undefined;
   }
 
@@ -436,6 +442,14 @@ class RegistryServer implements StepwrightServer {
     return this.#parts.gate.isDraining;
   }
 
+  get readiness(): Readiness {
+    if (this.isDraining) return { status: 'draining' };
+    if (this.#runs.fault === undefined) return { status: 'ready' };
+    const reason =
+      'The file of the store, or one beside it, was removed or replaced: no run and no answer is accepted until the server starts again. Its log names the file.';
+    return { status: 'store_replaced', reason };
+  }
+
   admit<T>(
     request: RequestContext,
     work: (request: RequestContext) => Promise<T>,
@@ -481,7 +495,7 @@ function permittedPrompt({ prompts }: Catalogue, name: string, request: Identifi
   const prompt = prompts.get(name);
   if (prompt === undefined) {
     const near = nearestName(name, prompts.keys());
-    throw new ProtocolFault(faultCodes.invalidParams, `Unknown prompt '${clip(name)}'${asSentence(near)}`);
+    throw new ProtocolFault(faultCodes.invalidParams, withSuggestion(`Unknown prompt '${clip(name)}'`, near));
   }
   const missing = lackingScopes(prompt.scopes, request);
   if (missing.length === 0) return prompt;

@@ -134,6 +134,8 @@ export interface StepwrightServer {
   toolsInCall(): readonly string[];
   /** False until {@link drain} is called. */
   readonly isDraining: boolean;
+  /** Whether new clients are served, as of now. */
+  readonly readiness: Readiness;
   /**
    * Does the work of one request of a client, unless the server is being drained. Adapters call it around the methods
    * above, so that a drain knows which requests are in flight; `work` gets the request with a signal that the drain
@@ -350,6 +352,12 @@ type NameFault<N extends string, Known extends string> = string extends N
   : [N] extends [Known]
     ? unknown
     : ['the registry has none of this name, but', Known];
+
+/** Whether a server serves new clients, and why not. `store_replaced`: it accepts no run and no answer until it starts again. */
+export interface Readiness {
+  readonly status: 'ready' | 'draining' | 'store_replaced';
+  readonly reason?: string;
+}
 
 /** What clients of a view get beside the lists of the server. */
 export interface ViewSelection {

@@ -17,6 +17,7 @@ export type LogEvent =
   | 'workflow.result'
   | 'store.not_looked_after'
   | 'store.failed'
+  | 'store.replaced'
   | 'model.failed'
   | `upstream.${'drift' | 'unreachable'}`
   | `specs.${'loaded' | 'refused' | 'header_ignored'}`

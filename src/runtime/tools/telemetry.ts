@@ -14,6 +14,8 @@ export interface Telemetry {
   run(run: ObservedRun): RunTelemetry;
   /** Calls a tool of an upstream server. @param send gets what belongs in the `_meta` of the request. */
   upstream<T>(reference: UpstreamReference, send: (meta: TraceCarrier) => Promise<T>): Promise<T>;
+  /** The file of the store has a fault that stays. */
+  storeFault(problem: 'replaced' | 'damaged'): void;
 }
 
 /** The identity of a span as text, for another process: `traceparent` and the like, by name. */

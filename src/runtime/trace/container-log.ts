@@ -1,6 +1,7 @@
+import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import type { BranchNode } from '../../graph/model.js';
-import { jsonText, oneLine } from '../../graph/printable-text.js';
+import { counted, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
 import type { Failure, RunState } from '../engine/contract.js';
@@ -8,17 +9,8 @@ import { inputOf, itemsOf } from '../engine/read.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { UndoLog } from './leaf-logs.js';
 import { type BlockMeta, ITEMS_IN_FULL, limited, type PromptMessage, sized, textBlock } from './messages.js';
+import { cutNote, names, printExpression, shortJson, stepFailed, stop, summaryText } from './sentences.js';
 import { type FactOf, type StepFact, StepLog } from './step-log.js';
-import {
-  amountOf,
-  constructTexts,
-  cutNote,
-  names,
-  printExpression,
-  shortJson,
-  stop,
-  texts,
-} from './texts.js';
 
 /** What a list of steps has to say: the top of the workflow, an arm, a branch, an item. In the order in which steps end. */
 export class PartLog {
@@ -121,7 +113,7 @@ export abstract class ContainerLog extends StepLog {
   protected override failed(failure: Failure): boolean {
     const isShown = this.#hasTold(failure);
     this.closeParts();
-    if (!isShown) this.sayFailure(texts.stepFailed(this.node.id, failure.message), failure);
+    if (!isShown) this.sayFailure(stepFailed(this.node.id, failure.message), failure);
     return true;
   }
 
@@ -181,15 +173,23 @@ function decision(node: BranchNode, chosenArm: string): string {
     ? []
     : [...node.cases.slice(place + 1), ...(node.else === undefined ? [] : [node.else])];
   const chosen = node.cases[place];
-  const head =
+  const condition = chosen && printExpression(chosen.when);
+  const why =
     chosen === undefined
-      ? `Step '${node.id}' takes '${chosenArm}', because no condition before it holds.`
-      : constructTexts.taken(node.id, chosenArm, printExpression(chosen.when));
+      ? ', because no condition before it holds'
+      : condition === undefined
+        ? ''
+        : `, because \`${condition}\` holds`;
   return [
-    head,
-    ...before.map(({ id, when }) => constructTexts.notTaken(id, printExpression(when))),
+    `Step '${node.id}' takes '${chosenArm}'${why}.`,
+    ...before.map(({ id, when }) => ` Not '${id}': ${conditionIn(when)} does not hold.`),
     ...(after.length === 0 ? [] : [` Not checked: ${names(after.map(({ id }) => id))}.`]),
   ].join('');
+}
+
+function conditionIn(when: Expr): string {
+  const condition = printExpression(when);
+  return condition === undefined ? 'its condition' : `\`${condition}\``;
 }
 
 /** What another workflow is given, what happens in it, and what it gives back. */
@@ -199,13 +199,14 @@ export class WorkflowLog extends SingleLog {
     if (node.kind !== 'workflow') return;
     // A workflow that was over at once has left nothing behind.
     const input = inputOf(state, this.instance.key);
+    const sentence = `Step '${node.id}' runs workflow '${node.workflow}'`;
     if (input === undefined) {
-      this.say('assistant', 'group', constructTexts.workflow(node.id, node.workflow, undefined, undefined));
+      this.say('assistant', 'group', `${sentence}.`);
       return;
     }
     const shown = this.secrets.handedTo(input, this.instance);
     const { text, size } = limited(jsonText(shown, 2));
-    this.say('assistant', 'group', constructTexts.workflow(node.id, node.workflow, text, size), sized(size));
+    this.say('assistant', 'group', `${sentence} with:\n${text}${cutNote('input', size)}`, sized(size));
   }
 
   protected override succeeded({ summary, value }: FactOf<'nodeSucceeded'>): void {
@@ -214,7 +215,7 @@ export class WorkflowLog extends SingleLog {
     if (node.kind !== 'workflow') return;
     if (summary !== undefined) {
       const { text, size } = limited(jsonText(this.secrets.text(summary)));
-      this.say('user', 'result', texts.summary(text, size), { 'stepwright/summary': true, ...sized(size) });
+      this.say('user', 'result', summaryText(text, size), { 'stepwright/summary': true, ...sized(size) });
     } else if (value === undefined || value === null) {
       this.say('user', 'result', `Workflow '${node.workflow}' (step '${node.id}') is done.`);
     } else {
@@ -298,7 +299,11 @@ export class ParallelLog extends ContainerLog {
     if (this.#hasBegun || this.node.kind !== 'parallel') return;
     this.#hasBegun = true;
     const { id, concurrency = Number.POSITIVE_INFINITY } = this.node;
-    this.say('assistant', 'group', constructTexts.branches(id, this.#branches(), concurrency));
+    const branches = this.#branches();
+    const { length: count } = branches;
+    const amount = count === 1 ? '1 branch' : `${count} branches`;
+    const how = concurrency < count ? `, ${concurrency} at a time` : ' side by side';
+    this.say('assistant', 'group', `Step '${id}' runs ${amount}${how}: ${names(branches)}.`);
   }
 
   #told(arm: string): PromptMessage[] {
@@ -375,7 +380,7 @@ export class ForeachLog extends ContainerLog {
     this.closeParts();
     if (summary !== undefined) {
       const { text, size } = limited(jsonText(this.secrets.text(summary)));
-      this.say('user', 'result', texts.summary(text, size), { 'stepwright/summary': true, ...sized(size) });
+      this.say('user', 'result', summaryText(text, size), { 'stepwright/summary': true, ...sized(size) });
       return;
     }
     if (this.node.kind === 'foreach' && this.node.body.value === undefined) {
@@ -390,7 +395,7 @@ export class ForeachLog extends ContainerLog {
     this.say(
       'user',
       'result',
-      `Result of '${id}' (${amountOf(count, 'item')}):\n${text}${cutNote('result', size)}`,
+      `Result of '${id}' (${counted(count, 'item')}):\n${text}${cutNote('result', size)}`,
       sized(size),
     );
   }
@@ -402,13 +407,18 @@ export class ForeachLog extends ContainerLog {
     const { succeeded, failed, cancelled } = this.#hidden;
     return [
       ...inOrder.flatMap(([index, item]) => this.#told(index, item)),
-      ...(succeeded + failed + cancelled === 0
-        ? []
-        : [this.message('group', constructTexts.otherItems(this.node.id, this.#hidden))]),
+      ...(succeeded + failed + cancelled === 0 ? [] : [this.message('group', this.#hiddenText())]),
       ...(notStarted === 0 || running
         ? []
-        : [this.message('skip', `${amountOf(notStarted, 'item')} of '${this.node.id}' did not begin.`)]),
+        : [this.message('skip', `${counted(notStarted, 'item')} of '${this.node.id}' did not begin.`)]),
     ];
+  }
+
+  #hiddenText(): string {
+    const counts = Object.entries(this.#hidden).filter(([, count]) => count > 0);
+    const total = counts.reduce((sum, [, count]) => sum + count, 0);
+    const parts = counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+    return `${counted(total, 'further item')} of '${this.node.id}' ${total === 1 ? 'is' : 'are'} not shown: ${parts}.`;
   }
 
   protected override forgetParts(): void {
@@ -429,7 +439,7 @@ export class ForeachLog extends ContainerLog {
       this.say(
         'assistant',
         'group',
-        `Step '${this.node.id}' goes through ${amountOf(count, 'item')}${count > 1 && this.node.concurrency > 1 ? `, ${Math.min(this.node.concurrency, count)} at a time` : ''}.`,
+        `Step '${this.node.id}' goes through ${counted(count, 'item')}${count > 1 && this.node.concurrency > 1 ? `, ${Math.min(this.node.concurrency, count)} at a time` : ''}.`,
       );
     }
     const item = itemsOf(state, this.instance.key)?.[index];
@@ -473,14 +483,14 @@ export class ForeachLog extends ContainerLog {
 
   #ending(index: number, outcome: Outcome | undefined, about: Partial<BlockMeta>): PromptMessage[] {
     const { id } = this.node;
-    const place = [index + 1, this.#count, id] as const;
-    if (outcome?.status === 'cancelled') {
-      return [this.message('item', constructTexts.itemCancelled(...place), about)];
-    }
+    const item = `Item ${index + 1} of ${this.#count} of '${id}'`;
+    if (outcome?.status === 'cancelled') return [this.message('item', `${item} was cancelled.`, about)];
     if (outcome?.status !== 'failed') return [];
     const { code, message } = outcome.failure;
-    const goesOn = this.node.kind === 'foreach' && this.node.onItemError === 'continue';
-    const text = this.secrets.text(constructTexts.itemFailed(...place, message, goesOn));
+    const isNull = this.node.kind === 'foreach' && this.node.onItemError === 'continue';
+    const text = this.secrets.text(
+      `${item} failed: ${stop(oneLine(message))}${isNull ? ' Its result is null.' : ''}`,
+    );
     return [this.message('error', text, { ...about, 'stepwright/code': code }, 'user')];
   }
 }

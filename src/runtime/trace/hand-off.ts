@@ -6,25 +6,20 @@ import { commandsOf, type NotUndone, type Remains } from '../engine/read.js';
 import { type RemainingEffects, remainingEffectsOf } from '../runs/run/side-effects.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import {
-  bodyName,
-  callText,
   type Explanation,
   explainFailure,
   type FailedStep,
-  handOffTexts,
   hasFired,
   knownValues,
-  late,
-  numbered,
-  whatRemains,
-  whereIs,
-} from './hand-off-texts.js';
+  OUTCOME_UNKNOWN,
+} from './explain-failure.js';
+import { bodyName, callText, whereIs } from './hand-off-calls.js';
 import { undoReport } from './leaf-logs.js';
 import { type Ledger, type NodeRecord, recordsIn, stepStateOf } from './ledger.js';
 import type { HandOffCall, OpenAction, PauseReason, TraceError, Undone } from './messages.js';
 import { isUndone, NOTHING_OPEN, openCalls, type StillOpen } from './open-calls.js';
 import { type HandOffContext, OpenNodes } from './planned-run.js';
-import { stop, texts } from './texts.js';
+import { promptArgument, stop } from './sentences.js';
 
 /** What closes a trace of a run that did not succeed: why it stopped or waits, and what can still be done. */
 export interface HandOff extends RemainingEffects {
@@ -59,19 +54,17 @@ export function handOff(context: HandOffContext): HandOff {
   const { secrets } = context;
   const why = [
     ...reasons.map((reason) => reason.sentence),
-    ...undone.map(({ node, report }) =>
-      handOffTexts.undone(node && nameAndPlace(node), undoReport(report, secrets)),
-    ),
+    ...undone.map(({ node, report }) => {
+      const text = undoReport(report, secrets);
+      return node === undefined ? text : `Step ${nameAndPlace(node)}: ${text}`;
+    }),
   ];
   const [first] = reasons;
   const parts = [
     why.join('\n'),
     ...remains.texts,
     calls.length > 0
-      ? `To continue the workflow, make these tool calls:\n\n${calls
-          .map(callText)
-          .map((call, index) => `${index + 1}. ${call}`)
-          .join('\n')}`
+      ? `To continue the workflow, make these tool calls:\n\n${numbered(calls.map(callText))}`
       : goBack.length === 0
         ? nothing
         : '',
@@ -134,7 +127,11 @@ class StoppedRun {
     const asked = commandsOf(state).flatMap((command) =>
       command.kind === 'requestAction' ? [ledger.instances.find(command.node)] : [],
     );
-    const sentence = handOffTexts.needsValues(asked.map(nameAndPlace));
+    const steps = asked.map(nameAndPlace).join(', ');
+    const sentence =
+      asked.length === 1
+        ? `Step ${steps} needs a value that you supply.`
+        : `These steps need values that you supply: ${steps}.`;
     const waitingSteps = asked.map(({ key }) => key);
     return { sentence, pause: { type: 'waiting', waitingSteps, code: 'E_WAITING' } };
   }
@@ -215,7 +212,7 @@ class StoppedRun {
         ],
       };
     const args = graph.inputs.flatMap(({ name }) => {
-      if (secrets.hasName(name)) return [[name, texts.promptArgument(name)] as const];
+      if (secrets.hasName(name)) return [[name, promptArgument(name)] as const];
       return Object.hasOwn(state.input, name)
         ? [[name, secrets.json(state.input[name] ?? null)] as const]
         : [];
@@ -274,12 +271,13 @@ class StoppedRun {
     const name = step?.key;
     const unknown = inFlight?.isUnknown === true;
     const model = step?.planned.node;
+    const sentence = `Workflow '${graph.name}' cancelled${name === undefined ? '' : ` at step ${name}`}.`;
     return {
-      sentence: `${texts.cancelled(graph.name, name)}${unknown && !inFlight.retryable ? texts.outcomeUnknown : ''}`,
+      sentence: `${sentence}${unknown && !inFlight.retryable ? OUTCOME_UNKNOWN : ''}`,
       pause: {
         type: 'toolError',
         failedStep: name ?? graph.name,
-        error: state.run.failure?.message ?? texts.cancelled(graph.name, name),
+        error: state.run.failure?.message ?? sentence,
         retryable: inFlight?.retryable ?? true,
         ...(model?.kind === 'call' ? { suggestedTool: model.tool } : {}),
         code: state.run.failure?.code ?? 'E_CANCELLED',
@@ -413,8 +411,21 @@ export function leftBehind(
 function cleanUpText(calls: readonly HandOffCall[]): string {
   const unknown = calls.filter(({ outcomeUnknown }) => outcomeUnknown === true).length;
   const certainty = unknown === 0 ? 'all' : unknown < calls.length ? 'some' : 'none';
-  return `${whatRemains[certainty]} To clean up, make these tool calls:\n\n${numbered(calls.map(callText))}`;
+  return `${WHAT_REMAINS[certainty]} To clean up, make these tool calls:\n\n${numbered(calls.map(callText))}`;
 }
+
+/** How sure it is that side effects remain: of all calls that are listed, of a part of them, or of none. */
+const WHAT_REMAINS = {
+  all: 'Side effects remain that were to be undone.',
+  some: 'Side effects remain that were to be undone, except for those that may have been undone, as their notes say.',
+  none: 'Side effects may remain that were to be undone.',
+} as const;
+
+function numbered(lines: readonly string[]): string {
+  return lines.map((line, index) => `${index + 1}. ${line}`).join('\n');
+}
+
+const LATE = ' The call timed out or was cancelled, and took effect afterwards.';
 
 /** The call that undoes a side effect, where it is known. */
 function cleanUpCall(each: NotUndone, ledger: Ledger, secrets: RunMask): HandOffCall | undefined {
@@ -422,19 +433,27 @@ function cleanUpCall(each: NotUndone, ledger: Ledger, secrets: RunMask): HandOff
   if (tool === undefined || undoInput === undefined) return undefined;
   const { key, planned, scope } = ledger.instances.find(step);
   const { node } = planned;
-  const about = node.kind === 'compensate' ? handOffTexts.belongsTo : handOffTexts.undoes;
-  const input = secrets.notUndone({ ...each, input: undoInput }, texts.promptArgument);
-  const tried = failure && { why: failure.message, outcomeUnknown: outcomeUnknown === true };
-  const fillIn = jsonText(input).includes(texts.masked) ? ` Fill in what is masked (${MASKED}) first.` : '';
-  const notes = `${isLate ? handOffTexts.late : ''}${ranAgain ? ' The step has run again since: do not undo what it did then.' : ''}${fillIn}`;
+  const about = node.kind === 'compensate' ? 'belongs to' : 'undoes';
+  const input = secrets.notUndone({ ...each, input: undoInput }, promptArgument);
+  const fillIn = jsonText(input).includes(MASKED) ? ` Fill in what is masked (${MASKED}) first.` : '';
+  const tried = failure === undefined ? '' : triedText(failure.message, outcomeUnknown === true);
+  const notes = `${tried}${isLate ? LATE : ''}${ranAgain ? ' The step has run again since: do not undo what it did then.' : ''}${fillIn}`;
   return {
     ...{ step: key, undoes: true, tool, arguments: input },
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
     ...bodyName(scope),
-    note: secrets.text(`${about(node.id, whereIs(scope), tried)}${notes}`),
+    note: secrets.text(`It ${about} step '${node.id}'${whereIs(scope)}.${notes}`),
   };
 }
 
+/** How the call went that a hand-off asks for again. */
+function triedText(message: string, isUnknown: boolean): string {
+  const why = stop(oneLine(message));
+  return isUnknown
+    ? ` It was tried, and its outcome is unknown: ${why} It may have been undone; check first.`
+    : ` It was tried and failed: ${why}`;
+}
+
 function stuckText({ step, isLate, failure }: NotUndone, ledger: Ledger): string {
-  return `Step ${nameAndPlace(ledger.instances.find(step))}.${isLate === true ? late : ''}${failure?.message === undefined ? '' : ` ${stop(oneLine(failure?.message))}`}`;
+  return `Step ${nameAndPlace(ledger.instances.find(step))}.${isLate === true ? LATE : ''}${failure?.message === undefined ? '' : ` ${stop(oneLine(failure?.message))}`}`;
 }

@@ -1,5 +1,7 @@
+import { times } from '../../graph/kinds/descriptor.js';
 import type { Node, NodeKind } from '../../graph/kinds/node.js';
-import type { BranchNode, Graph } from '../../graph/model.js';
+import type { AskNode, BranchNode, Graph, ParallelNode } from '../../graph/model.js';
+import { oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../print/shapes.js';
@@ -7,8 +9,8 @@ import type { RunMask } from '../secrets/run-mask.js';
 import { BranchLog, ForeachLog, ParallelLog, WorkflowLog } from './container-log.js';
 import { AskLog, CallLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './leaf-logs.js';
 import { isListed } from './ledger.js';
+import { listOf, names, printExpression } from './sentences.js';
 import type { StepLog } from './step-log.js';
-import { asked, listOf, names, planTexts, printExpression, timesAtMost } from './texts.js';
 
 /** Description of a tool by its name. */
 export type Describe = (tool: string) => string | undefined;
@@ -25,14 +27,17 @@ interface TracedKind<N extends Node> {
 }
 
 const TRACED_KINDS: { readonly [K in NodeKind]: TracedKind<Extract<Node, { kind: K }>> } = {
-  call: { log: CallLog, planLine: ({ tool }, describe) => planTexts.tool(tool, describe(tool)) },
+  call: { log: CallLog, planLine: ({ tool }, describe) => withText(tool, describe(tool)) },
   resource: { log: CallLog, planLine: ({ id }) => `${id} - Fetch 1 resource` },
   compute: { log: SilentLog, planLine: (node) => titled(node) },
   branch: { log: BranchLog, planLine: (node) => titled(node, branchText(node)) },
   parallel: {
     log: ParallelLog,
     planLine: (node) =>
-      titled(node, planTexts.parallel[node.onPartialFailure](node.branches.map(({ id }) => id))),
+      titled(
+        node,
+        `Run ${names(node.branches.map(({ id }) => id))} side by side; ${ON_PARTIAL_FAILURE[node.onPartialFailure]}`,
+      ),
   },
   foreach: {
     log: ForeachLog,
@@ -41,11 +46,11 @@ const TRACED_KINDS: { readonly [K in NodeKind]: TracedKind<Extract<Node, { kind:
         node,
         node.items.kind === 'literal' && Array.isArray(node.items.value)
           ? `For each of ${node.items.value.length} items`
-          : planTexts.foreach(printExpression(node.items), node.max),
+          : `For each ${itemOf(printExpression(node.items))}, at most ${node.max}`,
       ),
   },
   workflow: { log: WorkflowLog, planLine: (node) => titled(node, `Run workflow '${node.workflow}'`) },
-  ask: { log: AskLog, planLine: (node) => titled(node, asked[node.mode]) },
+  ask: { log: AskLog, planLine: (node) => titled(node, ASKS[node.mode]) },
   wait: { log: WaitLog, planLine: (node) => titled(node, 'Wait') },
   set: {
     log: SetLog,
@@ -54,7 +59,7 @@ const TRACED_KINDS: { readonly [K in NodeKind]: TracedKind<Extract<Node, { kind:
   },
   goto: {
     log: GotoLog,
-    planLine: (node) => titled(node, `Go back to '${node.target}' if needed, ${timesAtMost(node.max)}`),
+    planLine: (node) => titled(node, `Go back to '${node.target}' if needed, at most ${times(node.max)}`),
   },
   compensate: {
     log: CompensateLog,
@@ -72,22 +77,46 @@ export function tracedKindOf<N extends Node>({ kind }: N): TracedKind<N> {
   return TRACED_KINDS[kind] as unknown as TracedKind<N>;
 }
 
+const ON_PARTIAL_FAILURE: Readonly<Record<ParallelNode['onPartialFailure'], string>> = {
+  abort: 'the first failure ends the others',
+  continue: 'go on if one of them succeeds',
+  rollback: 'if one fails, undo the others',
+};
+
+const ASKS: Readonly<Record<AskNode['mode'], string>> = {
+  info: 'Tell the user something',
+  confirm: 'Ask for a yes or no',
+  text: 'Ask for a text',
+  choice: 'Ask to choose one',
+  yield: 'Ask for an answer',
+  model: 'Supply a value',
+};
+
+function itemOf(list: string | undefined): string {
+  return list === undefined ? 'item' : `of \`${list}\``;
+}
+
 function titled({ id, title }: Node, text?: string): string {
-  return planTexts.titled(id, title ?? text);
+  return withText(id, title ?? text);
+}
+
+function withText(name: string, text: string | undefined): string {
+  return text === undefined ? name : `${name} - ${oneLine(text)}`;
 }
 
 function branchText(node: BranchNode): string {
   if (attemptOf(node) !== undefined) return 'Try one thing, otherwise another';
   if (soleBody(node) !== undefined) return 'Do this in order';
-  const cases = node.cases.map((arm) =>
-    planTexts.arm(arm.id, printExpression(arm.when), 'goto' in arm ? arm.goto : undefined),
-  );
-  if (node.else === undefined) return planTexts.branch(cases);
-  const { id } = node.else;
-  return planTexts.branch([
-    ...cases,
-    planTexts.elseArm(id, 'goto' in node.else ? node.else.goto : undefined),
-  ]);
+  const cases = node.cases.map((arm) => {
+    const condition = printExpression(arm.when);
+    return `'${arm.id}'${condition === undefined ? '' : ` if \`${condition}\``}${nextOf(arm)}`;
+  });
+  const otherwise = node.else === undefined ? [] : [`otherwise '${node.else.id}'${nextOf(node.else)}`];
+  return `Take the first that fits: ${[...cases, ...otherwise].join('; ')}`;
+}
+
+function nextOf(arm: BranchNode['cases'][number] | NonNullable<BranchNode['else']>): string {
+  return 'goto' in arm ? `, then go on with '${arm.goto}'` : '';
 }
 
 /** One step of a plan: `2`, and inside it `2a`, `2a1`. */
@@ -107,8 +136,8 @@ export function planLines(plan: Plan, describe: Describe): PlanLine[] {
   ) => {
     for (const [place, { planned, part }] of members.entries()) {
       const number = `${around.number}${labelAt(place, around.depth)}`;
-      const text = planTexts.inside(part, lineOf(planned, describe));
-      lines.push({ number, depth: around.depth, text });
+      const line = lineOf(planned, describe);
+      lines.push({ number, depth: around.depth, text: part === undefined ? line : `${part}: ${line}` });
       const inside = { number, depth: around.depth + 1 };
       const task = planned.node.kind === 'workflow' ? plan.tasks.get(planned.node.workflow) : undefined;
       if (task === undefined) add(membersOf(planned), inside, open);
@@ -162,11 +191,9 @@ function labelAt(place: number, depth: number): string {
 }
 
 function lineOf(planned: PlannedNode, describe: Describe): string {
-  return planTexts.noted(tracedKindOf(planned.node).planLine(planned.node, describe), [
-    ...selectionOf(planned),
-    ...conditionOf(planned.node),
-    ...fallbackOf(planned),
-  ]);
+  const line = tracedKindOf(planned.node).planLine(planned.node, describe);
+  const notes = [...selectionOf(planned), ...conditionOf(planned.node), ...fallbackOf(planned)];
+  return notes.length === 0 ? line : `${line} (${notes.join('; ')})`;
 }
 
 /** Which steps have to select a step; nothing for the fallback of an attempt, whose line says so. */
@@ -183,18 +210,32 @@ function selectionOf(planned: PlannedNode): string[] {
 }
 
 function conditionOf({ when }: Node): string[] {
-  return when === undefined ? [] : [planTexts.onlyIf.holds(printExpression(when))];
+  if (when === undefined) return [];
+  const condition = printExpression(when);
+  return [condition === undefined ? 'only under a condition' : `only if \`${condition}\``];
 }
 
 /** What happens if a step fails, unless another line of the plan says so. */
 function fallbackOf(planned: PlannedNode): string[] {
   const { node, scope } = planned;
   if (node.onError === undefined) return [];
-  if ('value' in node.onError) return [planTexts.ifItFails.value(printExpression(node.onError.value))];
+  if ('value' in node.onError) return [fallbackValue(printExpression(node.onError.value))];
   const { fallbackNode } = node.onError;
   const other = scope.nodes.find((each) => each.node.id === fallbackNode)?.node;
-  if (other?.kind === 'error') return [planTexts.ifItFails.fails(printExpression(other.message))];
+  if (other?.kind === 'error') {
+    const message = printExpression(other.message);
+    return [`if it fails, the workflow stops${message === undefined ? '' : ` with ${message}`}`];
+  }
   return other?.kind === 'return' ? ['if it fails, the workflow ends'] : [];
+}
+
+/** Longer fallback values are not shown in a plan. UTF-16 code units. */
+const SHORT = 60;
+
+function fallbackValue(value: string | undefined): string {
+  if (value === 'undefined') return 'if it fails, it goes on without a value';
+  const isShort = value !== undefined && value.length <= SHORT && !value.includes('`');
+  return `if it fails, ${isShort ? `\`${value}\`` : 'a fallback'} is its value`;
 }
 
 function attemptAround({ scope }: PlannedNode): Attempt | undefined {

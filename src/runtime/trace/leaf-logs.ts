@@ -7,8 +7,17 @@ import type { CompensationReport } from '../engine/events.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { NOT_BEGUN } from './ledger.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
+import {
+  cutNote,
+  questionText,
+  resourceFailed,
+  stepFailed,
+  stop,
+  summaryText,
+  undoText,
+  waitsUntil,
+} from './sentences.js';
 import { type FactOf, ownBlob, type StepFact, StepLog } from './step-log.js';
-import { constructTexts, cutNote, ordinal, stop, texts } from './texts.js';
 
 /** What a call or a read has to say: the call, the attempts that failed, the result. */
 export class CallLog extends StepLog {
@@ -45,13 +54,13 @@ export class CallLog extends StepLog {
     const { failure } = returned.outcome;
     if (this.#issued?.kind === 'resourceRequested') {
       this.#announce();
-      this.sayFailure(texts.resourceFailed(this.#uri(this.#issued.uri), failure.message), failure);
+      this.sayFailure(resourceFailed(this.#uri(this.#issued.uri), failure.message), failure);
       return true;
     }
     // An attempt that was refused was none.
     if (!returned.attempted) return this.#refusedCall(failure);
     this.#announce();
-    this.sayFailure(texts.failed(failure.message), failure);
+    this.sayFailure(callFailed(failure), failure);
     return true;
   }
 
@@ -64,8 +73,12 @@ export class CallLog extends StepLog {
     if (this.#issued?.kind !== 'callIssued' || NOT_BEGUN.has(failure.code)) return false;
     const { tool, input } = this.#issued;
     const { text } = limited(jsonText(this.#shownInput(input)));
-    const refusal = failure.code === 'E_INPUT_INVALID' ? texts.refused : texts.notCalled;
-    this.sayFailure(refusal(this.node.id, tool, text, failure.message), failure);
+    const refusal =
+      failure.code === 'E_INPUT_INVALID'
+        ? `tool '${tool}' refused ${text}`
+        : `the call of tool '${tool}' with ${text} was refused`;
+    const why = stop(oneLine(failure.message));
+    this.sayFailure(`Step '${this.node.id}' did not run: ${refusal}: ${why}`, failure);
     return true;
   }
 
@@ -93,7 +106,7 @@ export class CallLog extends StepLog {
 
   #result(value: Json): void {
     const shown = this.secrets.callResult(value, this.#issued?.command ?? '');
-    if (this.#issued?.kind !== 'resourceRequested') this.sayValue('user', 'result', shown, texts.result);
+    if (this.#issued?.kind !== 'resourceRequested') this.sayValue('user', 'result', shown, resultText);
     else if (isJsonObject(shown) && isJsonObject(value)) {
       this.#resource(this.#uri(this.#issued.uri), { ...shown, ...ownBlob(value) });
     }
@@ -121,7 +134,7 @@ export class CallLog extends StepLog {
     const sentence =
       this.#issued?.kind === 'resourceRequested'
         ? `Resource content from ${oneLine(this.#uri(this.#issued.uri))} (summary):\n${text}${cutNote('summary', size)}`
-        : texts.summary(text, size);
+        : summaryText(text, size);
     this.say('user', 'result', sentence, { 'stepwright/summary': true, ...sized(size) });
   }
 }
@@ -159,9 +172,7 @@ export class UndoLog {
         this.#returned(fact);
         return;
       case 'compensationSkipped':
-        this.#say('assistant', 'undo', constructTexts.nothingToUndo(fact.tool, this.#nameOf(fact.undoes)), {
-          ...undone(fact.undoes),
-        });
+        this.#skipped(fact);
         return;
       case 'compensated':
         this.#say('assistant', 'undo', undoReport(fact.report, this.#secrets));
@@ -178,10 +189,17 @@ export class UndoLog {
     this.#say('assistant', 'undo', this.#secrets.text(text));
   }
 
+  #skipped({ tool, undoes }: FactOf<'compensationSkipped'>): void {
+    const step = this.#nameOf(undoes);
+    const why = step === undefined ? 'what it would undo was not done' : `'${step}' did not succeed`;
+    this.#say('assistant', 'undo', `Nothing to undo with tool '${tool}': ${why}.`, undone(undoes));
+  }
+
   #calls(fact: FactOf<'callIssued'>): void {
     const shown = this.#secrets.compensation(fact) as JsonObject;
     const { text, size } = limited(jsonText(shown, 2));
-    const sentence = constructTexts.undoCall(fact.tool, this.#nameOf(fact.undoes), text, size);
+    const step = this.#nameOf(fact.undoes);
+    const sentence = `Undoing${step === undefined ? '' : ` '${step}'`}: calling tool '${fact.tool}' with parameters:\n${text}${cutNote('text of the parameters', size)}`;
     this.#say('assistant', 'undo', sentence, { ...undone(fact.undoes), ...sized(size) });
   }
 
@@ -194,12 +212,20 @@ export class UndoLog {
   #returned({ outcome, command }: FactOf<'callReturned'>): void {
     if (outcome.ok) {
       const { text, size } = limited(jsonText(this.#secrets.callResult(outcome.value, command), 2));
-      this.#say('user', 'result', texts.result(text, size), sized(size));
+      this.#say('user', 'result', resultText(text, size), sized(size));
       return;
     }
-    const { code, message } = outcome.failure;
-    this.#say('user', 'error', this.#secrets.text(texts.failed(message)), { 'stepwright/code': code });
+    const { failure } = outcome;
+    this.#say('user', 'error', this.#secrets.text(callFailed(failure)), { 'stepwright/code': failure.code });
   }
+}
+
+function resultText(json: string, size: number | undefined): string {
+  return `Tool result:\n${json}${cutNote('result', size)}`;
+}
+
+function callFailed({ message }: Failure): string {
+  return `Error executing tool: ${oneLine(message)}`;
 }
 
 /** How undoing went, in words. */
@@ -207,7 +233,7 @@ export function undoReport({ done, failed, not_run }: CompensationReport, secret
   const faults = failed.map(({ tool, failure }) => {
     return { tool, why: failure.message, isUnknown: failure.outcomeUnknown === true };
   });
-  return secrets.text(constructTexts.undoReport(done, faults, not_run));
+  return secrets.text(undoText(done, faults, not_run));
 }
 
 function undone(key: string | undefined): { 'stepwright/undoes'?: string } {
@@ -229,7 +255,7 @@ export class AskLog extends StepLog {
     }
     if (fact.kind !== 'answered') return;
     this.#isOpen = false;
-    this.sayValue('user', 'answer', fact.value, constructTexts.answer);
+    this.sayValue('user', 'answer', fact.value, (json, size) => `Answer:\n${json}${cutNote('answer', size)}`);
   }
 
   protected override attemptFailed(): void {
@@ -240,7 +266,7 @@ export class AskLog extends StepLog {
     const { id } = this.node;
     const sentence = this.#isOpen
       ? `Step '${id}' got no answer: ${stop(oneLine(failure.message))}`
-      : texts.stepFailed(id, failure.message);
+      : stepFailed(id, failure.message);
     this.sayFailure(sentence, failure);
     return true;
   }
@@ -256,7 +282,7 @@ export class AskLog extends StepLog {
     const question = jsonText(this.secrets.text(message, this.node.message, this.at));
     const shown = this.secrets.json(options, this.node.options, this.at);
     const list = Array.isArray(shown) ? shown.map(String) : [];
-    this.say('assistant', 'question', constructTexts.question(this.node.id, mode, question, list));
+    this.say('assistant', 'question', questionText(this.node.id, mode, question, list));
   }
 }
 
@@ -267,7 +293,7 @@ export class WaitLog extends StepLog {
   protected override tell(fact: StepFact): void {
     if (fact.kind !== 'waiting' || fact.until === undefined) return;
     this.#isOpen = true;
-    this.say('assistant', 'wait', constructTexts.waits(this.node.id, isoTime(fact.until)));
+    this.say('assistant', 'wait', waitsUntil(this.node.id, isoTime(fact.until)));
   }
 
   protected override succeeded(): void {
@@ -275,7 +301,7 @@ export class WaitLog extends StepLog {
   }
 
   protected override failed(failure: Failure): boolean {
-    this.sayFailure(texts.stepFailed(this.node.id, failure.message), failure);
+    this.sayFailure(stepFailed(this.node.id, failure.message), failure);
     return true;
   }
 
@@ -336,9 +362,15 @@ export class GotoLog extends StepLog {
   }
 
   protected override failed(failure: Failure): boolean {
-    this.sayFailure(texts.stepFailed(this.node.id, failure.message), failure);
+    this.sayFailure(stepFailed(this.node.id, failure.message), failure);
     return true;
   }
+}
+
+function ordinal(number: number): string {
+  const tens = number % 100;
+  const ending = tens > 10 && tens < 14 ? undefined : { 1: 'st', 2: 'nd', 3: 'rd' }[number % 10];
+  return `${number}${ending ?? 'th'}`;
 }
 
 /** Earlier work that is undone. */

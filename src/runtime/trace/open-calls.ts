@@ -19,11 +19,12 @@ import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
 import { givenTo } from '../engine/rehearsal.js';
-import { entryOf, type FailedStep, handOffTexts, whereIs } from './hand-off-texts.js';
+import type { FailedStep } from './explain-failure.js';
+import { entryOf, whereIs } from './hand-off-calls.js';
 import { isListed, NOT_BEGUN, nameOf } from './ledger.js';
 import type { HandOffCall } from './messages.js';
 import { type HandOffContext, isRolledBack, PlannedRun, type PlannedRunObserver } from './planned-run.js';
-import { names, oneOf, printExpression, shortJson, stop, texts } from './texts.js';
+import { names, oneOf, printExpression, promptArgument, shortJson, stop } from './sentences.js';
 
 /** What can still be done of a run that stopped, in words: see {@link OpenCalls}. */
 export type StillOpen = { readonly [K in 'calls' | 'leftOut' | 'goBack']: Readonly<OpenCalls[K]> };
@@ -93,7 +94,10 @@ class OpenCalls implements PlannedRunObserver {
       if (fact.reason !== 'upstream_skipped' || !isListed(model) || attempt?.otherwise.includes(model))
         return;
       const without = this.#joined(node).filter((each) => this.#isLeft(each));
-      this.leftOut.push(handOffTexts.skipped(model.id, whereIs(scope), without.map(idOf)));
+      const verb = without.length === 1 ? 'is' : 'are';
+      this.leftOut.push(
+        `Step '${model.id}'${whereIs(scope)} is skipped, because ${names(without.map(idOf))} ${verb}.`,
+      );
     }
   }
 
@@ -199,11 +203,12 @@ class OpenCalls implements PlannedRunObserver {
     const value = this.#run.conditionOf(node);
     if (!isUnknown(value)) return [];
     const promised = value.sources.filter((source) => this.#promised.has(source));
-    return [
-      promised.length > 0
-        ? `This step is conditional: whether to make this call depends on the result of ${names(promised)}.`
-        : handOffTexts.conditional(printExpression(when)),
-    ];
+    if (promised.length > 0)
+      return [
+        `This step is conditional: whether to make this call depends on the result of ${names(promised)}.`,
+      ];
+    const condition = printExpression(when);
+    return [condition === undefined ? 'This step is conditional.' : `Only if \`${condition}\`.`];
   }
 
   /** What to say of the part of a node that a scope is. */
@@ -219,9 +224,10 @@ class OpenCalls implements PlannedRunObserver {
     const { node } = branch.planned;
     return openArms.arms.filter(isThis).map((arm) => {
       const isLast = openArms.isComplete && arm === openArms.arms.at(-1);
-      return isLast || !isCase(arm)
-        ? `Only if no condition before it holds: then step '${node.id}' takes '${arm.id}'.`
-        : handOffTexts.onlyIf(printExpression(arm.when), node.id, arm.id);
+      const takes = `step '${node.id}' takes '${arm.id}'.`;
+      if (isLast || !isCase(arm)) return `Only if no condition before it holds: then ${takes}`;
+      const condition = printExpression(arm.when);
+      return condition === undefined ? `Only if ${takes}` : `Only if \`${condition}\`: then ${takes}`;
     });
   }
 
@@ -229,11 +235,14 @@ class OpenCalls implements PlannedRunObserver {
     const from = this.#run.open.firstOpenItem(loop);
     const items = this.#run.rehearsal.items.get(loop.key);
     const shown = items && shortJson(this.#context.secrets.json(items.slice(from), expr, loop.scope));
-    return from === 0
-      ? shown === undefined
-        ? `Once for each item of '${id}', with that item filled in.`
-        : `Once for each item of '${id}', with that item filled in: ${shown}.`
-      : handOffTexts.otherItems(id, from + 1, items?.length ?? from, shown);
+    const [first, last] = [from + 1, items?.length ?? from];
+    const which =
+      from === 0
+        ? `Once for each item of '${id}'`
+        : first === last
+          ? `Only for item ${first} of '${id}'`
+          : `Only once each for the items ${first} to ${last} of '${id}'`;
+    return `${which}, with that item filled in${shown === undefined ? '' : `: ${shown}`}.`;
   }
 
   /** The branch of which it is not known whether it selects a node. */
@@ -248,13 +257,13 @@ class OpenCalls implements PlannedRunObserver {
     if (open.length === 0 || this.#again.has(node.key)) return undefined;
     switch (node.planned.node.join) {
       case 'all_success':
-        return handOffTexts.onlyAfter(open.map(idOf), 'all');
+        return `Only if ${names(open.map(idOf))} ${open.length > 1 ? 'were' : 'was'} not skipped.`;
       case 'one_success':
       case 'none_failed_min_one_success': {
         const isSure = joined.some(
           (each) => !this.#isLeft(each) && !this.#run.rehearsal.unsure.has(each.key),
         );
-        return isSure ? undefined : handOffTexts.onlyAfter(open.map(idOf), 'one');
+        return isSure ? undefined : `Only if ${oneOf(open.map(idOf))} was not skipped.`;
       }
       default:
         return undefined;
@@ -296,8 +305,13 @@ class OpenCalls implements PlannedRunObserver {
     const remainingJumps = max - (this.#context.ledger.part(scope)?.nodes.get(planned.node.id)?.jumps ?? 0);
     const condition =
       when === undefined || !this.#run.rehearsal.unsure.has(key) ? undefined : printExpression(when);
-    if (remainingJumps > 0)
-      this.goBack.push(handOffTexts.goesBack(id, whereIs(scope), target, remainingJumps, condition));
+    if (remainingJumps <= 0) return;
+    const step = `tep '${id}'${whereIs(scope)}`;
+    const head = condition === undefined ? `S${step} then goes` : `If \`${condition}\`, s${step} goes`;
+    const times = remainingJumps === 1 ? 'time' : 'times';
+    this.goBack.push(
+      `${head} back to '${target}', at most ${remainingJumps} ${times}: make the calls from there on again.`,
+    );
   }
 
   /** A check that may end the workflow, or a result that may be reached. */
@@ -310,7 +324,7 @@ class OpenCalls implements PlannedRunObserver {
     const condition = model.when === undefined || !isOpen ? undefined : printExpression(model.when);
     const stopMessage = model.kind === 'error' ? this.#run.valueOf(model.message, node) : undefined;
     const message = stopMessage?.ok ? textOf(stopMessage.value) : undefined;
-    this.#guards.set(node, { note: texts.guarded(model.id, condition, message), reach: endedBy(node) });
+    this.#guards.set(node, { note: guardText(model.id, condition, message), reach: endedBy(node) });
   }
 
   /** Told once, at the first call that comes after the check. */
@@ -323,6 +337,15 @@ class OpenCalls implements PlannedRunObserver {
     }
     return notes;
   }
+}
+
+/** @param condition an expression in print, if it is not known whether it holds. */
+function guardText(step: string, condition: string | undefined, message: string | undefined): string {
+  const ending = `step '${step}' ends the workflow`;
+  const why = message === undefined ? '.' : `: ${stop(oneLine(message))}`;
+  return condition === undefined
+    ? `Stop before this call if ${ending}${why}`
+    : `Stop before this call if \`${condition}\`: ${ending} then${why}`;
 }
 
 /** What to say at a call that comes after a check. */
@@ -362,7 +385,7 @@ export function openCalls(context: HandOffContext, failed: readonly FailedStep[]
     if (!secrets.hasName(name) && (!required || Object.hasOwn(input, name))) continue;
     input[name] = Unknown.value({
       sources: [name],
-      text: (path) => texts.promptArgument([name, ...path].join('.')),
+      text: (path) => promptArgument([name, ...path].join('.')),
     });
   }
   const scope = { graph, state, secrets, ledger, again: new Set(again.keys()) };

@@ -19,7 +19,6 @@ import { LOST, Rehearsal, type StoppedState } from '../engine/rehearsal.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { type Ledger, type NodeRecord, nameOf, stepStateOf } from './ledger.js';
 import { ITEMS_IN_FULL } from './messages.js';
-import { texts } from './texts.js';
 
 /** What the hand-off of a run is written from. */
 export interface HandOffContext {
@@ -173,26 +172,24 @@ export class OpenNodes {
     const { node } = this.#run.ledger.instances.find(key).planned;
     const message = this.#supplied.get(key);
     if (message !== undefined) return Unknown.value({ sources: [nameOf(key)], text: () => `<${message}>` });
-    const promised = placeholder(nameOf(key), texts.output, texts.field);
+    const step = nameOf(key);
+    const promised = placeholder(step, `<output from ${step}>`, (path) => `<field '${path}' from ${step}>`);
     return node.kind === 'ask' ? answerPromised(answerSchema(node), promised) : promised;
   }
 
   anyItem(key: string): { readonly item: Json; readonly index: Json } {
     const loop = nameOf(key);
+    const place = `<place of the item of ${loop}, from 0>`;
     return {
-      item: placeholder(loop, texts.item, texts.itemField),
-      index: placeholder(loop, texts.itemPlace, () => texts.itemPlace(loop)),
+      item: placeholder(loop, `<item of ${loop}>`, (path) => `<field '${path}' from item of ${loop}>`),
+      index: placeholder(loop, place, () => place),
     };
   }
 }
 
 /** A value that is not known, by the name it comes from. */
-function placeholder(
-  name: string,
-  whole: (name: string) => string,
-  field: (path: string, name: string) => string,
-): Json {
-  const text = (path: Path) => (path.length === 0 ? whole(name) : field(path.join('.'), name));
+function placeholder(name: string, whole: string, field: (path: string) => string): Json {
+  const text = (path: Path) => (path.length === 0 ? whole : field(path.join('.')));
   return Unknown.value({ sources: [name], text });
 }
 

@@ -9,7 +9,7 @@ import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { isListed } from './ledger.js';
 import { type BlockMeta, type BlockText, limited, type PromptMessage, sized, textBlock } from './messages.js';
-import { cutNote, stop, texts } from './texts.js';
+import { cutNote, resourceFailed, stepFailed, stop } from './sentences.js';
 
 export type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
@@ -131,7 +131,7 @@ export abstract class StepLog {
   protected sayResource(uri: string, content: JsonObject): void {
     const { text } = content;
     if (typeof text !== 'string') {
-      this.say('user', 'result', texts.binary(uri, ...binaryIn(content)));
+      this.say('user', 'result', binaryText(uri, content));
       return;
     }
     const body = limited(bodyText(this.secrets.text(text)));
@@ -157,7 +157,7 @@ export abstract class StepLog {
     this.#unread = undefined;
     if (unread === undefined || unread.outcome.ok) return false;
     const { failure } = unread.outcome;
-    this.sayFailure(texts.resourceFailed(this.secrets.text(unread.uri), failure.message), failure);
+    this.sayFailure(resourceFailed(this.secrets.text(unread.uri), failure.message), failure);
     return true;
   }
 
@@ -186,7 +186,7 @@ export abstract class StepLog {
   #handled({ failure, value, fallbackNode }: FactOf<'handled'>): void {
     const { id } = this.node;
     if (!this.#tellUnread() && !this.failed(failure))
-      this.sayFailure(texts.stepFailed(id, failure.message), failure);
+      this.sayFailure(stepFailed(id, failure.message), failure);
     if (fallbackNode !== undefined) {
       this.say('assistant', 'fallback', `Step '${this.#shownAs(fallbackNode)}' takes over from '${id}'.`);
     } else if (value === undefined) {
@@ -224,7 +224,9 @@ export function ownBlob({ blob }: JsonObject): JsonObject {
 }
 
 /** The type of binary content, and how many bytes it has. */
-function binaryIn({ blob, mimeType }: JsonObject): [string | undefined, number] {
+function binaryText(uri: string, { blob, mimeType }: JsonObject): string {
   const encoded = typeof blob === 'string' ? blob.replace(/=+$/, '') : '';
-  return [typeof mimeType === 'string' ? mimeType : undefined, Math.floor((encoded.length * 3) / 4)];
+  const type = typeof mimeType === 'string' ? `${oneLine(mimeType)}, ` : '';
+  const bytes = Math.floor((encoded.length * 3) / 4);
+  return `Resource content from ${oneLine(uri)}:\n[${type}${bytes} bytes of binary content]`;
 }

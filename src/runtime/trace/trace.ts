@@ -1,5 +1,6 @@
 import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { jsonText, MASKED } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import type { PlannedNode } from '../../plan/plan.js';
@@ -19,6 +20,7 @@ import { UndoLog } from './leaf-logs.js';
 import { isListed, isSkipAnnounced, Ledger, stepsMeta } from './ledger.js';
 import {
   type BlockMeta,
+  limited,
   META_RESULT_LIMIT_BYTES,
   maskedBlock,
   type PromptMessage,
@@ -26,8 +28,8 @@ import {
   type TraceMeta,
   textBlock,
 } from './messages.js';
+import { cutNote, names, printExpression, resourceFailed, stop } from './sentences.js';
 import type { StepFact } from './step-log.js';
-import { printExpression, texts } from './texts.js';
 import { isHandedOver, type KeptRun, waitingEnd } from './waiting.js';
 
 export interface TraceOptions {
@@ -109,7 +111,7 @@ class ConversationTrace implements TraceObserver {
     this.#secrets = mask;
     this.#log = new RunLog(this.#ledger, this.#secrets);
     for (const { uri, outcome } of instructions) this.#instruction(uri, outcome);
-    this.#say('user', 'intent', texts.intent(graph.description, this.#shownArguments()));
+    this.#say('user', 'intent', intentText(graph.description, this.#shownArguments()));
     this.#say('assistant', 'plan', options.plan ?? planText(options));
   }
 
@@ -185,7 +187,7 @@ class ConversationTrace implements TraceObserver {
     return graph.inputs.flatMap(({ name }) => {
       const value = values.get(name);
       if (value === undefined) return [];
-      return [[name, this.#secrets.hasName(name) ? texts.masked : this.#secrets.text(value)] as const];
+      return [[name, this.#secrets.hasName(name) ? MASKED : this.#secrets.text(value)] as const];
     });
   }
 
@@ -198,7 +200,7 @@ class ConversationTrace implements TraceObserver {
       } as const;
       this.#log.root.say({ role: 'user', content });
     } else {
-      this.#say('user', 'error', texts.resourceFailed(uri, outcome.failure.message), {
+      this.#say('user', 'error', resourceFailed(uri, outcome.failure.message), {
         'stepwright/code': outcome.failure.code,
       });
     }
@@ -225,14 +227,15 @@ class ConversationTrace implements TraceObserver {
     if (attempt?.otherwise.includes(planned.node)) {
       const risky = scope.plan.nodes.find(({ node }) => node === attempt.risky);
       const record = risky && this.#ledger.record(this.#ledger.instances.node(scope, risky));
-      if (record?.status === 'succeeded') return texts.notNeeded(id, [attempt.risky.id]);
+      if (record?.status === 'succeeded') return notNeeded(id, [attempt.risky.id]);
     }
     const { chosen, failed } = routersOf(planned);
     if (reason === 'not_selected' && chosen.length === 0 && failed.length > 0) {
-      return texts.notNeeded(id, failed);
+      return notNeeded(id, failed);
     }
-    const isAsked = reason === 'condition_false' && when !== undefined;
-    return texts.skipped(id, reason, isAsked ? printExpression(when) : undefined);
+    const condition = reason === 'condition_false' && when !== undefined ? printExpression(when) : undefined;
+    const why = condition === undefined ? SKIP_REASONS[reason] : `\`${condition}\` does not hold`;
+    return `Skipping step '${id}': ${why}.`;
   }
 
   #say(
@@ -244,6 +247,29 @@ class ConversationTrace implements TraceObserver {
     this.#log.root.say(textBlock(role, text, { 'stepwright/part': part, ...meta }));
   }
 }
+
+/** What the caller wants, and with which arguments. */
+export function intentText(
+  description: string,
+  args: readonly (readonly [name: string, value: string])[],
+): string {
+  const { text, size } = limited(args.map(([name, value]) => `\n  - ${name}: ${jsonText(value)}`).join(''));
+  const cut = cutNote('text of the parameters', size);
+  return `I want to ${stop(description)}${text === '' ? '' : `\nParameters:${text}${cut}`}`;
+}
+
+function notNeeded(step: string, failed: readonly string[]): string {
+  return `Skipping step '${step}': ${names(failed)} did not fail.`;
+}
+
+const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
+  condition_false: 'its condition is false',
+  not_selected: 'no branch selected it',
+  upstream_skipped: 'the steps it depends on were skipped',
+  upstream_failed: 'a step it depends on failed',
+  nothing_to_undo: 'there is nothing to undo',
+  run_ended: 'the workflow had ended before it',
+};
 
 function noneIsPrivate(): boolean {
   return false;

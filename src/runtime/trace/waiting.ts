@@ -1,15 +1,15 @@
 import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
-import type { Json, JsonSchema } from '../../graph/json.js';
+import type { Json } from '../../graph/json.js';
 import { jsonText } from '../../graph/printable-text.js';
-import type { AskMode, RunState } from '../engine/contract.js';
+import type { RunState } from '../engine/contract.js';
 import type { Action } from '../engine/events.js';
 import { commandsOf } from '../engine/read.js';
 import type { HandOff } from './hand-off.js';
 import { isoTime } from './leaf-logs.js';
 import type { OpenAction } from './messages.js';
 import type { HandOffContext } from './planned-run.js';
-import { constructTexts } from './texts.js';
+import { questionText, waitsUntil } from './sentences.js';
 
 /** A run that outlasts the conversation about it. */
 export interface KeptRun {
@@ -33,12 +33,17 @@ export function waitingEnd(context: HandOffContext, run: KeptRun | undefined): H
   const { name } = context.graph;
   const parts = actions.map((action) => shown(action, run));
   const isWaiting = actions.length > 0;
+  const what = parts.length === 1 ? 'this' : `these ${parts.length} things, in any order`;
   const lines = [
-    isWaiting ? waitingTexts.waits(name, actions.length) : waitingTexts.goesOn(name),
-    ...(parts.length > 1 ? parts.map((part, index) => waitingTexts.numbered(index + 1, part)) : parts),
-    ...(status === undefined ? [waitingTexts.notKept()] : []),
+    `Workflow '${name}' is not over: it ${isWaiting ? `waits for ${what}:` : 'continues by itself.'}`,
+    ...(parts.length > 1
+      ? parts.map((part, index) => `${index + 1}. ${part.replaceAll('\n', '\n   ')}`)
+      : parts),
+    ...(status === undefined
+      ? ['The run ends here: the server does not keep it until an answer comes.']
+      : []),
     ...(status !== undefined && actions.every(({ type }) => type === 'wait')
-      ? [waitingTexts.status(status)]
+      ? [`To see its status, call tool 'get_workflow_status' with ${jsonText(status)}`]
       : []),
   ];
   const waitingSteps = actions.map(({ step_id }) => step_id);
@@ -87,17 +92,28 @@ function expiry(dueAt: number | undefined): { expires_at?: string } {
 }
 
 function shown(action: OpenAction, run: KeptRun | undefined): string {
-  if (action.type === 'wait') return waitingTexts.wait(action.step_id, action.resume_at);
+  if (action.type === 'wait')
+    return `${waitsUntil(action.step_id, action.resume_at)} It then continues by itself.`;
   const { step_id: step, parameters, schema, expires_at, action_id, answer_by } = action;
   const { message, type: mode, options = [] } = parameters;
-  const question = waitingTexts.question({ step, mode, message, options, schema, until: expires_at });
-  if (run === undefined) return question;
+  const lines = [
+    questionText(step, mode, jsonText(message), options),
+    `The answer is JSON that fits this schema: ${jsonText(schema)}`,
+    ...(expires_at === undefined ? [] : [`It must come before ${expires_at}.`]),
+  ];
+  if (run === undefined) return lines.join('\n');
+  const { workflowId: workflow_id } = run;
   if (isForOthers(answer_by)) {
-    const who = describeAnswerers(answer_by);
-    return `${question}\n${waitingTexts.others(who, { workflow_id: run.workflowId })}`;
+    lines.push(
+      `Somebody else answers: only ${describeAnswerers(answer_by)} may, and finds it with tool 'list_workflows'. Do not ask the user. To see whether the workflow has gone on, call tool 'get_workflow_status' with ${jsonText({ workflow_id })}`,
+    );
+  } else {
+    const input = jsonText({ workflow_id, action_id, result: answerFor(mode) });
+    lines.push(
+      `To answer, call tool 'submit_result' with ${input}${mode === 'confirm' ? ', or with false' : ''}`,
+    );
   }
-  const result = answerFor(mode);
-  return `${question}\n${waitingTexts.answer({ workflow_id: run.workflowId, action_id, result }, mode)}`;
+  return lines.join('\n');
 }
 
 /** The shape of an answer, with a placeholder for what is to be filled in. */
@@ -108,53 +124,13 @@ function answerFor(mode: Action['mode']): Json {
     case 'confirm':
       return { confirmed: true };
     case 'text':
-      return { input: waitingTexts.placeholder.text };
+      return { input: '<the text>' };
     case 'choice':
-      return { selected: waitingTexts.placeholder.choice };
+      return { selected: '<one of the options>' };
     case 'yield':
     case 'model':
-      return waitingTexts.placeholder.yield;
+      return '<what fits the schema>';
     default:
       return mode satisfies never;
   }
 }
-
-/** What a trace says at the end of a run that is not over. */
-const waitingTexts = {
-  waits: (workflow: string, open: number) =>
-    `Workflow '${workflow}' is not over: it waits for ${open === 1 ? 'this' : `these ${open} things, in any order`}:`,
-  goesOn: (workflow: string) => `Workflow '${workflow}' is not over: it continues by itself.`,
-  question: ({
-    step,
-    mode,
-    message,
-    options,
-    schema,
-    until,
-  }: {
-    readonly step: string;
-    readonly mode: AskMode;
-    readonly message: string;
-    readonly options: readonly string[];
-    readonly schema: JsonSchema;
-    readonly until: string | undefined;
-  }) =>
-    [
-      constructTexts.question(step, mode, jsonText(message), options),
-      `The answer is JSON that fits this schema: ${jsonText(schema)}`,
-      ...(until === undefined ? [] : [`It must come before ${until}.`]),
-    ].join('\n'),
-  answer: (input: Json, mode: AskMode) =>
-    `To answer, call tool 'submit_result' with ${jsonText(input)}${mode === 'confirm' ? ', or with false' : ''}`,
-  others: (who: string, input: Json) =>
-    `Somebody else answers: only ${who} may, and finds it with tool 'list_workflows'. Do not ask the user. To see whether the workflow has gone on, call tool 'get_workflow_status' with ${jsonText(input)}`,
-  wait: (step: string, until: string) => `${constructTexts.waits(step, until)} It then continues by itself.`,
-  status: (input: Json) => `To see its status, call tool 'get_workflow_status' with ${jsonText(input)}`,
-  notKept: () => 'The run ends here: the server does not keep it until an answer comes.',
-  numbered: (place: number, text: string) => `${place}. ${text.replaceAll('\n', '\n   ')}`,
-  placeholder: {
-    text: '<the text>',
-    choice: '<one of the options>',
-    yield: '<what fits the schema>',
-  },
-} as const;

@@ -6,6 +6,7 @@ import type { WorkflowDeclaration } from '../../declarations.js';
 import type { ExpressionSyntax, FunctionSymbol } from '../../syntax.js';
 import { type CallSyntax, isChain, stepVerbOf, symbolOf, unwrap } from '../../verbs.js';
 import { lowerDict, lowerExpression } from '../expressions.js';
+import { lowerAddress } from '../interpolation.js';
 import {
   boundTo,
   boundToNode,
@@ -16,7 +17,6 @@ import {
 } from '../nodes.js';
 import { type CallOptionsRead, readCallOptions, readOptionsOf } from '../options.js';
 import { readArrow } from '../scope.js';
-import { lowerAddress } from '../texts.js';
 import type { Linker } from './linker.js';
 
 /** `call(Tool, input, options)`. */

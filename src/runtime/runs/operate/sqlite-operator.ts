@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Failure } from '../../engine/contract.js';
 import { type Operator, type OperatorCommand, operatorItem } from '../actions/operator-commands.js';
-import { JournalFailedError, type Retention, request } from '../store/journal.js';
+import { type Retention, request } from '../store/journal.js';
 import type { Head, StoreReader } from '../store/reader.js';
 import { copyStore } from '../store/sqlite/backup.js';
 import { pruneStore } from '../store/sqlite/retention.js';
 import { SqliteJournal } from '../store/sqlite/sqlite-journal.js';
 import { checkFile } from '../store/sqlite/store-file.js';
 import { SqliteReader } from '../store/sqlite/store-reader.js';
-import { StoreError } from '../store/store-error.js';
+import { storeErrorIn } from '../store/store-error.js';
 import type { Fork } from './fork.js';
 import { judgeMove, type MoveTarget, moveRun } from './move-run.js';
 import type { MigrationOutcome, StoreOperator } from './store-operator.js';
@@ -52,7 +52,8 @@ export class SqliteOperator implements StoreOperator {
       };
       return ok ? { outcome: 'applied' } : { outcome: 'refused', failure };
     } catch (error) {
-      if (error instanceof JournalFailedError && error.cause instanceof StoreError) throw error.cause;
+      const fault = storeErrorIn(error);
+      if (fault !== undefined) throw fault;
       if (!late.signal.aborted || error !== late.signal.reason) throw error;
       return { outcome: 'stored' };
     } finally {

@@ -222,6 +222,8 @@ export interface RunJournal extends Omit<Journal, 'append' | 'leases' | 'index'>
    * is not in memory is lost.
    */
   readonly isVolatile?: true;
+  /** Why it refuses all entries until it is opened again, as of now. Default: it takes them. */
+  readonly fault?: Error | undefined;
 }
 
 /** Whether a user's journal has what several processes need. */

@@ -67,3 +67,21 @@ export class StoreError extends Error {
     this.path = path;
   }
 }
+
+/** The fault of the store in what was thrown, or in what led to it. */
+export function storeErrorIn(fault: unknown): StoreError | undefined {
+  if (fault instanceof StoreError) return fault;
+  return fault instanceof Error ? storeErrorIn(fault.cause) : undefined;
+}
+
+/** Thrown for a run that is in the store and cannot be read: it must not be taken for one that does not exist. */
+export class UnreadableRunError extends Error {
+  override readonly name = 'UnreadableRunError';
+  /** Otherwise another version wrote it. */
+  readonly isDamaged: boolean;
+
+  constructor(ref: string, isDamaged: boolean, cause: unknown) {
+    super(`run ${ref} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    this.isDamaged = isDamaged;
+  }
+}

@@ -3,13 +3,12 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
-import { nearestName } from '../../../graph/names.js';
-import { clip, MASKED } from '../../../graph/printable-text.js';
+import { nearestName, withSuggestion } from '../../../graph/names.js';
+import { clip, counted, MASKED } from '../../../graph/printable-text.js';
 import { receivedJson } from '../../tools/check-input.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { type Problem, schemaProblems } from '../../tools/schema-problems.js';
 import { toolTexts } from '../../tools/tool-texts.js';
-import { serverTexts } from '../server-texts.js';
 import type { PromptArgumentListing } from '../wire.js';
 
 /** What is wrong with one argument of a request. */
@@ -59,7 +58,7 @@ export function readArguments(
 
   for (const name of Object.keys(values)) {
     if (names.has(name)) continue;
-    problems.push({ argument: name, message: serverTexts.unknownArgument(name, nearestName(name, names)) });
+    problems.push({ argument: name, message: unknownArgument(name, names) });
   }
   for (const input of inputs) {
     const { name } = input;
@@ -110,8 +109,7 @@ function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): Rea
   }
   // Before the schema: what is too deep or too large for it must not reach it.
   const received = receivedJson({ [name]: coerced.value });
-  if (!received.ok)
-    return { ok: false, messages: [serverTexts.refusedValue(name, received.problem.message)] };
+  if (!received.ok) return { ok: false, messages: [refusedValue(name, received.problem)] };
   let problems: readonly Problem[];
   try {
     problems = schemaProblems(schemas.check(schema, coerced.value), schema);
@@ -119,7 +117,16 @@ function readArgument(input: Input, text: unknown, schemas: SchemaCompiler): Rea
     return { ok: false, messages: [toolTexts.schemaBroken('argument', name, thrownText(error))] };
   }
   if (problems.length === 0) return coerced;
-  return { ok: false, messages: problems.map((problem) => serverTexts.refusedValue(name, problem.message)) };
+  return { ok: false, messages: problems.map((problem) => refusedValue(name, problem)) };
+}
+
+/** The message for an argument that is not one of these. */
+export function unknownArgument(name: string, names: Iterable<string>): string {
+  return withSuggestion(`Unknown argument '${clip(name)}'`, nearestName(name, names));
+}
+
+function refusedValue(name: string, { message }: Pick<Problem, 'message'>): string {
+  return `Invalid value for argument '${name}': ${message}`;
 }
 
 /** What a person should know of the values of an argument: its type, then its limits, in plain words. */
@@ -368,7 +375,7 @@ const limitWords = {
     least: number | undefined,
     most: number | undefined,
   ): string | undefined => {
-    const nouns = (count: number) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+    const nouns = (count: number) => counted(count, noun);
     if (least !== undefined && least === most) return `exactly ${nouns(least)}`;
     // A minimum of one character needs no note.
     if (noun === 'character' && least === 1) return limitWords.count(noun, undefined, most);

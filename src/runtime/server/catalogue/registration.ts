@@ -34,8 +34,8 @@ import {
   type StartProblem,
   type ToolSchemaRef,
   UnusableSchemaError,
+  workflowFault,
 } from '../registrations.js';
-import { serverTexts } from '../server-texts.js';
 import { kindOf } from './arguments.js';
 
 /**
@@ -73,7 +73,7 @@ export function register(
       problems.push(...checked.problems.map((finding) => errorOf(finding, name)));
       continue;
     }
-    warnings.push(...checked.warnings.map((finding) => serverTexts.workflowFault(name, finding)));
+    warnings.push(...checked.warnings.map((finding) => workflowFault(name, finding)));
     const hash = hashGraph(checked.graph);
     // A program may build its workflows again for each server: servers share the plans of equal graphs.
     planOf(checked.graph, hash);

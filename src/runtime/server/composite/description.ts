@@ -1,10 +1,9 @@
 import { answererKey, describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { nodesOf } from '../../../graph/nodes.js';
-import { clipText } from '../../../graph/printable-text.js';
+import { clip, clipText } from '../../../graph/printable-text.js';
 import { failurePolicy } from '../../../print/failure-policy.js';
 import { flowText } from '../../../print/flow.js';
-import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** The longest description of a tool, in UTF-16 code units. */
 const DESCRIPTION_LIMIT = 1_024;
@@ -56,17 +55,16 @@ export function describeShortly(graph: Graph, canWait: boolean): string {
 }
 
 function boxOf(graph: Graph, canWait: boolean, { parameters, levels, limit }: Detail): string {
-  const { box } = workflowToolTexts;
   const { inputs } = graph;
   const lines = [
     clipText(shownFlow(graph, levels), limit),
-    clipText(box.onFailure(failurePolicy(graph)), limit),
+    clipText(`On failure: ${failurePolicy(graph)}`, limit),
     ...(canWait ? [waitingNote(graph)] : []),
-    ...(inputs.length > 0 && parameters ? [box.parameters] : []),
-    ...(parameters ? inputs.map((input) => box.parameter(input.name, notesOf(input))) : []),
-    ...(inputs.length > 0 && !parameters ? [box.parametersLeft(inputs.length)] : []),
+    ...(inputs.length > 0 && parameters ? ['Params:'] : []),
+    ...(parameters ? inputs.map((input) => `  ${input.name} (${notesOf(input).join(', ')})`) : []),
+    ...(inputs.length > 0 && !parameters ? [`Params: ${inputs.length}, as the input schema says`] : []),
   ];
-  const head = clipText(box.head(graph.name), SHORT_LIMIT);
+  const head = clipText(`Workflow: ${graph.name}`, SHORT_LIMIT);
   return [`┌─ ${head}`, ...lines.map((line) => `│ ${line}`), '└─'].join('\n');
 }
 
@@ -79,15 +77,17 @@ function shownFlow(graph: Graph, levels: number): string {
 
 /** What a run may wait for, by the steps of the workflow and of those it runs. */
 function waitingNote(graph: Graph): string {
-  const { box } = workflowToolTexts;
   const asks = [graph, ...(graph.tasks ?? [])].flatMap((each) =>
     nodesOf(each).filter((node) => node.kind === 'ask'),
   );
   const others = asks.flatMap(({ answerBy }) => (isForOthers(answerBy) ? answerBy : []));
-  if (asks.length === 0) return box.waits;
-  if (others.length === 0) return box.asks;
-  const who = describeAnswerers([...new Map(others.map((each) => [answererKey(each), each])).values()]);
-  return asks.every(({ answerBy }) => isForOthers(answerBy)) ? box.asksOthers(who) : box.asksBoth(who);
+  if (asks.length === 0) return 'May wait for a time: get_workflow_status returns its state.';
+  if (others.length === 0) return 'May ask a question before it is done: then answer with submit_result.';
+  const unique = [...new Map(others.map((each) => [answererKey(each), each])).values()];
+  const who = `only ${clip(describeAnswerers(unique))} may answer: get_workflow_status returns its state.`;
+  return asks.every(({ answerBy }) => isForOthers(answerBy))
+    ? `May ask a question before it is done, which ${who}`
+    : `May ask questions before it is done: then answer with submit_result. Some ${who}`;
 }
 
 function notesOf({ schema, required, default: defaultValue, secret }: Input): string[] {

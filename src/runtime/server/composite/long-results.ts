@@ -1,8 +1,7 @@
 import { isJsonObject, type Json } from '../../../graph/json.js';
-import { bodyText, clip, clipText, jsonText } from '../../../graph/printable-text.js';
+import { bodyText, clip, clipText, counted, jsonText } from '../../../graph/printable-text.js';
 import type { Envelope } from '../../runs/run/envelope.js';
 import type { ContentBlock, ResourceContents, ToolResult } from '../wire.js';
-import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** A result as text: a text as it is, anything else as JSON. */
 export function shown(value: Json): string {
@@ -57,7 +56,7 @@ export function longResult(envelope: Envelope, limit: number): LongResult | unde
       type: 'resource_link',
       uri,
       name: `${definition.name}-result`,
-      description: workflowToolTexts.linkDescription(definition.name),
+      description: `The result of a run of workflow '${clip(definition.name)}'`,
       mimeType: typeOf(result),
     },
   };
@@ -65,7 +64,8 @@ export function longResult(envelope: Envelope, limit: number): LongResult | unde
 
 /** A result that says where the rest is. */
 export function withLink(result: ToolResult, { envelope, length, link, outline }: LongResult): ToolResult {
-  const about = workflowToolTexts.resultOmitted(envelope.workflow_id, length);
+  const id = jsonText(envelope.workflow_id);
+  const about = `The result has ${length} characters, too many for this answer. Read it in parts: get_workflow_status { "workflow_id": ${id}, "result_from": 0 }. Or read the linked resource.`;
   const text = outline === '' ? about : `${about}\n${outline}`;
   return { ...result, content: [...result.content, { type: 'text', text }, link] };
 }
@@ -78,27 +78,27 @@ const OUTLINED = 20;
 
 /** The begin of a text; the number of items of a list; the members of an object, a line each, as far as they fit. */
 function outlineOf(value: Json, limit: number): string {
-  const { outline } = workflowToolTexts;
-  if (typeof value === 'string') return outline.begin(clipText(bodyText(value), limit));
-  if (!isJsonObject(value)) return outline.value(shapeOf(value));
+  if (typeof value === 'string') return `It begins with:\n${clipText(bodyText(value), limit)}`;
+  if (!isJsonObject(value)) return `It is ${shapeOf(value)}.`;
   const members = Object.entries(value);
   const lines: string[] = [];
   let room = limit;
   for (const [name, member] of members.slice(0, OUTLINED)) {
-    const line = outline.member(name, shapeOf(member));
+    const line = `- ${clip(name)}: ${shapeOf(member)}`;
     if (line.length > room) break;
     room -= line.length;
     lines.push(line);
   }
   const hidden = members.length - lines.length;
-  return [...lines, ...(hidden === 0 ? [] : [outline.more(hidden)])].join('\n');
+  return [...lines, ...(hidden === 0 ? [] : [`- and ${hidden} more`])].join('\n');
 }
 
 /** A value in a few words; a short one as it is. */
 function shapeOf(value: Json): string {
-  const { outline } = workflowToolTexts;
-  if (Array.isArray(value)) return outline.list(value.length);
-  return isJsonObject(value) ? outline.object(Object.keys(value).length) : clip(jsonText(value));
+  if (Array.isArray(value)) return `a list of ${counted(value.length, 'item')}`;
+  return isJsonObject(value)
+    ? `an object of ${counted(Object.keys(value).length, 'member')}`
+    : clip(jsonText(value));
 }
 
 /** A part of a long result. */

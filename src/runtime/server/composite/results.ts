@@ -2,15 +2,14 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
-import { MASKED } from '../../../graph/printable-text.js';
+import { clip, jsonText, MASKED, oneLine } from '../../../graph/printable-text.js';
 import { howToAnswer } from '../../runs/actions/action.js';
 import type { Envelope, RunWarning } from '../../runs/run/envelope.js';
 import type { RemainingEffects } from '../../runs/run/side-effects.js';
-import { constructTexts } from '../../trace/texts.js';
+import { undoText } from '../../trace/sentences.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
 import { shown } from './long-results.js';
 import type { OutputShape } from './served-workflows.js';
-import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** Why a run failed or was cancelled. */
 type EnvelopeError = NonNullable<Envelope['error']>;
@@ -29,7 +28,7 @@ export function envelopeResult(
 ): ToolResult {
   const all = [...warnings, ...warningsOf(remainingEffectsIn(envelope))];
   const isLate = warnings.some(({ code }) => code === 'W_NOT_USED');
-  const notes = all.map(({ code, message }) => workflowToolTexts.warning(code, message));
+  const notes = all.map(warningLine);
   // What was sent for nothing must not look as if the run had taken it.
   const text = isLate ? [...notes, textOf(envelope)] : [textOf(envelope), ...notes];
   return {
@@ -41,9 +40,9 @@ export function envelopeResult(
 
 /** The answer of a caller that is not the owner of the run was accepted. @param id as the caller sent it. */
 export function acceptedResult(id: string, warnings: readonly RunWarning[] = []): ToolResult {
-  const notes = warnings.map(({ code, message }) => workflowToolTexts.warning(code, message));
+  const lines = ['The answer was accepted.', ...warnings.map(warningLine)];
   return {
-    content: [{ type: 'text', text: [workflowToolTexts.accepted, ...notes].join('\n') }],
+    content: [{ type: 'text', text: lines.join('\n') }],
     structuredContent: { workflow_id: id, status: 'accepted', ...warningsAs(warnings, 'warnings') },
   };
 }
@@ -81,7 +80,7 @@ export function toolResult(
       // Without its secrets it may not fit, which is not a fault of the workflow.
       const isWhole = !shown(value).includes(MASKED);
       if (!fits && isWhole && envelope.result !== undefined) onUnfit();
-      const notes = warnings.map(({ code, message }) => workflowToolTexts.warning(code, message));
+      const notes = warnings.map(warningLine);
       return {
         // The result stays a text of its own: it may be read as JSON.
         content: [
@@ -121,6 +120,10 @@ function failedResult(
   };
 }
 
+function warningLine({ code, message }: RunWarning): string {
+  return `${code}: ${message}`;
+}
+
 /** Warnings under this key, where there are any. */
 function warningsAs(warnings: readonly RunWarning[], key: string): JsonObject {
   return warnings.length === 0 ? {} : { [key]: warnings.map((warning) => ({ ...warning })) };
@@ -138,19 +141,25 @@ function runMeta({ workflow_id, definition }: Envelope): JsonObject {
 const UNTOLD: EnvelopeError = { code: 'E_INTERNAL', message: '', partial: {} };
 
 function missingIn({ missing_tools: missing }: Envelope): readonly string[] {
-  return missing === undefined ? [] : [workflowToolTexts.missingTools(missing)];
+  if (missing === undefined) return [];
+  const tools = missing.map((tool) => `'${clip(tool)}'`).join(', ');
+  return [`The server no longer has ${tools}, which the workflow may call: a step that does fails.`];
 }
 
 /** The state of a run as text: what it asks, and how to answer. */
 function textOf(envelope: Envelope): string {
   const { workflow_id: id, definition, status, cancelling, actions, result, error } = envelope;
-  const { name } = definition;
+  const workflow = `Workflow '${clip(definition.name)}'`;
+  const askLater = `workflow_id: ${id}\nAsk for it with get_workflow_status.`;
   switch (status) {
     case 'waiting':
       return [
-        envelope.paused_steps === undefined || actions.length > 0 ? workflowToolTexts.waiting(name, id) : '',
-        ...(envelope.paused_steps ?? []).map(({ step_id, tool }) =>
-          workflowToolTexts.paused(name, id, step_id, tool),
+        envelope.paused_steps === undefined || actions.length > 0
+          ? `${workflow} waits. workflow_id: ${id}`
+          : '',
+        ...(envelope.paused_steps ?? []).map(
+          ({ step_id, tool }) =>
+            `Workflow '${definition.name}' is paused at step '${step_id}' (run '${id}'): the server stopped while '${tool}' was called, whether it took effect is unknown, and it may not be repeated. Check what it did; cancel_workflow ends the run.`,
         ),
         ...missingIn(envelope),
         ...actions.map((action) => actionText(id, action)),
@@ -160,21 +169,23 @@ function textOf(envelope: Envelope): string {
     case 'running':
       return [
         cancelling === undefined
-          ? [workflowToolTexts.running(name, id), ...stepsIn(envelope)].join('\n')
-          : workflowToolTexts.cancelling(name, id),
+          ? [`${workflow} is still running. ${askLater}`, ...stepsIn(envelope)].join('\n')
+          : `${workflow} was cancelled; undoing is in progress. ${askLater}`,
         ...missingIn(envelope),
         ...actions.map((action) => actionText(id, action)),
       ].join('\n\n');
     case 'completed':
       return [
-        workflowToolTexts.completed(name, id),
-        ...(result === undefined ? [] : [workflowToolTexts.result(result)]),
+        `${workflow} is completed. workflow_id: ${id}`,
+        ...(result === undefined ? [] : [`Result: ${jsonText(result)}`]),
       ].join('\n');
     case 'failed':
     case 'cancelled': {
       const { code, message, node } = error ?? UNTOLD;
+      const how = status === 'cancelled' ? 'was cancelled' : 'failed';
+      const at = node === undefined ? '' : ` at step '${clip(node)}'`;
       return [
-        workflowToolTexts.ended(name, status, node, code, message),
+        `${workflow} ${how}${at}: ${oneLine(message)} (${code})`,
         ...(error === undefined ? [] : remainsIn(error)),
       ].join('\n');
     }
@@ -185,13 +196,22 @@ function textOf(envelope: Envelope): string {
 
 /** The steps a run is at, a sentence each. */
 function stepsIn({ running_steps: running = [], waiting_steps: waiting = [] }: Envelope): string[] {
-  const waits = waiting.map(({ step_id, for: what, until }) =>
-    workflowToolTexts.waitingStep(step_id, what, until),
-  );
+  const waits = waiting.map(({ step_id, for: what, until = '' }) => {
+    const how = { answer: 'for an answer', time: `until ${until}`, retry: `to be tried again at ${until}` };
+    return `${clip(step_id)} (${how[what]})`;
+  });
   return [
-    ...(running.length === 0 ? [] : [workflowToolTexts.runningSteps(running)]),
-    ...(waits.length === 0 ? [] : [workflowToolTexts.waitingSteps(waits)]),
+    ...(running.length === 0 ? [] : [`Running: ${firstOf(running)}.`]),
+    ...(waits.length === 0 ? [] : [`Waiting: ${firstOf(waits)}.`]),
   ];
+}
+
+function firstOf(steps: readonly string[]): string {
+  return withMore(steps.slice(0, NAMED).map(clip), Math.max(0, steps.length - NAMED));
+}
+
+function withMore(parts: readonly string[], more: number): string {
+  return `${parts.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }
 
 function actionText(
@@ -206,17 +226,26 @@ function actionText(
     refused_values = [],
   }: Envelope['actions'][number],
 ): string {
-  if ('duration' in parameters) return workflowToolTexts.time(action_id, parameters.message);
+  if ('duration' in parameters) return `Action '${action_id}': ${parameters.message}`;
   const { message, type: mode, options } = parameters;
   const how = howToAnswer({ mode, ...defined({ options }) });
+  const [run, action] = [jsonText(id), jsonText(action_id)];
   return [
-    workflowToolTexts.question(action_id, step_id, message),
-    ...(schema === undefined ? [] : [workflowToolTexts.schema(schema)]),
-    ...refused_values.map(({ problems }, index) => workflowToolTexts.refusedValue(index + 1, problems)),
+    `Action '${action_id}' of step '${clip(step_id)}' asks: ${jsonText(message)}`,
+    ...(schema === undefined ? [] : [`The answer's schema: ${jsonText(schema as Json)}`]),
+    ...refused_values.map(
+      ({ problems }, index) =>
+        `Try ${index + 1} of the model did not fit: ${problems.map((problem) => oneLine(problem)).join('; ')}`,
+    ),
     ...(isForOthers(answer_by)
-      ? [workflowToolTexts.answeredBy(id, action_id, describeAnswerers(answer_by))]
-      : [workflowToolTexts.submit(id, action_id, how), workflowToolTexts.submitError]),
-    ...(expires_at === undefined ? [] : [workflowToolTexts.expires(expires_at)]),
+      ? [
+          `Somebody else answers: only ${describeAnswerers(answer_by)} may, and finds it with list_workflows. Do not ask the user. Ask for the state with get_workflow_status { "workflow_id": ${run} }. A permitted caller answers action ${action} with submit_result.`,
+        ]
+      : [
+          `Answer with submit_result { "workflow_id": ${run}, "action_id": ${action}, "result": … }. ${how}`,
+          'If it cannot be answered, send "error": { "message": … } in place of the result.',
+        ]),
+    ...(expires_at === undefined ? [] : [`It expires at ${expires_at}.`]),
   ].join('\n');
 }
 
@@ -225,7 +254,7 @@ function plain(json: Envelope | Partial<EnvelopeError>): JsonObject {
   return json as unknown as JsonObject;
 }
 
-/** So many calls of a kind are named in a text. Programs find more of them in the envelope. */
+/** So many steps and calls of a kind are named in a text. Programs find more of them in the envelope. */
 const NAMED = 10;
 
 /** What a run that failed or was cancelled leaves behind, a sentence each. */
@@ -235,8 +264,10 @@ export function remainsIn(error: EnvelopeError): string[] {
   return [
     ...loopsIn(error),
     ...undoingIn(error),
-    ...(undone.length === 0 ? [] : [workflowToolTexts.undoneSteps(undone)]),
-    ...(finished.length === 0 ? [] : [workflowToolTexts.finishedSteps(finished)]),
+    ...(undone.length === 0
+      ? []
+      : [`Finished before that and undone, all or a part of it: ${undone.map(clip).join(', ')}.`]),
+    ...(finished.length === 0 ? [] : [`Finished before that: ${finished.map(clip).join(', ')}.`]),
   ];
 }
 
@@ -247,7 +278,8 @@ function loopsIn({ details }: EnvelopeError): string[] {
     const { index, partial, partial_omitted: omitted } = within;
     if (typeof index !== 'number' || !isJsonObject(partial)) continue;
     const finished = Object.keys(partial).length + (typeof omitted === 'number' ? omitted : 0);
-    sentences.push(workflowToolTexts.failedItem(index, finished));
+    const items = finished === 1 ? 'item' : 'items';
+    sentences.push(`In the loop, item ${index} failed (the first is 0); ${finished} ${items} had finished.`);
   }
   return sentences;
 }
@@ -266,16 +298,25 @@ export function warningsOf({
     warnings.push({ code: 'W_NOT_UNDONE', message: standingText(not_undone, not_undone_omitted) });
   }
   if (unknown_outcomes.length > 0) {
-    const calls = unknown_outcomes
-      .slice(0, NAMED)
-      .map(({ step, tool }) => workflowToolTexts.unknownCall(step, tool));
-    const more = unknown_outcomes.length + unknown_outcomes_omitted - calls.length;
-    warnings.push({ code: 'W_OUTCOME_UNKNOWN', message: workflowToolTexts.outcomeUnknown(calls, more) });
+    const calls = unknown_outcomes.slice(0, NAMED).map(({ step, tool }) => `${tool} (step '${clip(step)}')`);
+    const named = withMore(calls, unknown_outcomes.length + unknown_outcomes_omitted - calls.length);
+    warnings.push({
+      code: 'W_OUTCOME_UNKNOWN',
+      message: `Without an answer, but may have taken effect all the same: ${named}. Check before repeating.`,
+    });
   }
   if (failed_items.length > 0) {
-    const items = failed_items.slice(0, NAMED).map((item) => workflowToolTexts.failedItemOf(item));
-    const more = failed_items.length + failed_items_omitted - items.length;
-    warnings.push({ code: 'W_ITEMS_FAILED', message: workflowToolTexts.failedItems(items, more) });
+    const items = failed_items
+      .slice(0, NAMED)
+      .map(
+        ({ step, index, code, message }) =>
+          `item ${index} of step '${clip(step)}': ${clip(message)} (${code})`,
+      );
+    const named = withMore(items, failed_items.length + failed_items_omitted - items.length);
+    warnings.push({
+      code: 'W_ITEMS_FAILED',
+      message: `Items failed, and are null in the result (the first is 0): ${named}.`,
+    });
   }
   return warnings;
 }
@@ -285,10 +326,19 @@ function standingText(calls: NonNullable<RemainingEffects['not_undone']>, omitte
   const shown = calls.slice(0, NAMED);
   const more = calls.length + omitted - shown.length;
   const named = (isUnsure: boolean): string[] =>
-    shown
-      .filter(({ outcome_unknown = false }) => outcome_unknown === isUnsure)
-      .map(({ step, tool, input }) => workflowToolTexts.remainingCall(step, tool, input));
-  return workflowToolTexts.notUndone(named(false), named(true), more);
+    shown.filter(({ outcome_unknown = false }) => outcome_unknown === isUnsure).map(remainingCall);
+  const [sure, unsure] = [named(false), named(true)];
+  return [
+    ...(sure.length === 0 ? [] : [`Not undone, and still in effect: ${sure.join(', ')}.`]),
+    ...(unsure.length === 0 ? [] : [`May have been undone, check first: ${unsure.join(', ')}.`]),
+    ...(more === 0 ? [] : [`And ${more} more.`]),
+  ].join(' ');
+}
+
+function remainingCall({ step, tool, input }: NonNullable<RemainingEffects['not_undone']>[number]): string {
+  const parameters = input === undefined ? '' : ` ${clip(jsonText(input as Json))}`;
+  const how = tool === undefined ? 'no tool is known to undo it' : `to undo it: ${tool}${parameters}`;
+  return `step '${clip(step)}' (${how})`;
 }
 
 /** Codes of failures whose details say how undoing went. */
@@ -316,7 +366,7 @@ function reportText({ done, failed, not_run }: { readonly [key: string]: Json })
     ];
   });
   const shownFaults = faults.slice(0, NAMED);
-  return constructTexts.undoReport(listIn(done).map(textIn), shownFaults, listIn(not_run).map(textIn));
+  return undoText(listIn(done).map(textIn), shownFaults, listIn(not_run).map(textIn));
 }
 
 function listIn(value: Json | undefined): readonly Json[] {

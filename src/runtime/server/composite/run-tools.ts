@@ -1,6 +1,5 @@
 import type { JsonSchema } from '../../../graph/json.js';
 import type { ToolListing } from '../wire.js';
-import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** Names of the tools that look after runs, in the order they are listed. */
 export const RUN_TOOLS = [
@@ -66,11 +65,9 @@ const SUBMIT_SCHEMA: JsonSchema = {
   },
 };
 
-const { tools } = workflowToolTexts;
-
 const TEXT: JsonSchema = { type: 'string' };
 
-const ID: JsonSchema = { type: 'string', minLength: 1, description: tools.workflowId };
+const ID: JsonSchema = { type: 'string', minLength: 1, description: 'Id of the run' };
 
 const LIST: JsonSchema = { type: 'array' };
 
@@ -80,14 +77,16 @@ const READS = { readOnlyHint: true, openWorldHint: false } as const;
 export const runTools: Readonly<Record<RunTool, ToolListing>> = {
   submit_result: {
     name: 'submit_result',
-    title: tools.submitResult.title,
-    description: tools.submitResult.description,
+    title: 'Answer a waiting workflow',
+    description: 'Answers an open action of a run with `result`, or with `error`.',
     inputSchema: strict(
       {
         workflow_id: ID,
-        action_id: { type: 'string', minLength: 1, description: tools.actionId },
-        result: { description: tools.submitResult.result },
-        error: { description: tools.submitResult.error },
+        action_id: { type: 'string', minLength: 1, description: 'May be left out where one is open' },
+        result: {
+          description: 'What fits the schema of the action; in short true, false, a text or an option.',
+        },
+        error: { description: '{ message, code? }: the step fails with it.' },
       },
       'workflow_id',
     ),
@@ -97,8 +96,8 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
   },
   get_workflow_status: {
     name: 'get_workflow_status',
-    title: tools.getStatus.title,
-    description: tools.getStatus.description,
+    title: 'Get the state of a workflow run',
+    description: 'Returns the state of a run: open actions, result or failure.',
     // The answer that a long result does not fit explains `result_from`; every list would pay for a description.
     inputSchema: strict({ workflow_id: ID, result_from: { type: 'integer', minimum: 0 } }, 'workflow_id'),
     outputSchema: ENVELOPE_SCHEMA,
@@ -106,13 +105,13 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
   },
   cancel_workflow: {
     name: 'cancel_workflow',
-    title: tools.cancel.title,
-    description: tools.cancel.description,
+    title: 'Cancel a workflow run',
+    description: 'Cancels a run and its calls in flight.',
     inputSchema: strict(
       {
         workflow_id: ID,
         reason: { type: 'string', maxLength: 500 },
-        compensate: { type: 'boolean', description: tools.cancel.compensate },
+        compensate: { type: 'boolean', description: 'Undo what it did first. Default: false' },
       },
       'workflow_id',
     ),
@@ -121,12 +120,12 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
   },
   list_workflows: {
     name: 'list_workflows',
-    title: tools.list.title,
-    description: tools.list.description,
+    title: 'List workflows and runs',
+    description: 'Lists workflows, your runs (latest first) and questions you may answer.',
     inputSchema: strict({
-      status: { ...RUN_STATES, description: tools.list.status },
+      status: { ...RUN_STATES, description: 'Only runs with this status' },
       limit: { type: 'integer', minimum: 1 },
-      cursor: { type: 'string', description: tools.list.cursor },
+      cursor: { type: 'string', description: '`next_cursor` of the page before' },
     }),
     outputSchema: {
       type: 'object',

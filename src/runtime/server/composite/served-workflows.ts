@@ -20,7 +20,6 @@ import {
 } from '../../tools/registry.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registrations.js';
 import { ENVELOPE_SCHEMA, RUN_TOOLS, type RunTraits, runToolsFor } from './run-tools.js';
-import { workflowToolTexts } from './workflow-tool-texts.js';
 
 /** What the names of workflows' tools begin with, unless the server says otherwise. */
 export const DEFAULT_PREFIX = 'w_';
@@ -219,7 +218,7 @@ function argumentSchema({
   default: defaultValue,
 }: Input): JsonSchema {
   const about =
-    secret === true ? `${description} (${workflowToolTexts.secretNote})`.trimStart() : description;
+    secret === true ? `${description} (secret: its value is never shown)`.trimStart() : description;
   return {
     ...rebased(schema, `#/properties/${name}`),
     ...defined({ title }),
@@ -254,8 +253,8 @@ export function outputShapeOf(graph: Graph, registered: CheckEnvironment): Outpu
     schema: {
       type: 'object',
       anyOf: [
-        { ...result, description: workflowToolTexts.resultDescription },
-        { ...ENVELOPE_SCHEMA, description: workflowToolTexts.envelopeDescription },
+        { ...result, description: 'The result of the workflow' },
+        { ...ENVELOPE_SCHEMA, description: 'The state of the run, if it has no result' },
       ],
     },
   };

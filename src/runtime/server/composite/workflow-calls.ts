@@ -2,27 +2,27 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { defined } from '../../../graph/defined.js';
 import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
+import { clip, jsonText } from '../../../graph/printable-text.js';
 import type { Submission, ToAnswer } from '../../runs/actions/action.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope } from '../../runs/run/envelope.js';
 import { rolesOf } from '../../runs/run/owner.js';
 import type { RunStore, RunSummary, Waiter } from '../../runs/run-store.js';
-import { JournalFailedError } from '../../runs/store/journal.js';
-import { StoreError } from '../../runs/store/store-error.js';
+import { UnreadableRunError } from '../../runs/store/store-error.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import { checkInput } from '../../tools/check-input.js';
-import { maskedError, thrownText } from '../../tools/exceptions.js';
+import { maskedError } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import { lackingScopes } from '../callers.js';
+import { storeFailure } from '../store-failure.js';
 import { failureResult, type ToolResult } from '../wire.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
 import { type RunTool, runTools } from './run-tools.js';
 import type { OfferedWorkflow, ServedWorkflow } from './served-workflows.js';
-import { workflowToolTexts } from './workflow-tool-texts.js';
 
 export interface WorkflowCallsOptions {
   readonly workflows: ReadonlyMap<string, ServedWorkflow>;
@@ -57,15 +57,10 @@ export class WorkflowCalls {
     try {
       return await this.#run(workflow, args, { secret, mask }, request);
     } catch (fault) {
-      if (isStoreFault(fault)) return this.#storeFailed(fault, workflow.tool.name);
-      throw maskedError(fault, mask);
+      const failure = storeFailure(fault, `'${workflow.tool.name}'`, this.#options.log);
+      if (failure === undefined) throw maskedError(fault, mask);
+      return failureResult(failure);
     }
-  }
-
-  /** The store is the operator's concern, and its path with it: the caller learns what is known of the run. */
-  #storeFailed(fault: unknown, tool: string): ToolResult {
-    this.#options.log(`${tool}: ${thrownText(fault)}`, { event: 'store.failed', tool });
-    return failureResult({ code: 'E_STORE', message: workflowToolTexts.storeFailed(tool) });
   }
 
   async #run(
@@ -90,11 +85,10 @@ export class WorkflowCalls {
     if (long !== undefined) return withLink(envelopeResult(long.envelope), long);
     const run = runRef(envelope.workflow_id);
     return toolResult(envelope, tool.output, schemas, () =>
-      log(workflowToolTexts.unfitResult(graph.name, run), {
-        event: 'workflow.result',
-        run,
-        workflow: graph.name,
-      }),
+      log(
+        `run ${run} of workflow \`${graph.name}\`: its result does not fit the output schema of its tool; it was returned in an envelope`,
+        { event: 'workflow.result', run, workflow: graph.name },
+      ),
     );
   }
 
@@ -102,15 +96,15 @@ export class WorkflowCalls {
   async callRunTool(name: RunTool, args: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     const { inputSchema } = runTools[name];
     const named = withWorkflowId(args);
-    if (named === undefined)
-      return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.twoIds });
+    if (named === undefined) return refused('workflow_id and run_id name two runs: send one of them');
     const checked = await checkInput(named, { tool: name, jsonSchema: inputSchema }, this.#options.schemas);
     if (!checked.ok) return failureResult(checked.failure);
     try {
       return await this.#callRunTool(name, checked.input as JsonObject, request);
     } catch (fault) {
-      if (isStoreFault(fault)) return this.#storeFailed(fault, name);
-      throw fault;
+      const failure = storeFailure(fault, `'${name}'`, this.#options.log);
+      if (failure === undefined) throw fault;
+      return failureResult(failure);
     }
   }
 
@@ -160,7 +154,7 @@ export class WorkflowCalls {
     const from = ownProperty(input, 'result_from');
     if (typeof from === 'number') return this.#resultPart(answer.envelope, from, about);
     const isOpen = answer.envelope.status === 'running' || answer.envelope.status === 'waiting';
-    const note = changed && isOpen ? [workflowToolTexts.definitionChanged] : [];
+    const note = changed && isOpen ? [DEFINITION_CHANGED] : [];
     return this.#fitted(answer.envelope, (shown) => withNotes(envelopeResult(shown, [], about), note));
   }
 
@@ -186,11 +180,16 @@ export class WorkflowCalls {
 
   #resultPart({ result, ...envelope }: Envelope, from: number, about: JsonObject): ToolResult {
     const part = result === undefined ? undefined : partOf(result, from, this.#options.maxResultChars);
-    if (part === undefined) {
-      return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.noResultPart(from) });
-    }
+    if (part === undefined)
+      return refused(
+        `\`result_from\` is ${from}, but the run has no result of more than ${from} characters: leave it out to see the state of the run`,
+      );
     const { text, next } = part;
-    const more = next === undefined ? [] : [workflowToolTexts.resultNext(envelope.workflow_id, next)];
+    const id = jsonText(envelope.workflow_id);
+    const more =
+      next === undefined
+        ? []
+        : [`There is more: get_workflow_status { "workflow_id": ${id}, "result_from": ${next} }.`];
     return {
       ...envelopeResult(envelope, [], { ...about, result_part: { ...part } }),
       content: [text, ...more].map((each) => ({ type: 'text', text: each })),
@@ -206,7 +205,9 @@ export class WorkflowCalls {
     const status = textIn(input, 'status') as RunSummary['status'] | undefined;
     const start = startOf(textIn(input, 'cursor'), status, all.length);
     if (start === undefined || !(await this.#isListed(start.run, request)))
-      return failureResult({ code: 'E_INPUT_INVALID', message: workflowToolTexts.badCursor() });
+      return refused(
+        '`cursor` is not one that list_workflows returned for this `status`, or the run that it refers to was forgotten: call it again without `cursor`',
+      );
     // One more tells whether there are more.
     const listedRuns = await this.#options.runs.list(request.principal, {
       ...defined({ before: start.run, status }),
@@ -230,14 +231,17 @@ export class WorkflowCalls {
     const last = runs.at(-1)?.workflow_id ?? start.run;
     const next = hasMore ? { next_cursor: cursorOf(status, listed, last) } : {};
     const lines = [
-      ...workflows.map(({ name, description, tool }) =>
-        workflowToolTexts.workflowLine(name, description, tool),
+      ...workflows.map(
+        ({ name, description, tool }) =>
+          `${name}${tool === undefined ? '' : ` (tool ${tool})`}: ${clip(description)}`,
       ),
       '',
-      ...(runs.length === 0 && start.run === undefined ? [workflowToolTexts.noRuns] : runs.map(runLine)),
-      ...(asked.length === 0 ? [] : ['', workflowToolTexts.toAnswer, ...asked.map(toAnswerLine)]),
-      ...(left_out === 0 ? [] : [workflowToolTexts.moreToAnswer(left_out)]),
-      ...(next.next_cursor === undefined ? [] : [workflowToolTexts.moreListed(next.next_cursor)]),
+      ...(runs.length === 0 && start.run === undefined ? ['No runs.'] : runs.map(runLine)),
+      ...(asked.length === 0 ? [] : ['', 'To answer:', ...asked.map(toAnswerLine)]),
+      ...(left_out === 0 ? [] : [`${left_out} more are left out: answer these first.`]),
+      ...(next.next_cursor === undefined
+        ? []
+        : [`There are more: call list_workflows again with "cursor": ${jsonText(next.next_cursor)}.`]),
     ];
     return {
       content: [{ type: 'text', text: lines.join('\n') }],
@@ -255,7 +259,14 @@ export class WorkflowCalls {
 
   /** Whether a run that a cursor names is one of the caller. */
   async #isListed(run: string | undefined, { principal }: IdentifiedRequest): Promise<boolean> {
-    return run === undefined || (await this.#options.runs.get(principal, run)).ok;
+    if (run === undefined) return true;
+    return this.#options.runs.get(principal, run).then(
+      ({ ok }) => ok,
+      (fault: unknown) => {
+        if (fault instanceof UnreadableRunError) return true;
+        throw fault;
+      },
+    );
   }
 
   #waiter(workflow: string, request: IdentifiedRequest): Waiter {
@@ -272,6 +283,13 @@ export class WorkflowCalls {
   #plainWaiter(request: IdentifiedRequest): Waiter {
     return { request, answerMs: this.#options.answerMs };
   }
+}
+
+const DEFINITION_CHANGED =
+  'The server has another definition of this workflow by now, or none: the run goes on with the one it started with.';
+
+function refused(message: string): ToolResult {
+  return failureResult({ code: 'E_INPUT_INVALID', message });
 }
 
 function withNotes(result: ToolResult, notes: readonly string[]): ToolResult {
@@ -316,14 +334,29 @@ function withWorkflowId({ run_id, ...args }: JsonObject): JsonObject | undefined
   return { ...args, workflow_id: run_id };
 }
 
-function runLine({ workflow_id, name, status, cancelling, open_actions, ...more }: RunSummary): string {
-  const head = workflowToolTexts.runLine(workflow_id, name, status, cancelling === true, open_actions.length);
+function runLine(run: RunSummary): string {
+  if ('unreadable' in run) {
+    const why =
+      run.unreadable === 'damaged'
+        ? 'its part of the store is damaged'
+        : 'another version of the server wrote it';
+    return `${run.workflow_id}  cannot be read: ${why}`;
+  }
+  const { workflow_id, name, status, cancelling, open_actions, ...more } = run;
+  const undoing = cancelling === true ? ', was cancelled; undoing is in progress' : '';
+  const { length: count } = open_actions;
+  const open = count === 0 ? '' : `, ${count} open ${count === 1 ? 'action' : 'actions'}`;
   const { started_at, ended_at, arguments: args, arguments_omitted: omitted = [] } = more;
-  return `${head}\n${workflowToolTexts.runAbout(started_at, ended_at, args, omitted)}`;
+  const end = ended_at === undefined ? '' : ` to ${ended_at}`;
+  const without =
+    omitted.length === 0 ? '' : ` without ${omitted.map(clip).join(', ')}, too large to be shown`;
+  return `${workflow_id}  ${name}  ${status}${undoing}${open}\n  ${started_at}${end}  ${clip(jsonText(args))}${without}`;
 }
 
 function toAnswerLine({ workflow_id, action_id, name, message, schema }: ToAnswer): string {
-  return workflowToolTexts.toAnswerLine(workflow_id, action_id, name, message, schema);
+  return `Workflow '${clip(name)}' asks: ${jsonText(message)}
+The answer's schema: ${jsonText(schema as Json)}
+Answer with submit_result { "workflow_id": ${jsonText(workflow_id)}, "action_id": ${jsonText(action_id)}, "result": … }.`;
 }
 
 function textIn(input: JsonObject, name: string): string | undefined {
@@ -339,8 +372,4 @@ function withDefaults({ inputs }: Pick<Graph, 'inputs'>, args: JsonObject): Json
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
-}
-
-function isStoreFault(fault: unknown): boolean {
-  return fault instanceof StoreError || fault instanceof JournalFailedError;
 }

@@ -1,16 +1,14 @@
 import type { CompletionContext } from '../../../decorators/context.js';
 import type { Input } from '../../../graph/model.js';
-import { nearestName } from '../../../graph/names.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { TemplateInfo } from '../../tools/resources.js';
 import { requestContextOf } from '../../tools/tool-context.js';
-import { type Completer, choicesOf } from '../catalogue/arguments.js';
-import { serverTexts } from '../server-texts.js';
+import { type Completer, choicesOf, unknownArgument } from '../catalogue/arguments.js';
 import type { CompletionRequest } from '../stepwright-server.js';
 import { type CompletionResult, faultCodes, ProtocolFault } from '../wire.js';
-import { limited } from './limits.js';
+import { limited, unfinished } from './limits.js';
 
 /** More values than this are cut, as MCP demands. */
 const MOST_VALUES = 100;
@@ -37,11 +35,8 @@ export async function completeArgument(
   const { argument, value } = asked;
   const input = inputs.find(({ name }) => name === argument);
   if (input === undefined) {
-    const near = nearestName(
-      argument,
-      inputs.map(({ name }) => name),
-    );
-    throw new ProtocolFault(faultCodes.invalidParams, serverTexts.unknownArgument(argument, near));
+    const names = inputs.map(({ name }) => name);
+    throw new ProtocolFault(faultCodes.invalidParams, unknownArgument(argument, names));
   }
   const completer = completers.get(argument);
   if (completer !== undefined) return completeWith(completer, asked, request, limitMs);
@@ -62,12 +57,8 @@ export async function completeVariable(
   limitMs: number,
 ): Promise<CompletionResult> {
   const { argument } = asked;
-  if (!names.includes(argument)) {
-    throw new ProtocolFault(
-      faultCodes.invalidParams,
-      serverTexts.unknownArgument(argument, nearestName(argument, names)),
-    );
-  }
+  if (!names.includes(argument))
+    throw new ProtocolFault(faultCodes.invalidParams, unknownArgument(argument, names));
   if (complete === undefined) return resultOf([]);
   const completer: Completer = (value, context) => complete(argument, value, context) as readonly string[];
   return completeWith(completer, asked, request, limitMs);
@@ -85,8 +76,7 @@ async function completeWith(
       const context: CompletionContext = { ...requestContextOf({ ...request, signal }), arguments: given };
       return completer(value, context);
     });
-    if (answer.kind === 'timedOut') throw new Error(serverTexts.noAnswer(limitMs));
-    if (answer.kind === 'cancelled') throw new Error(serverTexts.requestCancelled());
+    if (answer.kind !== 'done') throw new Error(unfinished(answer.kind, limitMs).message);
     if (!isTexts(answer.value)) throw new TypeError('`complete` must return a list of texts');
     return resultOf(answer.value);
   } catch (error) {

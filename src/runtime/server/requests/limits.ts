@@ -1,7 +1,8 @@
+import { counted } from '../../../graph/printable-text.js';
+import type { Failure } from '../../engine/contract.js';
 import type { RequestContext } from '../../runs/request.js';
 import type { Log } from '../../tools/log.js';
 import type { CancelSignal } from '../../tools/port.js';
-import { counted, serverTexts } from '../server-texts.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
 
 /** Cancels a request. */
@@ -70,6 +71,13 @@ export async function limited<T>(
   }
 }
 
+/** Why limited work has no value. */
+export function unfinished(kind: 'timedOut' | 'cancelled', limitMs: number): Failure {
+  return kind === 'timedOut'
+    ? { code: 'E_TIMEOUT', message: `there was no answer within ${limitMs} ms` }
+    : { code: 'E_CANCELLED', message: 'the request was cancelled' };
+}
+
 /** The runs that outlast a request, as far as a drain is concerned with them. */
 export interface DrainedRuns {
   /** Resolves when every run is over or waits for an answer or a time. */
@@ -80,6 +88,8 @@ export interface DrainedRuns {
 
 /** Aborts a request. */
 export type Abort = (reason: unknown) => void;
+
+const STOPPED = 'the server was stopped';
 
 /** How long answers may still take once everything has been cancelled, in ms. */
 const HAND_OFF_MS = 1_000;
@@ -155,8 +165,8 @@ export class RequestGate {
     await Promise.all([inFlight.none(limitMs), within(limitMs, runs.atRest())]);
     // First the runs: a request that waits for one is answered with its state.
     const cut = inFlight.count;
-    const ended = runs.endAll(serverTexts.stopped());
-    for (const abort of this.#aborts) abort(new Error(serverTexts.stopped()));
+    const ended = runs.endAll(STOPPED);
+    for (const abort of this.#aborts) abort(new Error(STOPPED));
     if (ended + cut > 0)
       log(
         `the server was stopped: cancelled ${counted(cut, 'request')} and ${counted(ended, 'run')} that were not over`,

@@ -3,8 +3,8 @@ import { readMetadata } from '../../../decorators/metadata.js';
 import { PromptText } from '../../../decorators/prompt.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../../graph/json.js';
-import { nearestName } from '../../../graph/names.js';
-import { clip } from '../../../graph/printable-text.js';
+import { nearestName, withSuggestion } from '../../../graph/names.js';
+import { clip, oneLine } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Masking } from '../../secrets/mask.js';
@@ -27,9 +27,8 @@ import { requestContextOf } from '../../tools/tool-context.js';
 import type { PromptTrace } from '../../trace/messages.js';
 import type { ServedPrompt } from '../catalogue/listings.js';
 import type { ResolvedSettings } from '../options.js';
-import { asSentence, serverTexts } from '../server-texts.js';
 import { type ContentBlock, faultCodes, type PromptResult, ProtocolFault } from '../wire.js';
-import { limited } from './limits.js';
+import { limited, unfinished } from './limits.js';
 
 /** What makes messages of arguments. */
 type RenderedContent = Exclude<ServedPrompt['content'], { readonly kind: 'workflow' }>;
@@ -81,12 +80,8 @@ export class PromptRenderer {
         }
       });
       if (rendered.kind !== 'done') {
-        const code = rendered.kind === 'timedOut' ? 'E_TIMEOUT' : 'E_CANCELLED';
-        const why =
-          rendered.kind === 'timedOut'
-            ? serverTexts.noAnswer(promptTimeoutMs)
-            : serverTexts.requestCancelled();
-        throw Object.assign(new Error(why), { code });
+        const { code, message } = unfinished(rendered.kind, promptTimeoutMs);
+        throw Object.assign(new Error(message), { code });
       }
       const { hasSystem, ...result } = convertPrompt(rendered.value, this.#registry);
       if (hasSystem && !this.#warned.has(name)) {
@@ -104,9 +99,11 @@ export class PromptRenderer {
       return description === undefined ? result : { description, ...result };
     } catch (error) {
       const { code, message } = thrownFailure(error, 'E_PROMPT');
-      throw new ProtocolFault(faultCodes.internal, serverTexts.promptFailed(name, mask.text(message)), {
-        code,
-      });
+      throw new ProtocolFault(
+        faultCodes.internal,
+        `Prompt '${name}' failed: ${oneLine(mask.text(message))}`,
+        { code },
+      );
     }
   }
 
@@ -213,29 +210,24 @@ function plainText(text: PromptText, registry: Registry): string {
 
 /** A block that is in the form of MCP already, but for bytes and handles in its text. */
 function plainBlock(content: unknown, number: number, registry: Registry): ContentBlock {
-  if (!isObject(content)) throw refuse(serverTexts.badContent(number, contentWords.kind(content)));
+  if (!isObject(content)) {
+    const kind = content === undefined || content === null ? String(content) : `a ${typeof content}`;
+    throw refuse(`message ${number} holds ${kind}`);
+  }
   const { data, text } = content;
   const json = toJson({
     ...content,
     ...(data instanceof Uint8Array ? { data: base64(data) } : {}),
     ...(text instanceof PromptText ? { text: plainText(text, registry) } : {}),
   });
-  if (!json.ok)
-    throw refuse(
-      serverTexts.badContent(
-        number,
-        json.pointer === ''
-          ? `what is not JSON: ${json.problem}`
-          : `what is not JSON: '${clip(json.pointer)}' is ${json.problem}`,
-      ),
-    );
+  if (!json.ok) {
+    const place = json.pointer === '' ? '' : `'${clip(json.pointer)}' is `;
+    throw refuse(`message ${number} holds what is not JSON: ${place}${json.problem}`);
+  }
   const block = json.value;
   if (!isContentBlock(block) || !isComplete(block))
     throw refuse(
-      serverTexts.badContent(
-        number,
-        'an object that is not content of MCP: text, image, audio, resource or resource_link',
-      ),
+      `message ${number} holds an object that is not content of MCP: text, image, audio, resource or resource_link`,
     );
   return block as unknown as ContentBlock;
 }
@@ -322,7 +314,7 @@ function targetOf(handle: DecoratedClass, { tools, resources, workflows }: Regis
       const near = nearestName(name, clientToolNames({ tools }));
       throw new PromptContentError(
         'E_MISSING_TOOL',
-        `it names the tool '${clip(name)}', which this server does not have${asSentence(near)}`,
+        withSuggestion(`it names the tool '${clip(name)}', which this server does not have`, near),
       );
     }
     case 'resource': {
@@ -336,7 +328,7 @@ function targetOf(handle: DecoratedClass, { tools, resources, workflows }: Regis
       );
       throw new PromptContentError(
         'E_MISSING_RESOURCE',
-        `it names the resource '${clip(uri)}', which this server does not have${asSentence(near)}`,
+        withSuggestion(`it names the resource '${clip(uri)}', which this server does not have`, near),
       );
     }
     case 'workflow': {
@@ -346,7 +338,7 @@ function targetOf(handle: DecoratedClass, { tools, resources, workflows }: Regis
       const near = nearestName(name, Object.keys(workflows));
       throw new PromptContentError(
         'E_MISSING_WORKFLOW',
-        `it names the workflow '${clip(name)}', which this server does not have${asSentence(near)}`,
+        withSuggestion(`it names the workflow '${clip(name)}', which this server does not have`, near),
       );
     }
     case 'prompt':
@@ -377,11 +369,3 @@ export function failureOf(answer: PromptTrace | PromptResult): Failure | undefin
   const { code = 'E_FAIL', message = status } = errors[0] ?? {};
   return { code, message };
 }
-
-/** What a message holds that cannot be sent; completes "message 2 holds …". */
-const contentWords = {
-  kind: (content: unknown) => {
-    if (content === undefined || content === null) return String(content);
-    return `a ${typeof content}`;
-  },
-} as const;

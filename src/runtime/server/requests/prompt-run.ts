@@ -21,9 +21,9 @@ import { createTrace, planText, type TraceObserver, type TraceOptions } from '..
 import { lackingScopes } from '../callers.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
 import type { ResolvedSettings } from '../options.js';
-import { serverTexts } from '../server-texts.js';
+import { storeFault } from '../store-failure.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
-import { limited } from './limits.js';
+import { limited, unfinished } from './limits.js';
 
 /** A workflow to run for `prompts/get`. */
 export interface PromptRun {
@@ -137,24 +137,28 @@ function planTextOf(
 
 /** Starts a run that outlasts the request, and shows it up to where it waits. */
 async function startRun(
-  { workflow: { graph }, input, runs, request }: PromptRun,
+  { workflow: { graph }, input, runs, request, settings }: PromptRun,
   mask: RunMask,
   trace: TraceObserver,
   waiter: Pick<Waiter, 'answerMs' | 'observe' | 'progress'>,
 ): Promise<PromptTrace> {
   let conversation: PromptTrace | undefined;
-  const answer = await runs.start(
-    { owner: request.principal, graph, input, mask },
-    {
-      // The questions of a prompt are part of the conversation.
-      request: withoutElicitation(request),
-      cancels: true,
-      conclude(state, { workflow_id }) {
-        conversation = trace.finish(state, { workflowId: workflow_id });
+  const answer = await runs
+    .start(
+      { owner: request.principal, graph, input, mask },
+      {
+        // The questions of a prompt are part of the conversation.
+        request: withoutElicitation(request),
+        cancels: true,
+        conclude(state, { workflow_id }) {
+          conversation = trace.finish(state, { workflowId: workflow_id });
+        },
+        ...waiter,
       },
-      ...waiter,
-    },
-  );
+    )
+    .catch((fault: unknown) => {
+      throw storeFault(fault, `prompt '${clip(graph.name)}'`, settings.log);
+    });
   if (!answer.ok) {
     const { code, message } = answer.failure;
     const fault =
@@ -175,15 +179,13 @@ async function readInstruction({ resource, uri }: ResourceRef, { toolset, settin
     toolset.readResource(resource, uri, { ...request, signal }),
   );
   const isAuthors = isStatic(ownProperty(toolset.registry.resources, resource));
-  return {
-    uri,
-    outcome:
-      reading.kind !== 'done'
-        ? unanswered(reading.kind, settings.promptTimeoutMs)
-        : isAuthors
-          ? reading.value
-          : encoded(reading.value),
-  };
+  const outcome: ResourceOutcome =
+    reading.kind !== 'done'
+      ? { ok: false, failure: unfinished(reading.kind, settings.promptTimeoutMs) }
+      : isAuthors
+        ? reading.value
+        : encoded(reading.value);
+  return { uri, outcome };
 }
 
 /** Whether the text of a resource is the author's own: it is part of the registry, or a file of the package. */
@@ -194,14 +196,6 @@ function isStatic(entry: ResourceEntry | undefined): boolean {
 function encoded(outcome: ResourceOutcome): ResourceOutcome {
   if (!outcome.ok || typeof outcome.value.text !== 'string') return outcome;
   return { ok: true, value: { ...outcome.value, text: bodyText(outcome.value.text) } };
-}
-
-function unanswered(kind: 'timedOut' | 'cancelled', limitMs: number): ResourceOutcome {
-  const failure =
-    kind === 'timedOut'
-      ? { code: 'E_TIMEOUT', message: serverTexts.noAnswer(limitMs) }
-      : { code: 'E_CANCELLED', message: serverTexts.requestCancelled() };
-  return { ok: false, failure };
 }
 
 /** The state of a run that ended before its first step. */

@@ -25,7 +25,7 @@ export function countExpired(tables: StoreTables, { endedBefore, keep }: Retenti
  */
 export async function pruneStore(path: string, retention: Retention, driver?: SqliteDriver): Promise<number> {
   checkFile(path);
-  const database = await openStoreFile(path, defined({ driver }));
+  const { database } = await openStoreFile(path, defined({ driver }));
   const tables = new StoreTables(database, path);
   try {
     for (let removed = 0; ; ) {

@@ -19,8 +19,8 @@ import type { Head } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry } from './encode-entry.js';
+import type { OpenFiles } from './open-files.js';
 import {
-  OpenFiles,
   openStoreFile,
   pragma,
   type SqliteJournalOptions,
@@ -83,11 +83,15 @@ export class SqliteJournal implements RunJournal {
     return new SqliteJournal(path, await openStoreFile(path, options), options);
   }
 
-  private constructor(path: string, database: SqliteDatabase, options: SqliteJournalOptions) {
+  private constructor(
+    path: string,
+    { database, files }: Awaited<ReturnType<typeof openStoreFile>>,
+    options: SqliteJournalOptions,
+  ) {
     this.path = path;
     this.#database = database;
     this.#tables = new StoreTables(database, path);
-    this.#files = new OpenFiles(path);
+    this.#files = files;
     this.#pollMs = options.pollMs ?? 20;
     this.#group = new GroupCommit(
       (writes) => this.#commit(writes),
@@ -99,7 +103,10 @@ export class SqliteJournal implements RunJournal {
         write: (work) => this.#group.add(() => void work()),
         left: (run) => void this.#holdings.delete(run),
         poll: () => this.#startPolling(),
-        check: () => this.#check(),
+        check: () => {
+          this.#check();
+          this.#checkFiles();
+        },
       },
       options,
     );
@@ -250,15 +257,22 @@ export class SqliteJournal implements RunJournal {
     this.#turnedAt = performance.now();
   }
 
+  /** Why it refuses all work until the store is opened again. Looks at the files. */
+  get fault(): StoreError | undefined {
+    return this.#files.look();
+  }
+
   async #commit(writes: readonly Write[]): Promise<readonly (Error | undefined)[]> {
     this.#check();
+    this.#checkFiles();
     const effect: GroupEffect = { runs: new Set() };
     let refusals: readonly (Error | undefined)[];
     try {
-      this.#files.check();
       refusals = await whenFree(this.path, () =>
         transaction(this.#database, () => writes.map((write) => write(effect))),
       );
+      // What was written before the files were replaced is in those that a restart reads.
+      this.#checkFiles();
     } catch (error) {
       this.leases.undoBeat();
       this.#holdings.clear();
@@ -459,6 +473,12 @@ export class SqliteJournal implements RunJournal {
 
   #check(): void {
     if (this.#isClosed) throw new StoreError('closed', this.path);
+    if (this.#files.fault !== undefined) throw this.#files.fault;
+  }
+
+  #checkFiles(): void {
+    const { fault } = this;
+    if (fault !== undefined) throw fault;
   }
 
   #run(sql: string, ...values: SqliteValue[]): number {

@@ -103,22 +103,47 @@ test('a file that was cut is refused, or has what was written', { timeout: 60_00
   expect(outcomes.refused).toBeGreaterThan(0);
 });
 
-test.each([['the file'], ['its log']])('nothing is acknowledged once that %s was removed', async (what) => {
-  const path = join(folder, `removed-${what === 'the file' ? 'file' : 'log'}.db`);
-  const journal = await SqliteJournal.open(path);
+test.each([
+  ['the file', ''],
+  ['its log', '-wal'],
+  ['its shared memory', '-shm'],
+])('entries are refused once that %s was removed, until the store is opened again', async (_, suffix) => {
+  const path = join(folder, `removed${suffix}.db`);
+  const faults: unknown[] = [];
+  const journal = await SqliteJournal.open(path, { onReplaced: (fault) => faults.push(fault) });
   await journal.append(first('r0'));
-  // Its files are looked at now and then.
-  const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 1_000);
-  await journal.append(first('r1'));
-  rmSync(what === 'the file' ? path : `${path}-wal`);
-  now.mockReturnValue(performance.now() + 2_000);
-  await expect(journal.append(first('r2'))).rejects.toMatchObject({
-    problem: 'replaced',
-    message: expect.stringContaining('was removed or replaced'),
-  });
-  now.mockRestore();
+  expect(journal.fault).toBeUndefined();
+  rmSync(`${path}${suffix}`);
+  const replaced = { problem: 'replaced', message: expect.stringContaining('was removed or replaced') };
+  for (const run of ['r1', 'r2']) await expect(journal.append(first(run))).rejects.toMatchObject(replaced);
+  // What is read would be lost as well.
+  await expect(journal.load('r0')).rejects.toMatchObject(replaced);
+  expect(journal.fault).toMatchObject(replaced);
+  expect(faults).toEqual([journal.fault]);
+  // Another file in its place changes this as little.
+  writeFileSync(`${path}${suffix}`, '');
+  await expect(journal.append(first('r3'))).rejects.toMatchObject(replaced);
   await journal.close();
 });
+
+test.each([[''], ['-wal']])(
+  'what is written while the file (%s) is removed is not acknowledged',
+  async (suffix) => {
+    const path = join(folder, `race${suffix}.db`);
+    let removes = false;
+    class Racing extends sqlite.DatabaseSync {
+      override exec(sql: string): void {
+        if (removes && sql === 'COMMIT') rmSync(`${path}${suffix}`, { force: true });
+        super.exec(sql);
+      }
+    }
+    const journal = await SqliteJournal.open(path, { driver: { DatabaseSync: Racing } });
+    await journal.append(first('r0'));
+    removes = true;
+    await expect(journal.append(first('r1'))).rejects.toMatchObject({ problem: 'replaced' });
+    await journal.close();
+  },
+);
 
 test('a damaged page is named where it is read', async () => {
   const path = join(folder, 'torn.db');

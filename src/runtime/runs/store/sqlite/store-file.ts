@@ -2,6 +2,7 @@ import { chmodSync, closeSync, fstatSync, openSync, readSync, type Stats, statSy
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../store-error.js';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
+import { OpenFiles } from './open-files.js';
 
 /** How the file of a store is opened. */
 export interface SqliteJournalOptions {
@@ -18,6 +19,14 @@ export interface SqliteJournalOptions {
   readonly monotonicNow?: () => number;
   /** How often it looks for what other processes have written, in ms, while somebody watches. Default: 20. */
   readonly pollMs?: number;
+  /** Called once when the file, or one that SQLite keeps beside it, was removed or replaced. Default: no call. */
+  readonly onReplaced?: (fault: StoreError) => void;
+}
+
+/** A database with what looks after its files. */
+interface OpenStoreFile {
+  readonly database: SqliteDatabase;
+  readonly files: OpenFiles;
 }
 
 /** "STPW": distinguishes a store from databases of other programs. */
@@ -99,11 +108,11 @@ const MIGRATIONS: readonly string[] = [
  */
 export async function openStoreFile(
   path: string,
-  { driver, synchronous = 'full' }: SqliteJournalOptions,
-): Promise<SqliteDatabase> {
+  { driver, synchronous = 'full', onReplaced }: SqliteJournalOptions,
+): Promise<OpenStoreFile> {
   const usedDriver = driver ?? (await findDriver(path));
   checkDriver(usedDriver, path);
-  if (path !== ':memory:') prepareFile(path);
+  const inode = path === ':memory:' ? undefined : prepareFile(path);
   let database: SqliteDatabase | undefined;
   try {
     const opened = new usedDriver.DatabaseSync(path);
@@ -112,8 +121,13 @@ export async function openStoreFile(
     await whenFree(path, () => migrate(opened, path));
     // The check comes first: a database of another program is not touched.
     await whenFree(path, () => opened.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`));
-    if (path !== ':memory:') protectFiles(path);
-    return opened;
+    // The log is opened by the first use.
+    await whenFree(path, () => versionIn(opened, path));
+    if (inode !== undefined) protectFiles(path);
+    const files = new OpenFiles(path, opened, inode, onReplaced);
+    const fault = files.look();
+    if (fault !== undefined) throw fault;
+    return { database: opened, files };
   } catch (error) {
     database?.close();
     throw storeError(error, path);
@@ -150,33 +164,6 @@ export function checkFile(path: string): void {
   if (stats === undefined) throw new StoreError('missing', path);
   if (stats.isDirectory()) throw new StoreError('folder', path);
   if (!stats.isFile()) throw new StoreError('not_a_database', path);
-}
-
-/** So often the files of an open store are looked at, in ms. */
-const LOOK_MS = 100;
-
-/** Notices that the files of an open store were replaced: SQLite goes on with those that it has, which are lost with it. */
-export class OpenFiles {
-  readonly #path: string;
-  readonly #inodes = new Map<string, number>();
-  #lookedAt = Number.NEGATIVE_INFINITY;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  /** @throws StoreError `replaced`. */
-  check(): void {
-    const now = performance.now();
-    if (this.#path === ':memory:' || now - this.#lookedAt < LOOK_MS) return;
-    this.#lookedAt = now;
-    for (const file of [this.#path, `${this.#path}-wal`]) {
-      const ino = statSync(file, { throwIfNoEntry: false })?.ino;
-      const inode = this.#inodes.get(file);
-      if (inode !== undefined && ino !== inode) throw new StoreError('replaced', this.#path, file);
-      if (ino !== undefined) this.#inodes.set(file, ino);
-    }
-  }
 }
 
 /** Works as soon as no other process holds the lock that it needs. @throws StoreError `busy`. */
@@ -240,8 +227,8 @@ export function storeError(error: unknown, path: string): unknown {
   }
 }
 
-/** Creates the file, and looks at what is there before SQLite does. */
-function prepareFile(path: string): void {
+/** Creates the file, and looks at what is there before SQLite does. Returns the number of its inode. */
+function prepareFile(path: string): number {
   let file: number | undefined;
   try {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
@@ -251,7 +238,9 @@ function prepareFile(path: string): void {
     const length = readSync(file, head, 0, head.length, 0);
     if (length > 0 && !head.subarray(0, MAGIC.length).equals(MAGIC))
       throw new StoreError('not_a_database', path);
-    if (length === HEADER_BYTES) checkSize(path, head, fstatSync(file).size);
+    const { ino, size } = fstatSync(file);
+    if (length === HEADER_BYTES) checkSize(path, head, size);
+    return ino;
   } catch (error) {
     if (error instanceof StoreError) throw error;
     const { code = '' } = error as NodeJS.ErrnoException;

@@ -79,7 +79,7 @@ export class StoreTables {
           table: tab,
           key: keyIn(key),
           row: this.json(row),
-          ...(refs === null ? {} : { refs: JSON.parse(refs as string) }),
+          ...(refs === null ? {} : { refs: this.json(refs) }),
         }) as unknown as Row,
     );
     const hostRows = this.all('SELECT tab, key, row FROM host WHERE run = ? ORDER BY n', n).map(
@@ -90,7 +90,7 @@ export class StoreTables {
 
   graph(hash: string): Graph | undefined {
     const row = this.get('SELECT graph FROM graphs WHERE hash = ?', hash);
-    return row === undefined ? undefined : (JSON.parse(row.graph as string) as Graph);
+    return row === undefined ? undefined : (this.json(row.graph) as Graph);
   }
 
   /** Entries of a run from one number on, in their order. */
@@ -110,7 +110,7 @@ export class StoreTables {
   /** What was sent to a run and not yet consumed, the oldest first. */
   inbox(n: number): readonly InboxItem[] {
     return this.all('SELECT item FROM inbox WHERE run = ? ORDER BY n', n).map(
-      ({ item }) => JSON.parse(item as string) as InboxItem,
+      ({ item }) => this.json(item) as InboxItem,
     );
   }
 
@@ -131,14 +131,24 @@ export class StoreTables {
     );
   }
 
+  /** @throws StoreError `damaged`. */
   json(column: unknown): unknown {
-    return JSON.parse(typeof column === 'string' ? column : this.#text(column as Uint8Array));
+    const text = typeof column === 'string' ? column : this.#text(column as Uint8Array);
+    try {
+      return JSON.parse(text);
+    } catch (cause) {
+      throw this.#damaged('a value is not JSON', cause);
+    }
   }
 
   #text(hash: Uint8Array): string {
     const row = this.get('SELECT text FROM texts WHERE hash = ?', hash);
-    if (row === undefined) throw new StoreError('damaged', this.#path, 'a value is missing');
+    if (row === undefined) throw this.#damaged('a value is missing');
     return row.text as string;
+  }
+
+  #damaged(why: string, cause?: unknown): StoreError {
+    return new StoreError('damaged', this.#path, why, cause);
   }
 
   #prepared(sql: string): ReturnType<SqliteDatabase['prepare']> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { nodeFlags } from './import-modules.js';
+import { nodeFlags } from './inputs.js';
 
 describe('nodeFlags', () => {
   test('passes the conditions of this process on, however they were written, and nothing else', () => {

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import type { Expr } from '../../graph/expression/tree.js';
 import { coalesce, error, input, list, lit, not, step, text } from '../engine/graph.fixture.js';
 import { RESULT_LIMIT } from './messages.js';
-import { printExpression, texts } from './texts.js';
+import { printExpression } from './sentences.js';
+import { intentText } from './trace.js';
 
 test('the intent shows as much of the arguments as a call does, and says how long they are', () => {
-  const shown = texts.intent('try', [
+  const shown = intentText('try', [
     ['short', 'a'],
     ['long', 'x'.repeat(100_000)],
   ]);
