@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty, referredSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { FedInput } from '../graph/kinds/waits.js';
 import type { Graph } from '../graph/model.js';
@@ -199,7 +199,7 @@ function expand(
   if (typeof schema.$ref === 'string') {
     // A recursive reference adds no shape.
     if (followed.has(schema.$ref)) return [];
-    const target = resolvePointer(schema.$ref, root);
+    const target = referredSchema(schema.$ref, root);
     return target === undefined ? 'unknown' : expand(target, root, new Set([...followed, schema.$ref]));
   }
   const alternatives = schema.anyOf ?? schema.oneOf;
@@ -208,19 +208,6 @@ function expand(
     return shapes.includes('unknown') ? 'unknown' : shapes.flatMap((each) => each as JsonSchema[]);
   }
   return typesOf(schema) === undefined ? 'unknown' : [schema];
-}
-
-/** `#/$defs/page`, RFC 6901. References to other documents are not followed. */
-function resolvePointer(ref: string, root: JsonSchema): Json | undefined {
-  if (ref === '#') return root;
-  if (!ref.startsWith('#/')) return undefined;
-  let value: Json | undefined = root;
-  for (const part of ref.slice(2).split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Readonly<Record<string, Json>>)[key];
-  }
-  return value;
 }
 
 function typesOf(shape: JsonSchema): JsonType[] | undefined {
@@ -324,6 +311,6 @@ function resolved(schema: Json | undefined, root: JsonSchema): JsonSchema | unde
   if (!isJsonObject(schema)) return undefined;
   const { $ref } = schema;
   if ($ref === undefined) return schema;
-  const target = typeof $ref === 'string' ? resolvePointer($ref, root) : undefined;
+  const target = typeof $ref === 'string' ? referredSchema($ref, root) : undefined;
   return isJsonObject(target) && target.$ref === undefined ? target : undefined;
 }

@@ -9,7 +9,7 @@ import {
   diagnostic,
   type SeverityOverride,
 } from '../graph/diagnostics/diagnostic.js';
-import { isJsonObject } from '../graph/json.js';
+import { isJsonObject, pointerOf } from '../graph/json.js';
 import type { Domain } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
@@ -33,7 +33,7 @@ import { MANIFEST_FILE } from './manifest.js';
 import { archiveFaults, type ManifestPlan, planManifest } from './packages/plan.js';
 import type { LoaderSettings } from './schemas/loader/settings.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
-import { type JsonDocument, jsonPointer, parseJsonDocument } from './source/files.js';
+import { type JsonDocument, parseJsonDocument } from './source/files.js';
 import { readTsconfig, type Tsconfig } from './source/tsconfig.js';
 import { matchingFiles, planSpecs, type SpecPlan } from './spec-plan.js';
 import { foreignFile, isForeign } from './writer.js';
@@ -251,7 +251,7 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
   const hints = configuredHints(config.upstream ?? {}, document);
   const plan = planOf(config.tsconfig, tsconfig, withSpecs.value, config);
-  const domainPlaces = plan.domains?.map((_, i) => document.placeOf(jsonPointer(['domains', i, 'name'])));
+  const domainPlaces = plan.domains?.map((_, i) => document.placeOf(pointerOf(['domains', i, 'name'])));
   const value = {
     ...plan,
     ...defined({ domainPlaces }),
@@ -275,7 +275,7 @@ export function readUpstream({ root, configFile }: PlanOptions): Phase<Configure
   if (value === undefined) return { value, diagnostics };
   const { config, document } = value;
   const placeOf = (path: readonly (string | number)[]): SourceLocation =>
-    document.keyPlaceOf(jsonPointer(['upstream', ...path]));
+    document.keyPlaceOf(pointerOf(['upstream', ...path]));
   return { value: { servers: config.upstream ?? {}, placeOf }, diagnostics };
 }
 
@@ -413,7 +413,7 @@ function severityFaults(severity: Config['severity'], document: JsonDocument): D
   return Object.entries(severity).flatMap(([code, wanted]) =>
     applySeverity([], { [code]: wanted }).map((fault) => ({
       ...fault,
-      place: document.keyPlaceOf(jsonPointer(['severity', code])),
+      place: document.keyPlaceOf(pointerOf(['severity', code])),
     })),
   );
 }
@@ -530,7 +530,7 @@ function issueFaults(
   }
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
-      const pointer = jsonPointer([...issue.path, key]);
+      const pointer = pointerOf([...issue.path, key]);
       const suggestion = nearestName(key, settingsAt(issue.path));
       return fault(
         `\`${document.base}${pointer}\` is not a setting`,
@@ -539,7 +539,7 @@ function issueFaults(
       );
     });
   }
-  const pointer = jsonPointer(issue.path);
+  const pointer = pointerOf(issue.path);
   const location = document.placeOf(pointer);
   const named = `\`${document.base}${pointer}\``;
   if (isMissing(document.value, issue.path)) return [fault(`${named} is missing`, location)];

@@ -34,3 +34,41 @@ export function unreachable(value: never): never {
 export function isWrapped(outputSchema: JsonSchema | undefined): boolean {
   return outputSchema?.['x-fastmcp-wrap-result'] === true;
 }
+
+/** A JSON pointer (RFC 6901) of keys and indices. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${pointerSegment(String(key))}`).join('');
+}
+
+/** A key in a JSON pointer. */
+export function pointerSegment(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The keys of a JSON pointer. */
+export function pointerKeys(pointer: string): readonly string[] {
+  const segments = pointer.split('/').slice(1);
+  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** A member of an object or an item of a list; `undefined` for keys that the value does not have. */
+export function memberOf(value: Json | undefined, key: string): Json | undefined {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Readonly<Record<string, Json>>)[key]
+    : undefined;
+}
+
+/** The value that a reference within a schema names: `#`, or `#` and a JSON pointer. */
+export function referredSchema(reference: string, root: JsonSchema): Json | undefined {
+  if (!/^#(?:\/|$)/.test(reference)) return undefined;
+  return pointerKeys(reference).map(decoded).reduce<Json | undefined>(memberOf, root);
+}
+
+/** A segment of a fragment may be percent-encoded. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,7 +1,15 @@
 import { patternFaults } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  memberOf,
+  ownProperty,
+  pointerKeys,
+} from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import { type TypeSyntax, unresolvedType, whyUnresolved, withoutUndefined } from '../syntax.js';
@@ -269,20 +277,12 @@ function patternAt(
   schema: JsonSchema,
   pointer: string,
 ): { readonly pattern: string; readonly isOfFormat: boolean } {
-  const keys = pointer
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const nodes: Json[] = [schema];
+  const keys = pointerKeys(pointer);
+  const nodes: (Json | undefined)[] = [schema];
   for (const key of keys) nodes.push(memberOf(nodes.at(-1), key));
   const value = nodes.at(-1);
   // A pattern is the value of `pattern`, or a key under `patternProperties`.
   if (typeof value !== 'string') return { pattern: keys.at(-1) ?? '', isOfFormat: false };
   const around = keys.at(-3) === 'allOf' ? [nodes.at(-2), nodes.at(-4)] : [nodes.at(-2)];
   return { pattern: value, isOfFormat: around.some((node) => typeof memberOf(node, 'format') === 'string') };
-}
-
-function memberOf(node: Json | undefined, key: string): Json {
-  if (Array.isArray(node)) return (node[Number(key)] as Json | undefined) ?? null;
-  return isJsonObject(node) && Object.hasOwn(node, key) ? (node[key] ?? null) : null;
 }

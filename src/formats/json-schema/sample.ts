@@ -1,4 +1,11 @@
-import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  ownProperty,
+  referredSchema,
+} from '../../graph/json.js';
 
 /** How deep a sample is at most: a schema may refer to itself. */
 const DEEPEST = 12;
@@ -21,7 +28,7 @@ interface Sampling {
 function sample(schema: Json, root: Sampling, depth: number): Json {
   if (!isJsonObject(schema) || depth === 0) return null;
   const { $ref: ref, const: constant, default: defaultValue, examples, enum: choices } = schema;
-  if (typeof ref === 'string') return sample(referred(ref, root.root), root, depth - 1);
+  if (typeof ref === 'string') return sample(referredSchema(ref, root.root) ?? null, root, depth - 1);
   const [first] = [constant, defaultValue, ...list(examples), ...list(choices)].filter(
     (each) => each !== undefined,
   );
@@ -37,19 +44,6 @@ function sample(schema: Json, root: Sampling, depth: number): Json {
 
 function list(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
-}
-
-function referred(ref: string, root: JsonSchema): Json {
-  if (!ref.startsWith('#')) return null;
-  let target: Json | undefined = root;
-  for (const part of ref
-    .slice(2)
-    .split('/')
-    .filter((each) => each !== '')) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    target = isJsonObject(target) ? ownProperty(target, key) : list(target)[Number(key)];
-  }
-  return target ?? null;
 }
 
 function ofType(schema: JsonObject, root: Sampling, depth: number): Json {

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import type formats from 'ajv-formats';
-import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, pointerSegment } from '../../graph/json.js';
 import { currentSchema } from './dialect.js';
 import { readPattern } from './pattern.js';
-import { mapSubschemas, pointerSegment } from './subschemas.js';
+import { mapSubschemas } from './subschemas.js';
 
 /** A fault of a schema. */
 export interface SchemaFault {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, pointerSegment } from '../../graph/json.js';
 
 /** Keywords whose value is a schema; that of `items` may be a list of them in older dialects. */
 const SCHEMA = new Set([
@@ -58,9 +58,4 @@ function mapKeyword(keyword: string, value: Json, map: (part: Json, pointer: str
     return members.every(([name, member]) => member === value[name]) ? value : Object.fromEntries(members);
   }
   return SCHEMA.has(keyword) ? map(value, `/${keyword}`) : value;
-}
-
-/** A key in a JSON pointer. */
-export function pointerSegment(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,5 +1,5 @@
 import { defined } from '../../graph/defined.js';
-import type { Json } from '../../graph/json.js';
+import { type Json, pointerKeys, pointerSegment } from '../../graph/json.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
 
 /** A value of a spec file, and where it is written. YAML, JSON and XML are read into this one form. */
@@ -69,8 +69,7 @@ export function jsonOf(located: Located): Json {
 /** The value at a JSON pointer below a value, or else the nearest value around that place. */
 export function locatedAt(located: Located, pointer: string): Located {
   let target = located;
-  for (const segment of pointer.split('/').slice(1)) {
-    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of pointerKeys(pointer)) {
     const next =
       target.kind === 'map'
         ? entryOf(target, key)?.value
@@ -105,8 +104,7 @@ export function describeLocated(value: Located): string {
 
 /** A segment of a JSON pointer (RFC 6901). */
 export function pointerTo(parent: string, key: string | number): string {
-  if (typeof key === 'number' || !/[~/]/.test(key)) return `${parent}/${key}`;
-  return `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return `${parent}/${typeof key === 'number' ? key : pointerSegment(key)}`;
 }
 
 /** The text of a file, by lines. */

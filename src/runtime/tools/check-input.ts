@@ -1,12 +1,20 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { SchemaCompiler, ValueFault } from '../../formats/json-schema/schema-compiler.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  memberOf,
+  pointerKeys,
+  pointerOf,
+} from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import { clip, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
 import { distinct, issueProblems, type Problem, schemaProblems, unnamedKeys } from './schema-problems.js';
-import { type DEPTH_LIMIT, findProtoKey, pointerOf, type SIZE_LIMIT, toJson } from './to-json.js';
+import { type DEPTH_LIMIT, findProtoKey, type SIZE_LIMIT, toJson } from './to-json.js';
 import { inObject, message, toolTexts } from './tool-texts.js';
 
 export type CheckedInput =
@@ -195,11 +203,8 @@ function repairOf(
   schemas: SchemaCompiler,
   secret: readonly string[],
 ): string[] {
-  const path = pointer
-    .slice(1)
-    .split('/')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const wrong = valueAt(args, path);
+  const path = pointerKeys(pointer);
+  const wrong = path.reduce<Json | undefined>(memberOf, args);
   const right = wrong === undefined ? undefined : otherType(wrong);
   if (wrong === undefined || right === undefined) return [];
   const repaired = replaced(args, path, right);
@@ -220,15 +225,6 @@ function otherType(value: Json): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-function valueAt(value: Json, path: readonly string[]): Json | undefined {
-  let current: Json | undefined = value;
-  for (const key of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = Object.hasOwn(current, key) ? (current as Readonly<Record<string, Json>>)[key] : undefined;
-  }
-  return current;
 }
 
 function replaced(value: Json, [key, ...rest]: readonly string[], by: Json): Json {

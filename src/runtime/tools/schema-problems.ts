@@ -1,10 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { currentSchema } from '../../formats/json-schema/dialect.js';
 import type { ValueFault } from '../../formats/json-schema/schema-compiler.js';
-import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, pointerOf, referredSchema } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import { oneLine } from '../../graph/printable-text.js';
-import { pointerOf } from './to-json.js';
 import { inObject, quoted, subject, toolTexts } from './tool-texts.js';
 
 /** One fault of a value: where (JSON pointer, '' for the whole), and in plain words what. */
@@ -45,7 +44,7 @@ function unionsIn(faults: readonly ValueFault[], written: JsonSchema): readonly 
   const schema = currentSchema(written);
   return faults.flatMap((fault): Union[] => {
     if (fault.keyword !== 'anyOf' && fault.keyword !== 'oneOf') return [];
-    const alternatives = valueAt(schema, fault.schemaPath);
+    const alternatives = referredSchema(fault.schemaPath, schema);
     if (!Array.isArray(alternatives)) return [];
     const arms = alternatives.map((alternative: Json, index) => {
       const paths = [`${fault.schemaPath}/${index}/`];
@@ -63,17 +62,6 @@ function unionsIn(faults: readonly ValueFault[], written: JsonSchema): readonly 
 }
 
 const isInside = (inner: string, outer: string): boolean => inner === outer || inner.startsWith(`${outer}/`);
-
-/** The part of a schema that a path after `#` names. */
-function valueAt(schema: JsonSchema, path: string): Json | undefined {
-  let value: Json | undefined = schema;
-  for (const part of path.split('/').slice(1)) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Readonly<Record<string, Json>>)[key];
-  }
-  return value;
-}
 
 /**
  * The faults that are about keys alone which a schema does not name: they remain where the schema of an author, which may
