@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonSchema, ownProperty, referredSchema } from '../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty, referredValue } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { FedInput } from '../graph/kinds/waits.js';
 import type { Graph } from '../graph/model.js';
@@ -199,7 +199,7 @@ function expand(
   if (typeof schema.$ref === 'string') {
     // A recursive reference adds no shape.
     if (followed.has(schema.$ref)) return [];
-    const target = referredSchema(schema.$ref, root);
+    const target = referredValue(schema.$ref, root);
     return target === undefined ? 'unknown' : expand(target, root, new Set([...followed, schema.$ref]));
   }
   const alternatives = schema.anyOf ?? schema.oneOf;
@@ -311,6 +311,6 @@ function resolved(schema: Json | undefined, root: JsonSchema): JsonSchema | unde
   if (!isJsonObject(schema)) return undefined;
   const { $ref } = schema;
   if ($ref === undefined) return schema;
-  const target = typeof $ref === 'string' ? referredSchema($ref, root) : undefined;
+  const target = typeof $ref === 'string' ? referredValue($ref, root) : undefined;
   return isJsonObject(target) && target.$ref === undefined ? target : undefined;
 }

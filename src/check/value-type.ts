@@ -1,4 +1,4 @@
-import { type Json, type JsonSchema, pointerSegment, unreachable } from '../graph/json.js';
+import { type Json, type JsonSchema, pointerKey, unreachable } from '../graph/json.js';
 import { hasReference, rebased } from '../graph/part-schema.js';
 import {
   formsIn,
@@ -293,5 +293,5 @@ function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
 
 /** As a part of a JSON pointer within an address. */
 function escaped(key: string): string {
-  return encodeURIComponent(pointerSegment(key));
+  return encodeURIComponent(pointerKey(key));
 }

@@ -25,43 +25,36 @@ export function ownProperty<T>(object: Readonly<Record<string, T>>, key: string)
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Ends a `switch` over a union: reaching it is a fault of our own. */
-export function unreachable(value: never): never {
-  throw new TypeError(`unexpected ${String(value)}`);
-}
-
-/** Whether the results of a tool with this output schema are `{ result: value }`, and steps bind the value alone. */
-export function isWrapped(outputSchema: JsonSchema | undefined): boolean {
-  return outputSchema?.['x-fastmcp-wrap-result'] === true;
-}
-
-/** A JSON pointer (RFC 6901) of keys and indices. */
-export function pointerOf(path: readonly PropertyKey[]): string {
-  return path.map((key) => `/${pointerSegment(String(key))}`).join('');
-}
-
-/** A key in a JSON pointer. */
-export function pointerSegment(key: string): string {
+/** A key as a segment of a JSON pointer (RFC 6901). */
+export function pointerKey(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
+/** The JSON pointer of a path. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${pointerKey(String(key))}`).join('');
+}
+
 /** The keys of a JSON pointer. */
-export function pointerKeys(pointer: string): readonly string[] {
-  const segments = pointer.split('/').slice(1);
-  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+export function keysOf(pointer: string): string[] {
+  const keys = pointer.split('/').slice(1);
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** A member of an object or an item of a list; `undefined` for keys that the value does not have. */
 export function memberOf(value: Json | undefined, key: string): Json | undefined {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
-    ? (value as Readonly<Record<string, Json>>)[key]
+    ? (value as JsonObject)[key]
     : undefined;
 }
 
-/** The value that a reference within a schema names: `#`, or `#` and a JSON pointer. */
-export function referredSchema(reference: string, root: JsonSchema): Json | undefined {
-  if (!/^#(?:\/|$)/.test(reference)) return undefined;
-  return pointerKeys(reference).map(decoded).reduce<Json | undefined>(memberOf, root);
+/** The value that a `$ref` names, such as `#/$defs/page`. References to other documents are not followed. */
+export function referredValue(ref: string, root: Json): Json | undefined {
+  return /^#(?:\/|$)/.test(ref)
+    ? keysOf(ref)
+        .map(decoded)
+        .reduce(memberOf, root as Json | undefined)
+    : undefined;
 }
 
 /** A segment of a fragment may be percent-encoded. */
@@ -71,4 +64,14 @@ function decoded(segment: string): string {
   } catch {
     return segment;
   }
+}
+
+/** Ends a `switch` over a union: reaching it is a fault of our own. */
+export function unreachable(value: never): never {
+  throw new TypeError(`unexpected ${String(value)}`);
+}
+
+/** Whether the results of a tool with this output schema are `{ result: value }`, and steps bind the value alone. */
+export function isWrapped(outputSchema: JsonSchema | undefined): boolean {
+  return outputSchema?.['x-fastmcp-wrap-result'] === true;
 }

@@ -6,9 +6,9 @@ import {
   type Json,
   type JsonObject,
   type JsonSchema,
+  keysOf,
   memberOf,
   ownProperty,
-  pointerKeys,
 } from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
@@ -277,7 +277,7 @@ function patternAt(
   schema: JsonSchema,
   pointer: string,
 ): { readonly pattern: string; readonly isOfFormat: boolean } {
-  const keys = pointerKeys(pointer);
+  const keys = keysOf(pointer);
   const nodes: (Json | undefined)[] = [schema];
   for (const key of keys) nodes.push(memberOf(nodes.at(-1), key));
   const value = nodes.at(-1);

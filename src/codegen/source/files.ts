@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Json, pointerSegment } from '../../graph/json.js';
+import { type Json, pointerKey } from '../../graph/json.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
 import { ts } from './typescript.mjs';
 
@@ -122,7 +122,7 @@ export function parseJsonDocument(file: string, text: string): JsonDocument {
   function readMember(property: ts.ObjectLiteralElementLike, pointer: string): [string, Json][] {
     if (ts.isPropertyAssignment(property) && ts.isStringLiteral(property.name)) {
       const key = property.name.text;
-      const inner = `${pointer}/${pointerSegment(key)}`;
+      const inner = `${pointer}/${pointerKey(key)}`;
       keys.set(inner, placeOfNode(property.name));
       return [[key, read(property.initializer, inner)]];
     }

@@ -3,7 +3,7 @@ import {
   type Json,
   type JsonObject,
   type JsonSchema,
-  referredSchema,
+  referredValue,
 } from '../../graph/json.js';
 import { printString } from '../emit/literals.js';
 
@@ -26,7 +26,7 @@ class TypePrinter {
     if (!isJsonObject(schema)) return 'unknown';
     const { $ref, allOf } = schema;
     if (typeof $ref === 'string') {
-      const target = followed.includes($ref) ? undefined : referredSchema($ref, this.root);
+      const target = followed.includes($ref) ? undefined : referredValue($ref, this.root);
       return this.print(target, indent, [...followed, $ref]);
     }
     if (schema.const !== undefined) return literal(schema.const);

@@ -4,7 +4,7 @@ import {
   type JsonObject,
   type JsonSchema,
   ownProperty,
-  referredSchema,
+  referredValue,
 } from '../../graph/json.js';
 
 /** How deep a sample is at most: a schema may refer to itself. */
@@ -28,7 +28,7 @@ interface Sampling {
 function sample(schema: Json, root: Sampling, depth: number): Json {
   if (!isJsonObject(schema) || depth === 0) return null;
   const { $ref: ref, const: constant, default: defaultValue, examples, enum: choices } = schema;
-  if (typeof ref === 'string') return sample(referredSchema(ref, root.root) ?? null, root, depth - 1);
+  if (typeof ref === 'string') return sample(referredValue(ref, root.root) ?? null, root, depth - 1);
   const [first] = [constant, defaultValue, ...list(examples), ...list(choices)].filter(
     (each) => each !== undefined,
   );

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import type formats from 'ajv-formats';
-import { isJsonObject, type Json, type JsonSchema, pointerSegment } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../graph/json.js';
 import { currentSchema } from './dialect.js';
 import { readPattern } from './pattern.js';
 import { mapSubschemas } from './subschemas.js';
@@ -33,7 +33,7 @@ function visit(schema: Json, pointer: string, faults: SchemaFault[]): void {
   });
   if (!isJsonObject(schema.patternProperties)) return;
   for (const source of Object.keys(schema.patternProperties))
-    inspect(source, `${pointer}/patternProperties/${pointerSegment(source)}`, faults);
+    inspect(source, `${pointer}/patternProperties/${pointerKey(source)}`, faults);
 }
 
 function inspect(source: string, pointer: string, faults: SchemaFault[]): void {

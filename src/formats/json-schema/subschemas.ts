@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, pointerSegment } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, pointerKey } from '../../graph/json.js';
 
 /** Keywords whose value is a schema; that of `items` may be a list of them in older dialects. */
 const SCHEMA = new Set([
@@ -53,7 +53,7 @@ function mapKeyword(keyword: string, value: Json, map: (part: Json, pointer: str
   if (NAMED.has(keyword) && isJsonObject(value)) {
     const members = Object.entries(value).map(([name, member]): [string, Json] => [
       name,
-      Array.isArray(member) ? member : map(member, `/${keyword}/${pointerSegment(name)}`),
+      Array.isArray(member) ? member : map(member, `/${keyword}/${pointerKey(name)}`),
     ]);
     return members.every(([name, member]) => member === value[name]) ? value : Object.fromEntries(members);
   }

@@ -5,8 +5,8 @@ import {
   type Json,
   type JsonObject,
   type JsonSchema,
+  keysOf,
   memberOf,
-  pointerKeys,
   pointerOf,
 } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
@@ -203,7 +203,7 @@ function repairOf(
   schemas: SchemaCompiler,
   secret: readonly string[],
 ): string[] {
-  const path = pointerKeys(pointer);
+  const path = keysOf(pointer);
   const wrong = path.reduce<Json | undefined>(memberOf, args);
   const right = wrong === undefined ? undefined : otherType(wrong);
   if (wrong === undefined || right === undefined) return [];

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { currentSchema } from '../../formats/json-schema/dialect.js';
 import type { ValueFault } from '../../formats/json-schema/schema-compiler.js';
-import { isJsonObject, type Json, type JsonSchema, pointerOf, referredSchema } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, pointerOf, referredValue } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import { oneLine } from '../../graph/printable-text.js';
 import { inObject, quoted, subject, toolTexts } from './tool-texts.js';
@@ -44,7 +44,7 @@ function unionsIn(faults: readonly ValueFault[], written: JsonSchema): readonly 
   const schema = currentSchema(written);
   return faults.flatMap((fault): Union[] => {
     if (fault.keyword !== 'anyOf' && fault.keyword !== 'oneOf') return [];
-    const alternatives = referredSchema(fault.schemaPath, schema);
+    const alternatives = referredValue(fault.schemaPath, schema);
     if (!Array.isArray(alternatives)) return [];
     const arms = alternatives.map((alternative: Json, index) => {
       const paths = [`${fault.schemaPath}/${index}/`];

@@ -6,7 +6,7 @@ import {
 } from '../../../codegen/upstream/pull.js';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type Json, type JsonObject, pointerKeys } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, keysOf } from '../../../graph/json.js';
 import { nearestName } from '../../../graph/names.js';
 import { oneLine } from '../../../graph/printable-text.js';
 import type { SourceLocation } from '../../../graph/source-location.js';
@@ -102,7 +102,7 @@ async function refusals(
         'add `--allow-writes` to call it all the same',
       );
     for (const { pointer, message } of await inputProblems(contract, input, schemas))
-      refuse([index, ...pointerKeys(pointer)], message);
+      refuse([index, ...keysOf(pointer)], message);
   }
   return diagnostics;
 }
