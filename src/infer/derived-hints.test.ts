@@ -71,7 +71,7 @@ describe('the order of a workflow is a habit and no law', () => {
   });
 });
 
-test('what few workflows do is no habit', () => {
+test('few workflows do not make a habit', () => {
   const after = (before: string): Node[] => chain(call(before), call('z'));
   expect(usesIn(after('a'), after('b'), after('b'), after('c')).get('tool-z')?.oftenAfter).toEqual([
     'tool-b',
