@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isOver, isSameHead, type Leases, type LoadedRun, type RunHead } from '../journal.js';
 import type { Head } from '../reader.js';
+import { RunSums } from './run-sums.js';
 import type { SqliteJournalOptions } from './store-file.js';
 import type { StoreTables } from './store-tables.js';
 import { keyColumn, keyIn } from './texts.js';
@@ -11,11 +12,16 @@ const LEASE_MS = 10_000;
 /** A process shows so many times in a lease that it lives. */
 const BEATS = 4;
 
+/** What is known of a run that this process holds, without a look at its row. */
+export type Holding = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'> & { readonly sums: RunSums };
+
 /** What leases need of their journal. */
 interface LeasedStore {
   readonly tables: StoreTables;
   /** Works within the next transaction of the journal. */
   write(work: () => void): Promise<void>;
+  /** Called when this process has claimed a run. */
+  held(run: string, holding: Holding): void;
   /** Called when this process gives a run back. */
   left(run: string): void;
   /** Looks at followed runs while there are any; see {@link StoreLeases.look}. */
@@ -98,7 +104,9 @@ export class StoreLeases implements Leases {
       const epoch = head.epoch + 1;
       tables.run('UPDATE runs SET holder = ?, epoch = ? WHERE n = ?', this.holder, epoch, head.n);
       this.beat();
-      claimed = { ...tables.load({ ...head, epoch }), holder: 'this' };
+      const sums = new RunSums();
+      claimed = { ...tables.load({ ...head, epoch }, sums), holder: 'this' };
+      this.#store.held(run, { ...head, epoch, sums });
     });
     return claimed;
   }
