@@ -5,7 +5,7 @@ import { StyleGuide } from './style-guide.resource.js';
 @Workflow({ name: 'strict-code-review', description: 'review code', instructions: [StyleGuide] })
 export class StrictCodeReview {
   @Arg({ description: 'The code to review', minLength: 1 }) code!: Arg<string>;
-  @Arg({ description: 'Language of the code' }) language?: Arg<string>;
+  @Arg({ description: 'Language of the code', default: 'source' }) language!: Arg<string, 'default'>;
 
   @Step({ guidance: 'Judge the {language} code by the style guide, and begin with what the tool finds.' })
   analysis = call(AnalyzeCode, { code: this.code });

@@ -24,6 +24,24 @@ export interface ToolSignature extends ToolEffects {
   readonly upstream?: { readonly server: string; readonly tool: string } | undefined;
 }
 
+/** What graphs may use of a registry beside these workflows. */
+export function environmentOf(
+  {
+    tools,
+    resources,
+  }: {
+    readonly tools: Readonly<Record<string, ToolSignature>>;
+    readonly resources: Readonly<Record<string, { readonly uri: string }>>;
+  },
+  graphs: readonly Graph[],
+): CheckEnvironment {
+  return {
+    tools: new Map(Object.entries(tools)),
+    resources: new Map(Object.entries(resources)),
+    workflows: new Map(graphs.map((graph) => [graph.name, graph])),
+  };
+}
+
 /** Adds a graph's own tasks. A registered workflow of the same name takes precedence. */
 export function withTasks(environment: CheckEnvironment, { tasks }: Graph): CheckEnvironment {
   if (tasks === undefined) return environment;

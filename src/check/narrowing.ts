@@ -3,6 +3,7 @@ import {
   childrenOf,
   type DataPath,
   dataPath,
+  dataPaths,
   type PathSegment,
   references,
 } from '../graph/expression/traversal.js';
@@ -56,9 +57,15 @@ export function followPath(
   { ref, segments }: DataPath,
   start: ValueType,
   narrowing: Narrowing,
-): { readonly valueType: ValueType; readonly missingKey?: MissingKey } {
+): {
+  readonly valueType: ValueType;
+  readonly missingKey?: MissingKey;
+  /** How many keys lead to the first one that an object of the value may be without, although it has it in its schema. */
+  readonly optionalAt?: number;
+} {
   let valueType = start;
   let missingKey: MissingKey | undefined;
+  let optionalAt: number | undefined;
   const keys: (string | number)[] = [];
   for (let index = 0; ; index++) {
     const all = valueType;
@@ -69,12 +76,13 @@ export function followPath(
     if (segment === undefined) {
       // The conditions may have tested the content of a list as well.
       const valueType = narrowing.isUncertain && !isScalar(forms) ? UNKNOWN : forms;
-      return { valueType, ...defined({ missingKey }) };
+      return { valueType, ...defined({ missingKey, optionalAt }) };
     }
     if (missingKey === undefined && hasPartialKey(valueType, segment.key)) {
       const isSometimes = read(all, segment.key).kind === 'found';
       missingKey = { segment, index, isSometimes };
     }
+    if (optionalAt === undefined && mayLack(valueType, segment.key)) optionalAt = index + 1;
     const next = read(valueType, segment.key);
     valueType = next.kind === 'found' ? next.valueType : ABSENT;
     keys.push(segment.key);
@@ -132,6 +140,29 @@ function hasPartialKey(valueType: ValueType, key: string | number): boolean {
   const forms = (alternativesOf(valueType) ?? []).filter((form) => !isNull(form));
   const without = forms.filter((form) => read(form, key).kind === 'missing');
   return without.length > 0;
+}
+
+/** Whether objects of a schema may be without a property that it has. */
+function mayLack(valueType: ValueType, key: string | number): boolean {
+  if (valueType.kind === 'union') return [...valueType.of].some((each) => mayLack(each, key));
+  if (valueType.kind !== 'schema' || valueType.view.shapes === 'unknown') return false;
+  return valueType.view.shapes.some(
+    ({ properties, required }) =>
+      isJsonObject(properties) &&
+      Object.hasOwn(properties, key) &&
+      !(Array.isArray(required) && required.includes(String(key))),
+  );
+}
+
+/** Whether a condition asks for the value at a place of a path, or for a part of it. */
+export function isAskedIn(facts: readonly Fact[], { ref, segments }: DataPath, length: number): boolean {
+  const keys = segments.slice(0, length).map(({ key }) => String(key));
+  return facts.some(({ test }) =>
+    dataPaths(test).some(
+      (path) =>
+        rootKey(path.ref) === rootKey(ref) && keys.every((key, at) => key === String(path.segments[at]?.key)),
+    ),
+  );
 }
 
 function isScalar(valueType: ValueType): boolean {

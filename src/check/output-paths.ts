@@ -15,6 +15,7 @@ import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { besidePath, isOptionalChain } from './narrowing.js';
+import { textFaults } from './texts.js';
 import {
   followed,
   inTurn,
@@ -32,7 +33,7 @@ import { itemOf, read, type ValueType } from './value-type.js';
 import type { NamesIn } from './values.js';
 
 /**
- * SW3016: fields that only some forms of a value have, without a condition on the form. SW4005 and SW3013: paths that no
+ * SW3021 and SW3022: values in texts that a text cannot have. SW3016: fields that only some forms of a value have, without a condition on the form. SW4005 and SW3013: paths that no
  * output of the step, or no value of the argument, can have. Items of loops and fields of the state are SW4005 as well.
  */
 export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
@@ -46,7 +47,8 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
       const names = namesIn(scope, expr === node.when ? undefined : planned);
       const isQuestion = expr === node.when || isCase(node, expr);
       checkPaths(expr, source, names, diagnostics);
-      formFaults(expr, { source, names, isQuestion }, diagnostics);
+      const isShown = expr === node.guidance || expr === node.summary;
+      formFaults(expr, { source, names, isQuestion, isShown }, diagnostics);
     }
   }
   for (const scope of plan.scopes) {
@@ -54,7 +56,7 @@ export function checkOutputPaths(plan: WorkflowPlan, namesIn: NamesIn): Diagnost
     const source = scope.container === undefined ? graph.source : locationOfNode(scope.container.node, graph);
     const names = namesIn(scope);
     checkPaths(scope.value, source, names, diagnostics);
-    formFaults(scope.value, { source, names, isQuestion: false }, diagnostics);
+    formFaults(scope.value, { source, names, isQuestion: false, isShown: false }, diagnostics);
   }
   return diagnostics;
 }
@@ -118,6 +120,8 @@ interface Reading {
   readonly locals?: Locals;
   /** Whether the expression only tests for a value. */
   readonly isQuestion: boolean;
+  /** Whether the expression is only shown. */
+  readonly isShown: boolean;
 }
 
 /** The reads in an expression that not every form of a value supports, under the conditions around each read. */
@@ -155,6 +159,7 @@ function formFaultsOfParts(
   const inside = (part: Expr | undefined, more: Partial<Reading> = {}): void => {
     if (part !== undefined) formFaults(part, { ...reading, ...more }, diagnostics);
   };
+  diagnostics.push(...textFaults(expr, names, locals, reading));
   switch (expr.kind) {
     case 'conditional':
       inside(expr.test, { isQuestion: true });

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty, referredValue } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { FedInput } from '../graph/kinds/waits.js';
 import type { Graph } from '../graph/model.js';
@@ -198,7 +198,7 @@ function expand(
   if (typeof schema.$ref === 'string') {
     // A recursive reference adds no shape.
     if (followed.has(schema.$ref)) return [];
-    const target = resolvePointer(schema.$ref, root);
+    const target = referredValue(schema.$ref, root);
     return target === undefined ? 'unknown' : expand(target, root, new Set([...followed, schema.$ref]));
   }
   const alternatives = schema.anyOf ?? schema.oneOf;
@@ -207,19 +207,6 @@ function expand(
     return shapes.includes('unknown') ? 'unknown' : shapes.flatMap((each) => each as JsonSchema[]);
   }
   return typesOf(schema) === undefined ? 'unknown' : [schema];
-}
-
-/** `#/$defs/page`, RFC 6901. References to other documents are not followed. */
-function resolvePointer(ref: string, root: JsonSchema): Json | undefined {
-  if (ref === '#') return root;
-  if (!ref.startsWith('#/')) return undefined;
-  let value: Json | undefined = root;
-  for (const part of ref.slice(2).split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Readonly<Record<string, Json>>)[key];
-  }
-  return value;
 }
 
 function typesOf(shape: JsonSchema): JsonType[] | undefined {

@@ -30,6 +30,8 @@ import {
 /** The types of the roots of references. */
 export interface Names {
   readonly inputs: (name: string) => ValueType;
+  /** The inputs that a caller may leave out, without a default. */
+  readonly optionalInputs?: ReadonlySet<string>;
   readonly state: (name: string) => ValueType;
   readonly steps: (name: string) => ValueType;
   /** The items of the loops around. */

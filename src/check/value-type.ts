@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonSchema, unreachable } from '../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, pointerKey, unreachable } from '../graph/json.js';
 import {
   formsIn,
   itemsIn,
@@ -315,5 +315,5 @@ function moved(value: Json, at: string): Json {
 
 /** As a part of a JSON pointer within an address. */
 function escaped(key: string): string {
-  return encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
+  return encodeURIComponent(pointerKey(key));
 }

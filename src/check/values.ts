@@ -45,6 +45,12 @@ export function namesOf(plan: WorkflowPlan, environment: CheckEnvironment): Name
 function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Results): NamesIn {
   const { graph } = plan;
   const inputs = new Map(graph.inputs.map(({ name, schema }) => [name, ofSchema(schema)]));
+  const optionalInputs = new Set(
+    graph.inputs.flatMap(({ name, schema, required, default: value }) =>
+      // An input without a type is unknown.
+      required || value !== undefined || Object.keys(schema).length === 0 ? [] : [name],
+    ),
+  );
   const state = new Map(graph.state?.map(({ name, schema }) => [name, ofSchema(schema)]));
   const steps = new Map<string, ValueType>();
   const byScope = new Map<ScopePlan, Names>();
@@ -62,6 +68,7 @@ function valuesOf(plan: WorkflowPlan, environment: CheckEnvironment, results: Re
       isAskedElsewhere,
       facts: factsInScope(scope),
       inputs: (name) => inputs.get(name) ?? UNKNOWN,
+      optionalInputs,
       state: (name) => state.get(name) ?? UNKNOWN,
       steps: (name) => steps.get(name) ?? UNKNOWN,
       item: (name) => items.get(name) ?? UNKNOWN,

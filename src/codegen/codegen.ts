@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { sourceNames } from '../formats/source-record.js';
+import { type SourcePatterns, sourceNames } from '../formats/source-record.js';
 import { defined } from '../graph/defined.js';
 import {
   applySeverity,
@@ -141,7 +141,9 @@ async function planRun(
   for (const manifest of manifestsIn(root)) inputs?.see(manifest);
   const plan = await planCodegen({ root, ...defined({ inputs, configFile }) });
   const registries = plan.value?.registries ?? [];
-  const names = inputs === undefined ? '' : sourceNames(root, registries.flatMap(outputsOf));
+  const outputs = registries.flatMap(outputsOf);
+  const patterns = { ...patternsOf(registries), specs: [] };
+  const names = inputs === undefined ? '' : sourceNames(root, outputs, patterns);
   // Without states of files the keys of phases say nothing of their content.
   const memo =
     inputs === undefined ? new Memo() : session.memoOf(cache ? memoFile({ root, configFile }) : undefined);
@@ -153,6 +155,13 @@ async function planRun(
 function outputsOf({ out, manifest, specs }: RegistryPlan): readonly string[] {
   const others = [manifest?.file, specs?.schema];
   return [out, ...others.filter((file) => file !== undefined)];
+}
+
+function patternsOf(registries: readonly RegistryPlan[]): SourcePatterns {
+  return {
+    sources: registries.flatMap(({ patterns }) => patterns),
+    specs: registries.flatMap(({ specs }) => specs?.patterns ?? []),
+  };
 }
 
 /** What the registries of a run were compiled to. */
@@ -242,22 +251,22 @@ function recordsOf(
   diagnostics: readonly Diagnostic[],
 ): () => void {
   if (inputs === undefined) return () => {};
-  const specs = registries.flatMap((registry) => registry.specs?.patterns ?? []);
+  const patterns = patternsOf(registries);
   const allOutputs = registries.flatMap(outputsOf);
-  const reading = namesRead(allOutputs, specs);
-  const withSpecs = specs.length === 0 ? names : sourceNames(root, allOutputs, specs);
+  const reading = namesRead(allOutputs, patterns);
+  const withSpecs = patterns.specs.length === 0 ? names : sourceNames(root, allOutputs, patterns);
   inputs.add([[reading, withSpecs]]);
   return () => {
     const files = outputs.map(({ file }) => file);
     const isCurrent = inputs.areCurrent(files.map((file) => path.join(root, file)));
     // Others may have changed an output since.
     const isUntouched = outputs.every((output) => outputState(root, output) === 'current');
-    const isSame = sourceNames(root, allOutputs, specs) === withSpecs;
+    const isSame = sourceNames(root, allOutputs, patterns) === withSpecs;
     if (isCurrent && isUntouched && isSame && !inputs.isOpen)
       keepRun(memo, root, inputs, { diagnostics, files });
     memo.save(true);
     const outs = registries.map(({ out }) => out);
     const written = outputs.filter(({ file }) => outs.includes(file));
-    keepSources({ root, configFile }, { inputs, names: withSpecs, isCurrent }, written, specs);
+    keepSources({ root, configFile }, { inputs, names: withSpecs, isCurrent }, written, patterns);
   };
 }

@@ -58,7 +58,12 @@ describe('planCodegen with a configuration', () => {
       severity: {},
       moduleLimits: {},
       registries: [
-        { out: 'generated/registry.ts', files: ['src/a.mts', 'src/b.ts', 'src/deep/c.tsx'], includePlace },
+        {
+          out: 'generated/registry.ts',
+          files: ['src/a.mts', 'src/b.ts', 'src/deep/c.tsx'],
+          patterns: ['src/**', 'generated/**'],
+          includePlace,
+        },
       ],
     });
   });
@@ -73,14 +78,27 @@ describe('planCodegen with a configuration', () => {
       loader: { experimentalDecorators: false },
       severity: {},
       moduleLimits: {},
-      registries: [{ out: 'registry.ts', files: ['src/a.test.ts'], includePlace }],
+      registries: [{ out: 'registry.ts', files: ['src/a.test.ts'], patterns: ['src/**'], includePlace }],
     });
   });
 
-  test('does not follow links out of the project', async () => {
-    await write({ ...config({ registries: [{ include: ['**'], out: 'registry.ts' }] }), 'src/a.ts': '' });
-    await symlink(tmpdir(), path.join(root, 'src/out'), 'dir');
-    expect((await planCodegen({ root })).value?.registries[0]?.files).toEqual(['src/a.ts']);
+  test('follows links as the compiler does, and once where they lead back', async () => {
+    await write({
+      ...config({ registries: [{ include: ['src/**'], specs: ['src/**/*.yaml'], out: 'registry.ts' }] }),
+      ...{ 'real/a.ts': '', 'real/b.yaml': '', 'real/node_modules/c.ts': '', 'one.ts': '' },
+    });
+    await mkdir(path.join(root, 'src'));
+    await symlink('../real', path.join(root, 'src/folder'));
+    await symlink('../one.ts', path.join(root, 'src/one.ts'));
+    await symlink('.', path.join(root, 'src/self'));
+    await symlink('nowhere', path.join(root, 'src/gone.ts'));
+    const files = ['src/folder/a.ts', 'src/one.ts'];
+    expect((await planCodegen({ root })).value?.registries[0]).toMatchObject({
+      files,
+      specs: { files: ['src/folder/b.yaml'] },
+    });
+    await write({ 'stepwright.config.json': '{}', 'tsconfig.json': '{ "include": ["src"] }' });
+    expect((await planCodegen({ root })).value?.registries[0]?.files).toEqual(files);
   });
 
   test('reads comments, and a file of another name', async () => {
@@ -89,7 +107,7 @@ describe('planCodegen with a configuration', () => {
       'a.ts': '',
     });
     const { value } = await planCodegen({ root, configFile: 'other.json' });
-    expect(value?.registries).toEqual([{ out: 'r.ts', files: ['a.ts'], includePlace }]);
+    expect(value?.registries).toEqual([{ out: 'r.ts', files: ['a.ts'], patterns: ['*.ts'], includePlace }]);
   });
 
   test('reports all wrong settings with their locations', async () => {
@@ -196,7 +214,7 @@ describe('planCodegen with a configuration', () => {
       loader: { experimentalDecorators: false },
       severity: { SW3010: 'off' },
       moduleLimits: {},
-      registries: [{ out: 'generated/registry.ts', files: ['src/a.ts'] }],
+      registries: [{ out: 'generated/registry.ts', files: ['src/a.ts'], patterns: ['**/*'] }],
     });
     await write({
       ...config({ tsconfig: 'other.json' }),
@@ -391,7 +409,7 @@ describe('planCodegen with a configuration in package.json', () => {
       'a.ts': '',
     });
     expect((await planCodegen({ root })).value?.registries).toEqual([
-      { out: 'generated/registry.ts', files: ['a.ts'] },
+      { out: 'generated/registry.ts', files: ['a.ts'], patterns: ['**/*'] },
     ]);
     const { diagnostics } = await planCodegen({ root, configFile: 'package.json' });
     expect(diagnostics).toMatchObject([{ code: 'SW9002' }]);
@@ -437,7 +455,7 @@ describe('planCodegen without a configuration', () => {
       loader: { experimentalDecorators: true },
       severity: {},
       moduleLimits: {},
-      registries: [{ out: 'generated/registry.ts', files: ['src/a.ts', 'src/b.ts'] }],
+      registries: [{ out: 'generated/registry.ts', files: ['src/a.ts', 'src/b.ts'], patterns: ['**/*'] }],
     });
   });
 

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { glob } from 'tinyglobby';
 import { z } from 'zod';
 import { unreadPnpFile } from '../formats/plug-n-play.js';
 import { defined } from '../graph/defined.js';
@@ -10,9 +9,9 @@ import {
   diagnostic,
   type SeverityOverride,
 } from '../graph/diagnostics/diagnostic.js';
-import { isJsonObject } from '../graph/json.js';
+import { isJsonObject, pointerOf } from '../graph/json.js';
 import type { Domain } from '../graph/model.js';
-import { compareText, nearestName } from '../graph/names.js';
+import { nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import {
   AUTH_SETTINGS,
@@ -34,9 +33,9 @@ import { MANIFEST_FILE } from './manifest.js';
 import { archiveFaults, type ManifestPlan, planManifest } from './packages/plan.js';
 import type { LoaderSettings } from './schemas/loader/settings.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
-import { type JsonDocument, jsonPointer, parseJsonDocument } from './source/files.js';
+import { type JsonDocument, parseJsonDocument } from './source/files.js';
 import { readTsconfig, type Tsconfig } from './source/tsconfig.js';
-import { planSpecs, type SpecPlan } from './spec-plan.js';
+import { matchingFiles, planSpecs, type SpecPlan } from './spec-plan.js';
 import { foreignFile, isForeign } from './writer.js';
 
 /** The name of the configuration, looked for in the project's root. */
@@ -52,6 +51,8 @@ export interface RegistryPlan {
   readonly out: string;
   /** Relative to the root, with `/`, sorted. */
   readonly files: readonly string[];
+  /** The glob patterns of the files. */
+  readonly patterns: readonly string[];
   /** Where the configuration names the sources; missing without one. */
   readonly includePlace?: SourceLocation;
   /** The manifest to write beside it. */
@@ -250,7 +251,7 @@ async function readPlan({ root, configFile, inputs }: PlanOptions): Promise<Phas
   if (diagnostics.length > 0) return { value: undefined, diagnostics };
   const hints = configuredHints(config.upstream ?? {}, document);
   const plan = planOf(config.tsconfig, tsconfig, withSpecs.value, config);
-  const domainPlaces = plan.domains?.map((_, i) => document.placeOf(jsonPointer(['domains', i, 'name'])));
+  const domainPlaces = plan.domains?.map((_, i) => document.placeOf(pointerOf(['domains', i, 'name'])));
   const value = {
     ...plan,
     ...defined({ domainPlaces }),
@@ -274,7 +275,7 @@ export function readUpstream({ root, configFile }: PlanOptions): Phase<Configure
   if (value === undefined) return { value, diagnostics };
   const { config, document } = value;
   const placeOf = (path: readonly (string | number)[]): SourceLocation =>
-    document.keyPlaceOf(jsonPointer(['upstream', ...path]));
+    document.keyPlaceOf(pointerOf(['upstream', ...path]));
   return { value: { servers: config.upstream ?? {}, placeOf }, diagnostics };
 }
 
@@ -296,7 +297,7 @@ async function namedRegistries(
       const problem = `two registries are written to \`${registry.out}\``;
       diagnostics.push(diagnostic('SW9002', outPlace, { file, problem }));
     }
-    const files = await matchingFiles(root, registry, outs);
+    const files = await sourcesOf(root, registry, outs);
     if (files.length === 0) {
       diagnostics.push(diagnostic('SW9003', includePlace, { patterns: listed(registry.include) }));
     }
@@ -316,7 +317,7 @@ async function namedRegistries(
       manifest = planned.value;
     }
     registries.push({
-      ...{ out: registry.out, files, includePlace },
+      ...{ out: registry.out, files, patterns: registry.include, includePlace },
       ...defined({ manifest }),
     });
   }
@@ -377,7 +378,7 @@ function defaultRegistries(tsconfig: Tsconfig | undefined, patterns: string): Ph
   const all = tsconfig?.files ?? [];
   const files = all.filter((name) => name !== DEFAULT_OUT && isSourceByDefault(name));
   const diagnostics = files.length === 0 ? [diagnostic('SW9003', undefined, { patterns })] : [];
-  return { value: [{ out: DEFAULT_OUT, files }], diagnostics };
+  return { value: [{ out: DEFAULT_OUT, files, patterns: tsconfig?.patterns ?? [] }], diagnostics };
 }
 
 function planOf(
@@ -412,7 +413,7 @@ function severityFaults(severity: Config['severity'], document: JsonDocument): D
   return Object.entries(severity).flatMap(([code, wanted]) =>
     applySeverity([], { [code]: wanted }).map((fault) => ({
       ...fault,
-      place: document.keyPlaceOf(jsonPointer(['severity', code])),
+      place: document.keyPlaceOf(pointerOf(['severity', code])),
     })),
   );
 }
@@ -431,19 +432,13 @@ function isSourceByDefault(file: string): boolean {
 }
 
 /** Excludes registries from the sources: codegen would read a file that it is about to replace. */
-async function matchingFiles(
+async function sourcesOf(
   root: string,
   { include, exclude = EXCLUDED_BY_DEFAULT }: RegistryConfig,
   outs: readonly string[],
 ): Promise<readonly string[]> {
-  const match = await glob(include, {
-    cwd: root,
-    ignore: [...NEVER, ...exclude],
-    onlyFiles: true,
-    followSymbolicLinks: false,
-    expandDirectories: false,
-  });
-  return match.filter((file) => SOURCE_FILE.test(file) && !outs.includes(file)).sort(compareText);
+  const match = await matchingFiles(root, include, [...NEVER, ...exclude]);
+  return match.filter((file) => SOURCE_FILE.test(file) && !outs.includes(file));
 }
 
 /** The configuration of a project that was not told where it is. */
@@ -535,7 +530,7 @@ function issueFaults(
   }
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
-      const pointer = jsonPointer([...issue.path, key]);
+      const pointer = pointerOf([...issue.path, key]);
       const suggestion = nearestName(key, settingsAt(issue.path));
       return fault(
         `\`${document.base}${pointer}\` is not a setting`,
@@ -544,7 +539,7 @@ function issueFaults(
       );
     });
   }
-  const pointer = jsonPointer(issue.path);
+  const pointer = pointerOf(issue.path);
   const location = document.placeOf(pointer);
   const named = `\`${document.base}${pointer}\``;
   if (isMissing(document.value, issue.path)) return [fault(`${named} is missing`, location)];

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { pointerOf } from '../graph/json.js';
 import type { Domain, Graph } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { PlanningHints } from '../infer/tool.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
 import type { Declarations, Phase, ToolDeclaration } from './declarations.js';
-import { type JsonDocument, jsonPointer } from './source/files.js';
+import type { JsonDocument } from './source/files.js';
 
 /** Hints of a tool of an upstream server, as the configuration has them. */
 export interface ConfiguredHints {
@@ -38,9 +39,9 @@ export function configuredHints(upstream: UpstreamConfig, document: JsonDocument
   return Object.entries(upstream).flatMap(([server, { hints: ofServer = {} }]) =>
     Object.entries(ofServer).map(([tool, hints]) => {
       const place = (...path: readonly (string | number)[]) =>
-        document.placeOf(jsonPointer(['upstream', server, 'hints', tool, ...path]));
+        document.placeOf(pointerOf(['upstream', server, 'hints', tool, ...path]));
       const each = (hint: 'next' | 'requires') => (hints[hint] ?? []).map((_, index) => place(hint, index));
-      const key = document.keyPlaceOf(jsonPointer(['upstream', server, 'hints', tool]));
+      const key = document.keyPlaceOf(pointerOf(['upstream', server, 'hints', tool]));
       const places = {
         tool: key,
         category: place('category'),

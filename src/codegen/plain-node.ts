@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { isJsonObject } from '../graph/json.js';
-import type { Inputs } from './incremental/inputs.js';
+import { isJsonObject, pointerOf } from '../graph/json.js';
+import { type Inputs, statsOf } from './incremental/inputs.js';
 import { moduleCandidates } from './schemas/loader/compile.js';
 import { aliasedPaths, type LoaderSettings } from './schemas/loader/settings.js';
-import { jsonPointer, loadedSpecifiers, parseJsonDocument } from './source/files.js';
+import { loadedSpecifiers, parseJsonDocument } from './source/files.js';
 
 const PACKAGE_FILE = 'package.json';
 
@@ -36,8 +36,7 @@ export function plainNodeScripts({ root, loader, decorated, inputs }: PlainNodeO
   if (document.faults.length > 0 || !isJsonObject(scripts)) return [];
   const isDecorated = (file: string): boolean =>
     decorated.has(path.relative(root, file).split(path.sep).join('/'));
-  const isFile = (file: string): boolean =>
-    isDecorated(file) || statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  const isFile = (file: string): boolean => isDecorated(file) || statsOf(file)?.isFile() === true;
   return Object.entries(scripts).flatMap(([script, command]) => {
     if (typeof command !== 'string') return [];
     const results = filesOfPlainNode(command).find((file) => {
@@ -52,7 +51,7 @@ export function plainNodeScripts({ root, loader, decorated, inputs }: PlainNodeO
       return [...files].some(isDecorated);
     });
     if (results === undefined) return [];
-    const place = document.placeOf(jsonPointer(['scripts', script]));
+    const place = document.placeOf(pointerOf(['scripts', script]));
     return [diagnostic('SW9017', place, { script, file: results })];
   });
 }

@@ -1,6 +1,7 @@
 import { realpathSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
+import { realPath } from '../formats/source-record.js';
 import { type CodegenOptions, type CodegenResult, runRecorded } from './codegen.js';
 import { Inputs } from './incremental/inputs.js';
 import { memoryOf } from './incremental/memory.js';
@@ -78,7 +79,7 @@ class Watcher implements CodegenWatcher {
       ignored: (file, stats) => this.#isIgnored(file, stats),
       // A file that is watched later may have changed before: its `add` has it compared.
       ignoreInitial: false,
-      // Links are sources by the files that they lead to, which are watched by themselves.
+      // A link may lead to anything. Those that lead to sources are followed once a run has read them.
       followSymlinks: false,
       // Files are compared by their bytes, after a while without changes.
       atomic: false,
@@ -173,8 +174,21 @@ class Watcher implements CodegenWatcher {
     if (result === undefined)
       for (const [file] of this.#paths) if (!paths.has(file)) paths.set(file, this.#stateOf(file));
     this.#paths = paths;
-    const further = [...paths].filter(([file, state]) => state.startsWith('file ') && this.#isFurther(file));
-    if (!this.#isClosed) this.#watcher.add(further.map(([file]) => file));
+    const files = [...paths].filter(([, state]) => state.startsWith('file ')).map(([file]) => file);
+    const further = files.filter((file) => this.#isFurther(file));
+    if (!this.#isClosed) this.#watcher.add([...further, ...this.#behindLinks(files)]);
+  }
+
+  /** Where links lead that sources are read through: files, and folders. */
+  #behindLinks(files: readonly string[]): readonly string[] {
+    const targets = files.flatMap((file) => {
+      const real = realPath(file);
+      const isOwn = file.startsWith(this.#root + path.sep) && !file.split(path.sep).includes('node_modules');
+      if (!isOwn || real === file) return [];
+      const folder = path.dirname(file);
+      return folder === realPath(folder) ? [real] : [real, realPath(folder)];
+    });
+    return [...new Set(targets)];
   }
 
   #isFurther(file: string): boolean {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type CodegenResult, runRecorded } from '../codegen/codegen.js';
 import { Inputs } from '../codegen/incremental/inputs.js';
 import { CodegenSession } from '../codegen/incremental/session.js';
-import { SOURCE, sourceNames } from '../formats/source-record.js';
+import { realPath, SOURCE, sourceNames } from '../formats/source-record.js';
 import { defined } from '../graph/defined.js';
 import type { Diagnostic, DiagnosticCode } from '../graph/diagnostics/diagnostic.js';
 import { formatLocation } from '../graph/source-location.js';
@@ -16,13 +16,22 @@ export class Checker {
 
   /** The problems of a file, in their order; none for a file that codegen does not read. */
   async check({ file, text, cwd, root, configFile }: Request): Promise<readonly Problem[]> {
-    const real = existsSync(file) ? realpathSync(file) : file;
-    const folder = realpathSync(path.resolve(cwd, root ?? rootOf(path.dirname(real), realpathSync(cwd))));
+    // A file behind a link is one of the project by the path that the project has for it.
+    const [named, start] = isBelow(file, cwd) ? [file, cwd] : [realPath(file), realPath(cwd)];
+    const written = path.resolve(start, root ?? rootOf(path.dirname(named), start));
+    const folder = realpathSync(written);
+    const inProject = isBelow(named, written)
+      ? path.relative(written, named)
+      : path.relative(folder, realPath(file));
     const key = JSON.stringify([folder, configFile]);
     const project = this.#projects.get(key) ?? new Project(folder, configFile);
     this.#projects.set(key, project);
-    return project.check(path.relative(folder, real).split(path.sep).join('/'), text);
+    return project.check(inProject.split(path.sep).join('/'), text);
   }
+}
+
+function isBelow(file: string, folder: string): boolean {
+  return file.startsWith(folder + path.sep);
 }
 
 /** The nearest folder with a configuration, else with a `package.json`, up to the working directory; else that. */

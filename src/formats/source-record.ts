@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isJsonObject, type Json } from '../graph/json.js';
 import { formatOf } from './text/read-text.js';
@@ -17,12 +17,40 @@ export interface SourceRecord {
   readonly sources: Readonly<Record<string, string>>;
   /** {@link sourceNames} of the root, without the registries. */
   readonly names: string;
-  /** The glob patterns of spec files; missing without any. */
-  readonly specs?: readonly string[];
+  /** The glob patterns of sources and of spec files. */
+  readonly patterns: SourcePatterns;
 }
 
-/** Where codegen keeps what it remembers of a project, relative to its root. */
-export const CACHE_FOLDER = 'node_modules/.cache/stepwright';
+/** Glob patterns, relative to the root. */
+export interface SourcePatterns {
+  readonly sources: readonly string[];
+  /** Of spec files. */
+  readonly specs: readonly string[];
+}
+
+/**
+ * The folder where codegen keeps what it remembers of a project. One that a link has outside of the project is shared
+ * with others: there each project has a folder of its own.
+ *
+ * @param root - absolute path of the project.
+ */
+export function cacheFolderOf(root: string): string {
+  const folder = path.join(root, 'node_modules/.cache/stepwright');
+  const realRoot = realPath(root);
+  return realPath(folder).startsWith(realRoot + path.sep)
+    ? folder
+    : path.join(folder, sha256(realRoot).slice(0, 16));
+}
+
+/** A path without links; a part that does not exist stays as it is. */
+export function realPath(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    const above = path.dirname(file);
+    return above === file ? file : path.join(realPath(above), path.basename(file));
+  }
+}
 
 /** Each configuration of a project has a record of its own. */
 export const SOURCE_RECORD = /^sources(?:-[0-9a-f]{8})?\.json$/;
@@ -33,7 +61,7 @@ export function sourceRecordName(configFile: string | undefined): string {
 
 /** The records of a project. One that cannot be read is left out. */
 export function readSourceRecords(root: string): readonly SourceRecord[] {
-  const folder = path.join(root, CACHE_FOLDER);
+  const folder = cacheFolderOf(root);
   try {
     const names = readdirSync(folder).filter((name) => SOURCE_RECORD.test(name));
     return names.flatMap((name) => readSourceRecord(path.join(folder, name)) ?? []);
@@ -54,9 +82,9 @@ export function readSourceRecord(file: string): SourceRecord | undefined {
 
 function isSourceRecord(value: Json): boolean {
   if (!isJsonObject(value)) return false;
-  const { registries, sources, configFile = '', names, specs = [] } = value;
-  const tables = [registries, sources].every((each) => each !== undefined && isJsonObject(each));
-  return tables && typeof configFile === 'string' && typeof names === 'string' && Array.isArray(specs);
+  const { registries, sources, configFile = '', names, patterns } = value;
+  const tables = [registries, sources, patterns].every((each) => each !== undefined && isJsonObject(each));
+  return tables && typeof configFile === 'string' && typeof names === 'string';
 }
 
 /** Hashes a file as text: a checkout may have changed its line ends. Empty for a file that cannot be read. */
@@ -75,31 +103,48 @@ const CARRIAGE_RETURN = 0x0d;
 export const SOURCE = /(?<!\.d)\.[cm]?tsx?$/;
 
 /**
- * Hashes the names of all files below a folder that may be sources.
+ * Hashes the names of all files below a folder that may be sources. Links are followed in the folders of the patterns:
+ * those elsewhere may lead to anything.
  *
  * @param without - files that do not count, relative to the root.
- * @param specs - the glob patterns of spec files.
  */
 export function sourceNames(
   root: string,
   without: readonly string[] = [],
-  specs: readonly string[] = [],
+  { sources, specs }: SourcePatterns = { sources: [], specs: [] },
 ): string {
   const excluded = new Set(without.map((file) => path.join(root, file)));
-  const bounds = specs.map((pattern) => boundsOf(root, pattern));
+  const specBounds = specs.map((pattern) => boundsOf(root, pattern));
+  const starts = [...sources.map((pattern) => boundsOf(root, pattern)), ...specBounds].map(
+    ([start]) => start,
+  );
   const maySpecify = (file: string): boolean =>
-    isSpec(file) && bounds.some(([start, end]) => file.startsWith(start) && file.endsWith(end));
+    isSpec(file) && specBounds.some(([start, end]) => file.startsWith(start) && file.endsWith(end));
+  const isFollowed = (link: string): boolean =>
+    starts.some((start) => link.startsWith(start) || start.startsWith(link + path.sep));
   const names: string[] = [];
+  // Links may lead back.
+  const followed = new Set<string>();
   const visit = (folder: string): void => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (entry.name === 'node_modules' || entry.name === '.git') continue;
       const file = path.join(folder, entry.name);
-      if (entry.isDirectory()) visit(file);
+      if (entry.isDirectory() || (entry.isSymbolicLink() && isFollowed(file) && isNewFolder(file, followed)))
+        visit(file);
       else if ((SOURCE.test(entry.name) || maySpecify(file)) && !excluded.has(file)) names.push(file);
     }
   };
   visit(root);
   return sha256(names.sort().join('\0'));
+}
+
+/** Whether a link leads to a folder that no link before it leads to. */
+function isNewFolder(link: string, followed: Set<string>): boolean {
+  const target = realPath(link);
+  if (followed.has(target) || statSync(target, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return false;
+  followed.add(target);
+  return true;
 }
 
 /** Whether a file may be a spec file, and is not written by codegen. */

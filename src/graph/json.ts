@@ -27,6 +27,34 @@ export function ownProperty<T>(object: Readonly<Record<string, T>>, key: string)
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
+/** A key as a segment of a JSON pointer (RFC 6901). */
+export function pointerKey(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The JSON pointer of a path. */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((key) => `/${pointerKey(String(key))}`).join('');
+}
+
+/** The keys of a JSON pointer. */
+export function keysOf(pointer: string): string[] {
+  const keys = pointer.split('/').slice(1);
+  return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The value that a `$ref` names, such as `#/$defs/page`. References to other documents are not followed. */
+export function referredValue(ref: string, root: Json): Json | undefined {
+  if (ref === '#') return root;
+  if (!ref.startsWith('#/')) return undefined;
+  let value: Json | undefined = root;
+  for (const key of keysOf(ref)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as JsonObject)[key];
+  }
+  return value;
+}
+
 /** Ends a `switch` over a union: reaching it is a fault of our own. */
 export function unreachable(value: never): never {
   throw new TypeError(`unexpected ${String(value)}`);

@@ -114,6 +114,11 @@ export function didYouMeanSentence(near: string | undefined): string | undefined
   return near === undefined ? undefined : `Did you mean '${near}'?`;
 }
 
+/** A sentence without its full stop, and `; did you mean 'x'?` after it. */
+export function withQuestion(sentence: string, near: string | undefined): string {
+  return near === undefined ? sentence : `${sentence}; did you mean '${near}'?`;
+}
+
 /** A sentence without its full stop, and {@link didYouMeanSentence} after it. */
 export function withSuggestion(sentence: string, near: string | undefined): string {
   return near === undefined ? sentence : `${sentence}. ${didYouMeanSentence(near)}`;

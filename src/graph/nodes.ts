@@ -135,10 +135,15 @@ export function nodesOf({ nodes }: { readonly nodes: readonly Node[] }): Node[] 
   return all;
 }
 
+/** All nodes of a graph and of its tasks. */
+export function nodesWithTasks({ nodes, tasks = [] }: Pick<Graph, 'nodes' | 'tasks'>): Node[] {
+  return [{ nodes }, ...tasks].flatMap(nodesOf);
+}
+
 /** The tools that a graph may call, those that undo and those of its tasks included. */
-export function toolsIn({ nodes, tasks = [] }: Pick<Graph, 'nodes' | 'tasks'>): ReadonlySet<string> {
+export function toolsIn(graph: Pick<Graph, 'nodes' | 'tasks'>): ReadonlySet<string> {
   const tools = new Set<string>();
-  for (const node of [{ nodes }, ...tasks].flatMap(nodesOf)) {
+  for (const node of nodesWithTasks(graph)) {
     if (node.kind === 'call') tools.add(node.tool);
     for (const { tool } of compensationsOf(node)) tools.add(tool);
   }

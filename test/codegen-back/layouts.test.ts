@@ -61,6 +61,16 @@ const bare: Specifiers = { words: './words', tool: './tool' };
 const aliased: Specifiers = { words: '@/words', tool: '@/tool' };
 const aliases = { paths: { '@/*': ['./src/*'] } };
 
+/** A tool whose schema says what a file of JSON has. */
+const withJson = (from: string, words: string, more: Files): Files =>
+  inSource(relative, {
+    ...more,
+    'src/words.json': '{ "greeting": "Hello" }',
+    'src/words.ts': words,
+    'src/tool.ts': sources({ ...relative, words: from }).tool,
+  });
+const resolvingJson = { ...BUNDLER, resolveJsonModule: true };
+
 /** A package that another one of the same repository imports. */
 const sharedWords = (exports: unknown): Files => ({
   'packages/words/package.json': JSON.stringify({ name: '@acme/words', type: 'module', exports }),
@@ -76,6 +86,11 @@ const inPackage = (files: Files): Files => {
     ...files,
   };
 };
+
+/** Files in other places. */
+function moved(files: Files, places: Files): Files {
+  return Object.fromEntries(Object.entries(files).map(([file, text]) => [places[file] ?? file, text]));
+}
 
 interface Layout {
   readonly files: Files;
@@ -94,6 +109,26 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
       { ...bare, words: './folder' },
       { 'tsconfig.json': tsconfig(BUNDLER), 'src/folder/index.ts': sources(bare).words },
     ),
+  },
+  'JSON as bundlers import it': {
+    files: withJson(
+      './words.json',
+      "import words from './words.json';\nexport const { greeting } = words;\n",
+      {
+        'tsconfig.json': tsconfig(resolvingJson),
+      },
+    ),
+  },
+  'sources behind links': {
+    files: {
+      ...moved(inSource(relative, {}), { 'src/words.ts': 'real/words.ts', 'src/tool.ts': 'real/tool.ts' }),
+      'tsconfig.json': tsconfig(OPTIONS),
+      'stepwright.config.json': JSON.stringify({
+        registries: [{ include: ['src/**'], out: 'generated/registry.ts' }],
+      }),
+      'src/hello.ts': sources({ ...relative, tool: './linked/tool.js' }).workflow,
+    },
+    links: { 'src/linked': 'real' },
   },
   '`paths`': {
     files: inSource(aliased, { 'tsconfig.json': tsconfig({ ...BUNDLER, ...aliases }) }),
@@ -189,6 +224,44 @@ const LAYOUTS: Readonly<Record<string, Layout>> = {
     ),
     links: { 'checkout/node_modules': 'node_modules' },
   },
+  'JSON with an attribute': {
+    files: withJson(
+      './words.js',
+      "import words from './words.json' with { type: 'json' };\nexport const { greeting } = words;\n",
+      { 'tsconfig.json': tsconfig({ ...OPTIONS, resolveJsonModule: true }) },
+    ),
+  },
+  'its own package.json': {
+    files: withJson(
+      './words.js',
+      "import { name } from '../package.json';\nexport const greeting = name === 'author' ? 'Hello' : name;\n",
+      { 'tsconfig.json': tsconfig(resolvingJson) },
+    ),
+  },
+  'JSON of CommonJS': {
+    files: withJson('./words', "import words from './words.json';\nexport const { greeting } = words;\n", {
+      'package.json': JSON.stringify({ name: 'author' }),
+      'tsconfig.json': tsconfig({
+        ...{ ...OPTIONS, module: 'CommonJS', moduleResolution: 'bundler' },
+        ...{ resolveJsonModule: true, esModuleInterop: true },
+      }),
+    }),
+  },
+  'sources that are links, and no configuration': {
+    files: {
+      ...moved(inSource(relative, {}), {
+        'src/words.ts': 'real/words.ts',
+        'src/tool.ts': 'real/tool.ts',
+        'src/hello.ts': 'real/hello.ts',
+      }),
+      'tsconfig.json': tsconfig(OPTIONS),
+    },
+    links: {
+      'src/words.ts': 'real/words.ts',
+      'src/tool.ts': 'real/tool.ts',
+      'src/hello.ts': 'real/hello.ts',
+    },
+  },
   'the store of pnpm': {
     files: inSource(
       { words: 'words', tool: './tool.js' },
@@ -233,13 +306,13 @@ async function create({ files, links = {} }: Layout): Promise<void> {
   for (const [link, target] of Object.entries(links)) {
     const at = path.join(project.root, link);
     await mkdir(path.dirname(at), { recursive: true });
-    await symlink(path.relative(path.dirname(at), path.join(project.root, target)), at, 'dir');
+    await symlink(path.relative(path.dirname(at), path.join(project.root, target)), at);
   }
 }
 
 // Each test starts processes with a compiler in them.
 describe('a project with', { timeout: 240_000 }, () => {
-  test.each(smoke(Object.entries(LAYOUTS), 3))('%s is compiled, and its workflow runs', async (_, layout) => {
+  test.each(smoke(Object.entries(LAYOUTS), 5))('%s is compiled, and its workflow runs', async (_, layout) => {
     await create(layout);
     const { cwd = '.', args = [] } = layout;
     const at = (command: readonly string[]) =>

@@ -1,4 +1,4 @@
-import { rm, symlink } from 'node:fs/promises';
+import { rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { builtPackage, importBuilt, runCodegen } from '../built-package.js';
@@ -99,6 +99,54 @@ describe('a run that changes nothing', { timeout: 240_000 }, () => {
     }
     await project.write({ 'notes.md': 'not a source', 'dist/tool.js': '' });
     expect(await recalled()).toMatchObject(run);
+  });
+
+  test('is recalled behind links, as long as they lead to the same', async () => {
+    await begin();
+    const at = (file: string): string => path.join(project.root, file);
+    // The packages of another project, as pnpm, Bazel and Nix have them.
+    await rename(at('node_modules'), at('shared'));
+    await symlink('shared', at('node_modules'));
+    await project.write({
+      'inner.ts': "export const word = 'one';\n",
+      'other.ts': "export const word = 'two';\n",
+    });
+    const imported = files['src/imported.ts'].replace('process.env.RUN_TEST_WORD', 'inner');
+    await project.write({
+      'src/imported.ts': `import { word as inner } from './inner.js';${imported}`,
+      'real/workflow.ts': files['src/workflow.ts']
+        .replaceAll("'./tool.js'", "'../tool.js'")
+        .replace("'hello'", "'behind'"),
+    });
+    await symlink('../real', at('src/linked'));
+    await symlink('../inner.ts', at('src/inner.ts'));
+    const result = await runCodegen({ root: project.root });
+    expect(result.diagnostics).toEqual([]);
+    expect(result.workflows.map(({ graph }) => graph.name).sort()).toEqual(['behind', 'hello']);
+    const run = { diagnostics: [], files: ['generated/registry.ts'] };
+    expect(await recalled()).toMatchObject(run);
+    const differs = async (change: () => Promise<void>, back: () => Promise<void>): Promise<void> => {
+      await change();
+      expect(await recalled()).toBeUndefined();
+      await back();
+      expect(await recalled()).toMatchObject(run);
+    };
+    const point = async (target: string): Promise<void> => {
+      await rm(at('src/inner.ts'));
+      await symlink(target, at('src/inner.ts'));
+    };
+    await differs(
+      () => point('../other.ts'),
+      () => point('../inner.ts'),
+    );
+    await differs(
+      () => project.write({ 'real/new.ts': '' }),
+      () => rm(at('real/new.ts')),
+    );
+    await differs(
+      () => project.write({ 'inner.ts': '' }),
+      () => project.write({ 'inner.ts': "export const word = 'one';\n" }),
+    );
   });
 
   test('is not recalled after a fault, nor without a cache', async () => {

@@ -8,6 +8,9 @@ import { type LogRecord, serve, serveHttp } from 'stepwright/runtime';
 import { ask, call, lit, returns, step, workflow } from '../e2e/composite/fixture/workflows.js';
 import { registryOf } from '../e2e/server/fixture/registry-of.js';
 
+/** The limit of the slow call of `limited`. */
+const LIMIT_MS = 2_000;
+
 const [path = '', ledger = '', transport = 'http', how] = process.argv.slice(2);
 
 function note(name: string, key: string | undefined): void {
@@ -61,6 +64,12 @@ const workflows = [
     ? [workflow('gate', [ask('go'), effect('b'), returns(step('b', 'name'))])]
     : [
         workflow('gate', [ask('go'), effect('a'), call('slow', 'slow'), returns(step('a', 'name'))]),
+        workflow('limited', [
+          ask('go'),
+          call('slow', 'slow', {}, { timeoutMs: LIMIT_MS }),
+          ask('sure'),
+          returns(lit(true)),
+        ]),
         workflow('long', [
           effect('a'),
           call('slow', 'slow'),

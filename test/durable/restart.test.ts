@@ -82,6 +82,27 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
     expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'completed', result: 'g' });
   });
 
+  test('leaves the time in which it was away out of the limit of a call', async () => {
+    let server = begin('http', 'hangs');
+    let url = await addressOf(server);
+    const workflow_id = runIn(await freshCall(url, 'w_limited'));
+    void freshCall(url, 'submit_result', { workflow_id, result: true }).catch(() => undefined);
+    await server.printed(2);
+    await server.kill();
+    const killedAt = Date.now();
+    // Its limit passes meanwhile.
+    await vi.waitFor(() => expect(Date.now() - killedAt).toBeGreaterThan(2_500), { timeout: 10_000 });
+    server = begin();
+    url = await addressOf(server);
+    await vi.waitFor(
+      async () => expect(await statusOf(url, workflow_id)).toMatchObject({ status: 'waiting' }),
+      { timeout: 30_000 },
+    );
+    expect(await statusOf(url, workflow_id)).toMatchObject({ action: { step_id: 'sure' } });
+    const [first, ...others] = effects().filter((line) => line.startsWith('slow'));
+    expect(others).toEqual([first]);
+  });
+
   test('does not repeat a call that may not be repeated, and says which', async () => {
     let server = begin();
     let url = await addressOf(server);

@@ -357,7 +357,7 @@ describe('XML', () => {
         concurrency: 2
         step: { workflow: v, args: { x: $x, i: $index } }
         output: all
-      ask: { type: yield, depends_on: [p, each], message: "Which of $all?", expects: { pick: { type: str, required: true } } }
+      ask: { type: yield, depends_on: [p, each], message: "Which of \${all|json}?", expects: { pick: { type: str, required: true } } }
     returns: { pick: $ask.pick }
   v:
     description: d
@@ -380,7 +380,7 @@ describe('XML', () => {
         <step><subworkflow ref="v"/><args><arg name="x" value="$x"/><arg name="i" value="$index"/></args></step>
         <output name="all"/>
       </foreach>
-      <yield id="ask" depends_on="p, each" message="Which of $all?"><expects><param name="pick" type="str" required="true"/></expects></yield>
+      <yield id="ask" depends_on="p, each" message="Which of \${all|json}?"><expects><param name="pick" type="str" required="true"/></expects></yield>
     </graph>
     <returns><arg name="pick" value="$ask.pick"/></returns>
   </workflow>

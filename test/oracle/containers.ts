@@ -33,14 +33,14 @@ export function beginContainer(run: Run, instance: Instance): void {
   instance.parts = [];
   instance.open = [];
   instance.verdict = undefined;
+  instance.timedOut = false;
   instance.rollback = undefined;
   forgetFailedItems(run, instance);
   if (node.timeoutMs !== undefined) {
     alarm(run, instance, node.timeoutMs, () => {
+      instance.verdict = { code: 'E_TIMEOUT', message: '', again: true };
+      instance.timedOut = true;
       for (const part of instance.parts) abort(run, part, 'upstream_failed');
-      // What it did is not undone any more.
-      if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') want(effectsIn(run, instance));
-      failAttempt(run, instance, { code: 'E_TIMEOUT', message: '', again: true });
     });
   }
   switch (node.kind) {
@@ -148,7 +148,7 @@ export function endPart(run: Run, instance: Instance, part: Part): boolean {
 export function conclude(run: Run, instance: Instance): boolean {
   if (instance.status !== 'running' || instance.rollback !== undefined) return false;
   for (const part of instance.parts) endPart(run, instance, part);
-  finish(run, instance, true);
+  finish(run, instance);
   return isSettled(instance);
 }
 
@@ -239,9 +239,15 @@ function partialIn({ node, parts, verdict }: Instance): Pick<Fault, 'details'> {
 }
 
 /** Settles a container whose parts have all ended, or undoes what they did. Gives whether there was anything to do. */
-export function finish(run: Run, instance: Instance, isAborted = false): boolean {
+export function finish(run: Run, instance: Instance): boolean {
   if (liveIn(instance) > 0 || nextOf(instance) !== undefined) return false;
   const { node } = instance;
+  if (instance.verdict !== undefined && instance.timedOut) {
+    // What it did is not undone any more.
+    if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') want(effectsIn(run, instance));
+    failAttempt(run, instance, instance.verdict);
+    return true;
+  }
   if (instance.verdict !== undefined) {
     failAttempt(run, instance, { ...withoutFrom(instance.verdict), ...partialIn(instance) });
     return true;
@@ -262,7 +268,7 @@ export function finish(run: Run, instance: Instance, isAborted = false): boolean
   if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') {
     if (faults.length > 0 || run.rules.happyUndoes) {
       const again = faults[0]?.again ?? false;
-      if (isAborted) {
+      if (instance.aborted) {
         want(effectsIn(run, instance));
         failAttempt(run, instance, partialFailure({}, again, null));
       } else undoParts(run, instance, node, failedBranches(node, outcomes), again);

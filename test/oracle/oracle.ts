@@ -94,6 +94,14 @@ function open(graph: Graph, input: JsonObject, world: World, rules: Rules): Run 
  */
 function settle(run: Run): void {
   while (run.end === undefined && (close(run, run.root) || admit(run) || decideNext(run, run.root)));
+  const { cancelling } = run;
+  if (cancelling?.compensate && !cancelling.hasBegun && run.root.nodes.every(isSettled)) {
+    cancelling.hasBegun = true;
+    undoAll(run, (report) => {
+      run.isUndone = true;
+      run.undone = report;
+    });
+  }
   if (run.cancelling && run.isUndone && run.detached === 0) run.end = { status: 'cancelled' };
   if (run.end !== undefined || run.cancelling || !run.root.nodes.every(isSettled)) return;
   run.end = outcomeOf(run, run.root);
@@ -121,14 +129,9 @@ function decideNext(run: Run, part: Part): boolean {
 }
 
 function cancelRun(run: Run, compensate: boolean): void {
-  run.cancelling = true;
+  run.cancelling = { compensate };
   abort(run, run.root);
   if (!compensate) run.isUndone = true;
-  else
-    undoAll(run, (report) => {
-      run.isUndone = true;
-      run.undone = report;
-    });
 }
 
 function story(run: Run): Story {

@@ -208,7 +208,7 @@ export function beginOwn(run: Run, by: Instance): void {
 }
 
 /** Whether a `parallel` around a node that still runs may roll back. */
-function rollsBack(instance: Instance): boolean {
+export function rollsBack(instance: Instance): boolean {
   return aroundOf(instance).some(
     ({ node, status }) =>
       node.kind === 'parallel' && node.onPartialFailure === 'rollback' && status === 'running',

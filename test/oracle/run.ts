@@ -107,8 +107,12 @@ export interface Instance {
   open: (() => Part)[];
   /** Nothing new begins in this container, because of something outside. */
   stopped?: boolean;
+  /** It was aborted: nothing in it is undone by itself. */
+  aborted?: boolean;
   /** What the attempt of a container fails with. */
   verdict?: Fault | undefined;
+  /** That is its timeout. */
+  timedOut?: boolean;
   /** A `parallel` undoes what its branches did: it waits for the `target`, or for the report. */
   rollback?:
     | {
@@ -217,7 +221,8 @@ export interface Run {
   settlements: number;
   root: Part;
   end?: Outcome;
-  cancelling?: true;
+  /** Whether what it did is undone. */
+  cancelling?: { readonly compensate: boolean; hasBegun?: true };
   /** Compensations that were in flight when the run was cancelled. */
   detached: number;
   /** Nothing is undone any more in a cancelled run, and how it went. */

@@ -1,5 +1,6 @@
 import { conclude } from './containers.js';
 import { cancel, giveUp, skip, takesPlace } from './endings.js';
+import { rollsBack, safetyOf } from './records.js';
 import {
   type Fault,
   type Instance,
@@ -70,11 +71,12 @@ export function abort(run: Run, part: Part, reason?: SkipReason): void {
   if (reason !== undefined) part.reason ??= reason;
   for (const instance of part.nodes) {
     if (isSettled(instance)) continue;
+    if (settlesFirst(run, instance)) continue;
     const hasBegun = isBetween(instance) || !['pending', 'ready'].includes(instance.status);
     leaveLine(run, instance);
     abortParts(run, instance, reason);
     // What comes to an end of its own is not cut off.
-    if (isContainer(instance) && conclude(run, instance)) continue;
+    if (isContainer(instance) && (conclude(run, instance) || hasCallsIn(instance))) continue;
     if (reason === undefined || hasBegun) cancel(run, instance);
     else {
       skip(run, instance, reason);
@@ -83,8 +85,24 @@ export function abort(run: Run, part: Part, reason?: SkipReason): void {
   }
 }
 
+/** A call in flight settles where what it does is to be undone, so that it is undone before what came before it. */
+function settlesFirst(run: Run, instance: Instance): boolean {
+  const { node, status } = instance;
+  if (node.kind !== 'call' || status !== 'running' || safetyOf(run, node.tool) === 'readOnly') return false;
+  if (run.cancelling === undefined) return rollsBack(instance);
+  const isUndoable = run.effects.some(({ tool, status: of }) => tool !== undefined && of !== 'undone');
+  return run.cancelling.compensate && (node.compensate !== undefined || isUndoable);
+}
+
+function hasCallsIn({ status, parts }: Instance): boolean {
+  return status === 'running' && parts.some(({ nodes }) => nodes.some((each) => !isSettled(each)));
+}
+
 export function abortParts(run: Run, instance: Instance, reason?: SkipReason): void {
-  if (isContainer(instance)) instance.stopped = true;
+  if (isContainer(instance)) {
+    instance.stopped = true;
+    instance.aborted = true;
+  }
   for (const part of instance.parts) abort(run, part, reason);
 }
 

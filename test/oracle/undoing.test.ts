@@ -30,19 +30,21 @@ const branch = (id: string, options: Parameters<typeof call>[2] = {}) => ({
 });
 
 test('what succeeds once more while a cancelled run is undone is undone next', () => {
-  const undone = (id: string) => branch(id, { compensate: undoing(id) });
+  const timeoutMs = 25;
+  const undone = (id: string) => branch(id, { compensate: undoing(id), timeoutMs });
+  const branches = [undone('a'), undone('b'), undone('c'), branch('fails', { timeoutMs })];
   const all = node(
     'parallel',
     'all',
-    { onPartialFailure: 'abort', branches: [undone('a'), undone('b'), undone('c'), branch('fails')] },
+    { onPartialFailure: 'abort', branches },
     { retry: again(1, { delayMs: 0 }) },
   );
   const same = (after: number): Reply => ({ kind: 'value', after, value: { id: 1 } });
   const replies = {
-    ...{ a: [same(10), same(20)], b: [same(12), hangs], c: [same(14), hangs], fails: [breaks(20), hangs] },
+    ...{ a: [same(10), same(30)], b: [same(12), hangs], c: [same(14), hangs], fails: [breaks(20), hangs] },
     undo_c: [gives(20)],
   };
-  // The second call of `a` succeeds at 40 ms, `c` is undone at 50 ms.
+  // The second calls time out at 45 ms, that of `a` succeeds at 50 ms, and `c` is undone at 65 ms.
   const { undone: report } = run(graph([all]), { replies, cancel: { at: 30, compensate: true } });
   expect(report).toEqual({ done: ['undo_c', 'undo_a', 'undo_b'], failed: [], not_run: [] });
 });
@@ -97,4 +99,26 @@ test('what another node undoes while a cancelled run halts is not told as not ru
   const { undone: report, remains } = run(both, { replies, cancel: { at: 30, compensate: true } });
   expect(report).toMatchObject({ done: [], failed: [{ tool: 'undo_b' }], not_run: [] });
   expect(remains.notUndone).toMatchObject([{ step: 'b' }, { step: 'a', outcomeUnknown: true }]);
+});
+
+test('calls in flight settle before what came before them is undone', () => {
+  const all = [call('a', {}, { compensate: undoing('a') }), call('b', {}, { compensate: undoing('b') })];
+  const replies = { a: [gives(10)], b: [gives(40)] };
+  const { undone, at } = run(graph(all), { replies, cancel: { at: 20, compensate: true } });
+  expect(undone).toEqual({ done: ['undo_b', 'undo_a'], failed: [], not_run: [] });
+  expect(at).toBeGreaterThanOrEqual(40);
+});
+
+test('so do calls in a branch that is aborted inside a rollback', () => {
+  const inner = node('parallel', 'inner', {
+    onPartialFailure: 'abort',
+    branches: [branch('b', { compensate: undoing('b') }), branch('fails')],
+  });
+  const outer = node('parallel', 'outer', {
+    onPartialFailure: 'rollback',
+    branches: [branch('a', { compensate: undoing('a') }), { id: 'in', body: scope([inner]) }],
+  });
+  const replies = { a: [gives(10)], b: [gives(40)], fails: [breaks(20)] };
+  const { failure } = run(graph([outer]), { replies });
+  expect(failure?.details).toMatchObject({ compensation: { done: ['undo_b', 'undo_a'] } });
 });

@@ -27,6 +27,8 @@ export interface Effect {
   readonly run: string;
   readonly node: string;
   readonly key: string;
+  /** When the call was made, in ms. */
+  readonly at: number;
 }
 
 /** A call of a tool that has taken effect and has not returned. */
@@ -131,12 +133,12 @@ export class SimulatedProcess {
   #call(
     tool: string,
     { idempotencyKey = '', origin }: CallContext,
-    world: { took(effect: Effect): void },
+    world: { now(): number; took(effect: Effect): void },
     mutation: Mutation,
   ): Promise<ToolOutcome> {
     const key = mutation.key?.(idempotencyKey, this) ?? idempotencyKey;
     if (origin?.source !== 'workflow') throw new Error('a call of no workflow');
-    const effect = { process: this.name, tool, run: origin.run, node: origin.node, key };
+    const effect = { process: this.name, tool, run: origin.run, node: origin.node, key, at: world.now() };
     world.took(effect);
     return new Promise((resolve) => {
       this.calls.push({ effect, finish: () => resolve(ok(tool)) });

@@ -13,7 +13,7 @@ import { ada } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { type Effect, type Mutation, SimulatedProcess, type Task } from './process.js';
 import { Random } from './random.js';
-import { NAP_MS, ONCE, WORKLOAD } from './workload.js';
+import { LIMIT_MS, NAP_MS, ONCE, WORKLOAD } from './workload.js';
 
 /** What a simulation is made of, beside its seed. */
 export interface SimulationOptions {
@@ -352,7 +352,19 @@ export class Simulation {
     for (const event of events) {
       if (event.kind === 'timerFired' && graph.name === 'nap' && event.at < begun.row.startedAt + NAP_MS)
         throw new Violation(`${id}: its timer fired at ${event.at}`);
+      if (event.kind === 'timerFired' && graph.name === 'limited') this.#checkLimit(effects, event);
     }
+  }
+
+  /** A call that was taken over times out after the process that makes it again has worked on it for its limit. */
+  #checkLimit(effects: readonly Effect[], { at }: { readonly at: number }): void {
+    const made = effects.filter((effect) => effect.at <= at);
+    const last = made.at(-1);
+    if (last === undefined || made.every(({ process }) => process === last.process)) return;
+    if (at < last.at + LIMIT_MS)
+      throw new Violation(
+        `${last.process} began to work on ${last.node} at ${last.at}, which timed out at ${at}`,
+      );
   }
 
   #hasResponse(item: string): boolean {

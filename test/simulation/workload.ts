@@ -4,6 +4,9 @@ import { call, chain, done, graph, list, lit, step } from '../../src/runtime/eng
 /** How long the run of `nap` waits, in ms. */
 export const NAP_MS = 2_000;
 
+/** How long a process may work on the call of `limited`, in ms. Less than the lease of a process. */
+export const LIMIT_MS = 800;
+
 /** Workflows that end as soon as their calls return and their questions are answered with true. */
 export const WORKLOAD = {
   line: graph(chain(call('a'), call('b'), call('c'), done('out', step('c'))), { name: 'line' }),
@@ -28,6 +31,10 @@ export const WORKLOAD = {
       done('out', lit(1)),
     ),
     { name: 'both' },
+  ),
+  limited: graph(
+    chain(call('quick', {}, { timeoutMs: LIMIT_MS, onError: { value: lit(0) } }), done('out', lit(1))),
+    { name: 'limited' },
   ),
   bill: graph(chain(call('a'), call('charge'), done('out', step('charge'))), { name: 'bill' }),
 };

@@ -9,7 +9,7 @@ import { StyleGuide } from '../style-guide.resource.js';
 /** Everything a server offers. */
 export const registry = defineRegistry({
   registryVersion: 1,
-  checksum: '705e6ac8229b5a4d5908a2ddedaf7070c69871831733e61c48c224ad345f3576',
+  checksum: 'e6f564d3081a0bde571fe5088e2e5b63ada226d7c18c7b4384a7da4872566896',
   tools: {
     'analyze-code': {
       class: AnalyzeCode,
@@ -106,6 +106,7 @@ export const registry = defineRegistry({
           },
           {
             "name": "language",
+            "default": "source",
             "description": "Language of the code",
             "required": false,
             "schema": { "type": "string" }
@@ -200,8 +201,8 @@ export const registry = defineRegistry({
           }
         ]
       }`,
-      hash: 'b3c4926f74dffb029d438eef8a41fa586e4b5c3ecedcb014065194d99e1b16d0',
-      fingerprint: 'd87d286ae852f9936b0a146ebabff9f4f6525e14460ba551956fb26e3e4af157',
+      hash: 'c807d5c1ab6f8c3b5575b9a6eec8234bbc6ecb23c3141937cdb40c7cf421722b',
+      fingerprint: '69987dc7212af9f3b9b66318d99ea1c9d7a31d8494eb96fa5df340e0eb2abcae',
     },
   },
   prompts: {

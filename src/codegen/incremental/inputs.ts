@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import path from 'node:path';
 import { isFromSource } from '../../formats/own-files.js';
 import { pnpFlags } from '../../formats/plug-n-play.js';
-import { sourceNames, textHash } from '../../formats/source-record.js';
+import { type SourcePatterns, sourceNames, textHash } from '../../formats/source-record.js';
 import { type MarkOf, sha256 } from './memo.js';
 
 /** Larger files are compared by size and modification time. */
@@ -36,8 +36,8 @@ export const variableRead = (name: string): string => `env ${name}`;
 export const CONDITIONS_READ = 'conditions ';
 
 /** The read of `sourceNames` of a project. */
-export const namesRead = (without: readonly string[], specs: readonly string[]): string =>
-  `names ${JSON.stringify([without, specs])}`;
+export const namesRead = (without: readonly string[], patterns: SourcePatterns): string =>
+  `names ${JSON.stringify([without, patterns])}`;
 
 /**
  * The marks of what a run reads of its surroundings: variables, names, and all others are absolute paths.
@@ -50,7 +50,7 @@ export function marksIn(root: string, states = new States()): MarkOf {
     const [, kind, rest = ''] = /^(env|names|conditions) (.*)$/s.exec(reading) ?? [];
     if (kind === 'env') return variableMark(rest, env);
     if (kind === 'conditions') return sha256(JSON.stringify([flags, env.NODE_OPTIONS ?? '']));
-    if (kind === 'names') return sourceNames(root, ...(JSON.parse(rest) as [string[], string[]]));
+    if (kind === 'names') return sourceNames(root, ...(JSON.parse(rest) as [string[], SourcePatterns]));
     return states.of(reading);
   };
 }
@@ -221,7 +221,7 @@ function signatureOf(absolute: string): string | undefined {
 }
 
 /** Nothing as well where the file system refuses: a link may lead to itself, and a folder may be a file now. */
-function statsOf(absolute: string): Stats | undefined {
+export function statsOf(absolute: string): Stats | undefined {
   try {
     return statSync(absolute, { throwIfNoEntry: false });
   } catch {

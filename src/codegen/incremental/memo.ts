@@ -12,9 +12,9 @@
  * One file of the project's cache has all of it. An output that a run without errors has not used is dropped.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
-import { CACHE_FOLDER, SOURCE_RECORD } from '../../formats/source-record.js';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolderOf, SOURCE_RECORD } from '../../formats/source-record.js';
 import { removeStaleFiles, writeIfPermitted } from '../temporary-files.js';
 
 /** What a phase looked at, each with its mark. */
@@ -180,17 +180,13 @@ const CACHE_FILE = /^[0-9a-f]{32}\.json$/;
 
 /**
  * The folder of a project's cache, created if needed, without remains of processes that were killed. Undefined without
- * a `package.json`, without the permission to write, or where `node_modules` is a link into another project.
+ * a `package.json`, and without the permission to write.
  */
 export function cacheFolder(root: string): string | undefined {
-  const folder = join(root, CACHE_FOLDER);
   try {
     readFileSync(join(root, 'package.json'));
-    mkdirSync(join(root, 'node_modules'), { recursive: true });
-    for (const each of [dirname(dirname(folder)), dirname(folder), folder]) {
-      mkdirSync(each, { recursive: true });
-      if (!realpathSync(each).startsWith(realpathSync(root) + sep)) return undefined;
-    }
+    const folder = cacheFolderOf(root);
+    mkdirSync(folder, { recursive: true });
     removeStaleFiles(folder, (name) => CACHE_FILE.test(name) || SOURCE_RECORD.test(name));
     return folder;
   } catch {

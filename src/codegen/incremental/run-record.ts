@@ -1,7 +1,12 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isFromSource, packageFile } from '../../formats/own-files.js';
-import { readSourceRecord, type SourceRecord, sourceRecordName } from '../../formats/source-record.js';
+import {
+  readSourceRecord,
+  type SourcePatterns,
+  type SourceRecord,
+  sourceRecordName,
+} from '../../formats/source-record.js';
 import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { writeIfPermitted } from '../temporary-files.js';
@@ -92,7 +97,7 @@ export function keepSources(
   { root, configFile }: RunName,
   { inputs, names, isCurrent }: RunSources,
   outputs: readonly OutputFile[],
-  specs: readonly string[],
+  patterns: SourcePatterns,
 ): void {
   const folder = cacheFolder(root);
   if (folder === undefined) return;
@@ -109,8 +114,7 @@ export function keepSources(
     registries: Object.fromEntries(outputs.map((output) => [output.file, checksums(output, former)])),
     ...defined({ configFile }),
     sources: Object.fromEntries(sources),
-    names,
-    ...(specs.length === 0 ? {} : { specs }),
+    ...{ names, patterns },
   };
   writeIfPermitted(file, JSON.stringify(record));
 }

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import {
   CONDITIONS_READ,
@@ -6,6 +6,7 @@ import {
   manifestsAbove,
   marksIn,
   type States,
+  statsOf,
   variableRead,
 } from '../incremental/inputs.js';
 import type { Memo } from '../incremental/memo.js';
@@ -104,7 +105,7 @@ function manifestsOf(files: readonly string[]): readonly string[] {
 
 /** Whether a file may have changed after a process has loaded it that was started at this time. */
 function changedSince(start: number, path: string): boolean {
-  const { mtimeMs = 0, ctimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  const { mtimeMs, ctimeMs } = statsOf(path) ?? { mtimeMs: 0, ctimeMs: 0 };
   return Math.max(mtimeMs, ctimeMs) > start;
 }
 

@@ -1,7 +1,14 @@
 import { patternFaults } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  keysOf,
+  ownProperty,
+} from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import { type TypeSyntax, unresolvedType, whyUnresolved, withoutUndefined } from '../syntax.js';
@@ -269,10 +276,7 @@ function patternAt(
   schema: JsonSchema,
   pointer: string,
 ): { readonly pattern: string; readonly isOfFormat: boolean } {
-  const keys = pointer
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const keys = keysOf(pointer);
   const nodes: Json[] = [schema];
   for (const key of keys) nodes.push(memberOf(nodes.at(-1), key));
   const value = nodes.at(-1);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Json } from '../../graph/json.js';
+import { type Json, pointerKey } from '../../graph/json.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
 import { ts } from './typescript.mjs';
 
@@ -122,7 +122,7 @@ export function parseJsonDocument(file: string, text: string): JsonDocument {
   function readMember(property: ts.ObjectLiteralElementLike, pointer: string): [string, Json][] {
     if (ts.isPropertyAssignment(property) && ts.isStringLiteral(property.name)) {
       const key = property.name.text;
-      const inner = `${pointer}/${escapeSegment(key)}`;
+      const inner = `${pointer}/${pointerKey(key)}`;
       keys.set(inner, placeOfNode(property.name));
       return [[key, read(property.initializer, inner)]];
     }
@@ -149,15 +149,6 @@ export function parseJsonDocument(file: string, text: string): JsonDocument {
       return place === undefined ? placeOf(pointer) : withPointer(place, pointer);
     },
   };
-}
-
-/** A JSON pointer (RFC 6901) from its segments. */
-export function jsonPointer(path: readonly PropertyKey[]): string {
-  return path.map((segment) => `/${escapeSegment(String(segment))}`).join('');
-}
-
-function escapeSegment(segment: string): string {
-  return segment.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function withPointer(place: SourceLocation, pointer: string): SourceLocation {

@@ -1,7 +1,6 @@
-import { statSync } from 'node:fs';
 import path from 'node:path';
 import { isPlugAndPlay, linkedFolder, linkedNames, realFolder } from '../../formats/plug-n-play.js';
-import type { Inputs } from '../incremental/inputs.js';
+import { type Inputs, statsOf } from '../incremental/inputs.js';
 import { libraryText, ts } from './typescript.mjs';
 
 /** The file system of the compiler. Reads are recorded in `inputs`. */
@@ -151,7 +150,7 @@ function openFiles(options: ts.CompilerOptions): SharedFiles {
 }
 
 function stateOf(file: string): string {
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statsOf(file);
   return stats === undefined ? 'nothing' : `${stats.mtimeMs} ${stats.ctimeMs} ${stats.size}`;
 }
 

@@ -11,6 +11,8 @@ import { ts } from './typescript.mjs';
 export interface Tsconfig {
   /** The files it names, relative to the project's root and sorted; of a solution those of all its projects. */
   readonly files: readonly string[];
+  /** The folders in which it looks for files, as glob patterns relative to the root. */
+  readonly patterns: readonly string[];
   /** How modules of the project are loaded. */
   readonly loader: LoaderSettings;
   /** Where compiled files are, and the folder whose structure they have; relative to the root. */
@@ -43,6 +45,7 @@ export function readTsconfig(root: string, file: string, inputs?: Inputs): Tscon
   const files = projects.flatMap(({ parsed }) => parsed.fileNames.map((name) => relativeTo(root, name)));
   return {
     files: [...new Set(files)].sort(compareText),
+    patterns: projects.flatMap(({ parsed }) => patternsOf(parsed, root)),
     loader: loaderSettings(options),
     build: buildOf(options, root),
     faults: faults.length > 0 ? faults : conflicts,
@@ -65,6 +68,12 @@ export function readCompilerOptions(file: string, inputs?: Inputs): ts.CompilerO
   if (only !== undefined && others.length === 0) return only.parsed.options;
   const solution = readProjects(file, system, path.dirname(file));
   return combine(sourcesFirst(solution.projects, system), path.dirname(file)).options;
+}
+
+function patternsOf({ wildcardDirectories = {} }: ts.ParsedCommandLine, root: string): readonly string[] {
+  return Object.entries(wildcardDirectories).map(([folder, flags]) =>
+    path.posix.join(relativeTo(root, folder), flags === ts.WatchDirectoryFlags.Recursive ? '**/*' : '*'),
+  );
 }
 
 interface ParsedTsconfig {

@@ -1,4 +1,10 @@
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  referredValue,
+} from '../../graph/json.js';
 import { printString } from '../emit/literals.js';
 
 /**
@@ -20,7 +26,7 @@ class TypePrinter {
     if (!isJsonObject(schema)) return 'unknown';
     const { $ref, allOf } = schema;
     if (typeof $ref === 'string') {
-      const target = followed.includes($ref) ? undefined : this.#target($ref);
+      const target = followed.includes($ref) ? undefined : referredValue($ref, this.root);
       return this.print(target, indent, [...followed, $ref]);
     }
     if (schema.const !== undefined) return literal(schema.const);
@@ -78,19 +84,6 @@ class TypePrinter {
       return [...docLines(member, pad), `${pad}readonly ${propertyName(name)}${sign}: ${type};`];
     });
     return `{\n${lines.join('\n')}\n${' '.repeat(indent)}}`;
-  }
-
-  /** The schema that a reference inside the document names, RFC 6901. */
-  #target(ref: string): Json | undefined {
-    if (ref === '#') return this.root;
-    if (!ref.startsWith('#/')) return undefined;
-    let value: Json | undefined = this.root;
-    for (const part of ref.slice(2).split('/')) {
-      const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
-      if (!isJsonObject(value) || !Object.hasOwn(value, key)) return undefined;
-      value = value[key];
-    }
-    return value;
   }
 }
 

@@ -29,7 +29,7 @@ export class Fields {
         key: name,
         where,
         candidates: keys,
-        suggestion: nearestName(name, keys),
+        suggestion: nearestName(name, keys) ?? nearestName(singularOf(name), keys),
       });
     }
   }
@@ -113,6 +113,11 @@ export class Fields {
     this.mismatch(name, value, expected);
     return undefined;
   }
+}
+
+/** `retry` for `retries`. */
+function singularOf(name: string): string {
+  return name.replace(/ies$/, 'y').replace(/s$/, '');
 }
 
 /** The value as an object. Any other value is reported. */

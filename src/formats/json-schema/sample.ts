@@ -1,4 +1,11 @@
-import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  ownProperty,
+  referredValue,
+} from '../../graph/json.js';
 
 /** How deep a sample is at most: a schema may refer to itself. */
 const DEEPEST = 12;
@@ -40,16 +47,7 @@ function list(value: Json | undefined): readonly Json[] {
 }
 
 function referred(ref: string, root: JsonSchema): Json {
-  if (!ref.startsWith('#')) return null;
-  let target: Json | undefined = root;
-  for (const part of ref
-    .slice(2)
-    .split('/')
-    .filter((each) => each !== '')) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    target = isJsonObject(target) ? ownProperty(target, key) : list(target)[Number(key)];
-  }
-  return target ?? null;
+  return referredValue(decodeURIComponent(ref), root) ?? null;
 }
 
 function ofType(schema: JsonObject, root: Sampling, depth: number): Json {

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import type formats from 'ajv-formats';
 import type { RE2JS } from 're2js';
-import { isJsonObject, type Json, type JsonSchema } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../graph/json.js';
 
 /** A regular expression that is matched in time proportional to the text. */
 interface Pattern {
@@ -126,7 +126,7 @@ function visit(schema: Json | undefined, pointer: string, faults: SchemaFault[])
       for (const [index, item] of value.entries()) visit(item, `${at}/${index}`, faults);
     } else if (NAMED.has(keyword) && isJsonObject(value)) {
       for (const [name, member] of Object.entries(value)) {
-        const inside = `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+        const inside = `${at}/${pointerKey(name)}`;
         if (keyword === 'patternProperties') inspect(name, inside, faults);
         visit(member, inside, faults);
       }

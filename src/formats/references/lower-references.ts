@@ -1,8 +1,10 @@
 import { defined } from '../../graph/defined.js';
 import type { DictEntry, DictExpr, Expr, RefExpr, RefRoot } from '../../graph/expression/tree.js';
 import { nearestName } from '../../graph/names.js';
-import type { Located, LocatedText } from '../text/located.js';
+import { type Located, type LocatedText, rangeIn } from '../text/located.js';
 import type { Reports } from '../text/reading.js';
+import { lowerExpression, parseExpression } from './expression.js';
+import { FUNCTIONS } from './functions.js';
 import { parseReferences, type ReferenceToken, type TextPart } from './parse-references.js';
 
 /** How a missing value is treated: as an error, or as absent. */
@@ -83,8 +85,12 @@ export class ReferenceLowering {
   #whole(located: LocatedText): Expr {
     const parts = parseReferences(located.value);
     const [only] = parts;
-    if (parts.length > 1) return this.#template(located, parts);
+    if (parts.length > 1) {
+      reportComputedText(located, this.#reports);
+      return this.#template(located, parts);
+    }
     if (only === undefined || typeof only === 'string') return this.#literal(located, parts);
+    if ('inner' in only) return this.#expression(located, only.inner);
     if ('problem' in only || only.filter !== undefined) return this.#template(located, parts);
     return this.reference(located, only, only.isOptional ? 'optional' : 'strict');
   }
@@ -104,6 +110,7 @@ export class ReferenceLowering {
       this.#reports.report('SW5020', this.#range(located, part), { ref, why: part.problem });
       return { kind: 'literal' };
     }
+    if ('inner' in part) return this.#expression(located, part.inner);
     const { isOptional, filter } = part;
     const at = this.#spanIn(located, part);
     const value = this.reference(located, part, isOptional ? 'optional' : 'strict');
@@ -126,6 +133,10 @@ export class ReferenceLowering {
     return { kind: 'call', fn, args: [{ kind: 'text', style: 'strict', parts: [shown], at }], at };
   }
 
+  #expression(located: LocatedText, inner: { readonly start: number; readonly end: number }): Expr {
+    return lowerExpression(located, inner, this, this.#reports) ?? { kind: 'literal' };
+  }
+
   #span(located: Located) {
     return this.#reports.source.span(located.start, located.end);
   }
@@ -146,10 +157,35 @@ const FILTERS: ReadonlyMap<string, string> = new Map([
   ['json', 'toJson'],
 ]);
 
-/** The offsets of a part of a text. */
-export function rangeIn(located: LocatedText, start: number, end: number) {
-  const from = located.offsetAt(start);
-  return { start: from, end: Math.max(located.offsetAt(end), from), pointer: located.pointer };
+/** A call of a method, as languages have it, on a reference. */
+const METHOD =
+  /(\$\{?[A-Za-z_][\w.[\]]*?\}?)\.(filter|map|find|some|every|reduce|sort|join|slice|includes|length|size|sum|first)\s*\(/;
+
+/** Signs that text between references does not have by chance. */
+const SIGNS = /[*(]|==|!=|[<>]|&&|\|\||\?\?|(?:^|\s)\d[\d.]* [-+/%] | [-+/%] \d[\d.]*(?=\s|$)/;
+
+/** SW5035: a text that looks like an expression, with what to write instead. */
+function reportComputedText(text: LocatedText, reports: Reports): void {
+  const instead = methodIn(text.value) ?? expressionIn(text, reports);
+  if (instead !== undefined) reports.report('SW5035', text, { text: text.value, instead });
+}
+
+function methodIn(text: string): string | undefined {
+  const [, subject = '', name = ''] = METHOD.exec(text) ?? [];
+  if (subject === '') return undefined;
+  const of = `$${subject.replace(/[${}]/g, '')}`;
+  const body =
+    name === 'map' ? `, $item.…` : name === 'join' ? ", ', '" : name === 'filter' ? ', $item.… == …' : '';
+  if (FUNCTIONS.has(name)) return `write \`\${${name}(${of}${body})}\``;
+  return `write \`\${…}\` with one of the functions ${[...FUNCTIONS.keys()].map((each) => `\`${each}\``).join(', ')}`;
+}
+
+function expressionIn(text: LocatedText, reports: Reports): string | undefined {
+  const { value } = text;
+  if (!value.includes('$') || value.includes('{') || !SIGNS.test(value)) return undefined;
+  const part = { start: 0, end: value.length };
+  const expr = parseExpression(text, part, 'value', { reference: () => ({ kind: 'literal' }) }, reports);
+  return 'problem' in expr ? undefined : `write \`\${${value}}\``;
 }
 
 /** The result of whichever of several nodes has run, as a local value from which the keys are read. */

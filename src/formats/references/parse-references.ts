@@ -10,6 +10,13 @@ export interface ReferenceToken {
   readonly filterStart?: number;
 }
 
+/** A part of a text that is computed: `${$price * 2}`. `inner` is what is between its braces. */
+export interface ExpressionToken {
+  readonly start: number;
+  readonly end: number;
+  readonly inner: { readonly start: number; readonly end: number };
+}
+
 /** A part of a text that looks like a reference and has a fault. */
 export interface MalformedReference {
   readonly start: number;
@@ -17,9 +24,11 @@ export interface MalformedReference {
   readonly problem: string;
 }
 
-export type TextPart = string | ReferenceToken | MalformedReference;
+export type TextPart = string | ReferenceToken | ExpressionToken | MalformedReference;
 
-const PATH = /([A-Za-z_][A-Za-z0-9_]*)((?:\.[A-Za-z_][A-Za-z0-9_]*|\.[0-9]+|\[[0-9]+\])*)/y;
+const KEYS = '(?:\\.[A-Za-z_][A-Za-z0-9_]*|\\.[0-9]+|\\[[0-9]+\\])*';
+const PATH = new RegExp(`([A-Za-z_][A-Za-z0-9_]*)(${KEYS})`, 'y');
+const REST = new RegExp(KEYS, 'y');
 const KEY = /[A-Za-z_][A-Za-z0-9_]*|[0-9]+/g;
 const FILTER = /\|([A-Za-z_]*)/y;
 
@@ -30,9 +39,21 @@ export function pathAt(
 ): { readonly name: string; readonly keys: readonly (string | number)[]; readonly end: number } | undefined {
   PATH.lastIndex = index;
   const [all, name = '', rest = ''] = PATH.exec(text) ?? [];
-  if (all === undefined) return undefined;
-  const keys = [...rest.matchAll(KEY)].map(([key]) => (/^[0-9]/.test(key) ? indexOrText(key) : key));
-  return { name, keys, end: index + all.length };
+  return all === undefined ? undefined : { name, keys: keysIn(rest), end: index + all.length };
+}
+
+/** Reads the keys behind a value that is not a name. */
+export function restAt(
+  text: string,
+  index: number,
+): { readonly keys: readonly (string | number)[]; readonly end: number } {
+  REST.lastIndex = index;
+  const [rest = ''] = REST.exec(text) ?? [];
+  return { keys: keysIn(rest), end: index + rest.length };
+}
+
+function keysIn(rest: string): (string | number)[] {
+  return [...rest.matchAll(KEY)].map(([key]) => (/^[0-9]/.test(key) ? indexOrText(key) : key));
 }
 
 /** An index that a number cannot hold stays text: no list has it. */
@@ -50,7 +71,7 @@ export function parseReferences(text: string): readonly TextPart[] {
   const parts: TextPart[] = [];
   let literal = '';
   let index = 0;
-  const add = (part: ReferenceToken | MalformedReference): void => {
+  const add = (part: Exclude<TextPart, string>): void => {
     if (literal !== '') parts.push(literal);
     literal = '';
     parts.push(part);
@@ -82,9 +103,11 @@ function bareAt(text: string, start: number): ReferenceToken | undefined {
   return { start, end: isWhole ? text.length : path.end, name, keys, isOptional: isWhole };
 }
 
-function bracedAt(text: string, start: number): ReferenceToken | MalformedReference | undefined {
+/** Braces without a name, such as `${}` and `${ }`, are text. */
+function bracedAt(text: string, start: number): Exclude<TextPart, string> | undefined {
   const path = pathAt(text, start + 2);
-  if (path === undefined) return undefined;
+  if (path === undefined)
+    return /^[^{}]*[$(]/.test(text.slice(start + 2)) ? computedAt(text, start) : undefined;
   const { name, keys } = path;
   const isOptional = text[path.end] === '?';
   let end = path.end + (isOptional ? 1 : 0);
@@ -92,11 +115,20 @@ function bracedAt(text: string, start: number): ReferenceToken | MalformedRefere
   const [all, filter] = FILTER.exec(text) ?? [];
   const filterStart = end + 1;
   end += all?.length ?? 0;
-  if (text[end] !== '}') {
-    const close = text.indexOf('}', end);
-    const problem = close === -1 ? 'it has no `}`' : 'between its braces is more than a path';
-    return { start, end: close === -1 ? end : close + 1, problem };
-  }
+  if (text[end] !== '}') return computedAt(text, start);
   const filtered = filter === undefined ? {} : { filter, filterStart };
   return { start, end: end + 1, name, keys, isOptional, ...filtered };
+}
+
+/** An expression in braces, which end outside of its own braces and texts. */
+function computedAt(text: string, start: number): ExpressionToken | MalformedReference {
+  let depth = 0;
+  for (const { 0: sign, index } of text.slice(start).matchAll(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (sign === '{') depth += 1;
+    if (sign !== '}') continue;
+    depth -= 1;
+    const end = start + index;
+    if (depth === 0) return { start, end: end + 1, inner: { start: start + 2, end } };
+  }
+  return { start, end: pathAt(text, start + 2)?.end ?? start + 2, problem: 'it has no `}`' };
 }

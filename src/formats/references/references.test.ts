@@ -7,11 +7,19 @@ import type { Expr } from '../../graph/expression/tree.js';
 import { formatLocation } from '../../graph/source-location.js';
 import { readText } from '../text/read-text.js';
 import { Reports } from '../text/reading.js';
-import { lowerCondition } from './condition.js';
+import { lowerCondition } from './expression.js';
 import { ReferenceLowering, type ReferenceScope, type Resolution } from './lower-references.js';
 
 const DATA: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  inputs: { cart: 'c/1', nothing: null, flag: true, amount: 12.5, list: [1, { id: 'x' }], none: [] },
+  inputs: {
+    cart: 'c/1',
+    nothing: null,
+    flag: true,
+    amount: 12.5,
+    list: [1, { id: 'x' }],
+    none: [],
+    empty: [],
+  },
   steps: { book: { id: 'b1' }, alt: { id: 'a1' } },
 };
 
@@ -88,9 +96,10 @@ describe('a value', () => {
     ['"$"', '$'],
     ['"${}"', '${}'],
     // R5
-    ['"$list!"', '[1,{"id":"x"}]!'],
-    ['"/$nothing"', 'E_REF_NULL'],
-    ['"/$code"', 'E_REF_NULL'],
+    ['"$list!"', 'E_TEXT_VALUE'],
+    ['"${list|json}!"', '[1,{"id":"x"}]!'],
+    ['"/$nothing"', 'E_TEXT_VALUE'],
+    ['"/$code"', 'E_TEXT_VALUE'],
     ['"/${nothing?}"', '/'],
     ['"/${skipped?}"', '/'],
     // R6: absent, missing and null are three things.
@@ -112,8 +121,39 @@ describe('a value', () => {
     ['"/${cart|uri}"', '/c%2F1'],
     ['${list|json}', '[1,{"id":"x"}]'],
     ['"/${flag|uri}"', '/true'],
-    ['"/${nothing|uri}"', 'E_REF_NULL'],
+    ['"/${nothing|uri}"', 'E_TEXT_VALUE'],
     ['[1, true, null, text]', [1, true, null, 'text']],
+    // Computed values keep their types alone, and are parts of texts.
+    ['"${$amount * 2}"', 25],
+    ['"${$amount - 2 * 3}"', 6.5],
+    ['"${($amount - 2) * -2 / 3 % 4}"', -3],
+    ['"${-$amount + 1}"', -11.5],
+    ['"at ${$amount + 1}%"', 'at 13.5%'],
+    ['"${$cart + \'}\'}"', 'c/1}'],
+    ['"${len($list)}"', 2],
+    ['"${length($cart) + 1}"', 4],
+    ['"${sum([1, 2, $amount])}"', 15.5],
+    ['"${sum($empty)}"', 0],
+    ['"${sum($list)}"', 'E_ARGUMENT_TYPE'],
+    ['"${first($list)}"', 1],
+    ['"${first($empty)}"', 'E_REF_MISSING'],
+    ['"${first($empty) ?? 7}"', 7],
+    ['"${first(filter($list, $item.id == \'x\')).id}"', 'x'],
+    ["\"${first(filter($list, $item.id == 'y')).id ?? 'no'}\"", 'no'],
+    ['"${filter($list, $item != 1)}"', [{ id: 'x' }]],
+    ['"${map($list, [$item])}"', [[1], [{ id: 'x' }]]],
+    ['"${map(filter($list, exists($item.id)), $item.id)}"', ['x']],
+    ['"${map($list, $item.id)}"', 'E_REF_MISSING'],
+    ['"${join(map([1, 2], $item * 2), \', \')}"', '2, 4'],
+    ['"/${uri($cart)}"', '/c%2F1'],
+    ['"${json($list)}"', '[1,{"id":"x"}]'],
+    ['"${$code ?? \'no\'}"', 'no'],
+    ['"${$code? ?? \'no\'}"', 'no'],
+    ['"${$skipped.id ?? $booking.id}"', 'a1'],
+    ['"${$amount > 12 && $flag}"', true],
+    ['"${$code * 2}"', 'E_OPERAND_TYPES'],
+    ['"${ ${amount} * 2 }"', 25],
+    ['"${ }"', '${ }'],
   ])('%s is %j', async (yaml, value) => {
     expect(await run(yaml)).toEqual(value);
   });
@@ -133,11 +173,44 @@ describe('a value', () => {
     ['a: "\\u0041 ${cart"', 'f:1:12 SW5020 `${cart` has no value here: it has no `}`'],
     [
       'a: ${cart + 1}',
-      'f:1:4 SW5020 `${cart + 1}` has no value here: between its braces is more than a path',
+      "f:1:6 SW5014 this is not an expression: `cart` is not a value (write `$cart` or `'cart'`) (write references with `$`, numbers and functions: `$price * 2`, `sum($prices)`)",
     ],
     ['a: ${cart|url}', 'f:1:11 SW5021 a filter cannot be `url` (did you mean `uri`?)'],
   ])('reports %j at its place', async (yaml, said) => {
     expect(await faultsOf(yaml)).toEqual([said]);
+  });
+
+  test.each([
+    ['a: "$amount * (100 - $amount) / 100"', 'write `${$amount * (100 - $amount) / 100}`'],
+    ['a: "$amount * 0.9"', 'write `${$amount * 0.9}`'],
+    ['a: "$amount + 1"', 'write `${$amount + 1}`'],
+    ['a: "len($list) - 1"', 'write `${len($list) - 1}`'],
+    ["a: $list.filter(f => f.endsWith('.md'))", 'write `${filter($list, $item.… == …)}`'],
+    ['a: $list.map(x => x.id)', 'write `${map($list, $item.…)}`'],
+    ['a: "$list.join(\', \')"', "write `${join($list, ', ')}`"],
+    ['a: $list.length()', 'write `${length($list)}`'],
+    [
+      'a: $list.reduce((a, b) => a + b)',
+      'write `${…}` with one of the functions `len`, `length`, `exists`, `contains`, `startsWith`, `endsWith`, `lower`, `upper`, `join`, `sum`, `uri`, `json`, `first`, `filter`, `map`',
+    ],
+  ])('warns that %j is not computed', async (yaml, hint) => {
+    const { faults } = await lowered(yaml);
+    expect(faults.map(({ code, severity, hint }) => ({ code, severity, hint }))).toEqual([
+      { code: 'SW5035', severity: 'warning', hint },
+    ]);
+  });
+
+  test.each([
+    '$amount/$cart',
+    '$amount - $cart',
+    'Pay $amount * $cart?',
+    '$cart (see $amount)',
+    '$$amount * 2',
+    '/carts/$cart?limit=1',
+    '$amount, $cart',
+    '$amount: 1',
+  ])('takes %j as it is', async (text) => {
+    expect((await lowered(JSON.stringify(text))).faults).toEqual([]);
   });
 
   test('orders by plain references, and not by optional ones', async () => {
@@ -168,6 +241,10 @@ describe('a condition', () => {
     ["startsWith(upper($cart), 'C')", true],
     ["endsWith(lower('AB'), 'b')", true],
     ['($flag or false) and !($amount < -1.5e0)', true],
+    ['$amount * 2 - 1 == 24', true],
+    ['len(filter($list, $item.id == "x")) == 1', true],
+    ['first($empty) == null && first($list) == 1', true],
+    ['($code ?? 3) > 2', true],
     ["'it\\'s' == \"it's\"", true],
     // X2 and X3: no conversions.
     ['$list', [1, { id: 'x' }]],
@@ -189,10 +266,10 @@ describe('a condition', () => {
     ['$amount > null', '1:9', '`>` compares two numbers or two texts, not null'],
     ["1 < '2'", '1:3', '`<` cannot compare a number with text'],
     ["$cart == 'x", '1:10', "a text has no ' at its end"],
-    ['$amount + 1 > 2', '1:9', '`+` has no meaning in a condition'],
-    ['${amount} }', '1:11', '`}` has no meaning in a condition'],
+    ['$amount # 1', '1:9', '`#` has no meaning in an expression'],
+    ['${amount} }', '1:11', '`}` has no meaning in an expression'],
     ['($flag', '1:7', 'expected `)`, and found the end'],
-    ['1 == 1 == 1', '1:8', 'expected `&&`, `||` or a comparison, and found `==`'],
+    ['1 == 1 == 1', '1:8', 'expected an operator or the end, and found `==`'],
     ['${{ false }}', '1:1', 'it is an expression already, and takes no `{{ … }}`'],
     ['', '1:1', 'expected a value, and found the end'],
     [`${'('.repeat(40)}1${')'.repeat(40)}`, '1:33', 'brackets are nested deeper than 32 levels'],

@@ -1,5 +1,5 @@
 import { defined } from '../../graph/defined.js';
-import type { Json } from '../../graph/json.js';
+import { type Json, keysOf, pointerKey } from '../../graph/json.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
 
 /** A value of a spec file, and where it is written. YAML, JSON and XML are read into this one form. */
@@ -69,8 +69,7 @@ export function jsonOf(located: Located): Json {
 /** The value at a JSON pointer below a value, or else the nearest value around that place. */
 export function locatedAt(located: Located, pointer: string): Located {
   let target = located;
-  for (const segment of pointer.split('/').slice(1)) {
-    const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of keysOf(pointer)) {
     const next =
       target.kind === 'map'
         ? entryOf(target, key)?.value
@@ -106,7 +105,7 @@ export function describeLocated(value: Located): string {
 /** A segment of a JSON pointer (RFC 6901). */
 export function pointerTo(parent: string, key: string | number): string {
   if (typeof key === 'number' || !/[~/]/.test(key)) return `${parent}/${key}`;
-  return `${parent}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return `${parent}/${pointerKey(key)}`;
 }
 
 /** The text of a file, by lines. */
@@ -208,4 +207,10 @@ export function* piecesOf(
     last = index + match.length;
   }
   if (last < source.length) yield [source.length - last, source.length - last];
+}
+
+/** The offsets of a part of a text. */
+export function rangeIn(located: LocatedText, start: number, end: number) {
+  const from = located.offsetAt(start);
+  return { start: from, end: Math.max(located.offsetAt(end), from), pointer: located.pointer };
 }

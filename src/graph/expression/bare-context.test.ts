@@ -6,7 +6,7 @@ import vm from 'node:vm';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { arithmetic, ask, bound, get, list, literal, local, map, method, slice } from './build.fixture.js';
-import type { Expr } from './tree.js';
+import type { Expr, RefExpr } from './tree.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -53,15 +53,15 @@ function evaluator(): (expr: Expr, data: unknown) => unknown {
 
 describe('in a bare context', () => {
   const evaluate = evaluator();
-  const x: Expr = { kind: 'ref', root: 'inputs', path: ['x'] };
+  const x: RefExpr = { kind: 'ref', root: 'inputs', path: ['x'] };
   const key = (name: string): Expr => ({ kind: 'literal', value: name });
 
   test('expressions evaluate without a global of any host', () => {
     const expr: Expr = {
       kind: 'dict',
       entries: [
-        { key: 'js', value: { kind: 'text', style: 'js', parts: ['<', x, '>'] } },
-        { key: 'display', value: { kind: 'text', style: 'display', parts: [x] } },
+        { key: 'js', value: { kind: 'text', style: 'js', parts: ['<', { ...x, path: ['x', 0] }, '>'] } },
+        { key: 'json', value: { kind: 'call', fn: 'toJson', args: [x] } },
         { key: 'or', value: { kind: 'call', fn: 'coalesce', args: [{ kind: 'literal' }, x] } },
         {
           key: 'list',
@@ -83,7 +83,7 @@ describe('in a bare context', () => {
       ],
     };
     expect(JSON.stringify(evaluate(expr, { inputs: { x: [1, null] } }))).toBe(
-      '{"value":{"js":"<1,>","display":"[1,null]","or":[1,null],"list":[1,null,null],"is":false,"text":"1SS","parts":["a","b"],"each":[1],"sum":32,"__proto__":false}}',
+      '{"value":{"js":"<1>","json":"[1,null]","or":[1,null],"list":[1,null,null],"is":false,"text":"1SS","parts":["a","b"],"each":[1],"sum":32,"__proto__":false}}',
     );
   });
 

@@ -36,8 +36,9 @@ const messages = {
     p.key === undefined
       ? `${p.ref} has no value`
       : `${p.ref} finds nothing: ${p.of} is ${p.actual}, and has no \`${p.key}\``,
-  /** A strict text met null or absent. */
-  E_REF_NULL: (p: { of: string; actual: string }) => `${p.of} is ${p.actual}, and cannot be part of a text`,
+  /** A text met null, absent, a list or an object. */
+  E_TEXT_VALUE: (p: { of: string; actual: string }) =>
+    `${p.of} is ${p.actual}, and only text, numbers and booleans can be part of a text`,
   /** Part of the language's design, and not of this version's evaluator. */
   E_UNSUPPORTED: (p: { what: string }) => `this version cannot evaluate ${p.what}`,
   E_DEPTH: (p: { what: string; limit: number }) => `${p.what} is nested deeper than ${p.limit} levels`,

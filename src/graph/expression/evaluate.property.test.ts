@@ -36,6 +36,7 @@ const NAMED = [
   'E_NOT_A_LIST',
   'E_KEY_TYPE',
   'E_OPERAND_TYPES',
+  'E_TEXT_VALUE',
   'E_ARGUMENT_TYPE',
   'E_NUMBER',
 ];
@@ -341,7 +342,7 @@ describe('evaluate', () => {
       { numRuns: 4000 },
     );
     expect(seen.get('value')).toBeGreaterThan(2500);
-    for (const code of ['E_NUMBER', 'E_UNSAFE_INTEGER', 'E_NOT_AN_OBJECT']) {
+    for (const code of ['E_NUMBER', 'E_UNSAFE_INTEGER', 'E_NOT_AN_OBJECT', 'E_TEXT_VALUE']) {
       expect(seen.get(code) ?? 0, code).toBeGreaterThan(0);
     }
     expect([...FORMS].filter((form) => !forms.has(form))).toEqual([]);

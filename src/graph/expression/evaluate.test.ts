@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Value } from '../json.js';
+import type { Json, Value } from '../json.js';
 import { MAX_EXPRESSION_DEPTH } from '../limits.js';
 import {
   arithmetic,
@@ -284,24 +284,35 @@ describe('functions', () => {
 });
 
 describe('text', () => {
+  const styles = ['js', 'display', 'strict'] as const;
+
   test.each([
-    [undefined, 'undefined', ''],
-    [null, 'null', 'null'],
-    [true, 'true', 'true'],
-    [1e21, '1e+21', '1e+21'],
-    ['a', 'a', 'a'],
-    [[1, [null, 'a'], { b: 1 }], '1,,a,[object Object]', '[1,[null,"a"],{"b":1}]'],
-    [{ a: 1 }, '[object Object]', '{"a":1}'],
-  ] as [Value, string, string][])('of %j', (value, js, display) => {
-    const expr = value === undefined ? literal() : literal(value);
-    expect(run(text('js', '<', expr, '>'))).toBe(`<${js}>`);
-    expect(run(text('display', '<', expr, '>'))).toBe(`<${display}>`);
+    [true, 'true'],
+    [1e21, '1e+21'],
+    ['a', 'a'],
+    ['', ''],
+  ] as [Value & Json, string][])('of %j', (value, shown) => {
+    for (const style of styles) expect(run(text(style, '<', literal(value), '>'))).toBe(`<${shown}>`);
   });
 
-  test('calls no function that data contains', () => {
-    const hostile = { toString: 'x', valueOf: 'y', toJSON: 'z' };
-    expect(run(text('js', literal(hostile)))).toBe('[object Object]');
-    expect(run(text('display', literal(hostile)))).toBe('{"toString":"x","valueOf":"y","toJSON":"z"}');
+  test.each([
+    [undefined, 'absent'],
+    [null, 'null'],
+    [[1, 'a'], 'a list'],
+    [{ toString: 'x', valueOf: 'y', toJSON: 'z' }, 'an object'],
+  ] as [Value, string][])('takes no %j', (value, actual) => {
+    const expr = value === undefined ? literal() : literal(value);
+    const message = `a value is ${actual}, and only text, numbers and booleans can be part of a text`;
+    for (const style of styles)
+      expect(fault(text(style, '<', expr, '>'))).toMatchObject({ code: 'E_TEXT_VALUE', message });
+    const side = `a side of \`+\` is ${actual}, and only text, numbers and booleans can be part of a text`;
+    for (const sum of [arithmetic(literal('a'), 'add.js', expr), arithmetic(expr, 'add.js', literal('a'))])
+      expect(fault(sum)).toMatchObject({ code: 'E_TEXT_VALUE', message: side });
+  });
+
+  test('names the value', () => {
+    expect(fault(text('js', 'Due ', ref('inputs', 'date'))).message).toMatch(/^`inputs\.date` is absent/);
+    expect(fault(text('js', get(ref('inputs', 'a'), 'b', true))).message).toMatch(/^`inputs\.a\.b`/);
   });
 
   test('is not evaluated again', () => {
@@ -343,7 +354,7 @@ describe('limits', () => {
     const long = 'x'.repeat(1000);
     expect(used(compare(long, 'eq.strict', `${long.slice(1)}y`))).toBeGreaterThan(1000);
     expect(used(compare(long, 'lt.js', long))).toBeGreaterThan(1000);
-    expect(used(text('display', literal([long, { [long]: 1 }])))).toBeGreaterThan(2000);
+    expect(used(call('toJson', literal([long, { [long]: 1 }])))).toBeGreaterThan(2000);
     expect(used({ kind: 'list', items: [{ value: literal([...long]), spread: true }] })).toBeGreaterThan(
       1000,
     );
@@ -381,8 +392,7 @@ describe('limits', () => {
     expect(fault(chain).code).toBe('E_DEPTH');
     let data: Value & object = [];
     for (let depth = 0; depth < 20_000; depth++) data = [data];
-    expect(fault(text('js', literal(data))).code).toBe('E_DEPTH');
-    expect(fault(text('display', literal(data))).code).toBe('E_DEPTH');
+    expect(fault(call('toJson', literal(data))).code).toBe('E_DEPTH');
     expect(run(dict({ a: literal(data) }))).toHaveProperty('a');
   });
 });

@@ -133,11 +133,8 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
           text = '';
           continue;
         }
-        if (expr.style === 'strict' && typeof part !== 'string' && isNullish(value)) {
-          const details = { of: describeSource(part), actual: describeKind(value) };
-          throw expressionError('E_REF_NULL', details, part.at ?? expr.at);
-        }
-        text += toText(value, expr.style, budget, expr.at);
+        const at = typeof part === 'string' ? expr.at : (part.at ?? expr.at);
+        text += toText(value, () => describeSource(part, 'a value'), budget, at);
       }
       return before === undefined ? text : unknownText([...before, text]);
     }
@@ -433,12 +430,12 @@ function describePath(root: RefRoot, path: readonly (string | number)[]): string
   return `\`${[root === 'nodes' ? 'steps' : root, ...path].join('.')}\``;
 }
 
-function describeSource(expr: Expr): string {
+function describeSource(expr: Expr | string, other = 'the value before it'): string {
   const keys: (string | number)[] = [];
   let at = expr;
-  while (at.kind === 'get' && at.key.kind === 'literal') {
+  while (typeof at !== 'string' && at.kind === 'get' && at.key.kind === 'literal') {
     keys.unshift(String(at.key.value));
     at = at.of;
   }
-  return at.kind === 'ref' ? describePath(at.root, [...at.path, ...keys]) : 'the value before it';
+  return typeof at !== 'string' && at.kind === 'ref' ? describePath(at.root, [...at.path, ...keys]) : other;
 }

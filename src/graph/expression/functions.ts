@@ -2,7 +2,7 @@ import { isJsonObject, unreachable, type Value } from '../json.js';
 import type { Span } from '../source-location.js';
 import type { Allocations } from './allocations.js';
 import type { Budget } from './error.js';
-import { deeplyEqual } from './operators.js';
+import { calculate, deeplyEqual } from './operators.js';
 import type { CallExpr } from './tree.js';
 import { argumentType, chargeWhole, isComposite, isNullish, toText } from './value.js';
 
@@ -151,13 +151,13 @@ export const javascriptMethods: readonly EagerFunction[] = [
     return items.includes(item, numberOf(from));
   }),
 
-  /** The items as a template literal would write them, null and absent as nothing, with `,` or another text between. */
+  /** The items as a text has them, null and absent as the empty text, with `,` or another text between. */
   method('join', ['list', 'text?'], 1, 'text', ([list, separator], call) => {
     const between = separator === undefined ? ',' : textOf(separator);
     let joined = '';
     for (const [index, item] of listOf(list).entries()) {
       if (index > 0) joined += chargedText(between, call);
-      if (!isNullish(item)) joined += toText(item, 'js', call.budget, call.at);
+      if (!isNullish(item)) joined += toText(item, () => `item ${index}`, call.budget, call.at);
       else call.budget.charge(1, call.at);
     }
     return joined;
@@ -315,6 +315,24 @@ const specFunctions: readonly EagerFunction[] = [
       const count = Object.values(value as object).filter((part) => part !== undefined).length;
       call.budget.charge(1 + count, call.at);
       return count;
+    },
+  },
+
+  /** The sum of the numbers of a list. */
+  {
+    name: 'sum',
+    arity: { min: 1, max: 1 },
+    result: 'number',
+    lazy: false,
+    takes: ['list'],
+    apply: ([list], { budget, at }) => {
+      let total: Value = 0;
+      for (const item of listOf(list)) {
+        if (typeof item !== 'number') throw argumentType('sum', 'a list of numbers', item, at);
+        budget.charge(1, at);
+        total = calculate('add.js', total, item, budget, at);
+      }
+      return total;
     },
   },
 

@@ -44,8 +44,7 @@ test.each([
   ['includes.js', [[1, 2], 1, -1], false],
   ['includes.js', [[{}, []], 1], false],
   ['join.js', [['a', 1, true]], 'a,1,true'],
-  ['join.js', [['a', null, [1, null, 2]], '-'], 'a--1,,2'],
-  ['join.js', [[{ toString: 'x' }], ''], '[object Object]'],
+  ['join.js', [['a', null, 2], '-'], 'a--2'],
   ['join.js', [[], 'x'], ''],
   ['split.js', ['a,b', ','], ['a', 'b']],
   ['split.js', ['a,b'], ['a,b']],
@@ -75,6 +74,12 @@ describe('arguments', () => {
     ['split.js', ['a', null], '`split.js` takes text, not null'],
   ] as [string, Value[], string][])('%s of %j: %s', (fn, args, message) => {
     expect(fault(fn, ...args)).toBe(`E_ARGUMENT_TYPE ${message}`);
+  });
+
+  test('`join` makes no text of a list or an object', () => {
+    const message = 'item 1 is an object, and only text, numbers and booleans can be part of a text';
+    expect(fault('join.js', ['a', { toString: 'x' }])).toBe(`E_TEXT_VALUE ${message}`);
+    expect(fault('join.js', [[1]])).toMatch(/^E_TEXT_VALUE item 0 is a list/);
   });
 
   test('are as many as the table says', () => {

@@ -15,8 +15,6 @@ describe('arithmetic', () => {
     [1, 'add.js', 2, 3],
     ['a', 'add.js', 'b', 'ab'],
     ['a', 'add.js', 1.5, 'a1.5'],
-    [null, 'add.js', 'a', 'nulla'],
-    ['a', 'add.js', undefined, 'aundefined'],
     [true, 'add.js', '', 'true'],
     [5, 'sub', 7, -2],
     [0.5, 'mul', 3, 1.5],
@@ -54,11 +52,9 @@ describe('arithmetic', () => {
     expect(fault({ kind: 'negate', of: literal(2 ** 53) }).code).toBe('E_UNSAFE_INTEGER');
   });
 
-  test('takes numbers, and `add.js` text with scalars', () => {
+  test('takes numbers', () => {
     expect(fault(calculate('6', 'div', 2)).message).toBe('`div` cannot calculate with text and a number');
     expect(fault(calculate(1, 'add.js', null)).code).toBe('E_OPERAND_TYPES');
-    expect(fault(calculate('a', 'add.js', [1])).code).toBe('E_OPERAND_TYPES');
-    expect(fault(calculate({}, 'add.js', 'a')).code).toBe('E_OPERAND_TYPES');
     expect(fault({ kind: 'negate', of: literal('1') }).message).toBe('`negate` cannot calculate with text');
   });
 

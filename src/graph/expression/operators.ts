@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, ownProperty, unreachable, type Value } f
 import type { Span } from '../source-location.js';
 import { type Budget, expressionError } from './error.js';
 import type { ArithmeticOp, CompareOp } from './tree.js';
-import { chargeWhole, describeKind, isComposite } from './value.js';
+import { chargeWhole, describeKind, isComposite, toText } from './value.js';
 
 /**
  * Calculates with two values.
@@ -41,12 +41,10 @@ export function negated(value: Value, at?: Span): Value {
   return checked('negate', -exact('negate', value, at), at);
 }
 
-/** `+` where one side is text: the other one becomes text, unless that would be a fixed phrase or a joined list. */
+/** `+` where one side is text: the other one becomes text. */
 function join(left: Value, right: Value, budget: Budget, at: Span | undefined): string {
-  if (isComposite(left) || isComposite(right)) throw operandTypes('add.js', left, right, at);
-  const [first, second] = [String(left), String(right)];
-  budget.charge(first.length + second.length, at);
-  return first + second;
+  const text = (value: Value): string => toText(value, () => 'a side of `+`', budget, at);
+  return text(left) + text(right);
 }
 
 function numeric(

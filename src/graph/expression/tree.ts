@@ -148,7 +148,7 @@ export type ArithmeticOp =
   | 'concat.py';
 
 /**
- * `add.js` adds two numbers, or joins text with text or any other scalar; all others take numbers only. A result that
+ * `add.js` adds two numbers, or joins text with what a text takes; all others take numbers only. A result that
  * is not finite is the error E_NUMBER, a whole number beyond 2^53 - 1 on either side E_UNSAFE_INTEGER. There is no
  * negative zero.
  */
@@ -199,12 +199,11 @@ export interface CallExpr extends LinkBase {
 }
 
 /**
- * Text with values in it. `js` converts as a template literal does; `display` prints absent as nothing, text as it
- * is and everything else as compact JSON; `strict` prints as `display` does, and null and absent are the error
- * E_REF_NULL.
+ * Text with values in it: text, numbers and booleans. Null, absent, lists and objects are the error E_TEXT_VALUE.
  */
 export interface TextExpr extends ExprBase {
   readonly kind: 'text';
+  /** What writes the text: a class or a program, a text for readers, a spec file. One rule holds for all. */
   readonly style: 'js' | 'display' | 'strict';
   readonly parts: readonly (string | Expr)[];
 }

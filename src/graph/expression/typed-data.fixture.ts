@@ -45,11 +45,16 @@ export const data: fc.Arbitrary<Data> = fc.record(
   { requiredKeys: ['n', 's', 'b', 'ns', 'ts', 'items'], noNullPrototype: true },
 ) as fc.Arbitrary<Data>;
 
-/** What generated sources use beside the language: a number must be finite and exact, as in the tree's arithmetic. */
+/** What generated sources use beside the language: as in the tree, a number must be finite and exact, and a text takes scalars. */
 export const PRELUDE = `
   const num = (value) => {
     if (!Number.isFinite(value)) throw { code: 'E_NUMBER' };
     if (Math.abs(value) > Number.MAX_SAFE_INTEGER) throw { code: 'E_UNSAFE_INTEGER' };
     return value;
   };
+  const shown = (value) => {
+    if (value === null || value === undefined || typeof value === 'object') throw { code: 'E_TEXT_VALUE' };
+    return value;
+  };
+  const joined = (list, between) => list.map((item) => item == null ? '' : shown(item)).join(between);
 `;

@@ -172,7 +172,10 @@ class Generator {
         return this.#slice('text', depth, env);
       case 2: {
         const [first, second] = [this.make('text', depth, env), this.make(this.#oneOf(TYPES), depth, env)];
-        return { expr: text('js', '<', first.expr, second.expr), js: `\`<\${${first.js}}\${${second.js}}\`` };
+        return {
+          expr: text('js', '<', first.expr, second.expr),
+          js: `\`<\${shown(${first.js})}\${shown(${second.js})}\``,
+        };
       }
       case 3: {
         const [of, other] = [
@@ -184,11 +187,11 @@ class Generator {
       }
       case 4: {
         const of = this.make(this.#oneOf<Type>(['nums', 'texts', 'items']), depth, env);
-        if (this.#choose(2) === 0) return { expr: method('join.js', of.expr), js: `(${of.js}).join()` };
+        if (this.#choose(2) === 0) return { expr: method('join.js', of.expr), js: `joined(${of.js})` };
         const between = this.make('text', depth, env);
         return {
           expr: method('join.js', of.expr, between.expr),
-          js: `(${of.js}).join(${between.js})`,
+          js: `joined(${of.js}, ${between.js})`,
         };
       }
       case 5:
@@ -218,7 +221,7 @@ class Generator {
         ]);
         return {
           expr: text('js', call('coalesce', bit, or.expr)),
-          js: `\`\${(${bitJs}) ?? (${or.js})}\``,
+          js: `\`\${shown((${bitJs}) ?? (${or.js}))}\``,
         };
       }
     }

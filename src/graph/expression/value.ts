@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, unreachable, type Value } from '../json.js';
 import type { Span } from '../source-location.js';
 import { type Budget, expressionError } from './error.js';
-import type { TextExpr, Truth } from './tree.js';
+import type { Truth } from './tree.js';
 
 /** Data nested deeper than this is refused before recursion meets the end of the stack. */
 const MAX_DATA_DEPTH = 1000;
@@ -206,42 +206,17 @@ function asJson(unknown: Unknown): Json {
   return unknown as unknown as Json;
 }
 
-/** Turns a value into text in the given style. @throws ExpressionError `E_BUDGET`, `E_DEPTH` */
-export function toText(value: Value, style: TextExpr['style'], budget: Budget, at?: Span): string {
-  switch (style) {
-    case 'js':
-      return templateText(value, budget, at, 0);
-    case 'display':
-    case 'strict':
-      return displayText(value, budget, at);
-    default:
-      return unreachable(style);
-  }
-}
-
-function displayText(value: Value, budget: Budget, at?: Span): string {
-  chargeWhole(value, budget, at);
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** What `${value}` gives, without calling a method that the data could have replaced. */
-function templateText(value: Value, budget: Budget, at: Span | undefined, depth: number): string {
-  if (typeof value === 'string') {
-    budget.charge(1 + value.length, at);
-    return value;
-  }
-  budget.charge(1, at);
+/**
+ * The one rule of texts: text, numbers and booleans become a part of it, and no other value does.
+ *
+ * @param of names the value, for the error's sentence.
+ * @throws ExpressionError `E_TEXT_VALUE` for null, absent, lists and objects; `E_BUDGET`
+ */
+export function toText(value: Value, of: () => string, budget: Budget, at?: Span): string {
   if (isUnknown(value)) return value.toJSON();
-  if (!Array.isArray(value))
-    return typeof value === 'object' && value !== null ? '[object Object]' : String(value);
-  if (depth >= MAX_DATA_DEPTH) {
-    throw expressionError('E_DEPTH', { what: 'the data', limit: MAX_DATA_DEPTH }, at);
-  }
-  return value
-    .map((item: Value) => {
-      budget.charge(1, at);
-      return isNullish(item) ? '' : templateText(item, budget, at, depth + 1);
-    })
-    .join(',');
+  if (isNullish(value) || isComposite(value))
+    throw expressionError('E_TEXT_VALUE', { of: of(), actual: describeKind(value) }, at);
+  const text = String(value);
+  budget.charge(1 + (typeof value === 'string' ? text.length : 0), at);
+  return text;
 }

@@ -46,7 +46,7 @@ export interface ResourceNode extends NodeBase, ResourceReader {
 }
 
 /** What reading a resource gives; see {@link ResourceNode}. */
-const CONTENT: JsonSchema = {
+export const CONTENT: JsonSchema = {
   type: 'object',
   properties: {
     uri: { type: 'string' },

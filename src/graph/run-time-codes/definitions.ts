@@ -11,10 +11,12 @@ export const expressions = {
       'The step it names was skipped or has no value, a list has no item at the index, or a key is not there.',
     repair: 'Write `?` behind the reference if its value may be missing: `$search.0.id?`.',
   },
-  E_REF_NULL: {
-    meaning: 'A reference in a text of a spec file is null or absent.',
-    cause: 'The value is null, or an optional argument was not given.',
-    repair: 'Write `?` behind the reference for an empty text: `/carts/$cart_id?`.',
+  E_TEXT_VALUE: {
+    meaning: 'A value in a text is null, absent, a list or an object.',
+    cause:
+      'An optional argument was not given, a field is not there, or a whole result is written in place of a field of it. Texts take text, numbers and booleans.',
+    repair:
+      "In a class give a default, as in `this.date ?? 'today'`, or name a field. In a spec file `?` behind the name is an empty text, `|json` writes JSON: `{cart|json}` behind the dollar sign.",
   },
   E_KEY_TYPE: {
     meaning: 'A computed key is neither text nor a number.',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Diagnostic, type DiagnosticParams, diagnostic } from '../diagnostics/diagnostic.js';
+import { pointerOf } from '../json.js';
 import type { SchemaParts } from '../kinds/descriptor.js';
 import { kinds } from '../kinds/kinds.js';
 import type { Node, Scope } from '../kinds/node.js';
@@ -152,7 +153,7 @@ function report(issue: Issue, data: unknown): Diagnostic {
     const later = laterPart(at(data, issue.path.slice(0, -1)), issue.path.at(-1));
     if (later !== undefined) return diagnostic('SW4010', place, later);
   }
-  const pointer = issue.path.map((key) => `/${escapePointer(String(key))}`).join('');
+  const pointer = pointerOf(issue.path);
   return diagnostic('SW4011', place, {
     problem: pointer === '' ? issue.message : `\`${pointer}\`: ${issue.message}`,
   });
@@ -186,11 +187,6 @@ function at(data: unknown, path: readonly PropertyKey[]): unknown {
     value = (value as Readonly<Record<PropertyKey, unknown>>)[key];
   }
   return value;
-}
-
-/** RFC 6901, section 3. */
-function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function lowerFirst(text: string): string {

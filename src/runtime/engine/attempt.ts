@@ -18,24 +18,11 @@ import {
   sibling,
   succeed,
 } from './settle.js';
+import type { RunState } from './state.js';
 import { changeSlots, enterQueue, readerIn, type Transition } from './transition.js';
 
-/** Codes of failures that no further attempt can change: the run is cancelled or past its deadline. */
-const FINAL = new Set(['E_CANCELLED', 'E_DEADLINE']);
-
-/**
- * Whether another attempt may be made after `attempt` (counted from 1).
- *
- * @param mayDiffer false if the next attempt would fail in the same way, as with a refused input.
- */
-function mayRetry(
-  retry: Retry | undefined,
-  attempt: number,
-  failure: Failure,
-  mayDiffer: boolean,
-): retry is Retry {
-  return retry !== undefined && mayDiffer && attempt <= retry.extra && !FINAL.has(failure.code);
-}
+/** A command that the host executes. */
+type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
 
 /**
  * The delay after `attempt` (counted from 1), in whole ms. A `retryAfterMs` of the tool takes precedence.
@@ -84,10 +71,22 @@ export function nextAttemptId({ state }: Transition, node: NodeRecord): string {
 }
 
 /** When an attempt that takes a slot times out (ms since the epoch): at its own limit or the run's deadline. */
-export function attemptDueAt({ state, at }: Transition, { planned }: NodeRecord): number {
+export function attemptDueAt(
+  { state, at }: Pick<Transition, 'state' | 'at'>,
+  { planned }: NodeRecord,
+): number {
   const dueAt = at + (planned.node.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   const { deadlineAt } = state.run;
   return deadlineAt === undefined ? dueAt : Math.min(dueAt, deadlineAt);
+}
+
+/**
+ * When a call times out that a process makes again: its limit counts the time that one process works on it. The run's
+ * deadline does not limit a compensation.
+ */
+export function dueAtAgain(state: RunState, call: Call, at: number): number {
+  if (call.kind === 'callTool' && call.isCompensation) return at + DEFAULT_TIMEOUT_MS;
+  return attemptDueAt({ state, at }, state.find(call.node));
 }
 
 /** When an attempt that waits times out (ms since the epoch); undefined without a limit and a deadline. */
@@ -134,7 +133,7 @@ export function attemptFailed(transition: Transition, node: NodeRecord, failed: 
   const isUnknown = failed.failure.outcomeUnknown === true || node.details.failure?.outcomeUnknown === true;
   const failure: Failure = isUnknown ? { ...failed.failure, outcomeUnknown: true } : failed.failure;
   const reached = attempted ? attempt : attempt - 1;
-  if (!mayHaveAnotherAttempt(node) || !mayRetry(retry, attempt, failure, !isPermanent)) {
+  if (!mayHaveAnotherAttempt(node) || retry === undefined || isPermanent || attempt > retry.extra) {
     fail(transition, node, { failure, reached, isPermanent });
     return;
   }

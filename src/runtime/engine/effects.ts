@@ -146,10 +146,11 @@ function reissueCall(state: Transition['state'], key: string): boolean {
 }
 
 /** Records that an effect was undone. */
-export function markUndone({ state }: Transition, key: string): void {
+export function markUndone(transition: Transition, key: string): void {
+  const { state } = transition;
   const { effects } = state;
   const { command: _command, failure: _failure, ...row } = effects.need(key);
-  effects.put(key, { ...row, status: 'undone' });
+  effects.put(key, { ...row, status: 'undone', undoneOrder: transition.nextSeq() });
   if (!reissueCall(state, row.call) || row.compensateStep === undefined) return;
   // The step may have undone a call without a compensation. It cannot have read a late success.
   const newest = effects.uncompensatedOf(row.call);

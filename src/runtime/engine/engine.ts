@@ -371,7 +371,8 @@ function timerElapsed(transition: Transition, node: NodeRecord, { id, purpose }:
     case 'timeout':
     case 'deadline':
       if (node.planned.node.kind === 'wait') {
-        attemptFailed(transition, node, { failure: waitTimeoutFailure(node, purpose === 'deadline') });
+        const isPermanent = purpose === 'deadline';
+        attemptFailed(transition, node, { failure: waitTimeoutFailure(node, isPermanent), isPermanent });
       } else containerTimedOut(transition, node);
       return;
   }
@@ -392,10 +393,12 @@ function commandTimedOut(
   node: NodeRecord,
   command: Exclude<OwedCommand, Timer>,
 ): void {
-  const failure = timeoutFailure(transition, node, command);
+  // The limit of a call may count from later than its command says: see `dueAtAgain`.
+  const byDeadline = isLate(transition) || command.dueAt === transition.state.run.deadlineAt;
+  const failure = timeoutFailure(node, command, byDeadline);
   withdraw(transition, command, failure);
   if (command.kind === 'readResource' && command.isOwn) ownReadFailed(transition, node, failure);
-  else attemptFailed(transition, node, { failure });
+  else attemptFailed(transition, node, { failure, isPermanent: byDeadline });
 }
 
 /** Evaluations are internal to the run and have no fact. */
@@ -410,11 +413,10 @@ function reportReturned(
 }
 
 function timeoutFailure(
-  { state }: Transition,
   node: NodeRecord,
-  { kind, dueAt }: Exclude<OwedCommand, Timer>,
+  { kind }: Exclude<OwedCommand, Timer>,
+  byDeadline: boolean,
 ): Failure {
-  const byDeadline = dueAt === state.run.deadlineAt;
   const limit = node.planned.node.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   switch (kind) {
     case 'callTool':

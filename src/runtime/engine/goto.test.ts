@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Node } from '../../graph/kinds/node.js';
 import { ask, back, body, branch, field, foreach, isMore, parallel, set } from './constructs.fixture.js';
-import { call, compute, error, graph, lit, not, Run, step, text } from './graph.fixture.js';
+import { call, coalesce, compute, error, graph, lit, not, Run, step, text } from './graph.fixture.js';
 
 const score = (id: string) => step(id, 'score');
 
@@ -59,7 +59,7 @@ describe('Q14: a goto', () => {
 
   test('keeps the state, and forgets outputs and failures', () => {
     const nodes = [
-      set('count', { n: text(field('n'), 'x') }),
+      set('count', { n: text(coalesce(field('n'), lit('')), 'x') }),
       call('a', {}, { onError: { value: error('message') } }),
       compute('seen', step('a'), { after: ['a'] }),
       back('again', 'count', 2, { onLimit: 'continue' }),

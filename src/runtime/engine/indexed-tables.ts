@@ -75,6 +75,12 @@ export class EffectTable extends RowTable<'effects'> {
     return newest?.status === 'active' ? newest : undefined;
   }
 
+  /** Whether any record has a compensation, and is not undone. */
+  get hasUndoable(): boolean {
+    for (const [, row] of this.rows()) if (row.tool !== undefined && isOpen(row)) return true;
+    return false;
+  }
+
   /** The records that are not undone, the newest first: of the run, or inside a `parallel` that rolls back. */
   open(inside?: NodeRecord): Effect[] {
     const records: Effect[] = [];

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../graph/canonical.js';
-import type { Json, JsonObject } from '../../graph/json.js';
+import { type Json, type JsonObject, keysOf, pointerKey } from '../../graph/json.js';
 import type { Change, Row } from './rows.js';
 
 /** Values whose JSON is longer than this (in UTF-16 code units) are stored once, apart from the rows that refer to them. */
@@ -82,7 +82,7 @@ export function withLargeValues(rows: Iterable<Row>): Row[] {
     const { refs = [], ...rest } = row;
     if (refs.length === 0) return [row];
     let whole = rest.row as Json;
-    for (const ref of refs) whole = replaced(whole, pathOf(ref), (key) => valueFor(values, key, row));
+    for (const ref of refs) whole = replaced(whole, keysOf(ref), (key) => valueFor(values, key, row));
     return [{ ...rest, row: whole } as unknown as Row];
   });
 }
@@ -112,19 +112,12 @@ function replaced(value: Json, path: readonly string[], replace: (value: Json) =
 function keysIn(row: Row, refs: readonly string[]): string[] {
   const keys: string[] = [];
   for (const ref of refs) {
-    replaced(row.row as Json, pathOf(ref), (key) => {
+    replaced(row.row as Json, keysOf(ref), (key) => {
       keys.push(String(key));
       return key;
     });
   }
   return [...new Set(keys)];
-}
-
-function pathOf(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function isLargeRow(change: Change): boolean {
@@ -157,7 +150,7 @@ function extractedFrom(row: Row, keys: ValueKeys): Extracted | undefined {
 /** Shrinks the members of a row. Fields that a journal reads (times, statuses, ids) are short and stay. */
 function membersOf(object: JsonObject, pointer: string, limit: number, extraction: Extraction): JsonObject {
   const entries = Object.entries(object).map(([key, member]): [string, Json] => {
-    const at = `${pointer}/${escaped(key)}`;
+    const at = `${pointer}/${pointerKey(key)}`;
     const isCommand = at === '/command';
     return [
       key,
@@ -195,7 +188,7 @@ class Extraction {
       : Object.fromEntries(
           Object.entries(value).map(([key, member]) => [
             key,
-            this.shrink(member, `${pointer}/${escaped(key)}`, limit),
+            this.shrink(member, `${pointer}/${pointerKey(key)}`, limit),
           ]),
         );
     if (!isLonger(rest, limit)) return rest;
@@ -210,10 +203,6 @@ class Extraction {
     this.#refs.add(pointer);
     return key;
   }
-}
-
-function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** How many long texts are cached with their keys. */

@@ -54,9 +54,9 @@ describe('A9: a success that comes after its call was abandoned', () => {
     expect(made(run)).toEqual([['undo-a', { id: 1 }]]);
   });
 
-  test('by a cancellation is undone first, while others are being undone', () => {
+  test('by a timeout is undone first, while others are being undone', () => {
     const run = new Run(graph([booking('a'), booking('b'), booking('c')]));
-    run.returns('b', { id: 2 }).returns('c', { id: 3 }).cancel(true);
+    run.returns('b', { id: 2 }).returns('c', { id: 3 }).cancel(true).fires('a');
     expect(run.inFlight).toEqual(['c']);
     late(run, 'a#1', { id: 1 });
     expect(run.inFlight).toEqual(['c']);
@@ -72,7 +72,7 @@ describe('A9: a success that comes after its call was abandoned', () => {
 
   test('and so does one that comes while the second is being undone', () => {
     const run = new Run(graph([booking('a'), booking('b'), booking('c')]));
-    run.returns('b', { id: 2 }).returns('c', { id: 3 }).cancel(true).returns('c');
+    run.returns('b', { id: 2 }).returns('c', { id: 3 }).cancel(true).fires('a').returns('c');
     late(run, 'a#1', { id: 1 }).returns('b').returns('a');
     expect(made(run).map(([tool]) => tool)).toEqual(['undo-c', 'undo-b', 'undo-a']);
     expect([run.state.run.status, run.remains.notUndone]).toEqual(['cancelled', []]);

@@ -136,11 +136,11 @@ export interface UndoneCall extends Pick<NotUndone, 'step' | 'by'> {
   readonly input: JsonObject;
 }
 
-/** The calls whose effects were undone, with what undid them: the last to succeed first. */
+/** The calls whose effects were undone, with what undid them, in the order in which that happened. */
 export function undoneCallsOf(state: RunState): UndoneCall[] {
   return rowsOf(state.effects)
     .filter(({ status }) => status === 'undone')
-    .sort((one, other) => other.order - one.order)
+    .sort((one, other) => (one.undoneOrder ?? 0) - (other.undoneOrder ?? 0) || other.order - one.order)
     .flatMap(({ call, tool, input, compensateStep }) => {
       if (tool === undefined || input === undefined) return [];
       return [{ step: call, tool, input, ...defined({ by: compensateStep }) }];

@@ -162,8 +162,13 @@ describe('E4: what is never repeated', () => {
     expect(run.state.run.status).toBe('failed');
   });
 
-  test.each(['E_CANCELLED', 'E_DEADLINE'])('%s, whatever its source', (code) => {
-    expect(new Run(one()).fails('a', { code, message: 'over' }).state.run.status).toBe('failed');
+  test('an attempt that reached the deadline', () => {
+    const run = new Run(one(), {}, 5_000).fires('a');
+    expect(run.state.run).toMatchObject({ status: 'failed', failure: { code: 'E_DEADLINE' } });
+  });
+
+  test.each(['E_CANCELLED', 'E_DEADLINE'])('but a failure of a tool is, also with the code %s', (code) => {
+    expect(new Run(one()).fails('a', { code, message: 'over' }).kinds()).toContain('retrying a');
   });
 
   test('a faulty expression', () => {

@@ -275,6 +275,8 @@ export interface EffectRow {
   readonly status: 'active' | 'undoing' | 'undone' | 'failed' | 'unknown';
   /** Sequence number: the order of completion. */
   readonly order: number;
+  /** Of one that was undone. Sequence number: the order of undoing. */
+  readonly undoneOrder?: number;
   /** It was to be undone: it is reported if it is not. */
   readonly needsUndo?: true;
   /** It is that of an abandoned call. */

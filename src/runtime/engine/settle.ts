@@ -4,7 +4,7 @@ import type { SettledStatus } from '../../graph/nodes.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { recordAbandoned, recordUnknown } from './effects.js';
 import type { Fact, Failure, OwedCommand, SkipReason } from './events.js';
-import type { ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
+import { type ContainerRecord, isInRollback, type NodeRecord, type ScopeRecord } from './records.js';
 import type { SelectionReason } from './rows.js';
 import { nodeOf } from './state.js';
 import { changeSlots, leaveQueue, readerIn, type Transition } from './transition.js';
@@ -125,7 +125,10 @@ export function nodeInFact({ key, planned }: NodeRecord) {
 
 /** How a scope is stopped. */
 export interface Stop {
-  /** `stop`: calls in flight settle. `abort`: they are cancelled. `cancel`: pending nodes are cancelled as well. */
+  /**
+   * `stop`: calls in flight settle. `abort`: they are cancelled, unless an undoing follows. `cancel`: pending nodes are
+   * cancelled as well.
+   */
   readonly how: 'stop' | 'abort' | 'cancel';
   /** Why pending nodes are skipped. */
   readonly reason: SkipReason;
@@ -174,11 +177,24 @@ function skipOrCancel(transition: Transition, node: NodeRecord, stop: Stop): voi
 function stopRunning(transition: Transition, node: NodeRecord, stop: Stop): void {
   if (node.container !== undefined) {
     stopContainer(transition, node, node.container, stop);
-  } else if (stop.how !== 'stop') {
+  } else if (stop.how !== 'stop' && !settlesBeforeUndoing(transition, node)) {
     stopUndoing(transition, node, stop);
     withdrawCommandOf(transition, node, stop.failure);
     cancel(transition, node);
   }
+}
+
+/**
+ * Whether a call in flight settles, in place of being cancelled, because what it does is to be undone before what came
+ * before it. [E12]
+ */
+function settlesBeforeUndoing({ state, notStarted }: Transition, node: NodeRecord): boolean {
+  const { command } = node;
+  if (command?.kind !== 'callTool' || notStarted.has(command.id)) return false;
+  if (state.safetyOf(command.tool) === 'readOnly') return false;
+  const { cancelling } = state.run;
+  if (cancelling === undefined) return isInRollback(node);
+  return cancelling.compensate && (node.planned.compensations.length > 0 || state.effects.hasUndoable);
 }
 
 /** Stops the parts of a container, and begins none. A rollback goes on unless it is aborted. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ask, body, branch, compensate, parallel, runs, undo, withTasks } from './constructs.fixture.js';
 import { again, call, coalesce, graph, lit, Run, step } from './graph.fixture.js';
+import { undoneCallsOf } from './read.js';
 
 const undoes = (id: string, options = {}) => undo(`undo-${id}`, { id: step(id, 'id') }, options);
 
@@ -228,6 +229,7 @@ describe('L16: cancelling with compensation', () => {
     ask('sure', 'confirm', { after: ['b'] }),
   ];
   const of = withTasks(graph(nodes), task);
+  const plain = graph([call('b')]);
 
   test('undoes all that succeeded, the last one first, and then ends cancelled', () => {
     const run = new Run(of).returns('a', { id: 1 }).returns('sub/inside', { id: 2 }).returns('b', { id: 3 });
@@ -255,15 +257,41 @@ describe('L16: cancelling with compensation', () => {
     });
   });
 
-  test('a call in flight is cancelled first, and its outcome stays unknown', () => {
+  test('E12: calls in flight settle first, and the last to succeed is undone first', () => {
     const run = new Run(of).returns('a', { id: 1 }).cancel(true);
-    expect(run.facts.filter(({ kind }) => kind === 'callReturned')).toHaveLength(3);
+    expect([run.commands, run.inFlight]).toEqual([[], ['sub/inside', 'b']]);
+    run.fails('sub/inside').returns('b', { id: 3 });
+    expect(run.commands).toMatchObject([{ tool: 'undo-b' }]);
+    run.returns('b').returns('a');
+    expect(run.facts.at(-2)).toMatchObject({ report: { done: ['undo-b', 'undo-a'] } });
+    expect(run.state.run.status).toBe('cancelled');
+  });
+
+  test('E12: a call in flight that reaches its limit is not waited for any longer', () => {
+    const run = new Run(of).returns('a', { id: 1 }).cancel(true).fires('b');
+    expect(run.inFlight).toEqual(['sub/inside']);
+    run.fires('sub/inside');
+    expect(run.commands).toMatchObject([{ kind: 'cancelCall' }, { tool: 'undo-a' }]);
+    expect(run.returns('a').remains.unknown).toHaveLength(2);
+  });
+
+  test('E12: what is undone late is reported where it was undone', () => {
+    const run = new Run(of).returns('a', { id: 1 }).cancel(true).fires('b').fails('sub/inside');
+    run.send({ kind: 'toolReturned', at: run.at, command: 'b#1', value: { id: 3 } });
+    run.returns('a').returns('b');
+    expect(undoneCallsOf(run.state).map(({ step: of }) => of)).toEqual(['a', 'b']);
+  });
+
+  test('E12: calls that only read, and those not made yet, are not waited for', () => {
+    const nodes = [call('a', {}, { compensate: undoes('a') }), call('reads'), call('later')];
+    const run = new Run(graph(nodes), {}, undefined, undefined, { 'tool-reads': 'readOnly' });
+    run.returns('a', { id: 1 });
+    run.send({ kind: 'cancelled', at: run.at, reason: 'x', compensate: true, notStarted: ['later#1'] });
     expect(run.inFlight).toEqual(['a']);
-    expect(run.returns('a').state.run.status).toBe('cancelled');
   });
 
   test('a second cancellation, and events of before, change nothing while it is undone', () => {
-    const run = new Run(of).returns('a', { id: 1 }).cancel(true).cancel();
+    const run = new Run(of).returns('a', { id: 1 }).cancel(true).fails('b').fails('sub/inside').cancel();
     expect(run.last.changes).toEqual([]);
     run.send({
       kind: 'toolFailed',
@@ -278,26 +306,36 @@ describe('L16: cancelling with compensation', () => {
   });
 
   test('E13: one that fails ends it, and the run is cancelled all the same', () => {
-    const run = new Run(of).returns('a', { id: 1 }).returns('b', { id: 3 }).cancel(true).fails('b');
+    const run = new Run(of)
+      .returns('a', { id: 1 })
+      .returns('b', { id: 3 })
+      .cancel(true)
+      .fails('sub/inside')
+      .fails('b');
     expect([run.state.run.status, run.inFlight]).toEqual(['cancelled', []]);
     expect(run.facts.at(-2)).toMatchObject({ report: { failed: [{ tool: 'undo-b' }], not_run: ['undo-a'] } });
   });
 
   test('E13: the report is in its failure, where anything was to be undone', () => {
-    const run = new Run(of).returns('a', { id: 1 }).returns('b', { id: 3 }).cancel(true).fails('b');
+    const run = new Run(of)
+      .returns('a', { id: 1 })
+      .returns('b', { id: 3 })
+      .cancel(true)
+      .fails('sub/inside')
+      .fails('b');
     const failure = { code: 'E_TOOL', message: 'broke' };
     expect(run.state.run.failure).toEqual({
       code: 'E_CANCELLED',
       message: 'The run was cancelled: enough',
       details: { compensation: { done: [], failed: [{ tool: 'undo-b', failure }], not_run: ['undo-a'] } },
     });
-    expect(new Run(of).cancel(true).state.run.failure).not.toHaveProperty('details');
+    expect(new Run(plain).cancel(true).state.run.failure).not.toHaveProperty('details');
     expect(new Run(of).returns('a', { id: 1 }).cancel().state.run.failure).not.toHaveProperty('details');
   });
 
   test('without `compensate`, or with nothing to undo, it ends at once', () => {
     expect(new Run(of).returns('a', { id: 1 }).cancel().state.run.status).toBe('cancelled');
-    expect(new Run(of).cancel(true).state.run.status).toBe('cancelled');
+    expect(new Run(plain).cancel(true).state.run.status).toBe('cancelled');
   });
 
   test('what was undone is not undone once more', () => {
@@ -309,6 +347,7 @@ describe('L16: cancelling with compensation', () => {
     );
     const run = new Run(graph([node, call('last')])).returns('l', { id: 1 }).fails('bad').returns('both');
     expect(run.tables.effects['l@1']).toMatchObject({ status: 'undone' });
-    expect(run.cancel(true).state.run.status).toBe('cancelled');
+    expect(run.cancel(true).commands).toMatchObject([{ kind: 'cancelCall' }]);
+    expect(run.state.run.status).toBe('cancelled');
   });
 });

@@ -25,6 +25,94 @@ describe('Mask', () => {
       expect(mask.text(encode('my key\u202e\n\u{e0041}end!'))).toContain(`my ${MASKED}!`);
   });
 
+  test('finds a secret in each of its encodings, one in another', () => {
+    const inner = fc.string({ unit: fc.constantFrom(...'a%\\"n\nu41 +/&=éµ😀25E'), maxLength: 20 });
+    const ends = fc.constantFrom('key', 'ä$', '(t0k');
+    const json = (text: string): string => JSON.stringify(text).slice(1, -1);
+    const ascii = (text: string): string =>
+      json(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    const form = (text: string): string => new URLSearchParams({ k: text }).toString().slice(2);
+    const strict = (text: string): string =>
+      Array.from(Buffer.from(text), (byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+    const encoders = fc.constantFrom(encodeURIComponent, form, strict, json, ascii);
+    fc.assert(
+      fc.property(
+        ends,
+        inner,
+        ends,
+        fc.array(encoders, { maxLength: 3 }),
+        (first, middle, last, encodings) => {
+          const secret = first + middle + last;
+          const encoded = encodings.reduce((text, encode) => encode(text), secret);
+          expect(new Mask([secret]).text(`?k=${encoded}&x "${encoded}".`)).toBe(
+            `?k=${MASKED}&x "${MASKED}".`,
+          );
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('finds a secret in base64, between other bytes', () => {
+    const secrets = fc.string({ unit: fc.constantFrom(...'a"é😀?>~'), minLength: 6, maxLength: 20 });
+    fc.assert(
+      fc.property(
+        secrets,
+        fc.string({ maxLength: 7 }),
+        fc.string({ maxLength: 7 }),
+        (secret, before, behind) => {
+          const mask = new Mask([secret]);
+          for (const bytes of [before + secret + behind, JSON.stringify({ [before]: secret, behind })])
+            for (const alphabet of ['base64', 'base64url'] as const) {
+              const encoded = Buffer.from(bytes).toString(alphabet);
+              for (const text of [encoded, encodeURIComponent(encoded), JSON.stringify(encoded)]) {
+                const shown = mask.text(`Basic ${text} sent`);
+                expect(shown).toContain(MASKED);
+                const rest = shown
+                  .split(MASKED)
+                  .map((part) => Buffer.from(decodeURIComponent(part), 'base64'));
+                expect(rest.filter((each) => each.includes(secret.slice(2, -2)))).toEqual([]);
+              }
+            }
+        },
+      ),
+    );
+  });
+
+  test('finds what shortening left of a secret in an encoding', () => {
+    const secret = 'ключ "€uro" 😀 token';
+    const mask = new Mask([secret]);
+    for (const encode of [
+      encodeURIComponent,
+      JSON.stringify,
+      (text: string) => encodeURIComponent(encodeURIComponent(text)),
+    ]) {
+      const encoded = encode(secret);
+      const least = encode('ключ').length + 8;
+      for (let length = least; length < encoded.length; length += 1) {
+        const shown = mask.text(`<${encoded.slice(0, length)}…`);
+        expect(shown.replace(/^<"?/, '')).toBe(`${MASKED}…`);
+      }
+    }
+  });
+
+  test('a backslash or a percent sign at the end of a secret may stay', () => {
+    const mask = new Mask(['token\\', 'other%']);
+    expect(mask.text(JSON.stringify({ a: 'token\\' }))).toMatch(/^\{"a":"••••\\*"\}$/);
+    expect(mask.text(encodeURIComponent('other%20'))).not.toContain('other');
+  });
+
+  test('a text of one long escape takes no longer than its length', () => {
+    const mask = new Mask(['some-secret']);
+    for (const text of [
+      '%25'.repeat(300_000),
+      '\\'.repeat(900_000),
+      '%C3'.repeat(300_000),
+      '\\u'.repeat(400_000),
+    ])
+      expect(mask.text(text)).toBe(text);
+  });
+
   test('a short secret is masked where it is a whole word', () => {
     const mask = new Mask(['a', 7]);
     expect(mask.json({ a: 'a', b: 'banana', c: [7, 77] })).toEqual({

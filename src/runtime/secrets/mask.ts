@@ -1,7 +1,8 @@
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
-import { bodyText, escapeUnprintable, jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
+import { MASKED } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
+import { CUT, decodedText, formsOf } from './encodings.js';
 
 export interface MaskOptions {
   /** How many UTF-16 code units a secret has at least that is searched for. Default: {@link SHORT_SECRET}. */
@@ -15,9 +16,6 @@ export interface MaskOptions {
  * are a whole value or text. See `CallMask` for what a call makes of them.
  */
 export const SHORT_SECRET = 4;
-
-/** Ends a text that was shortened. */
-const CUT = '…'.charCodeAt(0);
 
 /**
  * How long a text may be searched, in comparisons: so many, and so many for each of its code units. Only a text that
@@ -85,42 +83,52 @@ export class Mask implements Masking {
     this.#texts.add(text);
     this.#onText?.(text);
     for (const form of formsOf(text)) {
-      if (form === '') continue;
-      if (form.length >= this.#shortest) this.#long.add(form);
-      else {
-        this.#short ??= new Set();
-        this.#short.add(form);
-      }
+      if (form.length >= (form === text ? this.#shortest : SHORT_SECRET)) this.#long.add(form);
     }
+    if (text === '' || text.length >= this.#shortest) return;
+    this.#short ??= new Set();
+    this.#short.add(text);
   }
 
   /**
-   * A text with secrets masked. Texts may have been shortened before: the rest of a secret in front of a `…` counts.
+   * A text with secrets masked, in each of their encodings. Texts may have been shortened before: the rest of a secret in
+   * front of a `…` counts.
    */
   text(text: string): string {
-    if (this.#short?.has(text)) return MASKED;
-    if (this.#long.isEmpty) return text;
-    let shown = '';
-    let rest = 0;
+    if (this.isEmpty) return text;
+    const decoded = decodedText(text);
+    if (this.#isShort(text) || this.#isShort(decoded?.text)) return MASKED;
     const most = this.#long.comparisons + SEARCH.always + SEARCH.perUnit * text.length;
-    for (let at = 0; at < text.length; at += 1) {
-      if (this.#long.comparisons > most) return MASKED;
-      let end = this.#endAt(text, at);
-      if (end === at) continue;
-      shown += `${text.slice(rest, at)}${MASKED}`;
-      // Secrets that overlap, or follow at once, are masked as one.
-      for (at += 1; at <= end && this.#long.comparisons <= most; at += 1) {
-        end = Math.max(end, this.#endAt(text, at));
-      }
-      rest = end;
-      at = end;
+    const spans = this.#spansIn(text, most);
+    if (decoded !== undefined) {
+      for (const [start, end] of this.#spansIn(decoded.text, most))
+        spans.push([decoded.starts[start] ?? 0, decoded.starts[end] ?? text.length]);
+      spans.sort(([one], [other]) => one - other);
     }
     if (this.#long.comparisons > most) return MASKED;
-    return rest === 0 ? text : shown + text.slice(rest);
+    let shown = '';
+    let rest = 0;
+    for (const [start, end] of spans) {
+      // Secrets that overlap, or follow at once, are masked as one.
+      if (rest === 0 || start > rest) shown += `${text.slice(rest, start)}${MASKED}`;
+      rest = Math.max(rest, end);
+    }
+    return shown + text.slice(rest);
   }
 
-  #endAt(text: string, at: number): number {
-    return this.#long.endAt(text, at, CUT, SHORT_SECRET);
+  #isShort(text: string | undefined): boolean {
+    return text !== undefined && this.#short?.has(text) === true;
+  }
+
+  /** Where secrets are in a text, in their order. @param most how many comparisons are enough. */
+  #spansIn(text: string, most: number): [number, number][] {
+    const spans: [number, number][] = [];
+    if (this.#long.isEmpty) return spans;
+    for (let at = 0; at < text.length && this.#long.comparisons <= most; at += 1) {
+      const end = this.#long.endAt(text, at, CUT, SHORT_SECRET);
+      if (end > at) spans.push([at, end]);
+    }
+    return spans;
   }
 
   /** A value with secrets masked, at any depth. */
@@ -158,17 +166,6 @@ export function maskMembers(object: JsonObject, names: readonly string[] = []): 
   return Object.fromEntries(
     Object.entries(object).map(([key, value]) => [key, names.includes(key) ? MASKED : value]),
   );
-}
-
-/** Texts that every encoding leaves as they are. */
-const PLAIN = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
-
-/** The forms a text may be shown in. Tools hand JSON on as text, too. */
-function formsOf(text: string): Iterable<string> {
-  if (PLAIN.test(text)) return [text];
-  const inLine = oneLine(text, Number.POSITIVE_INFINITY);
-  const inJson = [JSON.stringify(text), jsonText(text)].map((json) => json.slice(1, -1));
-  return new Set([text, inLine, bodyText(text), escapeUnprintable(text), ...inJson]);
 }
 
 /** A node: what leads to it from the node above, and what may follow. */
@@ -216,7 +213,7 @@ class PrefixTree {
    *
    * @param mark the code unit that a shortened text ends with.
    */
-  endAt(text: string, at: number, mark: number, least: number): number {
+  endAt(text: string, at: number, mark: string, least: number): number {
     let end = at;
     let node = this.#root;
     let inRun = 0;
@@ -224,7 +221,7 @@ class PrefixTree {
       this.comparisons += 1;
       const isAtNode = inRun === node.run.length;
       const code = text.charCodeAt(place);
-      if ((isAtNode && node.isEnd) || (code === mark && place - at >= least)) end = place;
+      if ((isAtNode && node.isEnd) || (text[place] === mark && place - at >= least)) end = place;
       if (isAtNode) {
         const next = node.next?.get(code);
         if (next === undefined) return end;

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pnpFlags } from '../../formats/plug-n-play.js';
 import {
   readSourceRecords,
+  realPath,
   SOURCE,
   type SourceRecord,
   sourceNames,
@@ -99,14 +100,6 @@ function projectFolders(start: string | undefined): readonly string[] {
   return [...folders].filter((folder) => existsSync(path.join(folder, 'package.json')));
 }
 
-function realPath(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
-  }
-}
-
 function withParents(folder: string): readonly string[] {
   const parent = path.dirname(folder);
   return parent === folder ? [folder] : [folder, ...withParents(parent)];
@@ -142,12 +135,12 @@ interface Changes {
   readonly areThere: boolean;
 }
 
-function changesOf(root: string, { sources, names, registries, specs }: SourceRecord): Changes {
+function changesOf(root: string, { sources, names, registries, patterns }: SourceRecord): Changes {
   const hashes = Object.entries(sources).map(([file, hash]) => [file, hash, textHash(path.join(root, file))]);
   const files = hashes.filter(([, hash, now]) => now !== hash);
   return {
     files: changeTexts(files.map(([file = '', , now]) => ({ file, isGone: now === '' }))),
-    isRenamed: sourceNames(root, Object.keys(registries), specs) !== names,
+    isRenamed: sourceNames(root, Object.keys(registries), patterns) !== names,
     areThere: hashes.some(([file = '', , now]) => now !== '' && SOURCE.test(file)),
   };
 }

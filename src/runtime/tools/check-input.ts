@@ -1,11 +1,18 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { SchemaCompiler, ValueFault } from '../../formats/json-schema/schema-compiler.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  keysOf,
+  pointerOf,
+} from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import { clip, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
-import { type DEPTH_LIMIT, findProtoKey, pointerOf, type SIZE_LIMIT, toJson } from './to-json.js';
+import { type DEPTH_LIMIT, findProtoKey, type SIZE_LIMIT, toJson } from './to-json.js';
 import { inObject, message, quoted, subject, toolTexts } from './tool-texts.js';
 
 export type CheckedInput =
@@ -176,10 +183,7 @@ function repairOf(
   schemas: SchemaCompiler,
   secret: readonly string[],
 ): string[] {
-  const path = pointer
-    .slice(1)
-    .split('/')
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const path = keysOf(pointer);
   const wrong = valueAt(args, path);
   const right = wrong === undefined ? undefined : otherType(wrong);
   if (wrong === undefined || right === undefined) return [];

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, pointerOf } from '../../graph/json.js';
 import { thrownText } from './exceptions.js';
 
 /** How deeply a result or an input may nest. */
@@ -137,11 +137,6 @@ function tooLarge(walk: Walk): NotJson {
 
 function refuse(walk: Walk, problem: string): NotJson {
   return new NotJson(pointerOf(walk.path), problem);
-}
-
-/** RFC 6901. */
-export function pointerOf(path: readonly (string | number)[]): string {
-  return path.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /** The pointer to an object that has `__proto__` as a member of its own, at any depth; nothing where none does. */

@@ -18,58 +18,40 @@ import type { StepMeta, StepStatus } from './messages.js';
 type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
 
 /** What the facts have said about a node. It changes with further facts about the node, until that begins again. */
-export interface NodeRecord {
-  readonly node: NodeInstance;
-  readonly status: NodeStatus | undefined;
-  readonly reason: SkipReason | undefined;
-  readonly failure: Failure | undefined;
-  /** Of one that failed or was cancelled: which of all that happened in the run this was. */
-  readonly endedAs: number | undefined;
-  /** A call or read was issued for it: the latest. */
-  readonly issued: FactOf<'callIssued'> | FactOf<'resourceRequested'> | undefined;
-  /** One of its own resources could not be read: it has not acted. */
-  readonly isUnread: boolean;
-  /** How often the tool or resource was reached. */
-  readonly attempts: number;
-  /** Missing for a value that is absent. */
-  readonly output: Json | undefined;
-  /** Its value is that of a fallback. */
-  readonly hasFallback: boolean;
-  /** The arm that a branch took, and the node it leads to where the arm has no body. */
-  readonly choice: { readonly arm: string; readonly goto?: string } | undefined;
-  /** What a workflow was given. */
-  readonly input: JsonObject | undefined;
-  readonly items: readonly Json[] | undefined;
-  /** How many parts there are altogether. */
-  readonly count: number | undefined;
-  /** How often a `goto` has jumped. */
-  readonly jumps: number;
-  /** What was undone by it. */
-  readonly undone: CompensationReport | undefined;
-  /** By key of the scope: those that have begun in the latest attempt. Forgotten where nothing of them matters any more. */
-  readonly parts: ReadonlyMap<string, PartRecord>;
-}
+export type NodeRecord = Readonly<Omit<OpenRecord, 'open'>>;
 
 const NO_PARTS: ReadonlyMap<string, PartRecord> = new Map();
 
 /** All of its fields are there from the start: a record changes with every fact. */
-class OpenRecord implements NodeRecord {
+class OpenRecord {
   readonly node: NodeInstance;
   status: NodeStatus | undefined = undefined;
   reason: SkipReason | undefined = undefined;
   failure: Failure | undefined = undefined;
+  /** Of one that failed or was cancelled: which of all that happened in the run this was. */
   endedAs: number | undefined = undefined;
-  issued: NodeRecord['issued'] = undefined;
+  /** A call or read was issued for it: the latest. */
+  issued: FactOf<'callIssued'> | FactOf<'resourceRequested'> | undefined = undefined;
+  /** One of its own resources could not be read: it has not acted. */
   isUnread = false;
+  /** How often the tool or resource was reached. */
   attempts = 0;
+  /** Missing for a value that is absent. */
   output: Json | undefined = undefined;
+  /** Its value is that of a fallback. */
   hasFallback = false;
-  choice: NodeRecord['choice'] = undefined;
+  /** The arm that a branch took, and the node it leads to where the arm has no body. */
+  choice: { readonly arm: string; readonly goto?: string } | undefined = undefined;
+  /** The input of a workflow. */
   input: JsonObject | undefined = undefined;
   items: readonly Json[] | undefined = undefined;
+  /** How many parts there are altogether. */
   count: number | undefined = undefined;
+  /** How often a `goto` has jumped. */
   jumps = 0;
+  /** What was undone by it. */
   undone: CompensationReport | undefined = undefined;
+  /** By key of the scope: those that have begun in the latest attempt. Forgotten where nothing of them matters any more. */
   parts: ReadonlyMap<string, PartRecord> = NO_PARTS;
 
   constructor(node: NodeInstance) {

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import parser from '@typescript-eslint/parser';
 import { ESLint } from 'eslint';
@@ -148,6 +148,17 @@ describe.each([
     const text = WORKFLOW.replace('  @Step()', '  // stepwright-ignore SW3010: it is used\n  @Step()');
     const [fixed] = await lint({ fix: true }).lintText(text, { filePath: path.join(project.root, FILE) });
     expect(fixed?.output).toBe(WORKFLOW);
+  });
+
+  test('shows those of a file behind a link', async () => {
+    await project.write({
+      'real/lost.ts': FAULTY.replace("'./tool.js'", "'../tool.js'").replace("'find'", "'lost'"),
+    });
+    await symlink('../real', path.join(project.root, 'src/linked'));
+    expect((await messages('src/linked/lost.ts', await project.read('real/lost.ts'))).map(shown)).toEqual([
+      expect.stringContaining('SW3011'),
+      expect.stringContaining('SW4005'),
+    ]);
   });
 
   test('leaves alone what the project does not read, and what codegen would write', async () => {

@@ -27,7 +27,11 @@ describe('the code review example, over stdio', () => {
     for (const { name, arguments: args } of prompts) {
       expect(args, name).toEqual([
         { name: 'code', description: 'The code to review', required: true },
-        { name: 'language', description: 'Language of the code', required: false },
+        {
+          name: 'language',
+          description: `Language of the code${name === 'strict-code-review' ? ' (default: source)' : ''}`,
+          required: false,
+        },
       ]);
     }
   });

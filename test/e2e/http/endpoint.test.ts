@@ -89,6 +89,34 @@ describe('without a session', () => {
     expect(progress).toEqual([{ progress: 1, total: 2, message: 'half' }]);
   });
 
+  test('a message with a key that is written twice is refused', async () => {
+    const twice = '{"jsonrpc":"2.0","id":5,"method":"ping","method":"tools/list"}';
+    const refused = await send(handlerOf(), twice);
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({
+      id: 5,
+      error: { code: -32600, message: expect.stringContaining("the key 'method' is written twice") },
+    });
+  });
+
+  test('a web page reads responses where its origin is configured, and no other one', async () => {
+    const ask = (origin: string, settings: HttpSettings = {}, method = 'POST') => {
+      const headers = { ...JSON_HEADERS, origin, host: 'localhost:3000' };
+      const body = method === 'POST' ? JSON.stringify(rpc('tools/list')) : null;
+      return handlerOf(settings)(new Request('http://localhost:3000/mcp', { method, headers, body }));
+    };
+    for (const method of ['POST', 'OPTIONS']) {
+      const other = await ask('http://localhost:9', {}, method);
+      expect(other.status).toBe(403);
+      expect(other.headers.get('access-control-allow-origin')).toBeNull();
+      const own = await ask('http://localhost:3000', {}, method);
+      expect(own.ok).toBe(true);
+      const listed = await ask('http://localhost:9', { allowedOrigins: ['http://localhost:9'] }, method);
+      expect(listed.ok).toBe(true);
+      expect(listed.headers.get('access-control-allow-origin')).toBe('http://localhost:9');
+    }
+  });
+
   test('a client that leaves aborts its call', async () => {
     const made = desk();
     const url = await listening(made.server, { sessions: 'never' });
@@ -165,15 +193,19 @@ describe('a session', () => {
     expect(await ask(ada, 'nonsense')).toEqual(foreign);
   });
 
-  test('beyond the number of a caller, the one unused for the longest time ends', async () => {
+  test('beyond the number of a caller, initialize is refused and no client at its address loses a session', async () => {
     const handler = handlerOf({ sessions: 'always', limits: { sessionsPerOwner: 2 } });
     const open = async () => (await send(handler, initialize())).headers.get('mcp-session-id') ?? '';
     const use = async (id: string) =>
       (await send(handler, rpc('tools/list'), { 'mcp-session-id': id })).status;
     const [first, second] = [await open(), await open()];
-    expect(await use(first)).toBe(200);
-    const third = await open();
-    expect([await use(second), await use(first), await use(third)]).toEqual([404, 200, 200]);
+    for (let more = 0; more < 3; more += 1) {
+      const refused = await send(handler, initialize());
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(refused.body.error?.message).toContain('this caller has 2 of them');
+    }
+    expect([await use(first), await use(second)]).toEqual([200, 200]);
   });
 
   test('beyond the number of the server, initialize is refused and nobody loses a session', async () => {

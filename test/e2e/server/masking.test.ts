@@ -31,6 +31,21 @@ const strict = (...names: string[]): JsonObject => ({
   required: names,
 });
 
+const json = (value: string): string => JSON.stringify(value).slice(1, -1);
+
+/** A text in each encoding that masks know. */
+function encodedIn(value: string): string[] {
+  return [
+    encodeURIComponent(value),
+    new URLSearchParams({ key: value }).toString(),
+    encodeURIComponent(encodeURIComponent(value)),
+    json(json(value)),
+    json(json(json(value))),
+    encodeURIComponent(json(value)),
+    ...['', 'u:', 'u'].map((before) => Buffer.from(`${before}${value}:`).toString('base64')),
+  ];
+}
+
 /** The inputs that tools received. */
 let received: Json[] = [];
 
@@ -40,7 +55,9 @@ class Echo {
     received.push(said);
     context.progress(1, 2, `working on ${said}`);
     context.log('info', `working on ${said}`);
-    return { said: `got ${said}!`, [`key-${said}`]: [said], size: said.length };
+    context.progress(2, 2, `working ${encodedIn(said).join(', ')}`);
+    context.log('info', encodedIn(said));
+    return { encoded: encodedIn(said), said: `got ${said}!`, [`key-${said}`]: [said], size: said.length };
   }
 }
 
@@ -64,7 +81,8 @@ class Unlock {
 @Tool({ name: 'lock', description: 'Closes', secret: ['pin'] })
 class Lock {
   execute({ pin }: { pin: string; note: string }): never {
-    const error = new Error(`cannot lock with ${pin}`, { cause: new Error(`cause ${pin}`) });
+    const message = `cannot lock with ${pin}, ${encodedIn(pin).join(', ')}`;
+    const error = new Error(message, { cause: new Error(`cause ${pin}, ${encodedIn(pin).join(', ')}`) });
     throw Object.assign(error, { code: `E_${pin}` });
   }
 }
@@ -240,8 +258,8 @@ async function upstreamWith(value: string): Promise<unknown[]> {
     { desk: { url: 'https://example.com', headers: { authorization: 'Bearer ${TOKEN}' } } },
     {
       open: async (_name, _server, say) => {
-        say(`started with ${value}`);
-        throw new Error(`refused ${value}`);
+        say(`started with ${value}, ${encodedIn(value).join(', ')}`);
+        throw new Error(`refused ${value}, ${encodedIn(value).join(', ')}`);
       },
       env: { TOKEN: value },
       log: (line) => shown.push(line),
@@ -272,7 +290,9 @@ describe('a secret', () => {
       fc.asyncProperty(fc.oneof(short, long), async (value) => {
         const { shown, values } = await shownWith(value);
         expect(values).toContain(value);
-        const forms = [value, JSON.stringify(value).slice(1, -1), value.replace(/\s+/g, ' ')];
+        const inner = encodedIn(value).map((text) => text.slice(4, -4));
+        const encoded = inner.filter((text) => value.length >= 4 && text.length >= 4);
+        const forms = [value, json(value), value.replace(/\s+/g, ' '), ...encoded];
         for (const [surface, values] of Object.entries(shown)) {
           expect(values.length, surface).toBeGreaterThan(0);
           for (const each of textsIn(values)) {

@@ -247,6 +247,22 @@ describe('codegen that watches', { timeout: 120_000 }, () => {
     expect(await nextRun()).toMatchObject({ changes: ['src/other/tally.ts'] });
   });
 
+  test('follows sources behind links', async () => {
+    const real = realpathSync(mkdtempSync(path.join(tmpdir(), 'stepwright-watched-')));
+    try {
+      renameSync(path.join(root, 'src/flows'), path.join(real, 'flows'));
+      symlinkSync(path.join(real, 'flows'), path.join(root, 'src/flows'));
+      await start();
+      edit(2);
+      expect((await nextRun()).result).toMatchObject({ diagnostics: [], written: [REGISTRY] });
+      expect(registry()).toContain('"value": 2');
+      write('src/flows/twice.workflow.ts', WORKFLOW.replace("name: 'once'", "name: 'twice'"));
+      expect((await nextRun()).result?.found.workflows).toBe(2);
+    } finally {
+      rmSync(real, { recursive: true });
+    }
+  });
+
   test('follows the configuration, and writes a registry again that was deleted', async () => {
     await start();
     const registries = [{ include: ['src/tools/**'], out: 'generated/tools.ts' }];

@@ -6,7 +6,7 @@ import {
 } from '../../../codegen/upstream/pull.js';
 import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, keysOf } from '../../../graph/json.js';
 import { nearestName } from '../../../graph/names.js';
 import { oneLine } from '../../../graph/printable-text.js';
 import type { SourceLocation } from '../../../graph/source-location.js';
@@ -102,14 +102,9 @@ async function refusals(
         'add `--allow-writes` to call it all the same',
       );
     for (const { pointer, message } of await inputProblems(contract, input, schemas))
-      refuse([index, ...segmentsOf(pointer)], message);
+      refuse([index, ...keysOf(pointer)], message);
   }
   return diagnostics;
-}
-
-function segmentsOf(pointer: string): readonly string[] {
-  const segments = pointer.split('/').slice(1);
-  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** What a server would refuse of an input. */

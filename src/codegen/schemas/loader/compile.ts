@@ -6,6 +6,9 @@ import { aliasedPaths, type LoaderSettings } from './settings.js';
 /** The files that Node does not load by itself. */
 export const TYPESCRIPT = /\.(?:[cm]?ts|tsx)$/;
 
+/** A module of JSON, which is always named as it is. */
+export const JSON_MODULE = /\.json$/;
+
 /** True where Node takes a TypeScript file's output for CommonJS: by its extension, else by its package's `type`. */
 export function isCommonJs(file: string): boolean {
   const extension = extname(file);
@@ -36,6 +39,8 @@ export function transformOptions(
     loader: extname(file) === '.tsx' ? 'tsx' : 'ts',
     format,
     target: 'es2022',
+    // Node.js decides by them how it loads JSON.
+    supported: { 'import-attributes': true },
     platform: 'node',
     sourcefile: file,
     sourcemap: 'inline',
@@ -89,7 +94,8 @@ export function writtenFor(path: string, onMissing: OnMissing): string | undefin
 }
 
 function isFile(path: string, onMissing: OnMissing): boolean {
-  const is = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  // `statSync` throws for a path that leads through a file.
+  const is = existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   if (!is) onMissing(path);
   return is;
 }
@@ -101,6 +107,7 @@ function isFile(path: string, onMissing: OnMissing): boolean {
  * @param path - absolute, as it is written.
  */
 export function moduleCandidates(path: string): readonly string[] {
+  if (JSON_MODULE.test(path)) return [];
   const [, stem, mark, x] = /^(.*)\.([cm]?)js(x?)$/.exec(path) ?? [];
   if (stem === undefined) {
     const files = ['.ts', '.tsx', '.mts', '.cts', '.js'].map((extension) => path + extension);

@@ -1,8 +1,22 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire, type InitializeHook, type LoadHook, type ResolveHook } from 'node:module';
+import {
+  createRequire,
+  type InitializeHook,
+  type LoadHook,
+  type LoadHookContext,
+  type ResolveHook,
+} from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { MessagePort } from 'node:worker_threads';
-import { compileFault, isCommonJs, moduleFile, TYPESCRIPT, transformOptions, writtenFor } from './compile.js';
+import {
+  compileFault,
+  isCommonJs,
+  JSON_MODULE,
+  moduleFile,
+  TYPESCRIPT,
+  transformOptions,
+  writtenFor,
+} from './compile.js';
 import type { LoadMessage } from './loads.js';
 import type { LoaderSettings } from './settings.js';
 
@@ -39,6 +53,8 @@ const find: ResolveHook = async (specifier, context, next) => {
   const conditions = [...context.conditions, ...(settings.conditions ?? [])];
   if (parentURL === undefined || !isTypeScript(parentURL)) return next(specifier, { ...context, conditions });
   const file = written(specifier, parentURL);
+  // As it is written: links on the way may lead elsewhere later.
+  if (file !== undefined) report({ from: fileURLToPath(parentURL), to: fileURLToPath(file) });
   try {
     return await next(file ?? specifier, { ...context, conditions });
   } catch (error) {
@@ -81,11 +97,32 @@ function missingFile({ code, url, data }: NotFound): string | undefined {
   return typeof data?.unqualifiedPath === 'string' ? data.unqualifiedPath : undefined;
 }
 
+/** JSON that is imported without `with { type: 'json' }`, as bundlers allow it and Node.js does not. */
+function isBareJson(url: string, { importAttributes }: LoadHookContext): boolean {
+  return isFileNamed(url, JSON_MODULE) && importAttributes.type === undefined;
+}
+
+/** The text of a module that exports the value as its default, and its members by their names. */
+async function jsonModule(url: string): Promise<string> {
+  const file = fileURLToPath(url);
+  try {
+    return (await transform(await readFile(file, 'utf8'), { loader: 'json', format: 'esm' })).code;
+  } catch (error) {
+    throw compileFault(error, file);
+  }
+}
+
 function isTypeScript(url: string): boolean {
-  return url.startsWith('file:') && TYPESCRIPT.test(new URL(url).pathname);
+  return isFileNamed(url, TYPESCRIPT);
+}
+
+function isFileNamed(url: string, name: RegExp): boolean {
+  return url.startsWith('file:') && name.test(new URL(url).pathname);
 }
 
 export const load: LoadHook = async (url, context, next) => {
+  if (isBareJson(url, context))
+    return { format: 'module', source: await jsonModule(url), shortCircuit: true };
   if (!isTypeScript(url)) return next(url, context);
   const file = fileURLToPath(url);
   const format = isCommonJs(file) ? 'commonjs' : 'module';

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
@@ -41,7 +42,8 @@ export class Loads {
       for (const { filename: to } of loaded?.children ?? []) this.add({ from, to });
     const targets = new Set([...this.#edges.values()].flatMap((each) => [...each]));
     const unnamed = Object.keys(required).filter((file) => !this.#before.has(file) && !targets.has(file));
-    const files = new Set([module, ...unnamed]);
+    // Node.js names modules by their real paths.
+    const files = new Set([module, realpathSync(module), ...unnamed]);
     // Iteration includes files that are added meanwhile.
     for (const file of files) for (const target of this.#edges.get(file) ?? []) files.add(target);
     return [...new Set([...[...files].map(identityOf), ...this.#missing])];

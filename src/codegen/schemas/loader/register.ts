@@ -1,17 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import Module, { createRequire, register } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { MessageChannel } from 'node:worker_threads';
 import { programFile } from '../../../formats/own-files.js';
-import {
-  compileFault,
-  isCommonJs,
-  moduleFile,
-  type OnMissing,
-  TYPESCRIPT,
-  transformOptions,
-} from './compile.js';
-import { Loads } from './loads.js';
+import { compileFault, isCommonJs, moduleFile, TYPESCRIPT, transformOptions } from './compile.js';
+import { type LoadMessage, Loads } from './loads.js';
 import type { LoaderSettings } from './settings.js';
 
 let registered: { readonly settings: LoaderSettings; readonly loads: Loads } | undefined;
@@ -40,12 +33,13 @@ export function registerLoader(settings: LoaderSettings): Loads {
  * Loads a module, as `import` does where {@link isCommonJs} does not hold for it. `import` of a CommonJS module finds
  * its exports by their JavaScript text, and lists too few of them.
  *
- * @param file - absolute path.
+ * @param module - absolute path.
  */
-export async function loadModule(file: string): Promise<Readonly<Record<string, unknown>>> {
+export async function loadModule(module: string): Promise<Readonly<Record<string, unknown>>> {
+  const file = realpathSync(module);
   if (!TYPESCRIPT.test(file) || !isCommonJs(file)) return import(pathToFileURL(file).href);
   const { settings, loads } = registered ?? { settings: { experimentalDecorators: false } };
-  require ??= compilingRequire(settings, (missing) => loads?.add({ missing }));
+  require ??= compilingRequire(settings, (message) => loads?.add(message));
   return require(file);
 }
 
@@ -65,7 +59,7 @@ interface CompilingModule {
   _compile(code: string, file: string): void;
 }
 
-function compilingRequire(settings: LoaderSettings, onMissing: OnMissing): NodeJS.Require {
+function compilingRequire(settings: LoaderSettings, report: (message: LoadMessage) => void): NodeJS.Require {
   const loader = Module as unknown as CommonJsLoader;
   const require = createRequire(import.meta.url);
   const { transformSync } = require('esbuild') as typeof import('esbuild');
@@ -74,12 +68,10 @@ function compilingRequire(settings: LoaderSettings, onMissing: OnMissing): NodeJ
   for (const extension of ['.ts', '.tsx', '.cts']) loader._extensions[extension] = compile;
   const plain = loader._resolveFilename;
   loader._resolveFilename = function (request, parent, ...rest) {
-    return plain.call(
-      this,
-      moduleFile(request, parent?.filename, settings, onMissing) ?? request,
-      parent,
-      ...rest,
-    );
+    const from = parent?.filename;
+    const to = moduleFile(request, from, settings, (missing) => report({ missing }));
+    if (from !== undefined && to !== undefined) report({ from, to });
+    return plain.call(this, to ?? request, parent, ...rest);
   };
   return require;
 }

@@ -2,7 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import type { Arm, BranchCase } from '../../../graph/kinds/containers.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { BranchNode } from '../../../graph/model.js';
-import { lowerCondition } from '../../references/condition.js';
+import { lowerCondition } from '../../references/expression.js';
 import type { Located, LocatedText } from '../../text/located.js';
 import { expectMap, Fields } from '../fields.js';
 import { checkLiteral, unknownNode } from './names.js';

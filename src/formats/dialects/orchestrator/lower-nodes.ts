@@ -3,7 +3,7 @@ import type { Expr } from '../../../graph/expression/tree.js';
 import type { Compensation, JoinRule, Node, NodeBase, Scope } from '../../../graph/kinds/node.js';
 import { DEFAULT_LOOP_MAX } from '../../../graph/limits.js';
 import { failureCodeFault } from '../../../graph/names.js';
-import { lowerCondition } from '../../references/condition.js';
+import { lowerCondition } from '../../references/expression.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
 import type { Located, LocatedMap } from '../../text/located.js';
 import { expectMap, Fields } from '../fields.js';

@@ -1,7 +1,7 @@
 import type { DictExpr } from '../../../graph/expression/tree.js';
-import { type ReferenceLowering, rangeIn } from '../../references/lower-references.js';
+import type { ReferenceLowering } from '../../references/lower-references.js';
 import { parseReferences } from '../../references/parse-references.js';
-import type { LocatedMap, LocatedText } from '../../text/located.js';
+import { type LocatedMap, type LocatedText, rangeIn } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import type { Fields } from '../fields.js';
 import { checkLiteral } from './names.js';
@@ -48,12 +48,13 @@ export function argumentsOf({ references, reports }: NodeContext, fields: Fields
 const RISKS: readonly {
   readonly keys: RegExp;
   readonly what: string;
-  readonly instead: (path: string) => string;
+  readonly instead: (path: string | undefined) => string;
 }[] = [
   {
     keys: /^(?:path|url|endpoint)$/,
     what: 'an address',
-    instead: (path) => `write \`\${${path}|uri}\`, so that it stays one part of the address`,
+    instead: (path) =>
+      `write \`\${${path === undefined ? 'uri(…)' : `${path}|uri`}}\`, so that it stays one part of the address`,
   },
   {
     keys: /^(?:sql|query)$/,
@@ -72,9 +73,11 @@ function reportInterpolations(reports: Reports, args: LocatedMap): void {
     const parts = parseReferences(value.value);
     if (parts.length < 2) continue;
     for (const part of parts) {
-      if (typeof part === 'string' || 'problem' in part || part.filter === 'uri') continue;
+      if (typeof part === 'string' || 'problem' in part) continue;
+      if ('inner' in part ? /^\s*uri\(/.test(value.value.slice(part.inner.start)) : part.filter === 'uri')
+        continue;
       const ref = value.value.slice(part.start, part.end);
-      const path = [part.name, ...part.keys].join('.');
+      const path = 'inner' in part ? undefined : [part.name, ...part.keys].join('.');
       reports.report('SW5033', rangeIn(value, part.start, part.end), {
         ref,
         key: key.value,

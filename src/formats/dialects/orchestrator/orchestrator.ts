@@ -24,6 +24,8 @@ const HINTS: { readonly [C in DiagnosticCode]?: (params: Readonly<Record<string,
       : 'remove one of the references, or of the `depends_on`, that lead back',
   SW3020: ({ name, cause, step }) => SETTLED_HINTS[String(cause)]?.(String(name), String(step)) ?? '',
   SW3011: ({ name }) => `use \`$${String(name)}\`, or remove the parameter`,
+  SW3021: textHint,
+  SW3022: textHint,
   SW4001: ({ suggestion }) =>
     suggestion === undefined ? 'name a tool of the registry' : `did you mean \`${String(suggestion)}\`?`,
   SW4005: ({ of, suggestion }) =>
@@ -41,6 +43,16 @@ const HINTS: { readonly [C in DiagnosticCode]?: (params: Readonly<Record<string,
   SW4037: ({ tool }) =>
     `add \`compensate\` to the call; if \`${String(tool)}\` changes nothing, let the tool say so`,
 };
+
+/** The repair of a value that a text cannot have. */
+function textHint({ name, actual, field }: Readonly<Record<string, unknown>>): string {
+  const value = name === undefined ? '…' : String(name);
+  if (actual === 'an object')
+    return `name a part of it, \`\${${value}.${String(field ?? '…')}}\`, or write JSON, \`\${${value}|json}\``;
+  if (actual === 'a list')
+    return `write JSON, \`\${${value}|json}\`, or join its items, \`\${join($${value}, ', ')}\``;
+  return `write \`\${${value}?}\` for an empty text, or \`\${$${value} ?? '…'}\``;
+}
 
 /** Repairs of conditions on how a node settled that never hold, by the cause. */
 const SETTLED_HINTS: Readonly<Record<string, (name: string, step: string) => string>> = {

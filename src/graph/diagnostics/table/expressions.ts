@@ -170,6 +170,8 @@ export const referenceFaults = {
     },
     (p) => HINTS_OF_CAUSES[p.cause],
   ),
+  SW3021: error((p: TextValue) => `${valueName(p)} is ${p.actual}${TEXT_TAKES}`, textRepair),
+  SW3022: warning((p: TextValue) => `${valueName(p)} may be ${p.actual}${TEXT_TAKES}`, textRepair),
 } as const;
 
 /** What lets a step read a status or a failure, by what is in the way. */
@@ -179,3 +181,26 @@ const HINTS_OF_CAUSES = {
   join: "set `join: 'all_done'`, or do not wait for it in `after`",
   step: 'compare with another status, or remove the condition',
 } as const;
+
+/** A value that a text cannot have. */
+type TextValue = {
+  readonly name?: string | undefined;
+  /** Whether it is the parameter of an arrow. */
+  readonly isLocal: boolean;
+  readonly actual: 'absent' | 'null' | 'a list' | 'an object';
+  /** A field of the object. */
+  readonly field?: string | undefined;
+};
+
+const TEXT_TAKES = ', and a text takes text, numbers and booleans';
+
+function valueName({ name }: TextValue): string {
+  return name === undefined ? 'a value' : `\`${name}\``;
+}
+
+function textRepair({ name, isLocal, actual, field }: TextValue): string {
+  const value = name === undefined ? '…' : isLocal ? name : `this.${name}`;
+  if (actual === 'a list') return `join its items: \`${value}.join(', ')\``;
+  if (actual === 'an object') return `name a field of it: \`${value}.${field ?? '…'}\``;
+  return `say what the text has then: \`${value} ?? '…'\``;
+}

@@ -56,8 +56,11 @@ export const specFileFaults = {
       `name a parameter or a result, or write \`$$${p.name}\` for a dollar sign`,
   ),
   SW5014: error(
-    (p: { problem: string }) => `this is not a condition: ${p.problem}`,
-    () => "write a comparison of references and values: `$check.seats > 0 && $class != 'economy'`",
+    (p: { what: 'a condition' | 'an expression'; problem: string }) => `this is not ${p.what}: ${p.problem}`,
+    (p) =>
+      p.what === 'a condition'
+        ? "write a comparison of references and values: `$check.seats > 0 && $class != 'economy'`"
+        : 'write references with `$`, numbers and functions: `$price * 2`, `sum($prices)`',
   ),
   SW5015: error(
     (p: { key: string; text: string }) => `\`${p.key}\` takes no reference such as \`${p.text}\``,
@@ -102,5 +105,9 @@ export const specFileFaults = {
   SW5034: warning(
     (p: { tool: string }) => `it is not known whether there is a tool \`${p.tool}\``,
     () => 'check the file in a project whose registry has its tools',
+  ),
+  SW5035: warning(
+    (p: { text: string; instead: string }) => `\`${p.text}\` is text, and is not computed`,
+    (p) => p.instead,
   ),
 } as const;

@@ -1,7 +1,7 @@
 import type { Owner } from '../../../decorators/context.js';
 import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
 import type { Graph } from '../../../graph/model.js';
-import { nodesOf } from '../../../graph/nodes.js';
+import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import { accessKey, isSameUser, rolesOf } from '../run/owner.js';
@@ -68,12 +68,8 @@ const restricted = new WeakMap<Graph, readonly RestrictedQuestion[]>();
 export function restrictedQuestions(graph: Graph): readonly RestrictedQuestion[] {
   let questions = restricted.get(graph);
   if (questions === undefined) {
-    questions = [graph, ...(graph.tasks ?? [])].flatMap((each) =>
-      nodesOf(each).flatMap((node) =>
-        node.kind === 'ask' && node.answerBy !== undefined
-          ? [{ step: node.id, answerBy: node.answerBy }]
-          : [],
-      ),
+    questions = nodesWithTasks(graph).flatMap((node) =>
+      node.kind === 'ask' && node.answerBy !== undefined ? [{ step: node.id, answerBy: node.answerBy }] : [],
     );
     restricted.set(graph, questions);
   }

@@ -3,7 +3,7 @@ import { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js'
 import { isJsonObject, isWrapped, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
-import { nodesOf } from '../../../graph/nodes.js';
+import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
@@ -117,9 +117,7 @@ export class StubPort implements CallPort {
     this.#mask = mask;
     this.#called = called;
     this.#nodes = new Set(
-      [graph, ...(graph.tasks ?? [])]
-        .flatMap(nodesOf)
-        .flatMap((node) => (node.kind === 'call' ? [`${node.id} ${node.tool}`] : [])),
+      nodesWithTasks(graph).flatMap((node) => (node.kind === 'call' ? [`${node.id} ${node.tool}`] : [])),
     );
   }
 

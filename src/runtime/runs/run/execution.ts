@@ -1,4 +1,4 @@
-import type { Advance, Command, RunState } from '../../engine/contract.js';
+import type { Advance, Command, Failure, RunState } from '../../engine/contract.js';
 import type { Action, Event } from '../../engine/events.js';
 import { commandOf, commandsOf } from '../../engine/read.js';
 import type { CallMask } from '../../secrets/call-mask.js';
@@ -86,8 +86,20 @@ export class Execution implements CallingRun {
         this.open.settle(event.command);
     }
     this.#values?.trim((id) => this.open.has(id));
+    this.failHeldCalls();
     this.supply(commands, incoming);
     this.supply(refusedIn(events, state), incoming);
+  }
+
+  /** A cancelled run does not wait for calls that no process makes: what became of them is not known. */
+  failHeldCalls(): void {
+    if (this.#state.run.cancelling === undefined) return;
+    const at = this.clock.now();
+    const events = this.open.heldCalls.map(
+      ({ id: command }) =>
+        ({ kind: 'toolFailed', at, command, failure: LEFT_UNKNOWN, attempted: true }) as const,
+    );
+    if (events.length > 0) this.#options.receive(events, 'timer');
   }
 
   /** Aborts the calls that a transition has cancelled. */
@@ -178,6 +190,12 @@ export class Execution implements CallingRun {
     this.#options.receive([event], 'model');
   }
 }
+
+const LEFT_UNKNOWN: Failure = {
+  code: 'E_CANCELLED',
+  message: 'The run was cancelled. The call was in flight when its server stopped, and is not made again.',
+  outcomeUnknown: true,
+};
 
 /** The actions that still wait for a value, of which a try did not fit. */
 function refusedIn(events: readonly Event[], state: RunState): readonly Command[] {

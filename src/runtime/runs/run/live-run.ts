@@ -108,8 +108,8 @@ export class LiveRun {
     const { loaded } = run;
     const commands = commandsOf(this.#state);
     // The process that holds it has its calls in flight.
-    if (isUntouchedFork(loaded)) for (const command of commands) this.#open.take(command);
-    else this.#open.takeOver(commands, this.#state, holdsUnsafeCalls && loaded.holder !== 'other');
+    const holdsUnsafe = holdsUnsafeCalls === true && loaded.holder !== 'other';
+    this.#open.takeOver(commands, this.#state, { mayBeMade: !isUntouchedFork(loaded), holdsUnsafe });
   }
 
   /** As it is now. It is changed in place by what happens next; see {@link whenSafe}. */
@@ -173,6 +173,7 @@ export class LiveRun {
       this.#work(0, () => this.#take(live.first, NO_EVENTS, { start: live.start }));
     else {
       this.#readInbox();
+      this.#execution.failHeldCalls();
       this.#execution.supply(this.#open.asks.values(), this.#incoming);
       this.#work(0);
     }

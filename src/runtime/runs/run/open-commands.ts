@@ -1,4 +1,5 @@
 import { unreachable } from '../../../graph/json.js';
+import { dueAtAgain } from '../../engine/attempt.js';
 import type { Command, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { SmallMap } from '../../engine/tables.js';
@@ -33,6 +34,8 @@ export class OpenCommands {
   #busy = 0;
   /** Calls that an earlier holder of the run may have made. */
   #earlierCalls: Set<string> | undefined;
+  /** When calls time out that were issued by an earlier holder of the run. */
+  #ownLimits: Map<string, number> | undefined;
   /** Those of them that are not made again. */
   #heldIds: Set<string> | undefined;
   #toMake: Queue<Call> | undefined;
@@ -75,23 +78,38 @@ export class OpenCommands {
   }
 
   /**
-   * Takes the commands of a run from another process, which may have made calls that do more than read.
+   * Takes the commands of a run that was loaded. The limits of its calls count from now.
    *
-   * @param holdsUnsafe whether calls that may not be repeated are held: they wait without a limit, until the run is
+   * @param mayBeMade whether another process may have made its calls. Those that do more than read may have taken effect.
+   * @param holdsUnsafe whether those of them that may not be repeated are held: they wait without a limit, until the run is
    *   cancelled. A compensation is repeated in any case.
    */
-  takeOver(commands: readonly Command[], state: RunState, holdsUnsafe = false): void {
+  takeOver(
+    commands: readonly Command[],
+    state: RunState,
+    { mayBeMade, holdsUnsafe }: { readonly mayBeMade: boolean; readonly holdsUnsafe: boolean },
+  ): void {
+    const now = this.#clock.now();
     for (const command of commands) {
+      if (!isCall(command)) {
+        this.take(command);
+        continue;
+      }
       const safety = command.kind === 'callTool' ? state.safetyOf(command.tool) : 'readOnly';
-      if (command.kind === 'callTool' && safety !== 'readOnly') {
+      if (mayBeMade && command.kind === 'callTool' && safety !== 'readOnly') {
         this.#earlierCalls ??= new Set();
         this.#earlierCalls.add(command.id);
-        if (holdsUnsafe && safety === 'none' && command.undoes === undefined) {
+        if (holdsUnsafe && safety === 'none' && !command.isCompensation) {
           this.#heldIds ??= new Set();
           this.#heldIds.add(command.id);
         }
       }
-      this.take(command);
+      const dueAt = dueAtAgain(state, command, now);
+      this.#ownLimits ??= new Map();
+      this.#ownLimits.set(command.id, dueAt);
+      // After the run's deadline no call is made.
+      if (dueAt > now || this.#heldIds?.has(command.id) === true) this.take(command);
+      else this.expect(command);
     }
   }
 
@@ -124,8 +142,10 @@ export class OpenCommands {
       this.#others.set(command.id, command);
     }
     if (awaits === 'host') this.#busy += 1;
-    const { id, dueAt } = command;
-    if (dueAt === undefined) return;
+    const { id } = command;
+    if (command.dueAt === undefined) return;
+    // A call that an operator has made again has a later limit.
+    const dueAt = Math.max(command.dueAt, this.#ownLimits?.get(id) ?? 0);
     this.#timer ??= new RunTimer(this.#clock, this, this.#onTime);
     if (awaits === 'time') this.#timer.addTime(id, dueAt);
     else this.#timer.addLimit(id, dueAt);
@@ -227,6 +247,10 @@ export class OpenCommands {
     if (!this.hasCalls) this.#toMake = undefined;
     if (this.#timer?.isEmpty === true) this.#timer = undefined;
   }
+}
+
+function isCall(command: Command): command is Call {
+  return command.kind === 'callTool' || command.kind === 'readResource' || command.kind === 'evaluate';
 }
 
 function awaited(command: Expected): Awaits {

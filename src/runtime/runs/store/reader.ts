@@ -28,7 +28,7 @@ export interface StoreCheck {
   readonly damages: readonly Damage[];
 }
 
-export interface Damage {
+interface Damage {
   /** Names the run; see `runRef`. Missing for a part of the file. */
   readonly run?: string;
   readonly why: string;
@@ -46,7 +46,7 @@ export interface Head {
   readonly holder: string | null;
   /** Equal for runs that the same callers reach; null for none. */
   readonly access: string | null;
-  /** The checksum of the rows of the run, as of an entry. Null for none. */
+  /** The checksum of the rows of the run, as of an entry. Null without one. */
   readonly sum: number | null;
   readonly sumSeq: number | null;
 }

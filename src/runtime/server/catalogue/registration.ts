@@ -1,14 +1,15 @@
 import { checkGraph } from '../../../check/check-graph.js';
+import { environmentOf } from '../../../check/environment.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import { graphErrors } from '../../../formats/builder/diagnostic-errors.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../../formats/builder/errors.js';
 import { SchemaCompiler, type SchemaFault } from '../../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../../graph/canonical.js';
 import type { Diagnostic, DiagnosticCode } from '../../../graph/diagnostics/diagnostic.js';
-import { isJsonObject, type Json, type JsonSchema } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
-import { nodesOf } from '../../../graph/nodes.js';
+import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
 import { parseGraph } from '../../../graph/schema/parse-graph.js';
 import { formatLocation } from '../../../graph/source-location.js';
@@ -127,18 +128,13 @@ function isPlainPrompt(item: unknown): item is SimplePrompt {
 
 /** What graphs are checked against. */
 function partsOf(registry: Registry, built: readonly BuiltWorkflow[]): RegisteredParts {
-  const { tools, resources, functions = {} } = registry;
+  const { functions = {} } = registry;
   const graphs = Object.values(registry.workflows).map(({ graph }) => graph);
   for (const { graph } of built) {
     const parsed = parseGraph(graph);
     if (parsed.ok) graphs.push(parsed.graph);
   }
-  return {
-    workflows: new Map(graphs.map((graph) => [graph.name, graph])),
-    tools: new Map(Object.entries(tools)),
-    resources: new Map(Object.entries(resources)),
-    functions: new Map(Object.entries(functions)),
-  };
+  return { ...environmentOf(registry, graphs), functions: new Map(Object.entries(functions)) };
 }
 
 function check(workflow: BuiltWorkflow, registered: RegisteredParts): CheckedWorkflow {
@@ -175,7 +171,7 @@ function functionProblems(
   functions: ReadonlyMap<string, FunctionEntry>,
 ): StartProblem[] {
   const problems = new Map<string, StartProblem>();
-  for (const node of [graph, ...(graph.tasks ?? [])].flatMap(nodesOf)) {
+  for (const node of nodesWithTasks(graph)) {
     if (node.kind !== 'compute' || node.function === undefined) continue;
     const entry = functions.get(node.function.name);
     const { name } = node.function;
@@ -259,7 +255,7 @@ export function listedSchemaFaults(schema: JsonSchema): SchemaFault[] {
   for (const [name, property] of isJsonObject(properties) ? Object.entries(properties) : []) {
     if (!isJsonObject(property))
       faults.push({
-        pointer: `/properties/${escaped(name)}`,
+        pointer: `/properties/${pointerKey(name)}`,
         problem: 'is not a JSON Schema: write an object',
       });
   }
@@ -267,9 +263,4 @@ export function listedSchemaFaults(schema: JsonSchema): SchemaFault[] {
   if (required !== undefined && !isList)
     faults.push({ pointer: '/required', problem: 'is not a list of names' });
   return faults;
-}
-
-/** A name in a JSON pointer. */
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,6 +1,6 @@
 import { answererKey, describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import type { Graph, Input } from '../../../graph/model.js';
-import { nodesOf } from '../../../graph/nodes.js';
+import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip, clipText } from '../../../graph/printable-text.js';
 import { failurePolicy } from '../../../print/failure-policy.js';
 import { flowText } from '../../../print/flow.js';
@@ -77,9 +77,7 @@ function shownFlow(graph: Graph, levels: number): string {
 
 /** What a run may wait for, by the steps of the workflow and of those it runs. */
 function waitingNote(graph: Graph): string {
-  const asks = [graph, ...(graph.tasks ?? [])].flatMap((each) =>
-    nodesOf(each).filter((node) => node.kind === 'ask'),
-  );
+  const asks = nodesWithTasks(graph).filter((node) => node.kind === 'ask');
   const others = asks.flatMap(({ answerBy }) => (isForOthers(answerBy) ? answerBy : []));
   if (asks.length === 0) return 'May wait for a time: get_workflow_status returns its state.';
   if (others.length === 0) return 'May ask a question before it is done: then answer with submit_result.';

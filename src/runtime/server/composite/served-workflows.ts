@@ -1,4 +1,4 @@
-import type { CheckEnvironment } from '../../../check/environment.js';
+import { type CheckEnvironment, environmentOf } from '../../../check/environment.js';
 import { rebased, schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
 import type { Icon } from '../../../decorators/decorate.js';
@@ -8,7 +8,7 @@ import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
-import { bundle, nodesOf } from '../../../graph/nodes.js';
+import { bundle, nodesWithTasks } from '../../../graph/nodes.js';
 import { planOf } from '../../../plan/compile.js';
 import { thrownText } from '../../tools/exceptions.js';
 import {
@@ -76,11 +76,7 @@ export function servedWorkflows(
   const offered = bundled.filter((graph) => isOffered(graph, 'tool'));
   const otherTools = new Set(Object.keys(registry.tools));
   const named = toolNames(offered, otherTools, prefix);
-  const environment: CheckEnvironment = {
-    tools: new Map(Object.entries(registry.tools)),
-    resources: new Map(Object.entries(registry.resources)),
-    workflows: byName,
-  };
+  const environment = environmentOf(registry, graphs);
   // A workflow that runs others is bundled into another graph, whose hash is worked out when it is first read.
   for (const { graph, hash } of Object.values(registry.workflows)) planOf(graph, hash);
   const workflows = new Map(
@@ -153,7 +149,7 @@ function isSupplied(node: Node): boolean {
 
 /** Whether a workflow, or one that it runs, has such a node. */
 function hasNode(graph: Graph, isSuch: (node: Node) => boolean): boolean {
-  return [graph, ...(graph.tasks ?? [])].some((each) => nodesOf(each).some(isSuch));
+  return nodesWithTasks(graph).some(isSuch);
 }
 
 /** The names of the tools of workflows, or everything that is wrong with them. */

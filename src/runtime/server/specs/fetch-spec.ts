@@ -4,10 +4,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { formatOf, type TextFormat } from '../../../formats/text/read-text.js';
 import { clip } from '../../../graph/printable-text.js';
 import { thrownText } from '../../tools/exceptions.js';
-import { specTexts } from './tool-hints.js';
 import { shownUrl, type UrlRules } from './url-rules.js';
-
-const { why } = specTexts;
 
 /** An address of a host. */
 export interface HostAddress {
@@ -144,11 +141,10 @@ async function resolved(
     const addresses = await lookup(host);
     if (addresses.length > 0) return addresses;
   } catch (error) {
-    throw new FetchFault(
-      why.notResolved(host, String((error as { readonly code?: unknown }).code ?? thrownText(error))),
-    );
+    const { code = thrownText(error) } = error as { readonly code?: unknown };
+    throw new FetchFault(`the name ${host} is not resolved (${String(code)})`);
   }
-  throw new FetchFault(why.notResolved(host, 'no address'));
+  throw new FetchFault(`the name ${host} is not resolved (no address)`);
 }
 
 function everyAddress(host: string): Promise<readonly HostAddress[]> {

@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import type { Domain } from '../../../graph/model.js';
-import { nearestName } from '../../../graph/names.js';
+import { nearestName, withQuestion } from '../../../graph/names.js';
 import { clip } from '../../../graph/printable-text.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { Registry } from '../../tools/registry.js';
@@ -11,7 +11,7 @@ import { RegistrationError, registrationFaults } from '../registrations.js';
 import type { ViewSelection } from '../stepwright-server.js';
 import { OverlayCache } from './overlay-cache.js';
 import { asResources, filesOf, hasSources, loadFiles, loadUrl, type SpecBase } from './spec-loader.js';
-import { checkToolHints, specTexts } from './tool-hints.js';
+import { checkToolHints } from './tool-hints.js';
 import { SpecError, UrlRules } from './url-rules.js';
 import { type SpecWatcher, watchSpecFiles } from './watch-files.js';
 
@@ -108,7 +108,7 @@ export class ServerSpecs {
       const near = nearestName(profile ?? '', this.#profiles.keys());
       throw new SpecError(
         'E_PROFILE_UNKNOWN',
-        `There is no profile '${clip(profile ?? '')}' on this server${near === undefined ? '' : `; did you mean '${near}'?`}`,
+        withQuestion(`There is no profile '${clip(profile ?? '')}' on this server`, near),
       );
     }
     await this.start();
@@ -156,7 +156,7 @@ export class ServerSpecs {
       };
       const layer = await this.#read(source, 'warn');
       if (typeof layer === 'string')
-        throw new SpecError('E_SPEC_INVALID', specTexts.unusable(source.what, layer));
+        throw new SpecError('E_SPEC_INVALID', `The workflows of ${source.what} cannot be used:\n${layer}`);
       if (layer !== undefined) await source.catalogue.replace(layer);
     }
     this.#checkShown(source);
@@ -167,7 +167,13 @@ export class ServerSpecs {
     const names = new Set(this.#graphs(catalogue).map(({ name }) => name));
     for (const name of own.shownWorkflows ?? []) {
       if (!names.has(name))
-        throw new SpecError('E_SPEC_INVALID', specTexts.unknownShown(what, name, nearestName(name, names)));
+        throw new SpecError(
+          'E_SPEC_INVALID',
+          withQuestion(
+            `\`workflows\` of ${what}: there is no workflow '${clip(name)}'`,
+            nearestName(name, names),
+          ),
+        );
     }
   }
 
@@ -263,7 +269,8 @@ ${warnings.replaceAll(/^(?=.)/gm, '  ')}`,
       rules: this.#rules,
       log: (entry) => log(entry, { event: 'specs.refused' }),
     });
-    if (!loaded.ok) throw new SpecError('E_SPEC_INVALID', specTexts.unusable(text, loaded.report));
+    if (!loaded.ok)
+      throw new SpecError('E_SPEC_INVALID', `The workflows of ${text} cannot be used:\n${loaded.report}`);
     this.#warn(loaded.warnings);
     return loaded;
   }
@@ -328,8 +335,9 @@ function sourceOf(
   resources: SpecSources = {},
 ): Source {
   for (const { files, urls } of [specs, resources]) {
-    if (files !== undefined && !Array.isArray(files)) throw new RangeError(specTexts.notList('specs.files'));
-    if (urls !== undefined && !Array.isArray(urls)) throw new RangeError(specTexts.notList('specs.urls'));
+    for (const [option, list] of Object.entries({ files, urls }))
+      if (list !== undefined && !Array.isArray(list))
+        throw new RangeError(`specs.${option} must be a list of texts`);
   }
   const remote = { specs: NOTHING, resources: NOTHING };
   return { what, catalogue, parent, own, specs, resources, remote, reported: '' };
@@ -354,13 +362,12 @@ function profileLayer(name: string, profile: Profile, { clientTools }: Catalogue
     if (!clientTools.has(tool)) {
       const near = nearestName(tool, clientTools);
       throw new RangeError(
-        `${`profiles.${name}.tools`}: clients have no tool '${clip(tool)}'${near === undefined ? '' : `; did you mean '${near}'?`}`,
+        withQuestion(`profiles.${name}.tools: clients have no tool '${clip(tool)}'`, near),
       );
     }
   }
   const checked = hints === undefined ? undefined : checkToolHints(hints, clientTools);
-  if (checked?.ok === false)
-    throw new RangeError(specTexts.badHints(`profiles.${name}.hints`, checked.problems));
+  if (checked?.ok === false) throw new RangeError(`profiles.${name}.hints: ${checked.problems.join('; ')}`);
   return {
     workflows: [],
     ...defined({ hints: checked?.hints }),
@@ -371,7 +378,7 @@ function profileLayer(name: string, profile: Profile, { clientTools }: Catalogue
 /** @throws SpecError */
 function hintsOf(where: string, value: unknown, { clientTools }: Catalogue) {
   const checked = checkToolHints(value, clientTools);
-  if (!checked.ok) throw new SpecError('E_SPEC_HEADER', specTexts.badHints(where, checked.problems));
+  if (!checked.ok) throw new SpecError('E_SPEC_HEADER', `${where}: ${checked.problems.join('; ')}`);
   return checked.hints;
 }
 
@@ -404,7 +411,11 @@ function checkOptionNames(specs: SpecSettings, profiles: Readonly<Record<string,
 function check<T extends object>(where: string, options: T | undefined, names: Names<T>): void {
   const allowed = Object.keys(names);
   for (const option of Object.keys(options ?? {})) {
-    if (!allowed.includes(option))
-      throw new RangeError(specTexts.unknownOption(where, option, nearestName(option, allowed), allowed));
+    if (allowed.includes(option)) continue;
+    const near = nearestName(option, allowed);
+    const text = `${where} has no option '${clip(option)}'`;
+    throw new RangeError(
+      near === undefined ? `${text}; it has ${allowed.join(', ')}` : withQuestion(text, near),
+    );
   }
 }

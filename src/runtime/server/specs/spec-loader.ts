@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
-import type { CheckEnvironment } from '../../../check/environment.js';
+import { environmentOf } from '../../../check/environment.js';
 import type { SpecWorkflow, SpecWorkflows } from '../../../formats/spec-files.js';
 import { hashGraph } from '../../../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
@@ -64,7 +64,7 @@ export async function loadFiles(
   if (outside.length > 0) return { ok: false, report: formatDiagnostics(outside, () => undefined) };
   const { loadWorkflowFiles } = await import('../../../formats/spec-files.js');
   const graphs = [...base.graphs, ...others.map(({ graph }) => graph)];
-  const registered = environmentOf(base.registry.tools, base.registry, graphs);
+  const registered = environmentOf(base.registry, graphs);
   const { readSource, ...result } = await loadWorkflowFiles(files, { root, registered });
   return loadedOf(result, readSource);
 }
@@ -115,7 +115,7 @@ export async function loadUrl(
     Object.entries(base.registry.tools).filter(([name]) => clientTools.has(name)),
   );
   const graphs = base.graphs.filter(({ name }) => workflows.get(name)?.isExposed === true);
-  const registered = environmentOf(tools, base.registry, graphs);
+  const registered = environmentOf({ ...base.registry, tools }, graphs);
   const { parseUntrustedWorkflows } = await import('../../../formats/untrusted/parse-untrusted.js');
   const result = await parseUntrustedWorkflows(text, { file: shownUrl(url), format, registered });
   const needed = scopesOf(base.registry, graphs);
@@ -123,18 +123,6 @@ export async function loadUrl(
     { ...result, workflows: result.workflows.map((workflow) => withScopes(workflow, needed)) },
     () => undefined,
   );
-}
-
-function environmentOf(
-  tools: Registry['tools'],
-  { resources }: Registry,
-  graphs: readonly Graph[],
-): CheckEnvironment {
-  return {
-    tools: new Map(Object.entries(tools)),
-    resources: new Map(Object.entries(resources)),
-    workflows: new Map(graphs.map((graph) => [graph.name, graph])),
-  };
 }
 
 function loadedOf(

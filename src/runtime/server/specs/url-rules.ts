@@ -1,7 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RemoteSpecs } from '../options.js';
-import { specTexts } from './tool-hints.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -25,7 +24,7 @@ export class UrlRules {
 
   /** @throws RangeError for a malformed entry. */
   constructor({ allow, allowAddresses = [], headers = {} }: RemoteSpecs = { allow: [] }) {
-    if (!Array.isArray(allow)) throw new RangeError(specTexts.notList('specs.remote.allow'));
+    if (!Array.isArray(allow)) throw new RangeError('specs.remote.allow must be a list of texts');
     this.#allowed = allow.map(prefixOf);
     this.#networks = allowAddresses.map((entry) => {
       if (!ipaddr.isValidCIDR(entry))
@@ -87,7 +86,9 @@ export class UrlRules {
   /** Why a host may not be connected to at this address; nothing where it may. */
   addressFault(url: URL, address: string): string | undefined {
     const host = url.hostname;
-    if (!ipaddr.isValid(address)) return specTexts.why.address(host, address, 'malformed');
+    const refuse = (range: string): string =>
+      `${host} has the address ${address}, which is ${range}; list its network in specs.remote.allowAddresses if it is meant`;
+    if (!ipaddr.isValid(address)) return refuse('malformed');
     const parsed = ipaddr.parse(address);
     const range = parsed.range();
     if (url.protocol === 'http:')
@@ -96,7 +97,7 @@ export class UrlRules {
         : `${host} has the address ${address}: http is for loopback addresses alone`;
     if (this.#networks.some((network) => isIn(parsed, network))) return undefined;
     if (range === 'unicast' && (parsed.kind() === 'ipv4' || isIn(parsed, GLOBAL_IPV6))) return undefined;
-    return specTexts.why.address(host, address, range === 'unicast' ? 'not assigned' : range);
+    return refuse(range === 'unicast' ? 'not assigned' : range);
   }
 
   /** The headers of requests to the origin of an address. */

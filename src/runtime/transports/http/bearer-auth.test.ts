@@ -129,15 +129,30 @@ describe('a request', () => {
   test.each([
     [null, 'null'],
     [true, 'a boolean'],
+  ])('gets 500 when verify returns %j', async (verified, what) => {
+    const log: string[] = [];
+    const { status } = await refused(bearer({ verify: () => verified as never }, log), 'Bearer t');
+    expect(status).toBe(500);
+    expect(log.join()).toContain(what);
+  });
+
+  test.each([
     [{}, 'no text as `clientId`'],
     [{ clientId: '', scopes: [] }, 'no text as `clientId`'],
     [{ clientId: 'a', scopes: 'read' }, 'no list of texts as `scopes`'],
     [{ clientId: 'a', scopes: [1] }, 'no list of texts as `scopes`'],
     [{ clientId: 'a', scopes: [], expiresAt: '1' }, 'no number as `expiresAt`'],
-  ])('is not admitted by a verify that returns %j', async (verified, what) => {
+    [{ clientId: 'a', scopes: [], roles: 'lead' }, 'no list of roles as `roles`'],
+    [{ clientId: 'a', scopes: [], audience: 7 }, 'no address as `audience`'],
+    [
+      { clientId: 'a', scopes: [], audience: ['https://mcp.example.com/mcp', {}] },
+      'no address as `audience`',
+    ],
+  ])('with malformed claims gets 401 and a line in the log: %j', async (verified, what) => {
     const log: string[] = [];
-    const { status } = await refused(bearer({ verify: () => verified as never }, log), 'Bearer t');
-    expect(status).toBe(500);
+    const { status, body } = await refused(bearer({ verify: () => verified as never }, log), 'Bearer t');
+    expect(status).toBe(401);
+    expect(body.error).toBe('invalid_token');
     expect(log.join()).toContain(what);
   });
 });

@@ -112,11 +112,16 @@ export class Bearer {
     }
     if (verified === undefined)
       return this.#refuse(url, 401, 'invalid_token', 'The token is unknown, or was revoked');
+    const text = 'auth.verify must return { clientId, scopes } or undefined, but returned';
+    if (!isJsonObject(verified))
+      return this.#fail(
+        `${text} ${verified === null ? 'null' : `a ${typeof verified}`}: the request was refused`,
+      );
     const fault = faultOf(verified);
     if (fault === undefined) return this.#admit(url, verified);
-    return this.#fail(
-      `auth.verify must return { clientId, scopes } or undefined, but returned ${fault}: the request was refused`,
-    );
+    // Members are claims of the token: one that is malformed proves nothing.
+    this.log(`${text} ${fault}: the token was refused`, { event: 'auth.fault' });
+    return this.#refuse(url, 401, 'invalid_token', 'The token has malformed claims');
   }
 
   /** Refuses a request for a fault of the operator. */
@@ -190,7 +195,11 @@ function errorResponse(status: number, error: string, description: string): Resp
 }
 
 function audiencesOf(audience: NonNullable<VerifiedToken['audience']>): readonly string[] {
-  return (Array.isArray(audience) ? audience : [audience]).map((text) => sameAddress(String(text)));
+  return addressesIn(audience).map((text) => sameAddress(String(text)));
+}
+
+function addressesIn(audience: unknown): readonly unknown[] {
+  return Array.isArray(audience) ? audience : [audience];
 }
 
 /** Equal for two writings of one address. */
@@ -199,13 +208,17 @@ function sameAddress(text: string): string {
 }
 
 /** What is wrong with what `verify` returned; programs in JavaScript may return anything. */
-function faultOf(verified: unknown): string | undefined {
-  if (!isJsonObject(verified)) return verified === null ? 'null' : `a ${typeof verified}`;
+function faultOf(verified: Readonly<Record<string, unknown>>): string | undefined {
   if (typeof verified.clientId !== 'string' || verified.clientId === '') return 'no text as `clientId`';
-  const { scopes, roles, expiresAt } = verified;
+  const { scopes, roles, audience, expiresAt } = verified;
   if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === 'string'))
     return 'no list of texts as `scopes`';
   if (roles !== undefined && !(Array.isArray(roles) && roles.every(isRole)))
     return 'no list of roles as `roles`: each is 1 to 128 printable characters without quotes';
+  if (
+    audience !== undefined &&
+    !addressesIn(audience).every((each) => typeof each === 'string' || each instanceof URL)
+  )
+    return 'no address as `audience`';
   return expiresAt === undefined || typeof expiresAt === 'number' ? undefined : 'no number as `expiresAt`';
 }

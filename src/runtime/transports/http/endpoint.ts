@@ -277,9 +277,13 @@ class Endpoint {
     const session = await this.#sessions.open(holder, { path, server }, (conversation) =>
       this.#connect(server, conversation, admitted),
     );
-    if (session === undefined) {
+    if (session === 'sessions') {
       const text = `Service unavailable: this server keeps ${this.settings.limits.sessions} sessions, and each of them is in use. Try again later`;
       return busy(503, text, message);
+    }
+    if (session === 'sessionsPerOwner') {
+      const text = `Too many sessions: this caller has ${this.settings.limits.sessionsPerOwner} of them. End those that are not needed with DELETE, or try again when some have ended; clients without authentication that share a network address are one caller`;
+      return busy(429, text, message);
     }
     const response = await this.#answerInSession(session, admitted, message);
     // A request that the adapter refused began nothing.

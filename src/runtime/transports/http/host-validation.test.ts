@@ -60,12 +60,25 @@ describe('hostValidation', () => {
       expect(messageTo({ host }, options)).toContain(`not served as '${host}'`);
   });
 
-  test('admits pages of the allowed hosts, and no others', () => {
+  test('admits pages of the server itself, and no others', () => {
     const host = 'localhost:3000';
-    for (const origin of [undefined, 'http://localhost:3000', 'https://127.0.0.1', 'http://[::1]:5173'])
+    for (const origin of [
+      undefined,
+      'http://localhost:3000',
+      'https://localhost:3000',
+      'http://LOCALHOST:3000',
+    ])
       expect(messageTo({ host, origin })).toBeUndefined();
+    for (const secure of ['mcp.example.com', 'mcp.example.com:443'])
+      expect(
+        messageTo({ host: secure, origin: 'https://mcp.example.com' }, { allowedHosts: ['mcp.example.com'] }),
+      ).toBeUndefined();
     for (const origin of [
       'null',
+      'http://localhost:9',
+      'http://localhost',
+      'https://127.0.0.1',
+      'http://[::1]:5173',
       'https://evil.example',
       'http://localhost.evil.example',
       'file://localhost',
@@ -77,7 +90,7 @@ describe('hostValidation', () => {
     expect(messageTo({ host, origin: ['http://localhost', 'http://localhost'] })).toMatch(/^Forbidden/);
   });
 
-  test('admits the origins of a list only', () => {
+  test('admits the origins of a list besides', () => {
     const options = { allowedOrigins: ['https://App.example.com', 'vscode-webview://Abc'] };
     const host = 'localhost';
     for (const origin of ['https://app.example.com', 'https://app.example.com:443', 'vscode-webview://abc'])
@@ -85,7 +98,7 @@ describe('hostValidation', () => {
     for (const origin of [
       'http://app.example.com',
       'https://app.example.com:444',
-      'http://localhost',
+      'http://localhost:9',
       'null',
     ])
       expect(messageTo({ host, origin }, options)).toMatch(/^Forbidden/);

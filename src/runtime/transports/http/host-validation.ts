@@ -8,8 +8,8 @@ export interface HostValidationOptions {
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Origins of web pages that may send requests, such as `https://app.example.com`. Default: those of the allowed hosts.
-   * Requests without an `Origin`, as all clients but browsers send them, are always allowed.
+   * Origins of web pages that may send requests, such as `https://app.example.com`, besides pages of the server itself.
+   * Default: []. Requests without an `Origin`, as all clients but browsers send them, are always allowed.
    */
   readonly allowedOrigins?: readonly string[];
 }
@@ -42,7 +42,7 @@ const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
  */
 export function hostValidation({
   allowedHosts = LOCAL_HOSTS,
-  allowedOrigins,
+  allowedOrigins = [],
 }: HostValidationOptions = {}): (headers: HttpHeaders) => HttpRefusal | undefined {
   const hosts = allowedHosts.map((text) => {
     const host = readHost(text);
@@ -51,24 +51,24 @@ export function hostValidation({
       `\`allowedHosts\` lists '${clip(text)}', which is not a host: write \`example.com\` or \`example.com:8443\``,
     );
   });
-  const origins = allowedOrigins?.map((text) => {
+  const origins = allowedOrigins.map((text) => {
     if (/^[a-z][a-z0-9+.-]*:\/\/[^/?#]+$/i.test(text)) return originOf(text);
     throw new RangeError(
       `\`allowedOrigins\` lists '${clip(text)}', which is not an origin: write \`https://example.com\``,
     );
   });
-  const isAllowedHost = (text: string | undefined): boolean => {
-    const host = text === undefined ? undefined : readHost(text);
+  const isAllowedHost = (text: string): boolean => {
+    const host = readHost(text);
     return hosts.some(({ name, port }) => name === host?.name && (port === '' || port === host.port));
   };
-  const isAllowedOrigin = (text: string): boolean => {
-    if (origins !== undefined) return origins.includes(originOf(text));
-    const [, authority] = /^https?:\/\/(.*)$/i.exec(text) ?? [];
-    return isAllowedHost(authority);
+  // A proxy that adds TLS changes the scheme, and not the host.
+  const isOwn = (origin: string, host: string): boolean => {
+    const [, scheme, authority] = /^(https?:)\/\/(.*)$/i.exec(origin) ?? [];
+    return authority !== undefined && originOf(origin) === originOf(`${scheme}//${host}`);
   };
   return (headers) => {
     const host = single(headers.host ?? headers[':authority']);
-    if (!isAllowedHost(host)) {
+    if (host === undefined || !isAllowedHost(host)) {
       const fault =
         host === undefined
           ? 'the request has no Host header'
@@ -76,7 +76,9 @@ export function hostValidation({
       return refusal(`${fault}. Its operator lists its names in \`allowedHosts\`.`);
     }
     const origin = headers.origin;
-    if (origin === undefined || (typeof origin === 'string' && isAllowedOrigin(origin))) return undefined;
+    if (origin === undefined) return undefined;
+    const isText = typeof origin === 'string';
+    if (isText && (isOwn(origin, host) || origins.includes(originOf(origin)))) return undefined;
     return refusal(
       `pages of '${clip(String(origin))}' must not call this server. Its operator lists those that may in \`allowedOrigins\`.`,
     );

@@ -35,7 +35,7 @@ export interface HttpLimits extends TurnLimits {
   readonly bodyBytes: number;
   /** Sessions in all. Default: 10 000. */
   readonly sessions: number;
-  /** Sessions of one caller; another one ends the one it has not used for the longest time. Default: 100. */
+  /** Sessions of one caller; another one is refused with 429. Default: 1 000. */
   readonly sessionsPerOwner: number;
   /** How long a session without requests is kept, in ms. Default: 1 800 000. */
   readonly sessionIdleMs: number;
@@ -52,7 +52,7 @@ export interface HttpLimits extends TurnLimits {
 const DEFAULT_LIMITS: HttpLimits = {
   bodyBytes: 10 * 1024 * 1024,
   sessions: 10_000,
-  sessionsPerOwner: 100,
+  sessionsPerOwner: 1_000,
   sessionIdleMs: 1_800_000,
   unreadBytes: 8 * 1024 * 1024,
   concurrent: 256,

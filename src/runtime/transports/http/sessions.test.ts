@@ -27,6 +27,12 @@ function connections() {
   };
 }
 
+type Opened = Awaited<ReturnType<Sessions['open']>>;
+
+/** Whose it is; the limit that left no room for it. */
+const holderOf = (opened: Opened): string => (typeof opened === 'object' ? opened.holder : opened);
+const idOf = (opened: Opened | undefined): string => (typeof opened === 'object' ? opened.id : '');
+
 function sessionsOf(limits: { readonly sessions?: number; readonly sessionsPerOwner?: number }) {
   return new Sessions({ sessions: 10, sessionsPerOwner: 10, sessionIdleMs: 60_000, ...limits });
 }
@@ -37,7 +43,7 @@ test('openings at the same moment stay within the limit of all sessions', async 
   const opened = await Promise.all(
     ['ann', 'bob', 'cem'].map((holder) => sessions.open(holder, view, connect)),
   );
-  expect(opened.map((session) => session?.holder)).toEqual(['ann', 'bob', undefined]);
+  expect(opened.map(holderOf)).toEqual(['ann', 'bob', 'sessions']);
 });
 
 test('openings at the same moment stay within the limit of one caller', async () => {
@@ -46,20 +52,18 @@ test('openings at the same moment stay within the limit of one caller', async ()
   const opened = await Promise.all(
     ['ann', 'ann', 'ann'].map((holder) => sessions.open(holder, view, connect)),
   );
-  expect(opened.map((session) => session?.holder)).toEqual(['ann', 'ann', undefined]);
+  expect(opened.map(holderOf)).toEqual(['ann', 'ann', 'sessionsPerOwner']);
 });
 
-test('openings at the same moment each take the place of another unused session', async () => {
+test('a limit ends no session, and counts no session that has ended', async () => {
   const sessions = sessionsOf({ sessionsPerOwner: 2 });
   const clients = connections();
   const open = () => sessions.open('ann', view, clients.connect);
-  const before = [await open(), await open()];
-  const after = await Promise.all([open(), open()]);
-  expect(before.map((session) => sessions.find(session?.id ?? '', 'ann', '/mcp'))).toEqual([
-    undefined,
-    undefined,
-  ]);
-  expect(after.map((session) => sessions.find(session?.id ?? '', 'ann', '/mcp'))).toEqual(after);
+  const [first, second] = [await open(), await open()];
+  expect(await open()).toBe('sessionsPerOwner');
+  expect([first, second].map((each) => sessions.find(idOf(each), 'ann', '/mcp'))).toEqual([first, second]);
+  if (typeof first === 'object') await first.connection.close();
+  expect(holderOf(await open())).toBe('ann');
   expect(clients.open).toBe(2);
 });
 
@@ -73,7 +77,7 @@ test('an opening that fails leaves its place to the next one', async () => {
 test('a session exists for its caller and at its path alone', async () => {
   const sessions = sessionsOf({});
   const session = await sessions.open('ann', view, connections().connect);
-  const id = session?.id ?? '';
+  const id = idOf(session);
   expect(sessions.find(id, 'bob', '/mcp')).toBeUndefined();
   expect(sessions.find(id, 'ann', '/mcp/flights')).toBeUndefined();
   expect(sessions.find(id, 'ann', '/mcp')).toBe(session);

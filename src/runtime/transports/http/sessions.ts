@@ -29,7 +29,6 @@ type Connect = (conversation: HttpConversation) => Promise<HttpConnection>;
 
 /** The sessions of an HTTP server. One without requests ends after a while. */
 export class Sessions {
-  /** The one that was used last is the last one. */
   readonly #sessions = new Map<string, Session>();
   /** Sessions that are being opened: they count as the others do. */
   readonly #openings = new Set<{ readonly holder: string }>();
@@ -41,45 +40,31 @@ export class Sessions {
     const session = this.#sessions.get(id);
     if (session?.holder !== holder || session.view.path !== path) return undefined;
     session.idle.refresh();
-    this.#sessions.delete(id);
-    this.#sessions.set(id, session);
     return session;
   }
 
   /**
-   * Begins a session. A caller that has as many as it may loses the one it has not used for the longest time.
+   * Begins a session. A limit ends no other one: clients without authentication that share an address, as behind NAT, are
+   * one caller, and so are the clients of one user.
    *
-   * @returns nothing where there is no room.
+   * @returns the limit that leaves no room for it.
    */
-  async open(holder: string, view: SessionView, connect: Connect): Promise<Session | undefined> {
-    const room = this.#makeRoom(holder);
-    if (room === undefined) return undefined;
+  async open(
+    holder: string,
+    view: SessionView,
+    connect: Connect,
+  ): Promise<Session | 'sessions' | 'sessionsPerOwner'> {
+    // Nothing is awaited before the opening counts: others at the same moment would take the same room.
+    const own = [...this.#sessions.values(), ...this.#openings].filter((each) => each.holder === holder);
+    if (own.length >= this.limits.sessionsPerOwner) return 'sessionsPerOwner';
+    if (this.#sessions.size + this.#openings.size >= this.limits.sessions) return 'sessions';
     const opening = { holder };
     this.#openings.add(opening);
     try {
-      await room.replaced?.connection.close();
       return await this.#begin(holder, view, connect);
     } finally {
       this.#openings.delete(opening);
     }
-  }
-
-  /**
-   * Finds room for one more session, and removes the one it replaces. It does not await: openings at the same moment
-   * would count the same room.
-   */
-  #makeRoom(holder: string): { readonly replaced?: Session } | undefined {
-    const isOwn = (each: { readonly holder: string }): boolean => each.holder === holder;
-    const own = [...this.#sessions.values()].filter(isOwn);
-    const openings = [...this.#openings].filter(isOwn);
-    const isReplacing = own.length + openings.length >= this.limits.sessionsPerOwner;
-    const replaced = isReplacing ? own.find(({ openResponses }) => openResponses === 0) : undefined;
-    if (isReplacing && replaced === undefined) return undefined;
-    const count = this.#sessions.size + this.#openings.size - (replaced === undefined ? 0 : 1);
-    if (count >= this.limits.sessions) return undefined;
-    if (replaced === undefined) return {};
-    this.#sessions.delete(replaced.id);
-    return { replaced };
   }
 
   async #begin(holder: string, view: SessionView, connect: Connect): Promise<Session> {
@@ -119,7 +104,7 @@ interface StoredEvent {
 /** Messages of a session that are kept for a client that reconnects. */
 const EVENT_LIMIT = 256;
 
-/** The latest messages of one session, so that a client whose connection broke gets what it missed. */
+/** The latest messages of one session, so that a client with a broken connection gets what it missed. */
 class SessionEvents implements EventLog {
   readonly #events = new Map<string, StoredEvent>();
   #count = 0;

@@ -1,5 +1,5 @@
 import type { AuthInfo, Owner } from '../../../decorators/context.js';
-import { readHintsHeader, specTexts } from '../../server/specs/tool-hints.js';
+import { readHintsHeader } from '../../server/specs/tool-hints.js';
 import type { ViewSelection } from '../../server/stepwright-server.js';
 import type { Log } from '../../tools/log.js';
 
@@ -45,7 +45,8 @@ export class SpecHeaders {
   constructor(rules: ClientHeaders, log: Log) {
     for (const { option } of HEADERS) {
       const rule: unknown = rules[option];
-      if (rule !== undefined && typeof rule !== 'function') throw new RangeError(specTexts.badRule(option));
+      if (rule !== undefined && typeof rule !== 'function')
+        throw new RangeError(`headers.${option} must be a function from a caller to true or false`);
     }
     this.#rules = rules;
     this.#log = log;
@@ -67,10 +68,13 @@ export class SpecHeaders {
         continue;
       }
       if (rule(caller()) !== true)
-        return { ok: false, status: 403, message: specTexts.headerForbidden(name) };
+        return {
+          ok: false,
+          status: 403,
+          message: `This caller may not use the header ${name} of this server`,
+        };
       const hints = member === 'hints' ? readHintsHeader(value) : { json: value };
-      if ('problem' in hints)
-        return { ok: false, status: 400, message: specTexts.badHints(name, [hints.problem]) };
+      if ('problem' in hints) return { ok: false, status: 400, message: `${name}: ${hints.problem}` };
       selection[member] = hints.json;
     }
     return { ok: true, selection };
@@ -79,6 +83,9 @@ export class SpecHeaders {
   #ignore(name: string, option: string): void {
     if (this.#ignored.has(name)) return;
     this.#ignored.add(name);
-    this.#log(specTexts.headerIgnored(name, option), { event: 'specs.header_ignored', level: 'warning' });
+    this.#log(
+      `a client sends the header ${name}, which is ignored: set headers.${option} to take it. This is not logged again`,
+      { event: 'specs.header_ignored', level: 'warning' },
+    );
   }
 }

@@ -1,6 +1,8 @@
-import type { Damage, Head, StoreCheck } from '../reader.js';
+import type { Head, StoreCheck } from '../reader.js';
 import { StoreError } from '../store-error.js';
 import type { StoreTables } from './store-tables.js';
+
+type Damage = StoreCheck['damages'][number];
 
 /** So many rows are read at once. */
 const PAGE = 1_000;

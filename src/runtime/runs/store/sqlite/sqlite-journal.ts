@@ -30,7 +30,7 @@ import {
   whenFree,
 } from './store-file.js';
 import { StoreIndex } from './store-index.js';
-import { type Holding, StoreLeases } from './store-leases.js';
+import { StoreLeases } from './store-leases.js';
 import { StoreTables } from './store-tables.js';
 import { keyColumn, keyIn, type LargeText } from './texts.js';
 
@@ -39,6 +39,9 @@ const ALONE_MS = 2;
 
 /** One thing to write. Says why it is refused. */
 type Write = (now: GroupEffect) => Error | undefined;
+
+/** What is known of a run that this process holds, without a look at its row. */
+type Holding = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'> & { readonly sums: RunSums };
 
 /** What a group of writes has changed. */
 interface GroupEffect {
@@ -99,7 +102,7 @@ export class SqliteJournal implements RunJournal {
       {
         tables: this.#tables,
         write: (work) => this.#group.add(() => void work()),
-        held: (run, holding) => void this.#holdings.set(run, holding),
+        held: (run, head, sums) => void this.#holdings.set(run, { ...head, sums }),
         left: (run) => void this.#holdings.delete(run),
         poll: () => this.#startPolling(),
         check: () => {

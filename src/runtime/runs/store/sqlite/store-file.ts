@@ -101,7 +101,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE uses (run INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (run, hash)) WITHOUT ROWID;
   CREATE INDEX uses_of_text ON uses (hash);
   `,
-  // Checksums: none for rows of an earlier version, until they are written.
+  // Checksums. Rows of an earlier version get them when they are written.
   `
   ALTER TABLE runs ADD COLUMN identity INTEGER;
   ALTER TABLE runs ADD COLUMN sum INTEGER;

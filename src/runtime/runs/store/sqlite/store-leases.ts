@@ -12,16 +12,13 @@ const LEASE_MS = 10_000;
 /** A process shows so many times in a lease that it lives. */
 const BEATS = 4;
 
-/** What is known of a run that this process holds, without a look at its row. */
-export type Holding = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'> & { readonly sums: RunSums };
-
 /** What leases need of their journal. */
 interface LeasedStore {
   readonly tables: StoreTables;
   /** Works within the next transaction of the journal. */
   write(work: () => void): Promise<void>;
   /** Called when this process has claimed a run. */
-  held(run: string, holding: Holding): void;
+  held(run: string, head: Head, sums: RunSums): void;
   /** Called when this process gives a run back. */
   left(run: string): void;
   /** Looks at followed runs while there are any; see {@link StoreLeases.look}. */
@@ -106,7 +103,7 @@ export class StoreLeases implements Leases {
       this.beat();
       const sums = new RunSums();
       claimed = { ...tables.load({ ...head, epoch }, sums), holder: 'this' };
-      this.#store.held(run, { ...head, epoch, sums });
+      this.#store.held(run, { ...head, epoch }, sums);
     });
     return claimed;
   }
