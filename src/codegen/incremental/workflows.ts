@@ -9,12 +9,15 @@ import type {
   WorkflowDeclaration,
 } from '../declarations.js';
 import type { WorkflowEntry } from '../emit/registry.js';
+import { fieldNames } from '../link/scope.js';
 import { type Memo, sha256 } from './memo.js';
 
 /** A linked workflow without the declaration, which is read again. */
 interface LinkRecord {
   readonly graph: Graph;
   readonly functions: readonly FunctionHandle[];
+  /** The names of its fields, in their order. */
+  readonly names: readonly string[];
   /** By the names of steps. */
   readonly runs: readonly { readonly step: string; readonly workflow: string }[];
 }
@@ -72,11 +75,16 @@ export class WorkflowPhases {
   keepLinked({ declaration, graph, functions, runs }: LinkedWorkflow): void {
     const key = this.#linkKey(declaration);
     const record: LinkRecord = {
-      ...{ graph, functions },
+      ...{ graph, functions, names: fieldNames(declaration) },
       runs: runs.map(({ step, workflow }) => ({ step: step.name, workflow })),
     };
     this.#memo.keep('link', this.#subjectOf(declaration), key, record);
     this.#keys.set(graph, key);
+  }
+
+  /** The names of the fields when the workflow was last linked without a diagnostic. */
+  formerNames(declaration: WorkflowDeclaration): readonly string[] {
+    return this.#memo.last<LinkRecord>('link', this.#subjectOf(declaration))?.names ?? [];
   }
 
   #subjectOf({ file, className }: WorkflowDeclaration): string {

@@ -186,6 +186,7 @@ function lowerAll(sources: readonly string[]): readonly (Expr | undefined)[] {
         resolve: bind,
         find: bind,
         hintFor: () => ({}),
+        intendedName: () => undefined,
         isDeclaredBelow: () => false,
         settlingOf: () => undefined,
       },
