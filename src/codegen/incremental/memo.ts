@@ -65,7 +65,7 @@ export class Memo {
     return this.entry<T>(phase, subject, key, markOf)?.output;
   }
 
-  /** The output that was kept last, whatever its key and its reads are now. */
+  /** The output that was kept last, of any key and any reads. */
   last<T>(phase: string, subject: string): T | undefined {
     return this.#find(idOf(phase, subject))?.output as T | undefined;
   }

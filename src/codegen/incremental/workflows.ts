@@ -2,14 +2,14 @@ import type { CheckEnvironment } from '../../check/check-graph.js';
 import { canonicalGraph, canonicalJson } from '../../graph/canonical.js';
 import type { Value } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import type {
-  FunctionHandle,
-  LinkedWorkflow,
-  ToolDeclaration,
-  WorkflowDeclaration,
+import {
+  type FunctionHandle,
+  fieldNames,
+  type LinkedWorkflow,
+  type ToolDeclaration,
+  type WorkflowDeclaration,
 } from '../declarations.js';
 import type { WorkflowEntry } from '../emit/registry.js';
-import { fieldNames } from '../link/scope.js';
 import { type Memo, sha256 } from './memo.js';
 
 /** A linked workflow without the declaration, which is read again. */

@@ -4,7 +4,7 @@ import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import type { StepDeclaration, WorkflowDeclaration } from '../declarations.js';
+import { fieldNames, type StepDeclaration, type WorkflowDeclaration } from '../declarations.js';
 import { type ExpressionSyntax, PATTERN, type PatternName } from '../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';
 import { describeGiven } from './describe.js';
@@ -162,11 +162,6 @@ export class WorkflowBindings implements Bindings {
     this.#report(diagnostic('SW3004', at, { name, step: this.#current }, { related }));
     return undefined;
   }
-}
-
-/** The names of a workflow's fields: arguments, then steps. */
-export function fieldNames({ args, steps }: WorkflowDeclaration): readonly string[] {
-  return [...args, ...steps].map(({ name }) => name);
 }
 
 /** Fields that have another name in the same place, where there are as many as before. */

@@ -3,7 +3,7 @@ import { error, listed, nearest, warning } from './entry.js';
 /** More names than these are no help. */
 const MOST_NAMES = 12;
 
-/** `name one of …`; nothing without names, and where there are many. */
+/** `name one of …`, if there are names and not too many of them. */
 function oneOf(names: readonly string[] = []): string | undefined {
   if (names.length === 0 || names.length > MOST_NAMES) return undefined;
   return `name ${names.length === 1 ? '' : 'one of '}${listed(names)}`;
