@@ -2,9 +2,9 @@ import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js'
 import type { DictExpr, Expr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
-import type { Graph } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
 import { compensationsOf, ownResources } from '../graph/nodes.js';
+import { inputsSchema } from '../graph/part-schema.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import { uriFault } from '../graph/uri.js';
@@ -59,7 +59,7 @@ function ofCallee(
   const { workflow: target } = node;
   const callee = workflows.get(target);
   if (callee !== undefined)
-    return checkInput(planned, { workflow: target }, node.input, inputSchemaOf(callee), plan, namesIn);
+    return checkInput(planned, { workflow: target }, node.input, inputsSchema(callee), plan, namesIn);
   const suggestion = nearestName(target, workflows.keys());
   return [diagnostic('SW4026', locationOfNode(node, graph), { workflow: graph.name, target, suggestion })];
 }
@@ -131,22 +131,12 @@ function missingInputs({ entries }: DictExpr, view: SchemaView): readonly string
   return required.filter((input) => !suppliedKeys.has(input));
 }
 
-/** The schema of the inputs of a workflow. */
-function inputSchemaOf({ inputs }: Graph): JsonSchema {
-  return {
-    type: 'object',
-    properties: Object.fromEntries(inputs.map(({ name, schema }) => [name, schema])),
-    required: inputs.filter(({ required }) => required).map(({ name }) => name),
-    additionalProperties: false,
-  };
-}
-
 /** The schema of a node's input, if it is known. */
 export function argumentsSchema(node: Node, { tools, workflows }: CheckEnvironment): JsonSchema | undefined {
   if (node.kind === 'call') return tools.get(node.tool)?.inputSchema;
   if (node.kind !== 'workflow') return undefined;
   const callee = workflows?.get(node.workflow);
-  return callee === undefined ? undefined : inputSchemaOf(callee);
+  return callee === undefined ? undefined : inputsSchema(callee);
 }
 
 /** SW4002 unknown resources, SW4007 invalid URIs. A resource's own URI is reported where it is declared. */

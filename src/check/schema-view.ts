@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonSchema, ownProperty, referredValue } 
 import type { Node } from '../graph/kinds/node.js';
 import type { FedInput } from '../graph/kinds/waits.js';
 import type { Graph } from '../graph/model.js';
+import { partSchema } from '../graph/part-schema.js';
 
 /** The types of JSON Schema. */
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
@@ -294,8 +295,7 @@ export function schemaAt(root: JsonSchema, path: FedInput['path']): JsonSchema |
     if (schema === undefined) return undefined;
     schema = resolved(partOf(schema, key), root);
   }
-  if (schema === undefined || schema === root || root.$defs === undefined) return schema;
-  return JSON.stringify(schema).includes('"$ref"') ? { ...schema, $defs: root.$defs } : schema;
+  return schema && partSchema(schema, root);
 }
 
 function partOf(
@@ -311,7 +311,6 @@ function resolved(schema: Json | undefined, root: JsonSchema): JsonSchema | unde
   if (!isJsonObject(schema)) return undefined;
   const { $ref } = schema;
   if ($ref === undefined) return schema;
-  const name = typeof $ref === 'string' && $ref.startsWith('#/$defs/') ? $ref.slice(8) : undefined;
-  const target = name && isJsonObject(root.$defs) ? ownProperty(root.$defs, name) : undefined;
+  const target = typeof $ref === 'string' ? referredValue($ref, root) : undefined;
   return isJsonObject(target) && target.$ref === undefined ? target : undefined;
 }

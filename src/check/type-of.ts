@@ -218,6 +218,11 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
   const result = expressionFunctions.get(expr.fn)?.result;
   // `parseGraph` refuses unknown functions.
   if (result === undefined) return UNKNOWN;
+  if (result === 'items of items') {
+    const item = itemOf(typeOf(expr.args[0] as Expr, names, locals));
+    const types = typesOf(item);
+    return types?.size === 1 && types.has('array') ? { kind: 'list', item: itemOf(item) } : ANY_LIST;
+  }
   if (result !== 'first argument') return RESULTS[result];
   const valueType = unionOf(
     ...inTurn(expr.args, names, isNullish, true, (arg, inside) => typeOf(arg, inside, locals)),
@@ -227,7 +232,9 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
   return isClaimed ? UNKNOWN : valueType;
 }
 
-const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument'>, ValueType>> = {
+const ANY_LIST: ValueType = { kind: 'list', item: UNKNOWN };
+
+const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument' | 'items of items'>, ValueType>> = {
   any: UNKNOWN,
   boolean: ofTypes('boolean'),
   number: ofTypes('number'),

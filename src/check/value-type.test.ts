@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { SchemaCompiler } from '../formats/json-schema/schema-compiler.js';
 import type { Json, JsonSchema } from '../graph/json.js';
+import { rebased } from '../graph/part-schema.js';
 import {
   ABSENT,
   ofJson,
   ofSchema,
   ofTypes,
   read,
-  rebased,
   schemaOf,
   UNKNOWN,
   unionOf,

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonSchema, pointerKey, unreachable } from '../graph/json.js';
+import { type Json, type JsonSchema, pointerKey, unreachable } from '../graph/json.js';
+import { hasReference, rebased } from '../graph/part-schema.js';
 import {
   formsIn,
   itemsIn,
@@ -275,14 +276,9 @@ export function schemaOf(valueType: ValueType, at: string): JsonSchema {
   }
 }
 
-/** A schema whose references start elsewhere. One with an identity of its own is its own start. */
-export function rebased(schema: JsonSchema, at: string): JsonSchema {
-  return moved(schema, at) as JsonSchema;
-}
-
 function schemaOfView({ root, shapes }: SchemaView, at: string): JsonSchema {
   if (shapes === 'unknown' || shapes.length === 0) return {};
-  if (!shapes.some(hasReference)) return anyOf(shapes);
+  if (!hasReference(shapes, /^/)) return anyOf(shapes);
   // What the references lead to comes along.
   const home = `${at}/$defs/root`;
   return { ...anyOf(shapes.map((shape) => rebased(shape, home))), $defs: { root: rebased(root, home) } };
@@ -293,24 +289,6 @@ function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
   const distinct = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
   const [only] = distinct.values();
   return distinct.size === 1 && only !== undefined ? only : { anyOf: [...schemas] };
-}
-
-function hasReference(value: Json): boolean {
-  if (Array.isArray(value)) return value.some(hasReference);
-  if (!isJsonObject(value)) return false;
-  return typeof value.$ref === 'string' || Object.values(value).some(hasReference);
-}
-
-function moved(value: Json, at: string): Json {
-  if (Array.isArray(value)) return value.map((item: Json) => moved(item, at));
-  if (!isJsonObject(value) || typeof value.$id === 'string') return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) =>
-      key === '$ref' && typeof member === 'string' && member.startsWith('#')
-        ? [key, `${at}${member.slice(1)}`]
-        : [key, moved(member, at)],
-    ),
-  );
 }
 
 /** As a part of a JSON pointer within an address. */

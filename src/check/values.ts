@@ -1,11 +1,11 @@
 import { childrenOf } from '../graph/expression/traversal.js';
 import type { Expr } from '../graph/expression/tree.js';
-import { boundSchema } from '../graph/json.js';
 import { type DerivedKind, hasDerivedValue, kindOf } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
 import { expressionsOf, fallbackValue } from '../graph/nodes.js';
+import { boundSchema } from '../graph/part-schema.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
 import { type CheckEnvironment, withTasks } from './environment.js';

@@ -42,7 +42,7 @@ type ValueOf<R extends OptionRule> = R extends { readonly isRepeatable: true }
 
 type Values<T extends OptionTable> = { readonly [K in keyof T]?: ValueOf<T[K]> };
 
-export type ParsedOptions<T extends OptionTable> =
+type ParsedOptions<T extends OptionTable> =
   | { readonly kind: 'options'; readonly values: Values<T>; readonly args: readonly string[] }
   /** `text` is one line. */
   | { readonly kind: 'fault'; readonly text: string };
@@ -53,7 +53,7 @@ export type ParsedOptions<T extends OptionTable> =
  * @param command the command as in messages: `stepwright codegen`.
  * @param most the greatest number of arguments that are not options.
  */
-export function parseOptions<T extends OptionTable>(
+function parseOptions<T extends OptionTable>(
   command: string,
   args: readonly string[],
   table: T,
@@ -109,6 +109,33 @@ function fault<T extends OptionTable>(text: string): ParsedOptions<T> {
   return { kind: 'fault', text };
 }
 
+/** What `parseOptions` returns where there is no fault. */
+export type Parsed<T extends OptionTable> = Extract<ParsedOptions<T>, { readonly kind: 'options' }>;
+
+/**
+ * A command with options, of which `--help` prints its help.
+ *
+ * @param name the command as in messages: `stepwright codegen`.
+ * @param most the greatest number of arguments that are not options.
+ */
+export function optionCommand<T extends OptionTable>(
+  name: string,
+  help: string,
+  table: T,
+  most: number,
+  work: (parsed: Parsed<T>, output: Output) => Promise<number>,
+): Command {
+  return async (args, output) => {
+    const parsed = parseOptions(name, args, { ...table, help: { type: 'boolean' } } as const, most);
+    if (parsed.kind === 'fault') return misused(parsed.text, output);
+    if (parsed.values.help) {
+      output.out(help);
+      return 0;
+    }
+    return work(parsed as unknown as Parsed<T>, output);
+  };
+}
+
 export const COMMON_OPTIONS = `  --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
   --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
@@ -145,16 +172,6 @@ Options:
   --help      show this, or the help of a command
   --version   show the version
 `,
-  validateHelp: `Usage: stepwright validate FILE… [options]
-
-Checks workflows in files (.yaml, .yml, .json, .xml): \`stepwright validate flights.yaml\`. The files may run each
-other's workflows. Calls are checked against the tools of the registries of the configuration, if there is one; else
-each tool is a warning. Fails with any error.
-
-Options:
-  --strict         warnings are errors
-  --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
-${REGISTRY_HELP}`,
   unknownOption: (
     command: string,
     option: string,
@@ -172,9 +189,6 @@ ${REGISTRY_HELP}`,
     `stepwright: \`${command}\` takes ${most === 0 ? 'no argument' : 'one argument'}, and was given \`${argument}\``,
   missingPackages: (command: string, names: readonly string[]) =>
     `stepwright: \`stepwright ${command}\` needs ${names.map((name) => `\`${name}\``).join(' and ')}, which ${names.length === 1 ? 'is' : 'are'} not installed: run \`npm install --save-dev ts-morph@28 esbuild@0\``,
-  missingFile: (command: string) => `stepwright: \`${command}\` needs a file, such as \`flights.yaml\``,
-  validated: (names: readonly string[]) =>
-    `${names.length} ${names.length === 1 ? 'workflow' : 'workflows'} without errors: ${names.join(', ')}`,
   missingWorkflow: (command: string) => `stepwright: \`${command}\` needs the name of a workflow`,
   noModule: (file: string, why: string) => `stepwright: cannot load \`${file}\`: ${why}`,
   chooseRegistry: (names: readonly string[]) =>

@@ -9,16 +9,7 @@ import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { UntypedFactories } from '../runtime/tools/factories.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
-import {
-  type Command,
-  isNamed,
-  missingCompilers,
-  misused,
-  type Output,
-  parseOptions,
-  shortName,
-  texts,
-} from './command-line.js';
+import { isNamed, missingCompilers, misused, type Output, shortName, texts } from './command-line.js';
 
 /** The options of every command that loads registries. */
 export const REGISTRY_OPTIONS = {
@@ -26,7 +17,6 @@ export const REGISTRY_OPTIONS = {
   config: { type: 'string' },
   registry: { type: 'string' },
   options: { type: 'string' },
-  help: { type: 'boolean' },
 } as const;
 
 /** What the options say about where registries are. */
@@ -228,26 +218,4 @@ async function loadModule(file: string, from: string): Promise<Readonly<Record<s
     const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw new ModuleFault(texts.noModule(file, why.split('\n', 1)[0] ?? ''));
   }
-}
-
-/** A command that loads registries: its options are parsed, and its help printed, the same way. */
-export function registryCommand<T extends typeof REGISTRY_OPTIONS>(
-  name: string,
-  help: string,
-  table: T,
-  most: number,
-  work: (
-    parsed: Extract<ReturnType<typeof parseOptions<T>>, { kind: 'options' }>,
-    output: Output,
-  ) => Promise<number>,
-): Command {
-  return async (argv, output) => {
-    const parsed = parseOptions(`stepwright ${name}`, argv, table, most);
-    if (parsed.kind === 'fault') return misused(parsed.text, output);
-    if (parsed.values.help) {
-      output.out(help);
-      return 0;
-    }
-    return work(parsed, output);
-  };
 }

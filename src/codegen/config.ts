@@ -560,6 +560,7 @@ function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
 function settingsAt(path: readonly PropertyKey[]): readonly string[] {
   if (path.length === 0) return Object.keys(configSchema.shape);
   if (path[0] === 'upstream' && path[2] === 'auth') return AUTH_SETTINGS;
+  if (path[0] === 'upstream' && path[2] === 'tools') return ['exclude'];
   if (path[0] === 'upstream') return path.length === 4 ? HINT_SETTINGS : UPSTREAM_SETTINGS;
   if (path[0] === 'domains') return DOMAIN_SETTINGS;
   if (path[0] === 'moduleLimits') return Object.keys(limitsSchema.in.shape);

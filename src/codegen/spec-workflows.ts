@@ -2,7 +2,6 @@ import path from 'node:path';
 import type { CheckEnvironment } from '../check/check-graph.js';
 import { schemaOf } from '../check/value-type.js';
 import { resultTypeOf } from '../check/values.js';
-import { describedInputs } from '../formats/dialects/dialect.js';
 import { specSchema } from '../formats/dialects/dialects.js';
 import { checkedGraphs, domainsOf, type LoweredSpec, loadFile, lowerSpec } from '../formats/spec-files.js';
 import { formatOf } from '../formats/text/read-text.js';
@@ -16,6 +15,7 @@ import {
 import type { Expr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Domain, Graph } from '../graph/model.js';
+import { inputsSchema } from '../graph/part-schema.js';
 import type { Declarations, Phase } from './declarations.js';
 import { type SpecEntry, specEntryText } from './emit/registry.js';
 import type { Inputs, States } from './incremental/inputs.js';
@@ -137,7 +137,7 @@ function specEntry(graph: Graph, registered: CheckEnvironment): SpecEntry {
     name: graph.name,
     text: specEntryText(text, sha256(text)),
     types: {
-      args: typeText(describedInputs(graph), 2),
+      args: typeText(inputsSchema(graph), 2),
       result: typeText(resultSchema(graph, registered), 2),
     },
   };

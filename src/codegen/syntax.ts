@@ -13,6 +13,7 @@ export interface SourceFileSyntax {
   readonly cycles: readonly ImportCycle[];
   /** The classes it names in prompt text and messages, outside of workflow classes. */
   readonly handles: readonly HandleSyntax[];
+  readonly instances: readonly InstanceSyntax[];
   readonly faults: readonly SyntaxFault[];
   /** Set where the compiler was not asked for the types of conditions. */
   readonly isUntyped?: true;
@@ -36,6 +37,13 @@ export interface HandleSyntax {
   /** What it is given to: `prompt`, `user`, … */
   readonly verb: string;
   readonly handle: ExpressionSyntax;
+}
+
+/** An instance of a workflow class: `new W()`. */
+export interface InstanceSyntax {
+  /** As written. */
+  readonly className: string;
+  readonly place: SourceLocation;
 }
 
 /** How a module that this one imports leads back to it. */
@@ -345,6 +353,8 @@ interface ExpressionBase {
   readonly place: SourceLocation;
   /** Set for a condition whose value is a list or an object wherever it is there: it counts as true then. */
   readonly truth?: 'list' | 'object';
+  /** Set for a template and a calculation of constants alone. */
+  readonly constantValue?: Json;
 }
 
 export type ExpressionSyntax = ExpressionBase &
@@ -354,8 +364,10 @@ export type ExpressionSyntax = ExpressionBase &
         readonly value: Json;
         /** Set for text without escapes: offsets in it are offsets in the source. */
         readonly verbatim?: true;
-        /** The name of the constant: `LIMIT`, `Color.Red`. Where a literal is required, a constant is refused. */
+        /** The name of the constant: `LIMIT`, `Color.Red`. */
         readonly constant?: string;
+        /** The module that the name is of, in the argument of a decorator: the module may not have run by then. */
+        readonly file?: string;
       }
     | { readonly kind: 'undefined' }
     | { readonly kind: 'template'; readonly parts: readonly (string | ExpressionSyntax)[] }
@@ -424,6 +436,8 @@ export type ExpressionSyntax = ExpressionBase &
          * compiler knows that a field may not be there.
          */
         readonly isClaim?: true;
+        /** Set for `value!` and `value as T` where the value may be null or absent: where the whole is written. */
+        readonly hidesAbsence?: SourceLocation;
       }
     | {
         readonly kind: 'arrow';

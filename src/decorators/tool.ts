@@ -76,15 +76,16 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
   /** What the tool does, for the model that chooses it. */
   readonly description: string;
   /**
-   * Schema of the input, checked before every call. Default: derived from the type of `execute`'s parameter.
+   * Schema of the input, checked before every call: `execute` gets its output. Default: derived from the type of
+   * `execute`'s parameter.
    *
    * Its output must fit that parameter. A property with a default in the schema is optional there, or an `Arg<T,
    * 'default'>`: always present in `execute`, optional for callers. `ToolInput` is the type of the whole parameter.
    */
   readonly input?: StandardSchemaV1<unknown, Input>;
   /**
-   * Schema of the output, checked after every call. The result type of `execute` must fit it. Default: derived from
-   * that type if it is an object, else none.
+   * Schema of the output, checked after every call: its output is the result. The result type of `execute` must fit
+   * it. Default: derived from that type if it is an object, else none.
    */
   readonly output?: StandardSchemaV1<unknown, Output>;
   /**

@@ -1,5 +1,3 @@
-import { defined } from './defined.js';
-
 /** Any value JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
@@ -43,16 +41,29 @@ export function keysOf(pointer: string): string[] {
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** A member of an object or an item of a list; `undefined` for keys that the value does not have. */
+export function memberOf(value: Json | undefined, key: string): Json | undefined {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as JsonObject)[key]
+    : undefined;
+}
+
 /** The value that a `$ref` names, such as `#/$defs/page`. References to other documents are not followed. */
 export function referredValue(ref: string, root: Json): Json | undefined {
-  if (ref === '#') return root;
-  if (!ref.startsWith('#/')) return undefined;
-  let value: Json | undefined = root;
-  for (const key of keysOf(ref)) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as JsonObject)[key];
+  return /^#(?:\/|$)/.test(ref)
+    ? keysOf(ref)
+        .map(decoded)
+        .reduce(memberOf, root as Json | undefined)
+    : undefined;
+}
+
+/** A segment of a fragment may be percent-encoded. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
   }
-  return value;
 }
 
 /** Ends a `switch` over a union: reaching it is a fault of our own. */
@@ -63,16 +74,4 @@ export function unreachable(value: never): never {
 /** Whether the results of a tool with this output schema are `{ result: value }`, and steps bind the value alone. */
 export function isWrapped(outputSchema: JsonSchema | undefined): boolean {
   return outputSchema?.['x-fastmcp-wrap-result'] === true;
-}
-
-/** The schema of the value that a step binds, by the output schema of its tool. */
-export function boundSchema(outputSchema: JsonSchema): JsonSchema {
-  const { properties, $defs, definitions } = outputSchema;
-  const result = isJsonObject(properties) ? properties.result : undefined;
-  if (!isWrapped(outputSchema) || !isJsonObject(result)) return outputSchema;
-  // References in it begin at the root.
-  return {
-    ...result,
-    ...defined({ $defs, definitions }),
-  };
 }

@@ -1,3 +1,7 @@
+import type { DictExpr, Expr, TextExpr } from './expression/tree.js';
+import type { Json } from './json.js';
+import type { Span } from './source-location.js';
+
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*$/;
 /** The characters of RFC 3986: unreserved, reserved and the percent sign. */
 const ALLOWED = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]$/;
@@ -80,4 +84,42 @@ export function parseUriTemplate(
 /** The names of a template's variables, in its order. */
 export function variableNames(parts: readonly TemplatePart[]): readonly string[] {
   return parts.flatMap((part) => (typeof part === 'string' ? [] : part.name));
+}
+
+/** The address of a template, in which the values of its variables are percent-encoded. */
+export function addressExpr(
+  template: readonly TemplatePart[],
+  valueFor: (name: string) => Expr,
+  at: Span,
+): TextExpr {
+  const parts = template
+    .filter((part) => part !== '')
+    .map((part): string | Expr => {
+      if (typeof part === 'string') return part;
+      const value = valueFor(part.name);
+      const fn = part.reserved ? 'uriReserved' : 'uriComponent';
+      return { kind: 'call', at: value.at ?? at, fn, args: [value] };
+    });
+  return { kind: 'text', at, style: 'js', parts };
+}
+
+/** A resource link, as MCP defines it: it names the resource and does not read it. */
+export function linkExpr(
+  uri: Expr,
+  about: Readonly<Record<'name' | 'title' | 'description' | 'mimeType', Json | undefined>>,
+  at: Span,
+): DictExpr {
+  const { name, title, description, mimeType } = about;
+  const texts = Object.entries({ name, title, description, mimeType });
+  return {
+    kind: 'dict',
+    at,
+    entries: [
+      { key: 'type', value: { kind: 'literal', at, value: 'resource_link' } },
+      { key: 'uri', value: uri },
+      ...texts.flatMap(([key, value]) =>
+        value === undefined ? [] : [{ key, value: { kind: 'literal', at, value } } as const],
+      ),
+    ],
+  };
 }

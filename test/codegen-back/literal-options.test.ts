@@ -12,10 +12,12 @@ appendFileSync('imported.log', import.meta.url + '\\n');
 
 const literal = `${LOG}
 import { Resource, Tool } from 'stepwright';
+const TEXTS = { title: 'Greeting' } as const;
+enum NAMES { greet = 'greet' }
 @Tool({
-  name: 'greet',
-  title: 'Greeting',
-  description: 'Greets',
+  ...TEXTS,
+  name: NAMES.greet,
+  description: \`Greets \${5 * 2} times\`,
   annotations: { readOnlyHint: true },
   retrySafety: 'idempotent',
   visibility: 'workflow',
@@ -90,7 +92,7 @@ describe('a class whose options are literals', { timeout: 240_000 }, () => {
     // A server compares the registry with the loaded classes.
     expect(await runModule(project, 'verify.ts')).toMatchObject({ code: 0, stderr: '' });
     expect(await project.read('imported.log')).toContain('literal.ts');
-    await project.write({ 'src/literal.ts': literal.replace("'Greets'", "'Welcomes'") });
+    await project.write({ 'src/literal.ts': literal.replace("'Greeting'", "'Welcomes'") });
     expect((await runModule(project, 'verify.ts')).stderr).toContain('StaleRegistryError');
   });
 

@@ -367,7 +367,7 @@ const optioned =
 
 /** Faults that can be put into any step but the last. */
 export const faults: readonly Fault[] = [
-  { code: 'SW1003', spoil: optioned('{ title: 5 + 5 }') },
+  { code: 'SW1003', spoil: optioned('{ title: String(5) }') },
   { code: 'SW1011', spoil: optioned("{ guidence: 'a' }") },
   { code: 'SW1012', spoil: optioned('{ timeoutMs: -1 }') },
   { code: 'SW1018', spoil: within('undefined') },
@@ -381,7 +381,7 @@ export const faults: readonly Fault[] = [
   },
   { code: 'SW1007', spoil: (step) => ({ ...step, decorator: '', initializer: "call(Echo, { text: 'a' })" }) },
   { code: 'SW2001', spoil: within('call(Echo, { text: new Date().toISOString() })') },
-  { code: 'SW2001', spoil: within("this.task.replace('a', 'b')") },
+  { code: 'SW2001', spoil: within("this.task.normalize('NFC')") },
   { code: 'SW2002', spoil: within("this.task == 'a' ? 1 : 2") },
   { code: 'SW2003', spoil: within('[call(Broken)]') },
   { code: 'SW2001', spoil: within('forEach([1], (n) => { return n; })') },

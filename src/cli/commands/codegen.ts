@@ -5,32 +5,21 @@ import { readSourceIn } from '../../codegen/diagnostics.js';
 import type { RunName } from '../../codegen/incremental/run-record.js';
 import type { WatchedRun } from '../../codegen/watch.js';
 import { defined } from '../../graph/defined.js';
-import { COMMON_OPTIONS, changedFiles, misused, type Output, parseOptions, texts } from '../command-line.js';
+import { COMMON_OPTIONS, changedFiles, misused, type Output, optionCommand, texts } from '../command-line.js';
 
 const OPTIONS = {
   root: { type: 'string' },
   config: { type: 'string' },
   format: { type: 'string', oneOf: ['pretty', 'json', 'github'] },
   'no-cache': { type: 'boolean' },
-  help: { type: 'boolean' },
 } as const;
 
 type Format = (typeof OPTIONS.format.oneOf)[number];
 
 /** `stepwright codegen`: reads the workflows, checks them, and writes the registries. */
-export async function codegenCommand(args: readonly string[], output: Output): Promise<number> {
-  const table = { ...OPTIONS, check: { type: 'boolean' }, watch: { type: 'boolean' } } as const;
-  const parsed = parseOptions('stepwright codegen', args, table);
-  if (parsed.kind === 'fault') return misused(parsed.text, output);
-  const { check = false, watch = false, ...options } = parsed.values;
-  if (check && watch)
-    return misused('stepwright: `stepwright codegen` takes `--check` or `--watch`, not both', output);
-  return run(
-    {
-      ...options,
-      check,
-      watch,
-      helpText: `Usage: stepwright codegen [options]
+export const codegenCommand = optionCommand(
+  'stepwright codegen',
+  `Usage: stepwright codegen [options]
 
 Reads the project's workflows, checks them, and writes its registries. With any error nothing is written.
 
@@ -38,48 +27,42 @@ Options:
   --check          write nothing; fail when a registry is stale or missing
   --watch          go on, and do it again whenever something changes that a registry depends on
 ${COMMON_OPTIONS}`,
-    },
-    output,
-  );
-}
+  { ...OPTIONS, check: { type: 'boolean' }, watch: { type: 'boolean' } },
+  0,
+  async ({ values }, output) => {
+    const { check = false, watch = false } = values;
+    if (check && watch)
+      return misused('stepwright: `stepwright codegen` takes `--check` or `--watch`, not both', output);
+    return run({ ...values, check }, output);
+  },
+);
 
 /** `stepwright check`: the same, but writes nothing. */
-export async function checkCommand(args: readonly string[], output: Output): Promise<number> {
-  const parsed = parseOptions('stepwright check', args, OPTIONS);
-  if (parsed.kind === 'fault') return misused(parsed.text, output);
-  return run(
-    {
-      ...parsed.values,
-      check: true,
-      helpText: `Usage: stepwright check [options]
+export const checkCommand = optionCommand(
+  'stepwright check',
+  `Usage: stepwright check [options]
 
 Reads the project's workflows and checks them. Fails with any error, and when a registry is stale or missing.
 No registry is written.
 
 Options:
 ${COMMON_OPTIONS}`,
-    },
-    output,
-  );
-}
+  OPTIONS,
+  0,
+  ({ values }, output) => run({ ...values, check: true }, output),
+);
 
 interface RunOptions {
   readonly root?: string;
   readonly config?: string;
   readonly format?: Format;
   readonly 'no-cache'?: boolean;
-  readonly help?: boolean;
   readonly check: boolean;
   readonly watch?: boolean;
-  readonly helpText: string;
 }
 
 async function run(options: RunOptions, output: Output): Promise<number> {
   const { root = '.', config, format = 'pretty', check, 'no-cache': noCache = false } = options;
-  if (options.help) {
-    output.out(options.helpText);
-    return 0;
-  }
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
   const name = { root, ...defined({ configFile: config }) };
   if (options.watch) return watch({ ...name, cache: !noCache }, format, output);

@@ -3,40 +3,42 @@ import { packageFile } from '../../formats/own-files.js';
 import { diagnosticTable } from '../../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../../graph/names.js';
 import { type RunTimeCode, runTimeCodes, runTimeCodeText } from '../../graph/run-time-codes.js';
-import { misused, type Output, parseOptions, suggestionOrNames } from '../command-line.js';
+import { misused, optionCommand, suggestionOrNames } from '../command-line.js';
 
 /** `stepwright explain CODE`: prints the page about a diagnostic, or what a run-time code means. */
-export async function explainCommand(argv: readonly string[], output: Output): Promise<number> {
-  const parsed = parseOptions('stepwright explain', argv, { help: { type: 'boolean' } }, 1);
-  if (parsed.kind === 'fault') return misused(parsed.text, output);
-  const { values, args } = parsed;
-  if (values.help) {
-    output.out(`Usage: stepwright explain CODE
+export const explainCommand = optionCommand(
+  'stepwright explain',
+  `Usage: stepwright explain CODE
 
 Shows what a diagnostic means, an example, and its repair: \`stepwright explain SW3001\`.
 Of a code that a run gives it shows the meaning, the cause and the repair: \`stepwright explain E_TIMEOUT\`.
 
 Options:
   --help           show this
-`);
+`,
+  {},
+  1,
+  async ({ args }, output) => {
+    const [name] = args;
+    if (name === undefined)
+      return misused(
+        'stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`',
+        output,
+      );
+    // `sw3001` and `3001` name the same code.
+    const code = name.toUpperCase().replace(/^(?=\d+$)/, 'SW');
+    if (Object.hasOwn(runTimeCodes, code)) {
+      output.out(`# ${code}\n\n${runTimeCodeText(code as RunTimeCode)}`);
+      return 0;
+    }
+    if (!Object.hasOwn(diagnosticTable, code)) {
+      const codes = [...Object.keys(diagnosticTable), ...Object.keys(runTimeCodes)];
+      return misused(
+        `stepwright: there is no code \`${name}\`${suggestionOrNames(nearestName(code, codes))}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
+        output,
+      );
+    }
+    output.out(await readFile(packageFile(`docs/diagnostics/${code}.md`), 'utf8'));
     return 0;
-  }
-  const [name] = args;
-  if (name === undefined)
-    return misused('stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`', output);
-  // `sw3001` and `3001` name the same code.
-  const code = name.toUpperCase().replace(/^(?=\d+$)/, 'SW');
-  if (Object.hasOwn(runTimeCodes, code)) {
-    output.out(`# ${code}\n\n${runTimeCodeText(code as RunTimeCode)}`);
-    return 0;
-  }
-  if (!Object.hasOwn(diagnosticTable, code)) {
-    const codes = [...Object.keys(diagnosticTable), ...Object.keys(runTimeCodes)];
-    return misused(
-      `stepwright: there is no code \`${name}\`${suggestionOrNames(nearestName(code, codes))}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
-      output,
-    );
-  }
-  output.out(await readFile(packageFile(`docs/diagnostics/${code}.md`), 'utf8'));
-  return 0;
-}
+  },
+);

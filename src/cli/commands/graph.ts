@@ -9,7 +9,7 @@ import { type ChartTool, chartOf } from '../../print/chart/chart.js';
 import type { PageChart } from '../../print/chart/page.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
-import { isNamed, misused, type Output, parseOptions, shortName, texts } from '../command-line.js';
+import { isNamed, misused, optionCommand, shortName, texts } from '../command-line.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -19,16 +19,12 @@ const OPTIONS = {
   format: { type: 'string', oneOf: ['text', 'mermaid', 'svg', 'html'] },
   run: { type: 'string' },
   store: { type: 'string' },
-  help: { type: 'boolean' },
 } as const;
 
 /** `stepwright graph WORKFLOW`: prints a workflow, as it is in the sources, or as a run of a store has it. */
-export async function graphCommand(argv: readonly string[], output: Output): Promise<number> {
-  const parsed = parseOptions('stepwright graph', argv, OPTIONS, 1);
-  if (parsed.kind === 'fault') return misused(parsed.text, output);
-  const { root = '.', config, registry, format = 'text', help, 'no-cache': noCache = false } = parsed.values;
-  if (help) {
-    output.out(`Usage: stepwright graph WORKFLOW [options]
+export const graphCommand = optionCommand(
+  'stepwright graph',
+  `Usage: stepwright graph WORKFLOW [options]
        stepwright graph --format html [options]
        stepwright graph --run RUN --store sqlite:PATH --format svg|html
 
@@ -45,49 +41,52 @@ Options:
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
   --no-cache       read everything again, and keep nothing of it in node_modules/.cache
   --help           show this
-`);
-    return 0;
-  }
-  const [name] = parsed.args;
-  const { run, store } = parsed.values;
-  if (run !== undefined) {
-    if (format !== 'svg' && format !== 'html')
+`,
+  OPTIONS,
+  1,
+  async ({ values, args }, output) => {
+    const [name] = args;
+    const { root = '.', config, registry, format = 'text', 'no-cache': noCache = false, run, store } = values;
+    if (run !== undefined) {
+      if (format !== 'svg' && format !== 'html')
+        return misused(
+          `stepwright: \`--run\` is for \`--format svg\` and \`--format html\`, not \`${format}\``,
+          output,
+        );
+      if (name !== undefined)
+        return misused(`stepwright: \`--run\` shows the workflow of the run: leave out \`${name}\``, output);
+      const { graphRun } = await import('./graph-run.js');
+      return graphRun({ run, store, format, hash }, output);
+    }
+    if (store !== undefined)
+      return misused('stepwright: `--store` is for `stepwright graph --run RUN`', output);
+    if (name !== undefined && formatOf(name) !== undefined)
       return misused(
-        `stepwright: \`--run\` is for \`--format svg\` and \`--format html\`, not \`${format}\``,
+        `stepwright: \`stepwright graph\` takes the name of a workflow, not a file: let codegen read \`${name}\` by \`specs\` in the configuration`,
         output,
       );
-    if (name !== undefined)
-      return misused(`stepwright: \`--run\` shows the workflow of the run: leave out \`${name}\``, output);
-    const { graphRun } = await import('./graph-run.js');
-    return graphRun({ run, store, format, hash }, output);
-  }
-  if (store !== undefined)
-    return misused('stepwright: `--store` is for `stepwright graph --run RUN`', output);
-  if (name !== undefined && formatOf(name) !== undefined)
-    return misused(
-      `stepwright: \`stepwright graph\` takes the name of a workflow, not a file: let codegen read \`${name}\` by \`specs\` in the configuration`,
-      output,
+    if (name === undefined && format !== 'html')
+      return misused(texts.missingWorkflow('stepwright graph'), output);
+    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
+      return misused(texts.noFolder(root), output);
+    const configured = defined({ configFile: config });
+    // Loaded here, so that `--help` works without the compilers.
+    const { runCodegen } = await import('../../codegen/codegen.js');
+    const result = await runCodegen({ root, check: true, cache: !noCache, ...configured });
+    // SW9001 and SW9004 are about the registry files, which are not shown.
+    const faults = result.diagnostics.filter(
+      ({ severity, code }) => severity === 'error' && code !== 'SW9001' && code !== 'SW9004',
     );
-  if (name === undefined && format !== 'html')
-    return misused(texts.missingWorkflow('stepwright graph'), output);
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
-  const configured = defined({ configFile: config });
-  // Loaded here, so that `--help` works without the compilers.
-  const { runCodegen } = await import('../../codegen/codegen.js');
-  const result = await runCodegen({ root, check: true, cache: !noCache, ...configured });
-  // SW9001 and SW9004 are about the registry files, which are not shown.
-  const faults = result.diagnostics.filter(
-    ({ severity, code }) => severity === 'error' && code !== 'SW9001' && code !== 'SW9004',
-  );
-  if (faults.length > 0) {
-    output.err(formatDiagnostics(faults, result.readSource, { color: output.color }));
-    return 1;
-  }
-  const workflow = find(result.workflows, name, registry);
-  if ('fault' in workflow) return misused(workflow.fault, output);
-  output.out(await printed(workflow.workflows, result, format));
-  return 0;
-}
+    if (faults.length > 0) {
+      output.err(formatDiagnostics(faults, result.readSource, { color: output.color }));
+      return 1;
+    }
+    const workflow = find(result.workflows, name, registry);
+    if ('fault' in workflow) return misused(workflow.fault, output);
+    output.out(await printed(workflow.workflows, result, format));
+    return 0;
+  },
+);
 
 type Workflows = CodegenResult['workflows'];
 type Format = (typeof OPTIONS.format.oneOf)[number];

@@ -9,9 +9,9 @@ import { inferenceMermaid, inferenceText, planText } from '../../infer/print-inf
 import { hintsFrom, type ToolDescription, toolsFrom } from '../../infer/tool.js';
 import { toolNames } from '../../runtime/server/composite/served-workflows.js';
 import { clientToolNames, type Registry } from '../../runtime/tools/registry.js';
-import { and, misused, type Output, REGISTRY_HELP, texts } from '../command-line.js';
+import { and, misused, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
 import { type LiveServer, liveTools, type ProjectChoice } from '../live-tools.js';
-import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
+import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -28,8 +28,8 @@ const MOST_BYTES = 67_108_864;
 type Format = (typeof OPTIONS.format.oneOf)[number];
 
 /** `stepwright infer [FILE]`: infers the order of tools, of a file, of a live server or of the registries. */
-export const inferCommand = registryCommand(
-  'infer',
+export const inferCommand = optionCommand(
+  'stepwright infer',
   `Usage: stepwright infer [FILE] [options]
 
 Infers which tools come before which: from hints, schemas and descriptions. Nothing is called. FILE is a JSON file with

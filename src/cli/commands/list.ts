@@ -1,12 +1,12 @@
 import { listedRegistry, listingText } from '../../print/registry.js';
-import { REGISTRY_HELP } from '../command-line.js';
-import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
+import { optionCommand, REGISTRY_HELP } from '../command-line.js';
+import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = { ...REGISTRY_OPTIONS, json: { type: 'boolean' } } as const;
 
 /** `stepwright list`: lists what the registries offer. */
-export const listCommand = registryCommand(
-  'list',
+export const listCommand = optionCommand(
+  'stepwright list',
   `Usage: stepwright list [options]
 
 Lists the tools, workflows with their arguments, prompts and resources of the project's registries.

@@ -12,7 +12,7 @@ import type { Graph } from '../../graph/model.js';
 import { upstreamServers } from '../../runtime/protocol/sdk1/upstream.js';
 import { secretMask, type UpstreamConfig } from '../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort } from '../../runtime/upstream/port.js';
-import { misused, type Output, parseOptions, texts } from '../command-line.js';
+import { misused, type Output, optionCommand, texts } from '../command-line.js';
 import { checkCassette, plannedCalls } from './pull/check-cassette.js';
 import { recordServer } from './pull/record.js';
 
@@ -23,20 +23,15 @@ const OPTIONS = {
   'allow-writes': { type: 'boolean' },
   check: { type: 'boolean' },
   cassette: { type: 'string', isRepeatable: true },
-  help: { type: 'boolean' },
 } as const;
 
 /** How long a call that is recorded may take where the configuration does not say, in ms. */
 const RECORD_LIMIT_MS = 60_000;
 
 /** `stepwright pull [NAME]`: records the tools of upstream servers. */
-export async function pullCommand(args: readonly string[], output: Output): Promise<number> {
-  const parsed = parseOptions('stepwright pull', args, OPTIONS, 1);
-  if (parsed.kind === 'fault') return misused(parsed.text, output);
-  const { help, root = '.', config, check = false, record = false, cassette = [] } = parsed.values;
-  const { 'allow-writes': allowsWrites = false } = parsed.values;
-  if (help) {
-    output.out(`Usage: stepwright pull [NAME] [options]
+export const pullCommand = optionCommand(
+  'stepwright pull',
+  `Usage: stepwright pull [NAME] [options]
 
 Connects to the upstream server NAME of the configuration, records its tools as a snapshot, and writes a tool class for
 each of them beside it, and doubles for tests. Without a name it does so for all servers.
@@ -50,46 +45,51 @@ Options:
   --root DIR       the project's folder (default: the working directory)
   --config FILE    configuration, relative to the root (default: stepwright.config.json)
   --help           show this
-`);
-    return 0;
-  }
-  if (record && check)
-    return misused('stepwright: `stepwright pull` takes `--record` or `--check`, not both', output);
-  if (allowsWrites && !record)
-    return misused('stepwright: `--allow-writes` is for `stepwright pull --record`', output);
-  if (cassette.length > 0 && !check)
-    return misused('stepwright: `--cassette` is for `stepwright pull --check`', output);
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
-  const project = realpathSync(root);
-  const print = (diagnostics: readonly Diagnostic[]): void =>
-    output.err(formatDiagnostics(diagnostics, readSourceIn(project), { color: output.color }));
-  const upstreamConfig = readUpstream({ root: project, ...defined({ configFile: config }) });
-  if (upstreamConfig.value === undefined) {
-    print(upstreamConfig.diagnostics);
-    return 1;
-  }
-  const { servers } = upstreamConfig.value;
-  const [name] = parsed.args;
-  const names = name === undefined ? Object.keys(servers).sort() : [name];
-  const misuse = misuseOf(names, servers, record);
-  if (misuse !== undefined) return misused(misuse, output);
-  const graphs = check ? await graphsOf(project, config, print) : [];
-  if (graphs === undefined) return 1;
-  // What servers log matters only where one fails.
-  const said: string[] = [];
-  const upstream = upstreamServers(withLimits(servers), { root: project, log: (text) => said.push(text) });
-  const common = { project, configured: upstreamConfig.value, upstream, said, output, print };
-  const work: Work = check
-    ? (request) => compare(request, graphs, cassette, common)
-    : (request) => write(request, { ...common, record, allowsWrites });
-  try {
-    let code = 0;
-    for (const each of names) if (!(await pull(each, common, work))) code = 1;
-    return code;
-  } finally {
-    await upstream.close();
-  }
-}
+`,
+  OPTIONS,
+  1,
+  async ({ values, args }, output) => {
+    const { root = '.', config, check = false, record = false, cassette = [] } = values;
+    const { 'allow-writes': allowsWrites = false } = values;
+    if (record && check)
+      return misused('stepwright: `stepwright pull` takes `--record` or `--check`, not both', output);
+    if (allowsWrites && !record)
+      return misused('stepwright: `--allow-writes` is for `stepwright pull --record`', output);
+    if (cassette.length > 0 && !check)
+      return misused('stepwright: `--cassette` is for `stepwright pull --check`', output);
+    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
+      return misused(texts.noFolder(root), output);
+    const project = realpathSync(root);
+    const print = (diagnostics: readonly Diagnostic[]): void =>
+      output.err(formatDiagnostics(diagnostics, readSourceIn(project), { color: output.color }));
+    const upstreamConfig = readUpstream({ root: project, ...defined({ configFile: config }) });
+    if (upstreamConfig.value === undefined) {
+      print(upstreamConfig.diagnostics);
+      return 1;
+    }
+    const { servers } = upstreamConfig.value;
+    const [name] = args;
+    const names = name === undefined ? Object.keys(servers).sort() : [name];
+    const misuse = misuseOf(names, servers, record);
+    if (misuse !== undefined) return misused(misuse, output);
+    const graphs = check ? await graphsOf(project, config, print) : [];
+    if (graphs === undefined) return 1;
+    // What servers log matters only where one fails.
+    const said: string[] = [];
+    const upstream = upstreamServers(withLimits(servers), { root: project, log: (text) => said.push(text) });
+    const common = { project, configured: upstreamConfig.value, upstream, said, output, print };
+    const work: Work = check
+      ? (request) => compare(request, graphs, cassette, common)
+      : (request) => write(request, { ...common, record, allowsWrites });
+    try {
+      let code = 0;
+      for (const each of names) if (!(await pull(each, common, work))) code = 1;
+      return code;
+    } finally {
+      await upstream.close();
+    }
+  },
+);
 
 /** Why there is nothing to do. */
 function misuseOf(names: readonly string[], servers: UpstreamConfig, record: boolean): string | undefined {
@@ -198,6 +198,7 @@ async function pull(name: string, context: Pull, work: Work): Promise<boolean> {
   if (server === undefined) return false;
   try {
     const listing = await upstream.list(name, new AbortController().signal);
+    for (const note of listing.notes ?? []) output.err(`${name}: ${note}\n`);
     return await work({ root: project, name, server, listing });
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;

@@ -13,14 +13,8 @@ import type { Registry } from '../../runtime/index.js';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
 import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
 import { secretMask } from '../../runtime/upstream/config.js';
-import { and, misused, type Output, REGISTRY_HELP, texts } from '../command-line.js';
-import {
-  environmentOf,
-  type OpenRegistries,
-  REGISTRY_OPTIONS,
-  registryCommand,
-  withRegistries,
-} from '../registries.js';
+import { and, misused, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
+import { environmentOf, type OpenRegistries, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 import { dryRunCommand } from './dry-run.js';
 
 const OPTIONS = {
@@ -35,8 +29,8 @@ const OPTIONS = {
 } as const;
 
 /** `stepwright run WORKFLOW|FILE`: runs a workflow of a registry or of a file in this process. */
-export const runCommand = registryCommand(
-  'run',
+export const runCommand = optionCommand(
+  'stepwright run',
   `Usage: stepwright run WORKFLOW|FILE [options]
 
 Runs a workflow of a registry, or of a file of YAML, JSON or XML with the tools of a registry, in this process:

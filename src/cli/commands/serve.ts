@@ -2,8 +2,8 @@ import { defined } from '../../graph/defined.js';
 import { type Registry, serve, serveHttp } from '../../runtime/index.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
-import { misused, REGISTRY_HELP, texts } from '../command-line.js';
-import { REGISTRY_OPTIONS, registryCommand, withRegistries } from '../registries.js';
+import { misused, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
+import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -18,8 +18,8 @@ const OPTIONS = {
 const MOST_FILES = 1_000;
 
 /** `stepwright serve`: serves a registry until its client hangs up or the process receives a signal to stop. */
-export const serveCommand = registryCommand(
-  'serve',
+export const serveCommand = optionCommand(
+  'stepwright serve',
   `Usage: stepwright serve [FILE…] [options]
 
 Serves a registry over stdio, or over HTTP at http://127.0.0.1:PORT/mcp. FILE is a spec file (YAML, JSON or XML), or a

@@ -9,8 +9,8 @@ import type { CallNode, Graph, Node } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import { bodiesOf, compensationsOf, expressionsOf, nodesOf, ownResources } from '../../graph/nodes.js';
 import { type StubResults, sampleResult, sentResult } from '../../runtime/runs/operate/stub-port.js';
-import { schemaProblems } from '../../runtime/tools/check-input.js';
 import type { Registry, ToolEntry } from '../../runtime/tools/registry.js';
+import { schemaProblems } from '../../runtime/tools/schema-problems.js';
 
 /** What stubs are for. */
 export interface StubbedWorkflow {

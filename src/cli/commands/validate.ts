@@ -5,7 +5,8 @@ import { loadWorkflowFiles } from '../../formats/spec-files.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';
-import { misused, type Output, parseOptions, texts } from '../command-line.js';
+import { counted } from '../../graph/printable-text.js';
+import { misused, type Output, optionCommand, REGISTRY_HELP } from '../command-line.js';
 import { environmentOf, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
@@ -24,28 +25,37 @@ interface Validation {
 }
 
 /** `stepwright validate FILE…`: checks spec files, against the tools of a registry if there is one. */
-export async function validateCommand(args: readonly string[], output: Output): Promise<number> {
-  const parsed = parseOptions('stepwright validate', args, OPTIONS, Number.POSITIVE_INFINITY);
-  if (parsed.kind === 'fault') return misused(parsed.text, output);
-  const { values } = parsed;
-  if (values.help) {
-    output.out(texts.validateHelp);
-    return 0;
-  }
-  const { root = '.', strict: isStrict = false, format = 'pretty' } = values;
-  // `workflows/*.yaml workflows/a.yaml` names one file twice.
-  const files = [...new Map(parsed.args.map((file) => [path.resolve(root, file), file])).values()];
-  if (files.length === 0) return misused(texts.missingFile('stepwright validate'), output);
-  const validation = { files, root, isStrict, format };
-  const hasRegistry =
-    values.registry !== undefined ||
-    values.config !== undefined ||
-    existsSync(path.join(root, 'stepwright.config.json'));
-  if (!hasRegistry) return validate(validation, undefined, output);
-  return withRegistries('validate', values, output, ({ registries }) =>
-    validate(validation, environmentOf(registries), output),
-  );
-}
+export const validateCommand = optionCommand(
+  'stepwright validate',
+  `Usage: stepwright validate FILE… [options]
+
+Checks workflows in files (.yaml, .yml, .json, .xml): \`stepwright validate flights.yaml\`. The files may run each
+other's workflows. Calls are checked against the tools of the registries of the configuration, if there is one; else
+each tool is a warning. Fails with any error.
+
+Options:
+  --strict         warnings are errors
+  --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
+${REGISTRY_HELP}`,
+  OPTIONS,
+  Number.POSITIVE_INFINITY,
+  async ({ values, args }, output) => {
+    const { root = '.', strict: isStrict = false, format = 'pretty' } = values;
+    // `workflows/*.yaml workflows/a.yaml` names one file twice.
+    const files = [...new Map(args.map((file) => [path.resolve(root, file), file])).values()];
+    if (files.length === 0)
+      return misused('stepwright: `stepwright validate` needs a file, such as `flights.yaml`', output);
+    const validation = { files, root, isStrict, format };
+    const hasRegistry =
+      values.registry !== undefined ||
+      values.config !== undefined ||
+      existsSync(path.join(root, 'stepwright.config.json'));
+    if (!hasRegistry) return validate(validation, undefined, output);
+    return withRegistries('validate', values, output, ({ registries }) =>
+      validate(validation, environmentOf(registries), output),
+    );
+  },
+);
 
 async function validate(
   { files, root, isStrict, format }: Validation,
@@ -61,6 +71,7 @@ async function validate(
   else if (format === 'github') output.out(formatGithub(reported));
   else if (reported.length > 0) output.err(formatDiagnostics(reported, readSource, { color: output.color }));
   if (hasErrors(reported)) return 1;
-  if (format === 'pretty') output.out(`${texts.validated(workflows.map(({ graph }) => graph.name))}\n`);
+  const names = workflows.map(({ graph }) => graph.name).join(', ');
+  if (format === 'pretty') output.out(`${counted(workflows.length, 'workflow')} without errors: ${names}\n`);
   return 0;
 }

@@ -286,7 +286,8 @@ function readText(
 ): string | undefined {
   const reading = readStatic(initializer);
   if (!reading.ok) {
-    report(diagnostic('SW1003', reading.place, { decorator: 'Resource', option }));
+    const hint = reading.instead;
+    report(diagnostic('SW1003', reading.place, { decorator: 'Resource', option }, { hint }));
     return undefined;
   }
   if (typeof reading.value === 'string') return reading.value;

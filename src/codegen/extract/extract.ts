@@ -73,6 +73,7 @@ function extractFile(file: SourceFileSyntax): Phase<MutableDeclarations> {
   // What a parser makes of a broken file is a guess: its classes are known by name, and not read.
   const isBroken = file.faults.length > 0;
   const report = isBroken ? () => {} : (fault: Diagnostic) => void diagnostics.push(fault);
+  for (const { className, place } of file.instances) report(diagnostic('SW1034', place, { className }));
   for (const syntax of file.classes) readClass(file, syntax, isBroken, declarations, report);
   const phase = { value: declarations, diagnostics };
   extracted.set(file, phase);
@@ -205,15 +206,18 @@ function cyclesIn(
 ): Diagnostic[] {
   return args.flatMap(namedAtOnce).flatMap((syntax) => {
     const symbol = symbolOf(syntax);
-    const module = symbol !== undefined && 'file' in symbol ? symbol.file : undefined;
+    const { constant = symbol?.name ?? '', file: module } =
+      syntax.kind === 'literal'
+        ? syntax
+        : { file: symbol !== undefined && 'file' in symbol ? symbol.file : undefined };
     const cycle = cycles.find((each) => each.file === module);
-    if (symbol === undefined || cycle === undefined) return [];
+    if (cycle === undefined) return [];
     const way = [file, ...cycle.back.map((each) => each.file), file].join(' → ');
     const related = cycle.back.map(({ file: importer, place }) => ({
       message: `\`${importer}\` imports here`,
       place,
     }));
-    return diagnostic('SW1023', syntax.place, { name: symbol.name, decorator, cycle: way }, { related });
+    return diagnostic('SW1023', syntax.place, { name: constant, decorator, cycle: way }, { related });
   });
 }
 
@@ -221,6 +225,7 @@ function cyclesIn(
 function namedAtOnce(syntax: ExpressionSyntax): readonly ExpressionSyntax[] {
   const inner = unwrap(syntax);
   if (inner.kind === 'arrow') return [];
+  if (inner.kind === 'literal') return inner.file === undefined ? [] : [inner];
   const symbol = symbolOf(inner);
   if (symbol !== undefined) return symbol.kind === 'function' ? [] : [inner];
   return partsOf(inner).flatMap(namedAtOnce);

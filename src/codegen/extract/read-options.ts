@@ -1,9 +1,10 @@
+import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import { type Json, ownProperty } from '../../graph/json.js';
+import { isJsonObject, type Json, ownProperty } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { DecoratorSyntax, ExpressionSyntax } from '../syntax.js';
-import { symbolOf } from '../verbs.js';
+import { partsOf, symbolOf } from '../verbs.js';
 import {
   DECORATOR_NAMES,
   type DecoratorName,
@@ -77,7 +78,7 @@ export function readOptions(
   report: (diagnostic: Diagnostic) => void,
 ): ReadOptions {
   const rules: OptionRules = optionRules[name];
-  const [argument, extra] = decorator.args;
+  const [argument, extra] = decorator.args.map(withConstants);
   const required = Object.keys(rules).filter((option) => rules[option]?.required);
   const mayBeEmpty = required.length === 0;
   const isMissing = argument === undefined || argument.kind === 'undefined';
@@ -104,7 +105,8 @@ export function readVerbOptions(
   rules: OptionRules,
   report: (diagnostic: Diagnostic) => void,
 ): ReadOptions {
-  const { values, syntax, faulty } = readObject({ owner: verb, report }, object, rules, '');
+  const written = withConstants(object) as ObjectSyntax;
+  const { values, syntax, faulty } = readObject({ owner: verb, report }, written, rules, '');
   const required = Object.keys(rules).filter((option) => rules[option]?.required);
   const missing = required.filter((option) => !Object.hasOwn(syntax, option));
   for (const option of missing) {
@@ -139,7 +141,8 @@ function readObject(reader: Reader, object: ObjectSyntax, rules: OptionRules, pr
     const place = placeOfEntry(entry);
     if (key === undefined) {
       const option = 'spread' in entry ? '...' : '[…]';
-      report(diagnostic('SW1003', place, { decorator, option: `${prefix}${option}` }));
+      const hint = 'spread' in entry ? insteadOf(entry.spread) : undefined;
+      report(diagnostic('SW1003', place, { decorator, option: `${prefix}${option}` }, { hint }));
       continue;
     }
     const option = `${prefix}${key}`;
@@ -183,7 +186,7 @@ function readValue(
   const reading = readStatic(value);
   if (!reading.ok) {
     const params = { decorator, option: joinPath(option, reading.path) };
-    report(diagnostic('SW1003', reading.place, params, { hint: rule.instead }));
+    report(diagnostic('SW1003', reading.place, params, { hint: rule.instead ?? reading.instead }));
     return undefined;
   }
   if (rule.accepts?.(reading.value)) return { value: reading.value };
@@ -242,8 +245,13 @@ function placeOfLiteral(value: ExpressionSyntax): SourceLocation {
 
 export type StaticRead =
   | { readonly ok: true; readonly value: Json | undefined }
-  /** The location of the first part that is not a literal, and the path to it. */
-  | { readonly ok: false; readonly place: SourceLocation; readonly path: readonly (string | number)[] };
+  /** The location of the first part that is not a literal, the path to it, and what to write instead. */
+  | {
+      readonly ok: false;
+      readonly place: SourceLocation;
+      readonly path: readonly (string | number)[];
+      readonly instead?: string;
+    };
 
 /** The value of an expression that consists of literals only. Absent keys are dropped, absent items become null. */
 export function readStatic(syntax: ExpressionSyntax): StaticRead {
@@ -251,9 +259,9 @@ export function readStatic(syntax: ExpressionSyntax): StaticRead {
 }
 
 function read(syntax: ExpressionSyntax, path: readonly (string | number)[]): StaticRead {
+  if (syntax.constantValue !== undefined) return { ok: true, value: syntax.constantValue };
   switch (syntax.kind) {
     case 'literal':
-      if (syntax.constant !== undefined) return { ok: false, place: syntax.place, path };
       return { ok: true, value: syntax.value };
     case 'undefined':
       return { ok: true, value: undefined };
@@ -284,9 +292,73 @@ function read(syntax: ExpressionSyntax, path: readonly (string | number)[]): Sta
       }
       return { ok: true, value: Object.fromEntries(entries) };
     }
-    default:
-      return { ok: false, place: syntax.place, path };
+    default: {
+      const instead = insteadOf(syntax);
+      return { ok: false, place: syntax.place, path, ...defined({ instead }) };
+    }
   }
+}
+
+function insteadOf(syntax: ExpressionSyntax): string | undefined {
+  switch (syntax.kind) {
+    case 'unsupported':
+      return syntax.instead;
+    case 'identifier':
+      return syntax.symbol.kind === 'other' ? syntax.symbol.instead : undefined;
+    case 'template':
+    case 'binary':
+    case 'prefix':
+    case 'property':
+    case 'element':
+      return partsOf(syntax).flatMap((part) => insteadOf(part) ?? [])[0];
+    default:
+      return undefined;
+  }
+}
+
+/** An option with the values of constants in the place of their names. */
+function withConstants(syntax: ExpressionSyntax): ExpressionSyntax {
+  if (syntax.constantValue !== undefined) return writtenOut(syntax.constantValue, syntax.place);
+  switch (syntax.kind) {
+    case 'literal':
+      return syntax.constant === undefined ? syntax : writtenOut(syntax.value, syntax.place);
+    case 'parenthesized':
+      return { ...syntax, inner: withConstants(syntax.inner) };
+    case 'array':
+      return { ...syntax, items: syntax.items.flatMap(itemsOf) };
+    case 'object':
+      return { ...syntax, entries: syntax.entries.flatMap(entriesOf) };
+    default:
+      return syntax;
+  }
+}
+
+type ArrayItem = Extract<ExpressionSyntax, { kind: 'array' }>['items'][number];
+
+function itemsOf({ value, spread }: ArrayItem): readonly ArrayItem[] {
+  const written = withConstants(value);
+  return spread && written.kind === 'array' ? written.items : [{ value: written, spread }];
+}
+
+function entriesOf(entry: ObjectSyntax['entries'][number]): ObjectSyntax['entries'] {
+  if ('value' in entry) return [{ ...entry, value: withConstants(entry.value) }];
+  if (!('spread' in entry)) return [entry];
+  const spread = withConstants(entry.spread);
+  return spread.kind === 'object' ? spread.entries : [{ spread }];
+}
+
+/** A value as an author would write it. */
+function writtenOut(value: Json, place: SourceLocation): ExpressionSyntax {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => ({ value: writtenOut(item, place), spread: false }));
+    return { kind: 'array', place, items };
+  }
+  if (!isJsonObject(value)) return { kind: 'literal', place, value };
+  const entries = Object.entries(value).map(([key, part]) => ({
+    ...{ key, keyPlace: place },
+    value: writtenOut(part, place),
+  }));
+  return { kind: 'object', place, entries };
 }
 
 /** The named options that were given as text. */

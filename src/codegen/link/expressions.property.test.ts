@@ -44,6 +44,14 @@ const method = fc.constantFrom(
   '.includes(1, this.n)',
   ".startsWith('a')",
   ".endsWith('e', 2)",
+  '.at(0)',
+  '.at(-1)',
+  '.at(-2)',
+  '.flat()',
+  ".concat('a')",
+  ".replaceAll('a', '$&b')",
+  ".padEnd(3, '-')",
+  '.flatMap((each) => [each])',
   '.length',
 );
 
@@ -157,7 +165,7 @@ const { source } = fc.letrec<{ source: string; chain: string }>((tie) => {
       fc.tuple(source, source, source).map(([test, yes, no]) => `(${test}) ? (${yes}) : (${no})`),
       fc.array(source, { maxLength: 3 }).map((items) => `[${items.join(', ')}]`),
       fc.tuple(source, source).map(([a, b]) => `({ a: ${a}, 'b c': ${b}, a: ${b} })`),
-      fc.tuple(source, source).map(([a, b]) => `\`<\${${a}}\\n\${(${b}) as string}>\``),
+      fc.tuple(source, source).map(([a, b]) => `\`<\${${a}}\\n\${(${b}) as unknown}>\``),
     ),
   };
 });

@@ -87,6 +87,9 @@ class Lowering {
       case 'undefined':
         return { kind: 'literal', at };
       case 'parenthesized': {
+        const { hidesAbsence } = syntax;
+        if (hidesAbsence !== undefined)
+          this.#scope.report(diagnostic('SW2010', hidesAbsence, { what: print(syntax.inner) }));
         const inner = this.lower(syntax.inner, path);
         // A value of its own, whose forms the checker leaves to the author.
         return syntax.isClaim && inner ? { kind: 'call', at, fn: 'coalesce', args: [inner] } : inner;
@@ -381,10 +384,11 @@ class Lowering {
       const lowered = lowerArrow(arrow, name, this.#scope, (body, locals) => this.#inside(body, locals));
       if (subject === undefined || lowered === undefined) return undefined;
       const each = { kind: 'each', ...link, in: subject, ...lowered } as const;
-      return method.mode === 'map'
-        ? { ...each, mode: method.mode }
-        : { ...each, mode: method.mode, truth: TRUTH };
+      if (method.mode !== 'map') return { ...each, mode: method.mode, truth: TRUTH };
+      const mapped: Expr = { ...each, mode: method.mode };
+      return method.isFlat ? { kind: 'call', at: link.at, fn: 'flat.js', args: [mapped] } : mapped;
     }
+    if (method.kind === 'at') return this.#at(syntax, name, subject, link);
     const args = this.#all(syntax.args, path);
     const min = method.kind === 'slice' ? 0 : method.min;
     if (syntax.args.length < min || syntax.args.length > method.max) {
@@ -401,6 +405,30 @@ class Lowering {
       of: subject,
       ...defined({ start, end }),
     };
+  }
+
+  /** An item by its place, from the end where that is negative: as the first item of a slice. */
+  #at(
+    syntax: CallSyntax,
+    name: string,
+    of: Expr | undefined,
+    link: Pick<GetExpr, 'optional'> & { readonly at: Span },
+  ): Expr | undefined {
+    const [index, extra] = syntax.args;
+    if (index === undefined || extra !== undefined) return this.#refuseArguments(syntax, name, '1 argument');
+    const literal = unwrap(index);
+    const position = literal.kind === 'literal' ? literal.value : undefined;
+    if (!Number.isInteger(position)) {
+      const hint = 'write the number, as in `.at(-1)`, or an index: `list[this.n]`';
+      return this.#refuse(syntax, '`.at` with a position that is not written out', hint);
+    }
+    const start = position as number;
+    const number = (value: number): Expr => ({ kind: 'literal', at: index.place.span, value });
+    if (of === undefined) return undefined;
+    if (start >= 0) return readKey(of, number(start), link);
+    const end = start === -1 ? {} : { end: number(start + 1) };
+    const slice: Expr = { kind: 'slice', style: 'js', ...link, of, start: number(start), ...end };
+    return readKey(slice, number(0), { at: link.at });
   }
 
   /** Reports an arrow that would make a step of each item. */

@@ -1,9 +1,9 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
-import type { DictEntry, Expr } from '../../graph/expression/tree.js';
+import type { Expr } from '../../graph/expression/tree.js';
 import { guidanceText } from '../../graph/guidance.js';
 import { nearestName } from '../../graph/names.js';
 import type { SourceLocation, Span } from '../../graph/source-location.js';
-import { parseUriTemplate } from '../../graph/uri.js';
+import { addressExpr, linkExpr, parseUriTemplate } from '../../graph/uri.js';
 import type { ResourceDeclaration } from '../declarations.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';
@@ -171,35 +171,15 @@ function addressOf(
 ): Expr {
   const template = variables === undefined ? undefined : parseUriTemplate(uri);
   if (template === undefined || 'why' in template) return { kind: 'literal', at, value: uri };
-  const parts = template.parts
-    .filter((part) => part !== '')
-    .map((part): string | Expr => {
-      if (typeof part === 'string') return part;
-      const value: Expr = values.get(part.name) ?? { kind: 'literal', at };
-      const fn = part.reserved ? 'uriReserved' : 'uriComponent';
-      return { kind: 'call', at: value.at ?? at, fn, args: [value] };
-    });
-  return { kind: 'text', at, style: 'js', parts };
+  return addressExpr(template.parts, (name) => values.get(name) ?? { kind: 'literal', at }, at);
 }
 
 /** `link(Resource)`: the resource as MCP's `resource_link`, which names it and does not read it. */
 export function lowerLink(syntax: CallSyntax, scope: ExpressionScope, lower: Lower): Expr | undefined {
   const addressed = lowerAddress(syntax, 'link', scope, lower);
   if (addressed === undefined) return undefined;
-  const at = syntax.place.span;
   const { name, title, description, mimeType } = addressed.resource;
-  const texts = Object.entries({ name, title, description, mimeType }).flatMap(([key, value]): DictEntry[] =>
-    value === undefined ? [] : [{ key, value: { kind: 'literal', at, value } }],
-  );
-  return {
-    kind: 'dict',
-    at,
-    entries: [
-      { key: 'type', value: { kind: 'literal', at, value: 'resource_link' } },
-      { key: 'uri', value: addressed.uri },
-      ...texts,
-    ],
-  };
+  return linkExpr(addressed.uri, { name, title, description, mimeType }, syntax.place.span);
 }
 
 /** `statusOf(this.step)` and `errorOf(this.step)`: how an earlier step settled. */

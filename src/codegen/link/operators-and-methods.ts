@@ -103,17 +103,21 @@ export function isBoolean(expr: Expr): boolean {
 
 /** How a method of JavaScript's strings and arrays is stored. */
 export type Method =
-  | { readonly kind: 'each'; readonly mode: EachExpr['mode'] }
+  /** With `isFlat` the items of the results become one list. */
+  | { readonly kind: 'each'; readonly mode: EachExpr['mode']; readonly isFlat?: true }
   | { readonly kind: 'slice'; readonly max: 2 }
+  | { readonly kind: 'at' }
   | { readonly kind: 'function'; readonly fn: string; readonly min: number; readonly max: number };
 
 const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['map', { kind: 'each', mode: 'map' }],
+  ['flatMap', { kind: 'each', mode: 'map', isFlat: true }],
   ['filter', { kind: 'each', mode: 'filter' }],
   ['find', { kind: 'each', mode: 'find' }],
   ['some', { kind: 'each', mode: 'some' }],
   ['every', { kind: 'each', mode: 'every' }],
   ['slice', { kind: 'slice', max: 2 }],
+  ['at', { kind: 'at' }],
   ...[...expressionMethods].map(([name, { name: fn, arity }]): [string, Method] => [
     name,
     // The arity includes the object before the dot.
@@ -128,8 +132,6 @@ export function methodOf(name: string): Method | undefined {
 
 /** Replacements for methods that cannot be stored. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
-  ['at', 'write an index: `list[0]`'],
-  ['concat', 'write `[...list, ...more]`, or a template literal'],
   [
     'forEach',
     'an expression has no effects: give each item to a step with `forEach(list, (item) => call(…))`',
@@ -138,8 +140,6 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['substring', 'write `.slice(start, end)`'],
   ['substr', 'write `.slice(start, end)`'],
   ['toString', 'write a template literal, in backticks'],
-  ['trimStart', 'write `.trim()`'],
-  ['trimEnd', 'write `.trim()`'],
 ]);
 
 /** A hint for a method that cannot be stored, where it says more than the diagnostic's own. */

@@ -1,4 +1,7 @@
 import { createRequire } from 'node:module';
+import { currentSchema } from '../../formats/json-schema/dialect.js';
+import { patternOf } from '../../formats/json-schema/regular-expression.js';
+import { mapSubschemas } from '../../formats/json-schema/subschemas.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 
 /** The dialect every schema in a registry is written in. */
@@ -26,11 +29,13 @@ interface ConverterOptions {
 
 /** The options of zod's converter, whether it is reached through the schema or through the library. */
 interface ZodOptions {
-  readonly override: (at: {
-    readonly zodSchema: unknown;
-    readonly jsonSchema: Record<string, unknown>;
-  }) => void;
+  readonly override: (at: OverrideContext) => void;
   readonly unrepresentable: 'throw' | ((at: { readonly path: readonly (string | number)[] }) => 'throw');
+}
+
+interface OverrideContext {
+  readonly zodSchema: unknown;
+  readonly jsonSchema: Record<string, unknown>;
 }
 
 type ZodToJsonSchema = (schema: unknown, options: ZodOptions & { target: string; io: SchemaSide }) => unknown;
@@ -74,13 +79,12 @@ export function readJsonSchema(schema: unknown, side: SchemaSide, file: string):
   // zod writes the dialect that MCP takes for granted into every schema; elsewhere an author may have chosen it.
   const rest = dialect === undefined || props.vendor === 'zod' ? bare : { $schema: dialect, ...bare };
   const pooled = props.vendor === 'zod' ? poolIntersections(rest, rest) : rest;
-  const rooted = isJsonObject(pooled) ? objectRoot(pooled) : undefined;
-  return rooted === undefined ? { kind: 'notAnObject' } : { kind: 'schema', schema: rooted };
+  return isJsonObject(pooled) ? writtenSchema(pooled) : { kind: 'notAnObject' };
 }
 
-/** A JSON Schema that an author wrote out. */
+/** A JSON Schema that an author wrote out, in the dialect of a registry. */
 export function writtenSchema(schema: JsonSchema): SchemaReading {
-  const rooted = objectRoot(schema);
+  const rooted = objectRoot(currentSchema(schema));
   return rooted === undefined ? { kind: 'notAnObject' } : { kind: 'schema', schema: rooted };
 }
 
@@ -97,7 +101,10 @@ function convertZod(schema: unknown, props: StandardProps, side: SchemaSide, fil
   if (!isZodFour(schema)) throw new Error('zod 3 schemas have none: use zod 4');
   const ofSchema = props.jsonSchema?.[side];
   const convert = (unrepresentable: ZodOptions['unrepresentable']): unknown => {
-    const options: ZodOptions = { override: closeObject, unrepresentable };
+    const override = (at: OverrideContext): void => {
+      adaptSchema(at, side);
+    };
+    const options: ZodOptions = { override, unrepresentable };
     return ofSchema === undefined
       ? zodOf(file)(schema, { ...options, target: TARGET, io: side })
       : ofSchema({ target: TARGET, libraryOptions: options });
@@ -165,12 +172,92 @@ function requireZod(from: string): unknown {
   }
 }
 
-const closeObject: ZodOptions['override'] = ({ zodSchema, jsonSchema }) => {
-  const def = (
-    zodSchema as { readonly _zod: { readonly def: { readonly type: string; readonly catchall?: unknown } } }
-  )._zod.def;
-  if (def.type === 'object' && def.catchall === undefined) jsonSchema.additionalProperties = false;
-};
+/** The parts of the definition of a zod schema that are read here. */
+interface ZodDefinition {
+  readonly type: string;
+  readonly catchall?: unknown;
+  readonly in?: ZodSchema;
+  readonly keyType?: ZodSchema;
+  readonly pattern?: RegExp;
+  readonly checks?: readonly ZodSchema[];
+}
+
+interface ZodSchema {
+  readonly _zod: { readonly def: ZodDefinition; readonly bag?: { readonly patterns?: Iterable<RegExp> } };
+}
+
+/** Corrects what zod writes of one schema. */
+function adaptSchema({ zodSchema, jsonSchema }: OverrideContext, side: SchemaSide): void {
+  const { def } = (zodSchema as ZodSchema)._zod;
+  switch (def.type) {
+    case 'object':
+      if (def.catchall === undefined) jsonSchema.additionalProperties = false;
+      break;
+    case 'string':
+      writePatterns(jsonSchema, expressionsOf(zodSchema as ZodSchema));
+      break;
+    case 'record':
+      if (def.keyType !== undefined && isJsonObject(jsonSchema.patternProperties)) {
+        const expressions = expressionsOf(def.keyType);
+        jsonSchema.patternProperties = Object.fromEntries(
+          Object.entries(jsonSchema.patternProperties).map(([source, schema]) => [
+            writtenPattern(source, expressions),
+            schema,
+          ]),
+        );
+      }
+      break;
+    case 'pipe':
+    case 'catch':
+      // The value is changed before it is what the schema describes: its keys may be others.
+      if (side === 'input' && (def.type === 'catch' || def.in?._zod.def.type === 'transform'))
+        Object.assign(jsonSchema, opened(jsonSchema as JsonObject));
+      break;
+    default:
+      break;
+  }
+}
+
+/** The regular expressions of a schema of text. */
+function expressionsOf({ _zod: { def, bag } }: ZodSchema): readonly RegExp[] {
+  const ofChecks = (def.checks ?? []).map((check) => check._zod.def.pattern);
+  return [def.pattern, ...ofChecks, ...(bag?.patterns ?? [])].filter((each) => each !== undefined);
+}
+
+/** Zod writes the sources of regular expressions, without their flags. */
+function writePatterns(jsonSchema: Record<string, unknown>, expressions: readonly RegExp[]): void {
+  if (expressions.length === 0) return;
+  if (typeof jsonSchema.pattern === 'string')
+    jsonSchema.pattern = writtenPattern(jsonSchema.pattern, expressions);
+  if (!Array.isArray(jsonSchema.allOf)) return;
+  jsonSchema.allOf = jsonSchema.allOf.map((part: Json) =>
+    isJsonObject(part) && typeof part.pattern === 'string'
+      ? { ...part, pattern: writtenPattern(part.pattern, expressions) }
+      : part,
+  );
+}
+
+/** @throws Error for an expression that has no form as a pattern. */
+function writtenPattern(source: string, expressions: readonly RegExp[]): string {
+  const expression = expressions.find((each) => each.source === source);
+  // A schema that extends another one gets the patterns of that one, which have been written.
+  if (expression === undefined) return source;
+  const written = patternOf(expression);
+  if (written.ok) return written.pattern;
+  // Codegen reports it with its place in the schema.
+  if (expression.flags === '') return source;
+  throw new Error(`the regular expression ${String(expression)} ${written.why}`);
+}
+
+/** A schema whose objects take further keys, at any depth. */
+function opened(schema: JsonObject): JsonObject {
+  const { additionalProperties, ...rest } = mapSubschemas(schema, (part) =>
+    isJsonObject(part) ? opened(part) : part,
+  );
+  return additionalProperties === undefined
+    ? rest
+    : { ...rest, additionalProperties: additionalProperties === false ? {} : additionalProperties };
+}
 
 /**
  * Closed objects under one `allOf` refuse each other's keys, so nothing would ever match. The keys are pooled

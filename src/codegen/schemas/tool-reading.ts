@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type JsonSchema,
   keysOf,
+  memberOf,
   ownProperty,
 } from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';
@@ -277,16 +278,11 @@ function patternAt(
   pointer: string,
 ): { readonly pattern: string; readonly isOfFormat: boolean } {
   const keys = keysOf(pointer);
-  const nodes: Json[] = [schema];
+  const nodes: (Json | undefined)[] = [schema];
   for (const key of keys) nodes.push(memberOf(nodes.at(-1), key));
   const value = nodes.at(-1);
   // A pattern is the value of `pattern`, or a key under `patternProperties`.
   if (typeof value !== 'string') return { pattern: keys.at(-1) ?? '', isOfFormat: false };
   const around = keys.at(-3) === 'allOf' ? [nodes.at(-2), nodes.at(-4)] : [nodes.at(-2)];
   return { pattern: value, isOfFormat: around.some((node) => typeof memberOf(node, 'format') === 'string') };
-}
-
-function memberOf(node: Json | undefined, key: string): Json {
-  if (Array.isArray(node)) return (node[Number(key)] as Json | undefined) ?? null;
-  return isJsonObject(node) && Object.hasOwn(node, key) ? (node[key] ?? null) : null;
 }

@@ -35,8 +35,8 @@ export interface HostContext {
   };
   /** For what texts do not say. It is costly, and made when it is first asked for something. */
   readonly compiler: Compiler;
-  /** Keeps the names of constants: set in the arguments of decorators, which run when the class is defined. */
-  readonly keepsNames?: true;
+  /** Set in the arguments of decorators, which name schemas and classes of packages without a use of their types. */
+  readonly isOption?: true;
 }
 
 /** The path in places: relative to the root, with `/`. */

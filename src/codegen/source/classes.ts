@@ -6,6 +6,7 @@ import type {
   DecoratorSyntax,
   FieldSyntax,
   HandleSyntax,
+  InstanceSyntax,
   MemberSyntax,
   MethodFault,
   MethodSyntax,
@@ -20,6 +21,7 @@ import {
   propertyName,
   relativeFile,
 } from './ast.js';
+import { declarationOf } from './constants.js';
 import { readExpression, readWholeExpression } from './expressions.js';
 import { topLevelOf } from './scopes.js';
 import { classPlace, exportNames, resolveIdentifier, resolveMember } from './symbols.js';
@@ -170,7 +172,7 @@ function readDecorators(context: HostContext, node: ts.Node): DecoratorSyntax[] 
       callee,
       place: placeOf(context, written),
       called: call !== undefined,
-      args: call?.arguments.map((arg) => readWholeExpression({ ...context, keepsNames: true }, arg)) ?? [],
+      args: call?.arguments.map((arg) => readWholeExpression({ ...context, isOption: true }, arg)) ?? [],
       ...(Object.keys(schemas).length === 0 ? {} : { schemas }),
     };
   });
@@ -391,6 +393,26 @@ export function readNamedHandles(context: HostContext, source: ts.SourceFile): H
     open.push(...inner.reverse());
   }
   return handles;
+}
+
+/** The instances of workflow classes that a file makes: `new W()`. */
+export function readInstances(context: HostContext, source: ts.SourceFile): InstanceSyntax[] {
+  if (!/\bnew\s/.test(source.text)) return [];
+  const instances: InstanceSyntax[] = [];
+  // Those of packages are not asked for.
+  const named: HostContext = { ...context, isOption: true };
+  eachNode(source, (node) => {
+    const declaration = ts.isNewExpression(node) ? declarationOf(named, node.expression) : undefined;
+    if (
+      ts.isNewExpression(node) &&
+      declaration &&
+      ts.isClassLike(declaration) &&
+      isWorkflow(context, declaration)
+    )
+      instances.push({ className: node.expression.getText(), place: placeOf(context, node) });
+    return childrenOf(node);
+  });
+  return instances;
 }
 
 /** The local names by which a file may use a maker: imported names, aliases and namespaces. */

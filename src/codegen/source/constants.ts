@@ -1,7 +1,7 @@
 import type { Json } from '../../graph/json.js';
 import { type HostContext, isOfProject } from './ast.js';
 import { followAliases } from './imports.js';
-import { missingImport, type Names, type Target } from './names.js';
+import { isOfOtherPackage, missingImport, type Names, originOf, type Target } from './names.js';
 import { hasMeaning } from './scopes.js';
 import { ts } from './typescript.mjs';
 
@@ -22,14 +22,26 @@ export function constantOf(
   context: HostContext,
   node: ts.Identifier | ts.PropertyAccessExpression | ts.ElementAccessExpression,
 ): Constant | undefined {
-  return context.keepsNames !== true && startsInModule(context, node)
-    ? new Evaluation(context).name(node, 0)
-    : undefined;
+  if (context.isOption === true && isSchema(node)) return undefined;
+  return startsInModule(context, node) ? new Evaluation(context).name(node, 0) : undefined;
+}
+
+/** The value of a template or a calculation of constants alone. */
+export function calculatedValue(
+  context: HostContext,
+  node: ts.TemplateExpression | ts.BinaryExpression | ts.PrefixUnaryExpression,
+): { readonly constantValue?: Json } {
+  const constant = new Evaluation(context).value(node, 0);
+  return constant?.kind === 'value' ? { constantValue: constant.value } : {};
+}
+
+/** Whether an expression is the schema of a tool, which is an object of the module. */
+function isSchema({ parent }: ts.Expression): boolean {
+  return ts.isPropertyAssignment(parent) && /^(?:in|out)put$/.test(propertyNameOf(parent.name) ?? '');
 }
 
 /** The key of a computed name. */
 export function constantKeyOf(context: HostContext, node: ts.Expression): string | undefined {
-  if (context.keepsNames) return undefined;
   const constant = new Evaluation(context).value(node, 0);
   if (constant?.kind !== 'value') return undefined;
   const { value } = constant;
@@ -70,7 +82,9 @@ class Evaluation {
       case ts.SyntaxKind.FalseKeyword:
         return found(false);
     }
-    if (isAccess(node)) return this.name(node, depth + 1);
+    if (isAccess(node)) return ts.isIdentifier(startOf(node)) ? this.name(node, depth + 1) : undefined;
+    const frozen = frozenBy(node);
+    if (frozen !== undefined) return this.value(frozen, depth + 1);
     if (ts.isTemplateExpression(node)) return this.#template(node, depth);
     if (ts.isPrefixUnaryExpression(node)) return this.#prefix(node, depth);
     if (ts.isBinaryExpression(node)) return this.#binary(node, depth);
@@ -106,10 +120,9 @@ class Evaluation {
     if (!(ts.getCombinedNodeFlags(declaration) & ts.NodeFlags.Const))
       return refused('declare it with `const`: what may change is not known when the workflow is built');
     if (this.#open.has(declaration)) return refused('its value follows from itself: write a literal');
-    if (declaration.initializer === undefined) return refused(NOT_KNOWN);
-    const { initializer } = declaration;
-    if (mayChange(initializer))
-      return refused('write `as const` behind its value: a list or an object that may change is not stored');
+    const { initializer, type } = declaration;
+    if (initializer === undefined) return refused(NOT_KNOWN);
+    if (mayChange(initializer, type)) return refused(`${constancy(type)}: ${MAY_CHANGE}`);
     this.#open.add(declaration);
     const value = this.value(initializer, depth + 1);
     this.#open.delete(declaration);
@@ -240,11 +253,43 @@ function memberOf(value: Json, key: string): Constant | undefined {
   return member === undefined ? undefined : found(member);
 }
 
-/** Whether a value is a list or an object without `as const`. */
-function mayChange(node: ts.Expression): boolean {
+const MAY_CHANGE = 'a list or an object that may change is not stored';
+
+/** What keeps a list or an object of a type from changing. */
+function constancy(type: ts.TypeNode | undefined): string {
+  const text = type?.getText() ?? '';
+  if (type === undefined || text.length > 60) return 'write `as const` behind its value';
+  const bound = ts.isArrayTypeNode(type) || ts.isTupleTypeNode(type) ? `readonly ${text}` : text;
+  return `write \`as const satisfies ${bound}\` behind its value, in place of its type`;
+}
+
+/** Whether a value is a list or an object that is neither `as const`, nor frozen, nor of a type that is read only. */
+function mayChange(node: ts.Expression, type?: ts.TypeNode): boolean {
   if (ts.isAsExpression(node) && ts.isConstTypeReference(node.type)) return false;
-  if (isTyped(node)) return mayChange(node.expression);
+  if (isTyped(node)) return mayChange(node.expression, type);
+  const frozen = frozenBy(node) ?? (type !== undefined && isReadonly(type) ? node : undefined);
+  if (frozen !== undefined) return partsOf(frozen).some((part) => mayChange(part));
   return ts.isArrayLiteralExpression(node) || ts.isObjectLiteralExpression(node);
+}
+
+function partsOf(node: ts.Expression): readonly ts.Expression[] {
+  if (isTyped(node)) return partsOf(node.expression);
+  if (ts.isArrayLiteralExpression(node)) return node.elements;
+  if (!ts.isObjectLiteralExpression(node)) return [];
+  return node.properties.flatMap((each) => (ts.isPropertyAssignment(each) ? each.initializer : []));
+}
+
+/** The argument of `Object.freeze`. */
+function frozenBy(node: ts.Expression): ts.Expression | undefined {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined;
+  const { expression: object, name } = node.expression;
+  const isFreeze = ts.isIdentifier(object) && object.text === 'Object' && name.text === 'freeze';
+  return isFreeze && originOf(object).declarations.length === 0 ? node.arguments[0] : undefined;
+}
+
+function isReadonly(type: ts.TypeNode): boolean {
+  if (ts.isTypeOperatorNode(type)) return type.operator === ts.SyntaxKind.ReadonlyKeyword;
+  return ts.isTypeReferenceNode(type) && /^Readonly(?:Array)?$/.test(type.typeName.getText());
 }
 
 function isTyped(
@@ -272,7 +317,8 @@ function startsInModule(context: HostContext, node: ts.Expression): boolean {
   return declaration !== undefined && !ts.isParameter(declaration) && !ts.isBindingElement(declaration);
 }
 
-function startOf(access: ts.Expression): ts.Expression {
+/** The name that an access begins with. */
+export function startOf(access: ts.Expression): ts.Expression {
   let start = access;
   while (ts.isPropertyAccessExpression(start) || ts.isElementAccessExpression(start))
     start = start.expression;
@@ -288,7 +334,7 @@ export function enumValue(context: HostContext, member: ts.EnumMember): string |
 }
 
 /** The declaration of the value that an access names; nothing for a property of a value. */
-function declarationOf(context: HostContext, node: ts.Expression): ts.Declaration | undefined {
+export function declarationOf(context: HostContext, node: ts.Expression): ts.Declaration | undefined {
   const { names } = context;
   const named = nameOf(node);
   const existing =
@@ -296,6 +342,9 @@ function declarationOf(context: HostContext, node: ts.Expression): ts.Declaratio
   if (existing !== undefined) return existing.declaration;
   const start = startOf(node);
   if (names !== undefined && ts.isIdentifier(start) && missingImport(context.modules, start))
+    return undefined;
+  // The compiler would read the package; most of what options name are schemas.
+  if (context.isOption && ts.isIdentifier(start) && isOfOtherPackage(context.modules, start))
     return undefined;
   return named && symbolOf(context, named)?.valueDeclaration;
 }

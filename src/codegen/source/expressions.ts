@@ -1,10 +1,16 @@
 import { defined } from '../../graph/defined.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import { type ExpressionSyntax, PATTERN, type PatternName, type Unsupported } from '../syntax.js';
+import {
+  type ExpressionSyntax,
+  PATTERN,
+  type PatternName,
+  type SymbolSyntax,
+  type Unsupported,
+} from '../syntax.js';
 import { deepPartOf, type HostContext, markDeepParts, placeOf, propertyName } from './ast.js';
-import { constantKeyOf, constantOf } from './constants.js';
+import { calculatedValue, constantKeyOf, constantOf, startOf } from './constants.js';
 import { resolveIdentifier, resolveMember } from './symbols.js';
-import { compositeTruth, isAddedTo, isClaim, typeOfExpression } from './types.js';
+import { compositeTruth, hidesAbsence, isAddedTo, isClaim, typeOfExpression } from './types.js';
 import { ts } from './typescript.mjs';
 
 type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters'][number];
@@ -33,9 +39,14 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
     ts.isTypeAssertionExpression(node)
   ) {
     const inner = read(node.expression);
-    return isClaim(context, node)
-      ? { kind: 'parenthesized', place: inner.place, inner, isClaim: true }
-      : inner;
+    const isNarrowing = isClaim(context, node);
+    const isHiding = context.isOption !== true && hidesAbsence(context, node);
+    if (!isNarrowing && !isHiding) return inner;
+    const marks = {
+      ...(isNarrowing ? { isClaim: true as const } : {}),
+      ...(isHiding ? { hidesAbsence: place } : {}),
+    };
+    return { kind: 'parenthesized', place: inner.place, inner, ...marks };
   }
   if (ts.isStringLiteralLike(node)) {
     const text = node.getText();
@@ -81,7 +92,10 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
   if (ts.isCallExpression(node)) {
     return callSyntax(context, node, place, optional);
   }
-  if (ts.isTemplateExpression(node)) return { kind: 'template', place, parts: templateParts(context, node) };
+  if (ts.isTemplateExpression(node)) {
+    const parts = templateParts(context, node);
+    return { kind: 'template', place, parts, ...calculatedValue(context, node) };
+  }
   if (ts.isTaggedTemplateExpression(node)) {
     const { template } = node;
     const parts = ts.isTemplateExpression(template) ? templateParts(context, template) : [template.text];
@@ -106,7 +120,8 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
     const operator = node.operatorToken.getText();
     const asks = operator === '&&' || operator === '||';
     const left = asks ? readCondition(context, node.left) : read(node.left);
-    return { kind: 'binary', place, operator, left, right: read(node.right) };
+    const value = calculatedValue(context, node);
+    return { kind: 'binary', place, operator, left, right: read(node.right), ...value };
   }
   if (ts.isPrefixUnaryExpression(node)) return prefixSyntax(context, node, place);
   if (ts.isConditionalExpression(node)) {
@@ -169,7 +184,7 @@ function identifierSyntax(
   const symbol = resolveIdentifier(context, node);
   const constant = symbol.kind === 'other' ? constantOf(context, node) : undefined;
   if (constant?.kind === 'value')
-    return { kind: 'literal', place, value: constant.value, constant: node.text };
+    return { kind: 'literal', place, value: constant.value, constant: node.text, ...fileOf(context, symbol) };
   const instead = defined({ instead: constant?.instead });
   return { kind: 'identifier', place, name: node.text, symbol: { ...symbol, ...instead } };
 }
@@ -183,9 +198,17 @@ function constantSyntax(
   const constant = constantOf(context, node);
   if (constant === undefined) return undefined;
   const name = node.getText();
-  if (constant.kind === 'value') return { kind: 'literal', place, value: constant.value, constant: name };
+  if (constant.kind === 'value') {
+    const start = startOf(node);
+    const symbol = ts.isIdentifier(start) && context.isOption ? resolveIdentifier(context, start) : undefined;
+    return { kind: 'literal', place, value: constant.value, constant: name, ...fileOf(context, symbol) };
+  }
   const { instead } = constant;
   return { kind: 'unsupported', place, ...shortText(node), unsupported: `the name \`${name}\``, instead };
+}
+
+function fileOf({ isOption }: HostContext, symbol: SymbolSyntax | undefined): { readonly file?: string } {
+  return isOption && symbol?.kind === 'other' ? defined({ file: symbol.file }) : {};
 }
 
 function callSyntax(
@@ -223,7 +246,8 @@ function prefixSyntax(
   }
   const operator = ts.tokenToString(node.operator) ?? '';
   const read = operator === '!' ? readCondition : readExpression;
-  return { kind: 'prefix', place, operator, operand: read(context, node.operand) };
+  const value = calculatedValue(context, node);
+  return { kind: 'prefix', place, operator, operand: read(context, node.operand), ...value };
 }
 
 function arrowSyntax(context: HostContext, node: ts.ArrowFunction, place: SourceLocation): ExpressionSyntax {
@@ -376,7 +400,7 @@ function readNames(
   of: ExpressionSyntax,
   names: PatternName[],
 ): Unsupported | undefined {
-  if (ts.isArrayBindingPattern(pattern)) return patternFaults.list;
+  if (ts.isArrayBindingPattern(pattern)) return readItems(context, pattern, of, names);
   for (const element of pattern.elements) {
     if (element.dotDotDotToken !== undefined) return patternFaults.rest;
     const key = keyOf(context, element);
@@ -391,13 +415,49 @@ function readNames(
       namePlace: placeOf(context, element.propertyName ?? element.name),
       optional: false,
     });
-    if (ts.isIdentifier(element.name))
-      names.push({ name: element.name.text, place: placeOf(context, element.name), value });
-    else {
-      const fault = readNames(context, element.name, value, names);
-      if (fault !== undefined) return fault;
-    }
+    const fault = readBound(context, element, value, names);
+    if (fault !== undefined) return fault;
   }
+  return undefined;
+}
+
+/** Binds the items of a list: the rest of it is a slice. */
+function readItems(
+  context: HostContext,
+  { elements }: ts.ArrayBindingPattern,
+  of: ExpressionSyntax,
+  names: PatternName[],
+): Unsupported | undefined {
+  for (const [position, element] of elements.entries()) {
+    if (ts.isOmittedExpression(element)) continue;
+    const place = placeOf(context, element);
+    const index: ExpressionSyntax = { kind: 'literal', place, value: position };
+    const item: ExpressionSyntax = { kind: 'element', place, object: of, index, optional: false };
+    const rest = (): ExpressionSyntax => {
+      const slice = {
+        kind: 'property',
+        object: of,
+        name: 'slice',
+        namePlace: place,
+        optional: false,
+      } as const;
+      return { kind: 'call', place, callee: { ...slice, place }, args: [index], optional: false };
+    };
+    const value = element.dotDotDotToken === undefined ? withDefault(context, element, item) : rest();
+    const fault = readBound(context, element, value, names);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function readBound(
+  context: HostContext,
+  { name }: ts.BindingElement,
+  value: ExpressionSyntax,
+  names: PatternName[],
+): Unsupported | undefined {
+  if (!ts.isIdentifier(name)) return readNames(context, name, value, names);
+  names.push({ name: name.text, place: placeOf(context, name), value });
   return undefined;
 }
 
@@ -428,10 +488,6 @@ function withDefault(
 }
 
 const patternFaults = {
-  list: {
-    unsupported: 'a list that is taken apart',
-    instead: 'name the parameter, and read from it: `(item) => item[0]`',
-  },
   rest: {
     unsupported: 'the rest of an object that is taken apart',
     instead: 'name the parameter, and read from it: `(item) => item.name`',

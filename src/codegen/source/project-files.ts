@@ -133,7 +133,7 @@ function tooDeep(file: string, text: string, { start, end }: TextRange): SourceF
   const to = source.getLineAndCharacterOfPosition(end);
   const span = [from.line + 1, from.character + 1, to.line + 1, to.character + 1] as const;
   const fault = { message: 'it is nested too deeply', place: { file, span }, maxDepth: MAX_SYNTAX_DEPTH };
-  return { file, classes: [], cycles: [], handles: [], faults: [fault] };
+  return { file, classes: [], cycles: [], handles: [], instances: [], faults: [fault] };
 }
 
 function unreadable(file: string, reading: Exclude<FileText, { kind: 'text' }>): SourceFileSyntax {
@@ -141,7 +141,14 @@ function unreadable(file: string, reading: Exclude<FileText, { kind: 'text' }>):
     reading.kind === 'notUtf8'
       ? { message: 'the file is not UTF-8 text: save it as UTF-8', place: { file, span: reading.span } }
       : { message: 'the file cannot be read', place: { file, span: [1, 1, 1, 1] as const } };
-  return { file, classes: [], cycles: [], handles: [], faults: [{ ...fault, isUnreadable: true }] };
+  return {
+    file,
+    classes: [],
+    cycles: [],
+    handles: [],
+    instances: [],
+    faults: [{ ...fault, isUnreadable: true }],
+  };
 }
 
 function remembered<V>(find: (file: string) => V): (file: string) => V {

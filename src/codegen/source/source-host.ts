@@ -5,7 +5,7 @@ import { type Inputs, NOTHING } from '../incremental/inputs.js';
 import { Memo } from '../incremental/memo.js';
 import type { IgnoreSyntax, ImportCycle, ImportEnding, SourceFileSyntax } from '../syntax.js';
 import { type HostContext, placeBetween, relativeFile } from './ast.js';
-import { readClasses, readNamedHandles } from './classes.js';
+import { readClasses, readInstances, readNamedHandles } from './classes.js';
 import { FileGraph, type FileLinks } from './file-graph.js';
 import { readIgnores } from './ignores.js';
 import { commonEnding, linksOf } from './imports.js';
@@ -294,7 +294,8 @@ function readFile(context: HostContext, source: ts.SourceFile): SourceFileSyntax
   context.untyped.delete(source);
   const classes = readClasses(context, source);
   const handles = readNamedHandles(context, source);
+  const instances = readInstances(context, source);
   const file = relativeFile(context, source.fileName);
   const isUntyped = context.untyped.has(source);
-  return { file, classes, cycles: [], handles, faults, ...(isUntyped ? { isUntyped } : {}) };
+  return { file, classes, cycles: [], handles, instances, faults, ...(isUntyped ? { isUntyped } : {}) };
 }

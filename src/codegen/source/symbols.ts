@@ -56,8 +56,8 @@ export function resolveMember(
 }
 
 /** The arguments of decorators name what packages export, as schemas do; what that is does not matter there. */
-function isLeftAlone({ keepsNames, modules }: HostContext, name: ts.Identifier): boolean {
-  return keepsNames === true && isOfOtherPackage(modules, name);
+function isLeftAlone({ isOption, modules }: HostContext, name: ts.Identifier): boolean {
+  return isOption === true && isOfOtherPackage(modules, name);
 }
 
 /** Whether a name is where options list classes: `instructions: [Guide]`, `next: [() => Search]`. */

@@ -499,6 +499,30 @@ export function isClaim(context: HostContext, node: ts.Expression): boolean {
   return members.filter((member) => member.flags & TypeFlags.Object).length > 1;
 }
 
+/** Whether `value!` or `value as T` takes null or an absent value off a type that has it. */
+export function hidesAbsence(context: HostContext, node: ts.Expression): boolean {
+  if (!ts.isNonNullExpression(node) && !ts.isAsExpression(node) && !ts.isTypeAssertionExpression(node))
+    return false;
+  // In a chain that may end early, the whole chain may be absent.
+  if ((node.flags & ts.NodeFlags.OptionalChain) !== 0) return false;
+  if (!ts.isNonNullExpression(node) && ts.isConstTypeReference(node.type)) return false;
+  const { checker } = context.compiler;
+  return (
+    hasFlags(checker, node.expression, TypeFlags.Undefined | TypeFlags.Null) &&
+    !hasFlags(checker, node, TypeFlags.Undefined | TypeFlags.Null | TypeFlags.Any | TypeFlags.Unknown)
+  );
+}
+
+/** Whether the type of an expression, or a member of it, is of a kind. */
+function hasFlags(checker: ts.TypeChecker, node: ts.Expression, flags: ts.TypeFlags): boolean {
+  try {
+    const type = checker.getTypeAtLocation(node);
+    return (type.isUnion() ? type.types : [type]).some((member) => (member.flags & flags) !== 0);
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Whether the compiler added a property to some members of a union as an optional `undefined`, as it does when it
  * normalizes the object literals of one expression.

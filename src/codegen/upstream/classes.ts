@@ -1,4 +1,5 @@
-import { boundSchema, isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
+import { boundSchema } from '../../graph/part-schema.js';
 import { type NamedTool, nameTools } from '../../runtime/upstream/names.js';
 import type { UpstreamTool } from '../../runtime/upstream/port.js';
 import type { UpstreamSnapshot } from '../../runtime/upstream/snapshot.js';

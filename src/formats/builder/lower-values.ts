@@ -4,7 +4,7 @@ import { guidanceText, type Placeholder } from '../../graph/guidance.js';
 import type { JsonSchema } from '../../graph/json.js';
 import { NAME_RULES } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import { variableNames } from '../../graph/uri.js';
+import { addressExpr, linkExpr, variableNames } from '../../graph/uri.js';
 import type { LoweringContext, StepOrigin } from './context.js';
 import type { Functions } from './environment.js';
 import {
@@ -199,22 +199,10 @@ export class ValueLowering {
   #link(source: AddressedSource, name: string, origin: StepOrigin, place: SourceLocation): Expr {
     const addressed = this.address(source, name, origin, place);
     if (addressed === undefined) return ABSENT;
-    const at = place.span;
     const { title, description, mimeType } = addressed.about;
-    const texts = Object.entries({ name: addressed.name, title, description, mimeType });
-    if (texts.some(([, text]) => text !== undefined && typeof text !== 'string'))
+    if ([title, description, mimeType].some((text) => text !== undefined && typeof text !== 'string'))
       this.#hasForeignParts = true;
-    return {
-      kind: 'dict',
-      at,
-      entries: [
-        { key: 'type', value: { kind: 'literal', at, value: 'resource_link' } },
-        { key: 'uri', value: addressed.uri },
-        ...texts.flatMap(([key, value]): DictEntry[] =>
-          value === undefined ? [] : [{ key, value: { kind: 'literal', at, value } }],
-        ),
-      ],
-    };
+    return linkExpr(addressed.uri, { name: addressed.name, title, description, mimeType }, place.span);
   }
 
   /** Resolves a resource, and makes the expression of its address; `undefined` if an error has been reported. */
@@ -249,17 +237,12 @@ export class ValueLowering {
         uri: { kind: 'literal', value: resolved.uri, at } satisfies Expr,
       };
     }
-    const parts = resolved.template
-      .filter((part) => part !== '')
-      .map((part): string | Expr => {
-        if (typeof part === 'string') return part;
-        const source = variables[part.name] as DataSource;
-        const inner = this.#context.origins.place({ kind: 'input', source, ...origin });
-        const value = this.#lower(source, `${name}-${part.name}`, origin, inner);
-        const fn = part.reserved ? 'uriReserved' : 'uriComponent';
-        return { kind: 'call', at: inner.span, fn, args: [value] };
-      });
-    return { name: registeredName, about, uri: { kind: 'text', at, style: 'js', parts } satisfies Expr };
+    const valueFor = (variable: string): Expr => {
+      const source = variables[variable] as DataSource;
+      const inner = this.#context.origins.place({ kind: 'input', source, ...origin });
+      return { ...this.#lower(source, `${name}-${variable}`, origin, inner), at: inner.span };
+    };
+    return { name: registeredName, about, uri: addressExpr(resolved.template, valueFor, at) };
   }
 
   /** Makes a node that calls a function, and the expression of its result. */

@@ -1,4 +1,3 @@
-import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Domain, Graph } from '../../graph/model.js';
@@ -42,20 +41,4 @@ export interface DescribedTool {
   readonly inputSchema: JsonSchema;
   /** The tool of an upstream server that it calls. */
   readonly upstream?: { readonly server: string; readonly tool: string } | undefined;
-}
-
-/** The schema of the arguments of a workflow. One with a default may be left out. */
-export function describedInputs({ inputs }: Pick<Graph, 'inputs'>): JsonSchema {
-  const properties = inputs.map(
-    ({ name, title, schema, description, default: fallback }): [string, JsonSchema] => [
-      name,
-      { ...schema, ...defined({ title }), description, ...defined({ default: fallback }) },
-    ],
-  );
-  return {
-    type: 'object',
-    properties: Object.fromEntries(properties),
-    required: inputs.filter(({ required }) => required).map(({ name }) => name),
-    additionalProperties: false,
-  };
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readPattern, SchemaCompiler } from './schema-compiler.js';
+import { readPattern } from './pattern.js';
+import { SchemaCompiler } from './schema-compiler.js';
 
 /** Whether a pattern is found; fails for one that cannot be read. */
 function found(source: string, text: string): boolean {

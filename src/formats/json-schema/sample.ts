@@ -28,7 +28,7 @@ interface Sampling {
 function sample(schema: Json, root: Sampling, depth: number): Json {
   if (!isJsonObject(schema) || depth === 0) return null;
   const { $ref: ref, const: constant, default: defaultValue, examples, enum: choices } = schema;
-  if (typeof ref === 'string') return sample(referred(ref, root.root), root, depth - 1);
+  if (typeof ref === 'string') return sample(referredValue(ref, root.root) ?? null, root, depth - 1);
   const [first] = [constant, defaultValue, ...list(examples), ...list(choices)].filter(
     (each) => each !== undefined,
   );
@@ -44,10 +44,6 @@ function sample(schema: Json, root: Sampling, depth: number): Json {
 
 function list(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : [];
-}
-
-function referred(ref: string, root: JsonSchema): Json {
-  return referredValue(decodeURIComponent(ref), root) ?? null;
 }
 
 function ofType(schema: JsonObject, root: Sampling, depth: number): Json {

@@ -80,6 +80,9 @@ const methods: readonly (readonly [string, number])[] = [
   ['includes', 1],
   ['startsWith', 1],
   ['endsWith', 1],
+  ['replace', 2],
+  ['replaceAll', 2],
+  ['concat', 0],
 ];
 
 function pairs(keys: fc.Arbitrary<string>): fc.Arbitrary<Pair> {

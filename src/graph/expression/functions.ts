@@ -12,8 +12,18 @@ import { argumentType, chargeWhole, isComposite, isNullish, toText } from './val
  * and holds its body. `.length` is a `get`, and `.slice` the kind `slice`.
  */
 
-/** What a function gives: the first of its arguments that is there, or always a value of one kind. */
-export type ResultKind = 'first argument' | 'boolean' | 'number' | 'text' | 'list of texts' | 'any';
+/**
+ * What a function gives: the first of its arguments that is there, a list of the items of the lists in its argument, or
+ * always a value of one kind.
+ */
+export type ResultKind =
+  | 'first argument'
+  | 'boolean'
+  | 'number'
+  | 'text'
+  | 'list of texts'
+  | 'items of items'
+  | 'any';
 
 /** All there is to say about a function: codegen, the checker and the evaluator have no list of their own. */
 interface FunctionBase {
@@ -118,6 +128,47 @@ export const javascriptMethods: readonly EagerFunction[] = [
     return chargedText(textOf(text), call).trim();
   }),
 
+  /** As `trim.js`, at the start alone. */
+  method('trimStart', ['text'], 1, 'text', ([text], call) => chargedText(textOf(text), call).trimStart()),
+
+  /** As `trim.js`, at the end alone. */
+  method('trimEnd', ['text'], 1, 'text', ([text], call) => chargedText(textOf(text), call).trimEnd()),
+
+  /** The text, with a text repeated before it until the whole has a length. */
+  method('padStart', ['text', 'number?', 'text?'], 2, 'text', ([text, length, fill], call) => {
+    return chargedPadding(text, length, call).padStart(numberOf(length) ?? 0, fill as string | undefined);
+  }),
+
+  /** As `padStart.js`, with the repeated text behind it. */
+  method('padEnd', ['text', 'number?', 'text?'], 2, 'text', ([text, length, fill], call) => {
+    return chargedPadding(text, length, call).padEnd(numberOf(length) ?? 0, fill as string | undefined);
+  }),
+
+  /** The text with another one in the place of the first occurrence of a text. */
+  method('replace', ['text', 'text', 'text'], 3, 'text', ([text, part, by], call) => {
+    return replaced(textOf(text), textOf(part), textOf(by), 1, call);
+  }),
+
+  /** As `replace.js`, for all occurrences. */
+  method('replaceAll', ['text', 'text', 'text'], 3, 'text', ([text, part, by], call) => {
+    return replaced(textOf(text), textOf(part), textOf(by), Number.POSITIVE_INFINITY, call);
+  }),
+
+  /** Several texts as one, or one list of the items of several lists and of other values. */
+  method('concat', ['text or list', 'any', 'any', 'any'], 1, 'any', ([subject, ...others], call) => {
+    if (typeof subject === 'string') {
+      const texts = [subject, ...others].map((each) => {
+        if (typeof each !== 'string') throw argumentType('concat.js', 'text', each, call.at);
+        return chargedText(each, call);
+      });
+      return texts.join('');
+    }
+    return flatList([subject, ...others], call);
+  }),
+
+  /** One list of the items of the lists in a list, and of its other items. */
+  method('flat', ['list'], 1, 'items of items', ([list], call) => flatList(listOf(list), call)),
+
   /** By the Unicode tables alone: no language has a say, so that it gives the same everywhere. */
   method('toLowerCase', ['text'], 1, 'text', ([text], call) => {
     return chargedText(chargedText(textOf(text), call).toLowerCase(), call);
@@ -175,6 +226,45 @@ export const javascriptMethods: readonly EagerFunction[] = [
     return call.allocations.list(split(whole, chargedText(textOf(separator), call), most), call.at);
   }),
 ];
+
+function flatList(parts: readonly Value[], { budget, allocations, at }: FunctionCall): Value {
+  const size = parts.reduce<number>((sum, part) => sum + (Array.isArray(part) ? part.length : 1), 0);
+  budget.charge(1 + size, at);
+  return allocations.list(parts.flat(), at);
+}
+
+/** Charges for the text that is padded, and for what it becomes. */
+function chargedPadding(text: Value, length: Value, call: FunctionCall): string {
+  call.budget.charge(Math.max(0, Math.trunc(numberOf(length) ?? 0)), call.at);
+  return chargedText(textOf(text), call);
+}
+
+/** @param most - how many occurrences are replaced. */
+function replaced(text: string, part: string, by: string, most: number, call: FunctionCall): string {
+  const find = finder(chargedText(part, call));
+  let result = '';
+  let end = 0;
+  let start = find(chargedText(text, call), 0);
+  for (let count = 0; start !== -1 && count < most; count++) {
+    result += chargedText(text.slice(end, start), call) + replacement(text, part, by, start, call);
+    end = start + part.length;
+    // The empty text occurs once at each place.
+    const next = part === '' ? start + 1 : end;
+    start = next > text.length ? -1 : find(text, next);
+  }
+  return result + chargedText(text.slice(end), call);
+}
+
+/** The text in the place of one occurrence: `$&` is the occurrence, `` $` `` and `$'` are what is around it. */
+function replacement(text: string, part: string, by: string, start: number, call: FunctionCall): string {
+  // Each may become all of the text.
+  call.budget.charge((by.split('$').length - 1) * text.length, call.at);
+  return chargedText(by, call).replace(/\$([$&`'])/g, (_, mark: string) => {
+    if (mark === '$') return '$';
+    if (mark === '&') return part;
+    return mark === '`' ? text.slice(0, start) : text.slice(start + part.length);
+  });
+}
 
 function method(
   name: string,

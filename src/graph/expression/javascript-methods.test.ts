@@ -55,6 +55,22 @@ test.each([
   ['split.js', ['abc', '', 2], ['a', 'b']],
   ['split.js', ['a,b,c', ',', -1], ['a', 'b', 'c']],
   ['split.js', ['a,b,c', ',', 4294967297], ['a']],
+  ['trimStart.js', [' a '], 'a '],
+  ['trimEnd.js', [' a '], ' a'],
+  ['padStart.js', ['7', 3], '  7'],
+  ['padStart.js', ['7', 3, '0'], '007'],
+  ['padEnd.js', ['ab', 5, 'xy'], 'abxyx'],
+  ['padEnd.js', ['ab', 5, ''], 'ab'],
+  ['padEnd.js', ['ab', -5], 'ab'],
+  ['replace.js', ['aab', 'a', 'c'], 'cab'],
+  ['replaceAll.js', ['aab', 'a', 'c'], 'ccb'],
+  ['replaceAll.js', ['aaa', 'aa', 'b'], 'ba'],
+  ['replaceAll.js', ['ab', '', '-'], '-a-b-'],
+  ['replaceAll.js', ['a.b', '.', "[$&|$`|$'|$$|$1|$]"], 'a[.|a|b|$|$1|$]b'],
+  ['replaceAll.js', ['ab', 'x', '$'], 'ab'],
+  ['concat.js', ['a', 'b', 'c'], 'abc'],
+  ['concat.js', [[1], [2, [3]], 4], [1, 2, [3], 4]],
+  ['flat.js', [[[1, [2]], [], 3]], [1, [2], 3]],
 ] as [string, Value[], Value][])('%s of %j is %j', (fn, args, result) => {
   expect(apply(fn, ...args)).toEqual(result);
 });
@@ -72,6 +88,10 @@ describe('arguments', () => {
     ['join.js', ['ab'], '`join.js` takes a list, not text'],
     ['join.js', [[], 1], '`join.js` takes text, not a number'],
     ['split.js', ['a', null], '`split.js` takes text, not null'],
+    ['replaceAll.js', ['a', 'b', undefined], '`replaceAll.js` takes text, not absent'],
+    ['padStart.js', ['a', '1'], '`padStart.js` takes a number, not text'],
+    ['concat.js', ['a', 1], '`concat.js` takes text, not a number'],
+    ['flat.js', ['a'], '`flat.js` takes a list, not text'],
   ] as [string, Value[], string][])('%s of %j: %s', (fn, args, message) => {
     expect(fault(fn, ...args)).toBe(`E_ARGUMENT_TYPE ${message}`);
   });
@@ -94,7 +114,7 @@ describe('every method', () => {
   test('is in the table, and a method there', () => {
     for (const { name } of javascriptMethods)
       expect(expressionFunctions.get(name)).toMatchObject({ method: name.replace('.js', '') });
-    expect(javascriptMethods).toHaveLength(8);
+    expect(javascriptMethods).toHaveLength(16);
   });
 
   test('charges by the size of what it touches', () => {
@@ -120,8 +140,21 @@ describe('every method', () => {
       ['split.js', long],
       ['split.js', long, ''],
       ['split.js', 'a', long],
+      ['trimStart.js', long],
+      ['trimEnd.js', long],
+      ['padStart.js', 'a', 1001],
+      ['padEnd.js', '', 1001, 'b'],
+      ['replace.js', long, 'x', ''],
+      ['replaceAll.js', 'ab', 'a', long],
+      ['replaceAll.js', long.slice(0, 500), 'ß', '$`'],
+      ['concat.js', 'a', long],
+      ['concat.js', [], items],
+      ['flat.js', [items]],
     ];
     for (const [fn, ...args] of cases) expect(used(fn, ...args), fn).toBeGreaterThan(1000);
+    // Before it makes a text that no memory has room for.
+    expect(fault('padEnd.js', 'a', 2 ** 40)).toMatch('E_BUDGET');
+    expect(fault('replaceAll.js', 'a'.repeat(2000), 'a', '$`')).toMatch('E_BUDGET');
     expect(new Set(cases.map(([fn]) => fn)).size).toBe(javascriptMethods.length);
   });
 });

@@ -162,10 +162,10 @@ class Generator {
   }
 
   #text(depth: number, env: Env): Pair {
-    switch (this.#choose(7)) {
+    switch (this.#choose(8)) {
       case 0: {
         const of = this.make('text', depth, env);
-        const name = this.#oneOf(['trim', 'toLowerCase', 'toUpperCase']);
+        const name = this.#oneOf(['trim', 'trimStart', 'trimEnd', 'toLowerCase', 'toUpperCase']);
         return { expr: method(`${name}.js`, of.expr), js: `(${of.js}).${name}()` };
       }
       case 1:
@@ -192,6 +192,22 @@ class Generator {
         return {
           expr: method('join.js', of.expr, between.expr),
           js: `joined(${of.js}, ${between.js})`,
+        };
+      }
+      case 6: {
+        const [of, part, by] = [1, 2, 3].map(() => this.make('text', depth, env)) as [Pair, Pair, Pair];
+        const length = constant(this.#choose(9));
+        const [name, args] = this.#oneOf<[string, readonly Pair[]]>([
+          ['replace', [part, by]],
+          ['replaceAll', [part, by]],
+          ['replaceAll', [part, { expr: literal("<$&$$$`$'>"), js: `"<$&$$$\`$'>"` }]],
+          ['padStart', [length]],
+          ['padEnd', [length, by]],
+          ['concat', [part, by]],
+        ]);
+        return {
+          expr: method(`${name}.js`, of.expr, ...args.map((each) => each.expr)),
+          js: `(${of.js}).${name}(${args.map((each) => each.js).join(', ')})`,
         };
       }
       case 5:
@@ -421,6 +437,20 @@ class Generator {
   }
 
   #concat(type: Type, itemType: Type, depth: number, env: Env): Pair {
+    if (this.#choose(2) === 0) {
+      const [of, more, item] = [type, type, itemType].map((each) => this.make(each, depth, env)) as [
+        Pair,
+        Pair,
+        Pair,
+      ];
+      if (this.#choose(2) === 0)
+        return {
+          expr: method('concat.js', of.expr, more.expr, item.expr),
+          js: `(${of.js}).concat(${more.js}, ${item.js})`,
+        };
+      const lists: Expr = { kind: 'list', items: [of, more, item].map(({ expr }) => ({ value: expr })) };
+      return { expr: method('flat.js', lists), js: `[${of.js}, ${more.js}, ${item.js}].flat()` };
+    }
     const [some, one] = [this.make(type, depth, env), this.make(itemType, depth, env)];
     return { expr: list(one.expr, [some.expr]), js: `[${one.js}, ...(${some.js})]` };
   }

@@ -180,7 +180,7 @@ class RegistryServer implements StepwrightServer {
     const { workflowTools, clientTools, workflows } = catalogue;
     const missing = catalogue.lackingScopes('tool', name, request);
     if (missing.length > 0) return failureResult(scopeFailure(missing));
-    const drift = this.#parts.drift?.failureOf(workflows.get(workflowTools.workflowOf(name) ?? ''));
+    const drift = await this.#parts.drift?.refusalOf(workflows.get(workflowTools.workflowOf(name) ?? ''));
     if (drift !== undefined) return failureResult(drift);
     if (workflowTools.has(name)) return workflowTools.call(name, input, request);
     if (catalogue.canPlan && name === PLAN_TOOL.name) {
@@ -244,7 +244,7 @@ class RegistryServer implements StepwrightServer {
     const request = this.#identified(context);
     const catalogue = this.#catalogue;
     const prompt = permittedPrompt(catalogue, name, request);
-    const drift = this.#parts.drift?.failureOf(catalogue.workflows.get(name));
+    const drift = await this.#parts.drift?.refusalOf(catalogue.workflows.get(name));
     if (drift !== undefined) throw new ProtocolFault(faultCodes.refused, drift.message, { ...drift });
     const reading = readArguments(prompt.inputs, args, this.#schemas);
     if (!reading.ok) {

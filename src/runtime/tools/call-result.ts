@@ -60,8 +60,15 @@ export type KeptJson =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly failure: Failure };
 
+/** A result, and the `CallToolResult` that it was sent as. */
+export interface SentResult {
+  readonly ok: true;
+  readonly value: Json;
+  readonly callResult?: CallResult;
+}
+
 export type NormalResult =
-  | { readonly ok: true; readonly value: Json; readonly callResult?: CallResult }
+  | SentResult
   | { readonly ok: false; readonly failure: Failure; readonly callResult?: CallResult };
 
 /**

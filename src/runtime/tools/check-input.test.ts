@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { JsonSchema } from '../../graph/json.js';
-import { issueProblems, schemaProblems } from './check-input.js';
+import { checkInput } from './check-input.js';
+import { issueProblems, schemaProblems } from './schema-problems.js';
 
 const messages = (schema: JsonSchema, value: unknown): string[] =>
   schemaProblems(new SchemaCompiler().check(schema, value), schema).map((problem) => problem.message);
@@ -92,4 +94,89 @@ test('issues of a Standard Schema keep their path', () => {
     { pointer: '/a/0', message: '`/a/0`: too far' },
     { pointer: '', message: 'odd' },
   ]);
+});
+
+describe('what a model can repair by', () => {
+  const shape: JsonSchema = {
+    oneOf: [
+      {
+        type: 'object',
+        properties: { kind: { const: 'circle' }, r: { type: 'number' } },
+        required: ['kind', 'r'],
+      },
+      {
+        type: 'object',
+        properties: { kind: { const: 'square' }, a: { type: 'number' } },
+        required: ['kind', 'a'],
+      },
+    ],
+  };
+  const named: JsonSchema = {
+    properties: { shape: { anyOf: [{ $ref: '#/$defs/circle' }, { $ref: '#/$defs/square' }] } },
+    $defs: { circle: (shape.oneOf as JsonSchema[])[0] ?? {}, square: (shape.oneOf as JsonSchema[])[1] ?? {} },
+  };
+
+  test('a wrong discriminator names the allowed values', () => {
+    expect(messages(shape, { kind: 'cirle', r: 1 })).toEqual(['`/kind` must be one of "circle", "square"']);
+    expect(messages(named, { shape: { kind: 'cirle', r: 1 } })).toEqual([
+      '`/shape/kind` must be one of "circle", "square"',
+    ]);
+  });
+
+  test('of the alternative that a discriminator selects, what is wrong', () => {
+    expect(messages(shape, { kind: 'circle', r: '1' })).toEqual(['`/r` must be number']);
+    expect(messages(named, { shape: { kind: 'square' } })).toEqual(['missing required `a` in `/shape`']);
+  });
+
+  test('a key that a record does not allow is named', () => {
+    const record: JsonSchema = { properties: { tags: { propertyNames: { pattern: '^[a-z]+$' } } } };
+    expect(messages(record, { tags: { A1: 1 } })).toEqual([
+      'the key `A1` in `/tags` must match pattern "^[a-z]+$"',
+    ]);
+    expect(messages({ propertyNames: { enum: ['a', 'b'] } }, { c: 1 })).toEqual([
+      'the key `c` must be one of "a", "b"',
+    ]);
+  });
+
+  test('a direct call says what to send', async () => {
+    const jsonSchema: JsonSchema = { type: 'object', properties: { n: { type: 'number' } } };
+    const standard = z.object({ n: z.number() });
+    for (const rules of [{ jsonSchema }, { jsonSchema, standard }]) {
+      const checked = await checkInput({ n: '5' }, { tool: 't', ...rules }, new SchemaCompiler());
+      expect(checked).toMatchObject({
+        ok: false,
+        isOwnText: true,
+        failure: { message: 'invalid input: `/n` must be number. send 5, not "5"' },
+      });
+    }
+    const secret = await checkInput(
+      { n: '5' },
+      { tool: 't', jsonSchema, secret: ['n'] },
+      new SchemaCompiler(),
+    );
+    expect(JSON.stringify(secret)).not.toContain('send');
+  });
+
+  test('problems that only the schema of the author has are in its words, beside those of both', async () => {
+    const jsonSchema: JsonSchema = {
+      type: 'object',
+      properties: { n: { type: 'number' }, c: { type: 'number' }, s: { type: 'string' } },
+      additionalProperties: false,
+    };
+    const standard = z.object({
+      n: z.number(),
+      c: z.coerce.number(),
+      s: z.string().refine((s) => s === 'x', 'is not x'),
+    });
+    const checked = await checkInput(
+      { n: 'a', c: '1', s: 'y', t: 1 },
+      { tool: 't', jsonSchema, standard },
+      new SchemaCompiler(),
+    );
+    expect(checked).toMatchObject({
+      ok: false,
+      failure: { message: 'invalid input: `/n` must be number; `/s`: is not x; unknown argument `t`' },
+    });
+    expect(checked).not.toHaveProperty('isOwnText');
+  });
 });

@@ -6,14 +6,16 @@ import {
   type JsonObject,
   type JsonSchema,
   keysOf,
+  memberOf,
   pointerOf,
 } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import { clip, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import { thrownText } from './exceptions.js';
+import { distinct, issueProblems, type Problem, schemaProblems, unnamedKeys } from './schema-problems.js';
 import { type DEPTH_LIMIT, findProtoKey, type SIZE_LIMIT, toJson } from './to-json.js';
-import { inObject, message, quoted, subject, toolTexts } from './tool-texts.js';
+import { inObject, message, toolTexts } from './tool-texts.js';
 
 export type CheckedInput =
   /** What `execute` is given: a copy of its own, with the defaults and transforms of the tool's schema. */
@@ -26,13 +28,16 @@ export interface InputRules {
   readonly jsonSchema: JsonSchema;
   /** The tool's own schema, where its decorator has one at run time. */
   readonly standard?: StandardSchemaV1;
+  /** Names of arguments whose values are not repeated. */
+  readonly secret?: readonly string[];
 }
 
 /**
- * Checks a call's input against the whole JSON Schema, then by the tool's own schema, whose output is what the tool
- * gets. Arguments the JSON Schema does not name are refused, unless it says by `additionalProperties` that it takes
- * them. All problems are reported at once as `E_INPUT_INVALID`; `details` holds them as `{ problems: [{ pointer, message
- * }], missing: [name] }`, `missing` naming required top-level arguments.
+ * Checks a call's input. The tool's own schema decides where there is one, and its output is what the tool gets; else the
+ * JSON Schema does. Arguments that the JSON Schema does not name are refused, unless it says by `additionalProperties`
+ * that it takes them. All problems are reported at once as `E_INPUT_INVALID`, in the words of the JSON Schema where it
+ * has the same problem; `details` holds them as `{ problems: [{ pointer, message }], missing: [name] }`, `missing` naming
+ * required top-level arguments. Where a value has the right content and the wrong type, the message says what to send.
  */
 export function checkInput(
   input: JsonObject,
@@ -41,20 +46,69 @@ export function checkInput(
 ): CheckedInput | Promise<CheckedInput> {
   const copy = receivedJson(input);
   if (!copy.ok) return refuse([copy.problem]);
-
-  let problems: readonly Problem[];
+  const { jsonSchema, standard } = rules;
+  const { value } = copy;
+  let faults: readonly ValueFault[];
   try {
-    const patterns = rules.standard === undefined ? 'all' : 'usable';
-    problems = [
-      ...schemaProblems(schemas.check(rules.jsonSchema, copy.value, patterns), rules.jsonSchema),
-      ...unknownArguments(copy.value, rules.jsonSchema),
-    ];
+    faults = schemas.check(jsonSchema, value, standard === undefined ? 'all' : 'usable');
   } catch (error) {
     const text = toolTexts.schemaBroken('input', rules.tool, thrownText(error));
     return { ok: false, failure: { code: 'E_SCHEMA_INVALID', message: message(text) } };
   }
-  if (problems.length > 0) return { ...refuse(problems), isOwnText: true };
-  return rules.standard === undefined ? { ok: true, input: copy.value } : parse(copy.value, rules.standard);
+  const unknown = unknownArguments(value, jsonSchema);
+  const refuseInput = (problems: readonly Problem[]): CheckedInput => {
+    const repairs = repairsOf(problems, value as JsonObject, rules, schemas);
+    return { ...refuse(problems, repairs), isOwnText: true };
+  };
+  if (standard === undefined) {
+    const problems = [...schemaProblems(faults, jsonSchema), ...unknown];
+    return problems.length > 0 ? refuseInput(problems) : { ok: true, input: value };
+  }
+  return parsed(standard, value).then((parsing) => {
+    const unnamed = [...schemaProblems(unnamedKeys(faults, jsonSchema), jsonSchema), ...unknown];
+    if (parsing.ok) return unnamed.length > 0 ? refuseInput(unnamed) : { ok: true, input: parsing.value };
+    const { problems, isOwnText } = inWordsOf(faults, jsonSchema, parsing.problems);
+    const all = distinct([...problems, ...unnamed]);
+    return isOwnText ? refuseInput(all) : refuse(all);
+  });
+}
+
+/** What the schema of an author makes of a value, or what it finds wrong with it. */
+export type Parsing =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** Parses a value with the schema of an author. */
+export async function parsed(schema: StandardSchemaV1, value: unknown): Promise<Parsing> {
+  try {
+    const result = await schema['~standard'].validate(value);
+    return result.issues === undefined
+      ? { ok: true, value: result.value }
+      : { ok: false, problems: issueProblems(result.issues) };
+  } catch (error) {
+    return { ok: false, problems: [{ pointer: '', message: toolTexts.validatorThrew(thrownText(error)) }] };
+  }
+}
+
+/**
+ * The problems that the schema of an author has with a value, each in the words of its JSON Schema where that has a
+ * problem with the same value.
+ */
+export function inWordsOf(
+  faults: readonly ValueFault[],
+  schema: JsonSchema,
+  issues: readonly Problem[],
+): { readonly problems: readonly Problem[]; readonly isOwnText: boolean } {
+  const candidates = schemaProblems(faults, schema);
+  const same = candidates.filter((problem) => issues.some((issue) => isAbout(problem, issue)));
+  const others = issues.filter((issue) => !same.some((problem) => isAbout(problem, issue)));
+  return { problems: [...same, ...others], isOwnText: others.length === 0 };
+}
+
+/** Whether a problem is about the value of an issue, or about a part of it. */
+function isAbout({ pointer, missing }: Problem, issue: Problem): boolean {
+  const place = missing === undefined ? pointer : `${pointer}${pointerOf([missing])}`;
+  return place === issue.pointer || place.startsWith(`${issue.pointer}/`);
 }
 
 export type ReceivedJson =
@@ -111,23 +165,17 @@ function unknownArguments(input: Json, schema: JsonSchema): Problem[] {
   }));
 }
 
-async function parse(input: Json, schema: StandardSchemaV1): Promise<CheckedInput> {
-  try {
-    const result = await schema['~standard'].validate(input);
-    return result.issues === undefined
-      ? { ok: true, input: result.value }
-      : refuse(issueProblems(result.issues));
-  } catch (error) {
-    return refuse([{ pointer: '', message: toolTexts.validatorThrew(thrownText(error)) }]);
-  }
-}
-
-function refuse(problems: readonly Problem[]): Extract<CheckedInput, { readonly ok: false }> {
+/** @param repairs what to send instead, sentences. */
+function refuse(
+  problems: readonly Problem[],
+  repairs: readonly string[] = [],
+): Extract<CheckedInput, { readonly ok: false }> {
+  const text = message(toolTexts.inputInvalid(problems.map((problem) => problem.message)));
   return {
     ok: false,
     failure: {
       code: 'E_INPUT_INVALID',
-      message: message(toolTexts.inputInvalid(problems.map((problem) => problem.message))),
+      message: repairs.length === 0 ? text : oneLine(`${text}. ${repairs.join('; ')}`),
       details: {
         problems: problems.map(({ pointer, message }) => ({ pointer, message })),
         missing: problems.flatMap((p) => (p.missing !== undefined && p.pointer === '' ? [p.missing] : [])),
@@ -136,43 +184,15 @@ function refuse(problems: readonly Problem[]): Extract<CheckedInput, { readonly 
   };
 }
 
-export type CheckedArguments =
-  | { readonly ok: true; readonly input: JsonObject }
-  /** `E_INPUT_INVALID`, with all problems at once. */
-  | { readonly ok: false; readonly failure: Failure };
-
-/**
- * Checks arguments against a whole schema. Nothing is coerced: where a value has the right content and the wrong type,
- * the refusal says what to send.
- *
- * @param secret names of arguments whose values are not repeated.
- */
-export async function checkArguments(
-  tool: string,
+/** What to send for each value that only has the wrong type. */
+function repairsOf(
+  problems: readonly Problem[],
   args: JsonObject,
-  schema: JsonSchema,
+  { jsonSchema, secret = [] }: InputRules,
   schemas: SchemaCompiler,
-  secret: readonly string[] = [],
-): Promise<CheckedArguments> {
-  const checked = await checkInput(args, { tool, jsonSchema: schema }, schemas);
-  if (checked.ok) return { ok: true, input: checked.input as JsonObject };
-  const { failure } = checked;
-  const repairs = pointersIn(failure).flatMap((pointer) => repairOf(args, pointer, schema, schemas, secret));
-  if (repairs.length === 0) return { ok: false, failure };
-  return {
-    ok: false,
-    failure: { ...failure, message: oneLine(`${failure.message}. ${repairs.join('; ')}`) },
-  };
-}
-
-function pointersIn({ details }: Failure): string[] {
-  if (!isJsonObject(details) || !Array.isArray(details.problems)) return [];
-  const pointers = details.problems.map((problem: Json) =>
-    isJsonObject(problem) ? problem.pointer : undefined,
-  );
-  return [
-    ...new Set(pointers.filter((pointer) => typeof pointer === 'string' && pointer !== '')),
-  ] as string[];
+): string[] {
+  const pointers = new Set(problems.map(({ pointer }) => pointer).filter((pointer) => pointer !== ''));
+  return [...pointers].flatMap((pointer) => repairOf(args, pointer, jsonSchema, schemas, secret));
 }
 
 /** The repair of a value that only has the wrong type. */
@@ -184,12 +204,12 @@ function repairOf(
   secret: readonly string[],
 ): string[] {
   const path = keysOf(pointer);
-  const wrong = valueAt(args, path);
+  const wrong = path.reduce<Json | undefined>(memberOf, args);
   const right = wrong === undefined ? undefined : otherType(wrong);
   if (wrong === undefined || right === undefined) return [];
   const repaired = replaced(args, path, right);
   const isRight = !schemas
-    .check(schema, repaired)
+    .check(schema, repaired, 'usable')
     .some(({ instancePath }) => instancePath === pointer || instancePath.startsWith(`${pointer}/`));
   return isRight && !secret.includes(path[0] ?? '')
     ? [`send ${clip(jsonText(right))}, not ${clip(jsonText(wrong))}`]
@@ -207,15 +227,6 @@ function otherType(value: Json): Json | undefined {
   }
 }
 
-function valueAt(value: Json, path: readonly string[]): Json | undefined {
-  let current: Json | undefined = value;
-  for (const key of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = Object.hasOwn(current, key) ? (current as Readonly<Record<string, Json>>)[key] : undefined;
-  }
-  return current;
-}
-
 function replaced(value: Json, [key, ...rest]: readonly string[], by: Json): Json {
   if (key === undefined) return by;
   if (Array.isArray(value)) {
@@ -223,123 +234,4 @@ function replaced(value: Json, [key, ...rest]: readonly string[], by: Json): Jso
   }
   if (!isJsonObject(value)) return value;
   return { ...value, [key]: replaced(value[key] ?? null, rest, by) };
-}
-
-/** One fault of a value: where (JSON pointer, '' for the whole), and in plain words what. */
-export interface Problem {
-  readonly pointer: string;
-  readonly message: string;
-  /** Name of a member that is required and not there. */
-  readonly missing?: string;
-}
-
-const NONE: readonly Problem[] = [];
-
-/** Faults found by a JSON Schema, in plain words, each once. */
-export function schemaProblems(errors: readonly ValueFault[], schema: JsonSchema): readonly Problem[] {
-  if (errors.length === 0) return NONE;
-  const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf');
-  const problems: Problem[] = [];
-  for (const error of errors) {
-    // What each alternative of a union lacks is noise; the union speaks for them.
-    if (unions.some((union) => union !== error && error.schemaPath.startsWith(`${union.schemaPath}/`)))
-      continue;
-    // `if` only says that the branch it chose failed, which has its own error.
-    if (error.keyword === 'if') continue;
-    // The pattern next to a format says the same, and is harder to read.
-    if (error.keyword === 'pattern' && hasFormatError(error, errors)) continue;
-    problems.push(unions.includes(error) ? unionProblem(error, errors) : schemaProblem(error, schema));
-  }
-  return distinct(problems);
-}
-
-/** Issues a Standard Schema found. */
-export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): Problem[] {
-  return distinct(
-    issues.map(({ message, path = [] }) => {
-      const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
-      const pointer = pointerOf(keys);
-      return { pointer, message: pointer === '' ? message : `${quoted(pointer)}: ${message}` };
-    }),
-  );
-}
-
-function schemaProblem(error: ValueFault, schema: JsonSchema): Problem {
-  const pointer = error.instancePath;
-  const { params } = error;
-  switch (error.keyword) {
-    case 'required':
-    case 'dependentRequired': {
-      const missing = String(params.missingProperty);
-      return { pointer, message: `missing required ${quoted(missing)}${inObject(pointer)}`, missing };
-    }
-    case 'additionalProperties':
-    case 'unevaluatedProperties': {
-      const name = String(params.additionalProperty ?? params.unevaluatedProperty);
-      const names = pointer === '' && isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
-      return { pointer, message: toolTexts.unknownArgument(name, pointer, nearestName(name, names)) };
-    }
-    case 'type':
-      return { pointer, message: toolTexts.mustBe(pointer, typeWords(params.type)) };
-    case 'enum':
-      return { pointer, message: toolTexts.mustBe(pointer, `one of ${valueWords(params.allowedValues)}`) };
-    case 'const':
-      return { pointer, message: toolTexts.mustBe(pointer, valueWords([params.allowedValue])) };
-    case 'format':
-      return { pointer, message: toolTexts.wrongFormat(pointer, String(params.format)) };
-    case 'pattern':
-      return {
-        pointer,
-        message: `${subject(pointer)} must match pattern "${oneLine(String(params.pattern), 80)}"`,
-      };
-    default:
-      return {
-        pointer,
-        message: toolTexts.other(pointer, (error.message ?? 'is not valid').replace('NOT', 'not')),
-      };
-  }
-}
-
-function hasFormatError(pattern: ValueFault, errors: readonly ValueFault[]): boolean {
-  return errors.some((error) => error.keyword === 'format' && error.instancePath === pattern.instancePath);
-}
-
-/** Alternatives that differ in their type alone are named; for others it is enough that none fits. */
-function unionProblem(union: ValueFault, errors: readonly ValueFault[]): Problem {
-  const pointer = union.instancePath;
-  const arms = errors.filter((error) => error.schemaPath.startsWith(`${union.schemaPath}/`));
-  const wanted = arms.map((arm) => {
-    if (arm.instancePath !== pointer) return undefined;
-    if (arm.keyword === 'type') return typeWords(arm.params.type);
-    if (arm.keyword === 'const') return valueWords([arm.params.allowedValue]);
-    if (arm.keyword === 'enum') return valueWords(arm.params.allowedValues);
-    return undefined;
-  });
-  const alternatives = wanted.filter((words) => words !== undefined);
-  const what =
-    alternatives.length === arms.length && alternatives.length > 0
-      ? [...new Set(alternatives)].join(' or ')
-      : undefined;
-  return {
-    pointer,
-    message:
-      what === undefined
-        ? `${subject(pointer)} has none of the allowed forms`
-        : toolTexts.mustBe(pointer, what),
-  };
-}
-
-function typeWords(type: unknown): string {
-  return (Array.isArray(type) ? type : [type]).join(' or ');
-}
-
-function valueWords(values: unknown): string {
-  const list = Array.isArray(values) ? values : [values];
-  const shown = list.slice(0, 10).map((value: Json) => JSON.stringify(value));
-  return `${shown.join(', ')}${list.length > shown.length ? ', …' : ''}`;
-}
-
-function distinct(problems: readonly Problem[]): Problem[] {
-  const messages = new Set<string>();
-  return problems.filter(({ message }) => !messages.has(message) && messages.add(message));
 }

@@ -17,8 +17,8 @@ import {
   type UpstreamReference,
   upstreamTexts,
 } from '../upstream/port.js';
-import { keptJson, type NormalResult, normalizeResult } from './call-result.js';
-import { type CheckedInput, checkInput, issueProblems, schemaProblems } from './check-input.js';
+import { keptJson, type NormalResult, normalizeResult, type SentResult } from './call-result.js';
+import { type CheckedInput, checkInput, inWordsOf, parsed } from './check-input.js';
 import { isAbort, maskedThrown, thrownFailure, thrownText } from './exceptions.js';
 import { FactoriesError, factoryProblems, type UntypedFactories, type WithFactories } from './factories.js';
 import { type InstanceRequest, Instances } from './instances.js';
@@ -41,6 +41,7 @@ import {
   type ToolEntry,
 } from './registry.js';
 import { Resources, type TemplateInfo, type TemplateRequest } from './resources.js';
+import { isOfMoreKeys, type Problem, schemaProblems } from './schema-problems.js';
 import type { Telemetry, TraceCarrier } from './telemetry.js';
 import { requestContextOf, toolContextOf } from './tool-context.js';
 import { inBrackets, message, quoted, toolTexts } from './tool-texts.js';
@@ -165,14 +166,10 @@ class RegistryToolset implements Toolset {
   };
 
   readonly resultFailure = (name: string, value: Json): Failure | undefined => {
-    const schema = ownProperty(this.registry.tools, name)?.outputSchema;
-    if (schema === undefined) return undefined;
-    try {
-      const problems = schemaProblems(this.#schemas.check(schema, value), schema);
-      return outputInvalid(problems.map((problem) => problem.message));
-    } catch (error) {
-      return failure('E_SCHEMA_INVALID', toolTexts.schemaBroken('output', name, thrownText(error)));
-    }
+    const entry = ownProperty(this.registry.tools, name);
+    if (entry?.outputSchema === undefined) return undefined;
+    const result = this.#matched(name, entry, { ok: true, value }, []);
+    return result.ok ? undefined : result.failure;
   };
 
   readonly isPrivate = (name: string): boolean => {
@@ -288,7 +285,7 @@ class RegistryToolset implements Toolset {
     const standard = this.#standards.of(entry.class, 'input');
     return checkInput(
       input,
-      { tool: name, jsonSchema: entry.inputSchema, ...defined({ standard }) },
+      { tool: name, jsonSchema: entry.inputSchema, ...defined({ standard, secret: entry.secret }) },
       this.#schemas,
     );
   }
@@ -321,40 +318,58 @@ class RegistryToolset implements Toolset {
     } finally {
       this.#inCall.delete(open);
     }
-    const result = normalizeResult(raw, entry.outputSchema);
-    const callResult = result.callResult === undefined ? undefined : { callResult: result.callResult };
-    if (!result.ok) return failed({ attempted: true, failure: result.failure, ...callResult });
-    if (entry.outputSchema !== undefined) {
-      const checking = this.#outputFailure(name, entry, entry.outputSchema, result);
-      const invalid = checking instanceof Promise ? await checking : checking;
-      if (invalid !== undefined) {
-        this.#logBrokenSchema(name, invalid);
-        return failed({ attempted: true, failure: invalid });
-      }
-    }
-    return { ok: true, value: result.value, ...callResult };
+    const sent = normalizeResult(raw, entry.outputSchema);
+    if (!sent.ok) return failed({ attempted: true, ...sent });
+    const checking = this.#checkOutput(name, entry, sent);
+    const result = checking instanceof Promise ? await checking : checking;
+    if (result.ok) return result;
+    this.#logBrokenSchema(name, result.failure);
+    return failed({ attempted: true, failure: result.failure });
   }
 
-  #outputFailure(
-    name: string,
-    { class: cls, upstream }: ToolEntry,
-    schema: JsonObject,
-    result: Extract<NormalResult, { ok: true }>,
-  ): Failure | undefined | Promise<Failure | undefined> {
-    // The schema describes what was sent, not the unwrapped value.
-    const value = result.callResult?.structuredContent ?? result.value;
+  /** What the tool's own schema makes of a result, if that matches the JSON Schema, by which clients check it. */
+  #checkOutput(name: string, entry: ToolEntry, sent: SentResult): NormalResult | Promise<NormalResult> {
+    const { class: cls, outputSchema } = entry;
+    if (outputSchema === undefined) return sent;
     const standard = this.#standards.of(cls, 'output');
+    if (standard === undefined) return this.#matched(name, entry, sent, []);
+    const { callResult, value } = sent;
+    const structure = callResult?.structuredContent;
+    return parsed(standard, structure ?? value).then((parsing) => {
+      if (!parsing.ok) return this.#matched(name, entry, sent, parsing.problems);
+      const json = keptJson(parsing.value);
+      if (!json.ok) return json;
+      const result =
+        structure === undefined
+          ? { ...sent, value: json.value }
+          : normalizeResult({ ...callResult, structuredContent: json.value }, outputSchema);
+      return result.ok ? this.#matched(name, entry, result, []) : result;
+    });
+  }
+
+  /** @param issues what the tool's own schema finds wrong. */
+  #matched(
+    name: string,
+    { outputSchema = {}, class: cls, upstream }: ToolEntry,
+    result: SentResult,
+    issues: readonly Problem[],
+  ): NormalResult {
     try {
-      const patterns = standard === undefined ? 'all' : 'usable';
-      const faults = this.#schemas.check(schema, value, patterns);
+      const patterns = this.#standards.of(cls, 'output') === undefined ? 'all' : 'usable';
+      const value = result.callResult?.structuredContent ?? result.value;
+      const faults = this.#schemas.check(outputSchema, value, patterns);
       // No step reads what an upstream server has added to its results since.
-      const counted = upstream === undefined ? faults : faults.filter(({ keyword }) => !isOfMore(keyword));
-      const problems = schemaProblems(counted, schema);
-      if (problems.length > 0) return outputInvalid(problems.map((problem) => problem.message));
+      const counted = upstream === undefined ? faults : faults.filter((fault) => !isOfMoreKeys(fault));
+      const problems =
+        issues.length === 0
+          ? schemaProblems(counted, outputSchema)
+          : inWordsOf(counted, outputSchema, issues).problems;
+      const invalid = outputInvalid(problems.map((problem) => problem.message));
+      return invalid === undefined ? result : { ok: false, failure: invalid };
     } catch (error) {
-      return failure('E_SCHEMA_INVALID', toolTexts.schemaBroken('output', name, thrownText(error)));
+      const text = toolTexts.schemaBroken('output', name, thrownText(error));
+      return { ok: false, failure: failure('E_SCHEMA_INVALID', text) };
     }
-    return standard === undefined ? undefined : outputIssues(standard, value).then(outputInvalid);
   }
 }
 
@@ -401,10 +416,6 @@ class StandardSchemas {
   }
 }
 
-function isOfMore(keyword: string): boolean {
-  return keyword === 'additionalProperties' || keyword === 'unevaluatedProperties';
-}
-
 function outputInvalid(problems: readonly string[]): Failure | undefined {
   return problems.length === 0
     ? undefined
@@ -412,16 +423,6 @@ function outputInvalid(problems: readonly string[]): Failure | undefined {
         'E_OUTPUT_SCHEMA',
         `the result does not match the tool's output schema: ${problems.slice(0, 10).join('; ')}`,
       );
-}
-
-/** What the schema in the tool's decorator finds wrong with a result that fits its JSON Schema. */
-async function outputIssues(schema: StandardSchemaV1, value: unknown): Promise<readonly string[]> {
-  try {
-    const { issues } = await schema['~standard'].validate(value);
-    return issueProblems(issues ?? []).map((problem) => problem.message);
-  } catch (error) {
-    return [toolTexts.validatorThrew(thrownText(error))];
-  }
 }
 
 function failure(code: RunTimeCode, text: string): Failure {

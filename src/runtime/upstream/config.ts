@@ -47,7 +47,18 @@ const common = {
     .positive()
     .max(0x7fffffff)
     .exactOptional()
-    .describe('How long a call may take, in ms. Default: the limit of the step.'),
+    .describe(
+      'How long a call waits for a connection, and how long it may take then, in ms. Default: the limit of the step.',
+    ),
+  tools: z
+    .strictObject({
+      exclude: z
+        .array(z.string().min(1))
+        .exactOptional()
+        .describe('Tools that are left out, by the names that the server gives them.'),
+    })
+    .exactOptional()
+    .describe('Which of its tools are used. Default: all.'),
   out: z
     .string()
     .regex(/\.m?ts$/, 'must end in .ts or .mts')

@@ -1,7 +1,8 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import { defined } from '../../graph/defined.js';
-import { boundSchema, isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import { boundSchema } from '../../graph/part-schema.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { inputMisfit, type Misfit, readMisfit } from './compatibility.js';
 import { type Path, type ToolUse, usesOf } from './contract.js';

@@ -33,6 +33,8 @@ export interface UpstreamTool {
 export interface UpstreamListing {
   readonly server: { readonly name: string; readonly version: string };
   readonly tools: readonly UpstreamTool[];
+  /** What of its list could not be used, and why, a sentence each without its subject. No snapshot has them. */
+  readonly notes?: readonly string[];
 }
 
 /** The result of an upstream call in MCP's own form. */

@@ -8,13 +8,14 @@ const echo = { server: 'a', tool: 'echo' };
 /** Servers whose connections are made here. */
 function servers(
   open: (count: number) => Promise<Partial<UpstreamConnection>> | Partial<UpstreamConnection>,
+  settings: { readonly timeoutMs?: number } = {},
 ) {
   const log: string[] = [];
   const waits: number[] = [];
   const ends: (() => void)[] = [];
   let opened = 0;
   const upstream = new UpstreamServers(
-    { a: { command: 'a', env: { T: `$\{TOKEN}` } }, b: { command: 'b' } },
+    { a: { ...settings, command: 'a', env: { T: `$\{TOKEN}` } }, b: { command: 'b' } },
     {
       env: { TOKEN: 'abc-secret' },
       log: (text) => log.push(text),
@@ -117,6 +118,40 @@ describe('a connection to an upstream server', () => {
     open();
     expect(await second).toMatchObject({ isError: false });
     expect(opened()).toBe(1);
+  });
+
+  test('takes no longer than a call may, and is opened all the same', async () => {
+    let open = (): void => {};
+    const { upstream, opened } = servers(
+      () =>
+        new Promise((resolve) => {
+          open = () => resolve({});
+        }),
+      { timeoutMs: 20 },
+    );
+    await expect(upstream.call(echo, {}, call)).rejects.toMatchObject({
+      code: 'E_UPSTREAM_UNAVAILABLE',
+      message: "The upstream server 'a' cannot be reached: it did not connect within 20 ms",
+      retryAfterMs: 100,
+    });
+    await expect(upstream.list('a', call.signal)).rejects.toMatchObject({ code: 'E_UPSTREAM_UNAVAILABLE' });
+    open();
+    expect(await upstream.call(echo, {}, call)).toMatchObject({ isError: false });
+    expect(opened()).toBe(1);
+  });
+
+  test('that a call has opened may have other tools; one that a list has opened is compared already', async () => {
+    const { upstream, ends } = servers(() => ({}));
+    const changed: string[] = [];
+    upstream.onToolsChanged((server) => changed.push(server));
+    await upstream.list('a', call.signal);
+    await upstream.call(echo, {}, call);
+    expect(changed).toEqual([]);
+    ends[0]?.();
+    await new Promise(setImmediate);
+    await upstream.call(echo, {}, call);
+    await upstream.call(echo, {}, call);
+    expect(changed).toEqual(['a']);
   });
 
   test('is closed on request, without a delay for the next one', async () => {

@@ -85,7 +85,9 @@ export class UpstreamServers implements UpstreamPort {
   }
 
   async call({ server, tool }: UpstreamReference, input: JsonObject, call: UpstreamCall) {
-    return this.#link(server).use(call.signal, (connection) => connection.call(tool, input, call));
+    const link = this.#link(server);
+    // The tools of a connection that a list has opened are compared by the caller of the list.
+    return link.use(call.signal, (connection) => connection.call(tool, input, call), link.changed);
   }
 
   async list(server: string, signal: AbortSignal): Promise<UpstreamListing> {
@@ -108,6 +110,8 @@ export class UpstreamServers implements UpstreamPort {
   }
 }
 
+type Work<T> = (connection: UpstreamConnection) => Promise<T>;
+
 /** The connection to one server, while there is one. */
 class Link {
   #connection: Promise<UpstreamConnection> | undefined;
@@ -121,13 +125,14 @@ class Link {
     readonly changed: () => void,
   ) {}
 
-  async use<T>(signal: AbortSignal, work: (connection: UpstreamConnection) => Promise<T>): Promise<T> {
+  /** @param onConnect called where a connection was made for this work. */
+  async use<T>(signal: AbortSignal, work: Work<T>, onConnect: () => void = () => {}): Promise<T> {
     try {
-      return await this.#attempt(signal, work);
+      return await this.#attempt(signal, work, onConnect);
     } catch (error) {
       if (!(error instanceof SessionLostError)) throw error;
       this.#connection = undefined;
-      return this.#attempt(signal, work);
+      return this.#attempt(signal, work, onConnect);
     }
   }
 
@@ -137,12 +142,29 @@ class Link {
     await connection?.then((open) => open.close()).catch(() => {});
   }
 
-  async #attempt<T>(signal: AbortSignal, work: (connection: UpstreamConnection) => Promise<T>): Promise<T> {
-    this.#connection ??= this.#connect();
-    const connection = await abortable(this.#connection, signal);
+  async #attempt<T>(signal: AbortSignal, work: Work<T>, onConnect: () => void): Promise<T> {
+    if (this.#connection === undefined) {
+      this.#connection = this.#connect();
+      void this.#connection.then(onConnect, () => {});
+    }
+    const connection = await this.#withinLimit(this.#connection, signal);
     const result = await work(connection);
     this.#failures = 0;
     return result;
+  }
+
+  /** Waits for the connection as long as a call may take. It is made all the same: a later call needs it as well. */
+  async #withinLimit(opening: Promise<UpstreamConnection>, signal: AbortSignal): Promise<UpstreamConnection> {
+    const { timeoutMs } = this.server;
+    if (timeoutMs === undefined) return abortable(opening, signal);
+    const limit = AbortSignal.timeout(timeoutMs);
+    return abortable(opening, AbortSignal.any([signal, limit])).catch((error: unknown) => {
+      if (signal.aborted || !limit.aborted) throw error;
+      const why = `it did not connect within ${timeoutMs} ms`;
+      throw new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(this.name, why), {
+        retryAfterMs: FIRST_DELAY_MS,
+      });
+    });
   }
 
   async #connect(): Promise<UpstreamConnection> {

@@ -6,7 +6,7 @@ import type { UpstreamListing, UpstreamTool } from './port.js';
 const SNAPSHOT_VERSION = 1;
 
 /** The tools of an upstream server, as `stepwright pull` records them. */
-export interface UpstreamSnapshot extends UpstreamListing {
+export interface UpstreamSnapshot extends Omit<UpstreamListing, 'notes'> {
   readonly snapshotVersion: typeof SNAPSHOT_VERSION;
 }
 

@@ -120,6 +120,38 @@ describe('a server that starts', () => {
     expect(log).toEqual([expect.stringContaining("Workflow 'around' is unavailable"), text]);
   });
 
+  test('compares again when an unavailable workflow is called, and offers it once it has what it needs', async () => {
+    const tools = [...gone];
+    const { log, tool, prompt, state } = await started(tools);
+    expect(await tool('w_reading')).toMatchObject({ isError: true });
+    tools.splice(0, tools.length, ...recorded);
+    expect(await tool('w_reading')).toMatchObject({ structuredContent: { result: 'hi' } });
+    expect(log.at(-1)).toBe("Workflow 'reading' is available again: upstream servers have what it needs");
+    const { lists } = state;
+    expect(await prompt('reading')).toMatchObject({ messages: expect.any(Array) });
+    expect(state.lists).toBe(lists);
+  });
+
+  test('logs what of a list cannot be used', async () => {
+    const { port } = upstreamOf(recorded);
+    const log: string[] = [];
+    const server = createServer(registry, {
+      upstream: {
+        ...port,
+        list: async () => ({
+          server: { name: 'files', version: '1' },
+          tools: recorded,
+          notes: ['tool x is odd'],
+        }),
+      },
+      log: (text) => log.push(text),
+      workflows: [{ graph: reading }] as never,
+    });
+    onTestFinished(() => server.stop());
+    await server.start();
+    expect(log).toEqual(["The list of tools of the upstream server 'files': tool x is odd"]);
+  });
+
   test('warns of other changes of used tools', async () => {
     const changed = [
       {
@@ -190,11 +222,24 @@ test('a list that changes later makes workflows unavailable, and available again
   await announce();
   expect(await lost).toContain("Workflow 'reading' is unavailable");
   expect(await failureOf()).toBe('E_UPSTREAM_DRIFT');
+  // A call of an unavailable workflow asks again, and finds the tool back without an announcement.
   listed(recorded);
   const found = nextLog();
-  await announce();
-  expect(await found).toBe("Workflow 'reading' is available again: upstream servers have what it needs");
   expect(await failureOf()).not.toBe('E_UPSTREAM_DRIFT');
+  expect(await found).toBe("Workflow 'reading' is available again: upstream servers have what it needs");
+
+  // The server is deployed anew, and the next call connects again.
+  listed(gone);
+  const drifted = nextLog();
+  const crash = upstream.call(
+    { server: 'files', tool: 'crash' },
+    {},
+    { signal: request.signal, progress: () => {} },
+  );
+  await expect(crash).rejects.toMatchObject({ code: 'E_UPSTREAM_LOST' });
+  await announce();
+  expect(await drifted).toContain("Workflow 'reading' is unavailable");
+  expect(await failureOf()).toBe('E_UPSTREAM_DRIFT');
 });
 
 test('a run of the command line is refused as well, and closes the connection', async () => {

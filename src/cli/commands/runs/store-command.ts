@@ -7,14 +7,20 @@ import { StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
 import type { ReadRun, StoreReader } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
 import { type Definitions, definitionsOf, missingToolsOf } from '../../../runtime/server/definitions.js';
-import { type Command, misused, type OptionTable, type Output, parseOptions } from '../../command-line.js';
+import {
+  type Command,
+  misused,
+  type OptionTable,
+  type Output,
+  optionCommand,
+  type Parsed,
+} from '../../command-line.js';
 import { REGISTRY_OPTIONS, type RegistryChoice, withRegistries } from '../../registries.js';
 
 /** The options of every command on a store. */
 export const STORE_OPTIONS = {
   store: { type: 'string' },
   json: { type: 'boolean' },
-  help: { type: 'boolean' },
 } as const;
 
 // Parts of help texts.
@@ -34,12 +40,6 @@ export const REGISTRY = `  --registry FILE  a registry: a compiled module (.js, 
 
 export const RUN = 'RUN is the name of a run in a list, or its id.';
 
-/** The parsed options and arguments of a command. */
-type Parsed<T extends OptionTable> = Extract<
-  ReturnType<typeof parseOptions<T>>,
-  { readonly kind: 'options' }
->;
-
 /**
  * A command on the file of a store. A store that cannot be used is reported, with exit code 2.
  *
@@ -53,16 +53,10 @@ export function storeCommand<T extends OptionTable & typeof STORE_OPTIONS>(
   most: number,
   work: (store: StoreOperator, parsed: Parsed<T>, output: Output) => Promise<number>,
 ): Command {
-  return async (args, output) => {
-    const parsed = parseOptions(name, args, table, most);
-    if (parsed.kind === 'fault') return misused(parsed.text, output);
-    const values: { readonly store?: string; readonly help?: boolean } = parsed.values;
-    if (values.help) {
-      output.out(help);
-      return 0;
-    }
+  return optionCommand(name, help, table, most, (parsed, output) => {
+    const values: { readonly store?: string } = parsed.values;
     return withStore(values.store, name, output, (store) => work(store, parsed, output));
-  };
+  });
 }
 
 /**

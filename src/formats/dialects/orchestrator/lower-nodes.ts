@@ -256,7 +256,7 @@ function lowerForeach(context: NodeContext, base: Base): Node | undefined {
 }
 
 /**
- * Makes a branch whose one body goes back to its first node until the condition holds: `repeat`, `until`, and `delay`
+ * Makes a branch with one body, which goes back to its first node until the condition holds: `repeat`, `until`, and `delay`
  * between two repetitions.
  */
 function lowerRepeat(context: NodeContext, base: Base): Node | undefined {

@@ -2,6 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
+import { inputsSchema } from '../../../graph/part-schema.js';
 import { SchemaCompiler } from '../../json-schema/schema-compiler.js';
 import {
   jsonOf,
@@ -11,7 +12,6 @@ import {
   type LocatedText,
 } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
-import { describedInputs } from '../dialect.js';
 import { expectMap, Fields } from '../fields.js';
 import { checkName } from './names.js';
 
@@ -63,7 +63,7 @@ export function lowerParameters(reports: Reports, params: LocatedMap): Input[] {
 /** The schema of the answer to a question: an object with these keys. */
 export function lowerExpected(reports: Reports, expects: LocatedMap): JsonSchema {
   const inputs = lowerParameters(reports, expects);
-  return describedInputs({ inputs: inputs.map(({ default: _, ...input }) => input) });
+  return inputsSchema({ inputs: inputs.map(({ default: _, ...input }) => input) });
 }
 
 function lowerParameter(reports: Reports, { key, value }: LocatedEntry): Input | undefined {

@@ -10,7 +10,7 @@ import type { NodeContext } from './node-context.js';
 import { durationOf, UNITS } from './on-error.js';
 import { lowerExpected } from './parameters.js';
 
-/** Makes a question of `yield` or `message`, whose answer is as `expects` says. */
+/** Makes a question of `yield` or `message` with the answer of `expects`. */
 export function lowerYield(context: NodeContext, base: NodeBase): AskNode | undefined {
   const { spec, reports, references } = context;
   const { fields } = spec;

@@ -39,6 +39,11 @@ export const expressionFaults = {
     (p: { taker: string; takes: string; actual: string }) => `${p.taker} takes ${p.takes}, not ${p.actual}`,
   ),
   SW2009: error((p: { what: string }) => `${p.what} has no meaning in a workflow: a step is not a promise`),
+  SW2010: warning(
+    (p: { what: string }) =>
+      `${p.what === '…' ? 'the value' : `\`${p.what}\``} may be absent: an assertion changes its type alone`,
+    () => "say what holds then: `?? …`, a condition, or a step such as `@Step() name = value ?? fail('…')`",
+  ),
   SW3018: error(
     (p: { target: string; why: string }) => `\`after\` cannot name \`${p.target}\`: ${p.why}`,
     () => 'name a step of this workflow that is declared above: `after: [this.step]`',

@@ -12,7 +12,7 @@ export const structureFaults = {
   SW1003: error(
     (p: { decorator: string; option: string }) =>
       `option \`${p.option}\` of ${owner(p.decorator)} is not a literal`,
-    () => 'codegen reads options without running code: write the value here, not a name or a call',
+    () => 'codegen reads options without running code: write the value here, or name a constant',
   ),
   SW1004: error(
     (p: { kind: string; name: string }) => `two ${p.kind}s are named \`${p.name}\``,
@@ -149,6 +149,12 @@ export const structureFaults = {
     (p: { className: string; file: string; part: string }) =>
       `the registry cannot import class \`${p.className}\` from \`${p.file}\`: Node.js reads \`${p.part}\` in the path of a module as something else`,
     () => 'rename the file or the folder',
+  ),
+  SW1034: error(
+    (p: { className: string }) =>
+      `\`new ${p.className}()\` makes an instance of a workflow class: its verbs throw when they run as code`,
+    () =>
+      'run the workflow by its name: `createServer({ registry }).callTool(…)`, or as a step with `run(…)`',
   ),
   SW1050: warning(
     (p: { kind: string; name: string }) => `some hosts refuse the ${p.kind} name \`${p.name}\``,

@@ -8,13 +8,11 @@ import {
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CallToolResultSchema,
-  ListToolsResultSchema,
   type Progress,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { defined } from '../../../graph/defined.js';
-import { isJsonObject, type JsonObject } from '../../../graph/json.js';
-import { HINTS_META } from '../../../infer/tool.js';
+import type { JsonObject } from '../../../graph/json.js';
 import type { UpstreamServer } from '../../upstream/config.js';
 import {
   reasonOf,
@@ -22,11 +20,11 @@ import {
   UpstreamError,
   type UpstreamListing,
   type UpstreamResult,
-  type UpstreamTool,
   upstreamTexts,
 } from '../../upstream/port.js';
 import { type ConnectionSecrets, SessionLostError, type UpstreamConnection } from '../../upstream/servers.js';
 import { ClientCredentials, NoTokenError } from './client-credentials.js';
+import { readTools } from './upstream-listing.js';
 import { UpstreamProcess } from './upstream-process.js';
 
 /** How long a server may take to start and to introduce itself. */
@@ -34,9 +32,6 @@ const CONNECT_TIMEOUT_MS = 30_000;
 
 /** The longest timer: calls end by their signal. */
 const NO_TIMEOUT_MS = 0x7fffffff;
-
-/** So many pages of a list are read. */
-const MOST_PAGES = 1_000;
 
 export interface OpenRequest {
   readonly name: string;
@@ -142,23 +137,13 @@ class ClientConnection implements UpstreamConnection {
   }
 
   async list(signal: AbortSignal): Promise<UpstreamListing> {
-    const tools: UpstreamTool[] = [];
-    let cursor: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page += 1) {
-      const params = defined({ cursor });
-      const options = { signal, timeout: CONNECT_TIMEOUT_MS };
-      const listing = await this.client
-        .request({ method: 'tools/list', params }, ListToolsResultSchema, options)
-        .catch(async (error: unknown) => {
-          if (signal.aborted) throw signal.reason;
-          throw await this.#failure(error, 'tools/list');
-        });
-      tools.push(...listing.tools.map((tool) => plainTool(tool as unknown as Loose<UpstreamTool>)));
-      cursor = listing.nextCursor;
-      if (cursor === undefined) break;
-    }
+    const options = { signal, timeout: CONNECT_TIMEOUT_MS };
+    const tools = await readTools(this.client, this.request.server, options).catch(async (error: unknown) => {
+      if (signal.aborted) throw signal.reason;
+      throw await this.#failure(error, 'tools/list');
+    });
     const { name = this.request.name, version = '' } = this.client.getServerVersion() ?? {};
-    return { server: { name, version }, tools };
+    return { server: { name, version }, ...tools };
   }
 
   async #failure(error: unknown, tool: string): Promise<Error> {
@@ -202,17 +187,5 @@ function plainResult({ content, structuredContent, isError, _meta }: Loose<Upstr
     ...defined({ structuredContent }),
     isError: isError === true,
     ...defined({ _meta }),
-  };
-}
-
-function plainTool(tool: Loose<UpstreamTool> & { readonly _meta?: JsonObject }): UpstreamTool {
-  const { name = '', title, description, inputSchema = {}, outputSchema, annotations, _meta } = tool;
-  const hints = _meta?.[HINTS_META];
-  return {
-    name,
-    ...defined({ title, description }),
-    inputSchema,
-    ...defined({ outputSchema, annotations }),
-    ...(isJsonObject(hints) ? { hints } : {}),
   };
 }

@@ -2,10 +2,10 @@ import type { SamplingResult } from '../../../decorators/client.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { isJsonObject, type Json, type JsonSchema } from '../../../graph/json.js';
 import { jsonText } from '../../../graph/printable-text.js';
-import { schemaProblems } from '../../tools/check-input.js';
 import { thrownText } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import type { Peer } from '../../tools/port.js';
+import { schemaProblems } from '../../tools/schema-problems.js';
 import { toJson } from '../../tools/to-json.js';
 import type { ValuePort } from '../run/values-in-flight.js';
 

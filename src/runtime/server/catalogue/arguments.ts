@@ -5,8 +5,9 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../..
 import type { Input } from '../../../graph/model.js';
 import { nearestName, withSuggestion } from '../../../graph/names.js';
 import { clip, counted, MASKED } from '../../../graph/printable-text.js';
-import { type Problem, receivedJson, schemaProblems } from '../../tools/check-input.js';
+import { receivedJson } from '../../tools/check-input.js';
 import { thrownText } from '../../tools/exceptions.js';
+import { type Problem, schemaProblems } from '../../tools/schema-problems.js';
 import { toolTexts } from '../../tools/tool-texts.js';
 import type { PromptArgumentListing } from '../wire.js';
 

@@ -1,6 +1,7 @@
 import type { Icon } from '../../../decorators/decorate.js';
 import { readMetadata } from '../../../decorators/metadata.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
+import { currentSchema } from '../../../formats/json-schema/dialect.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Graph, Input } from '../../../graph/model.js';
@@ -152,8 +153,8 @@ function toolListings({ tools }: Registry): ToolListing[] {
     return {
       ...headOf(name, { ...entry, meta }),
       description,
-      inputSchema,
-      ...defined({ outputSchema, annotations }),
+      inputSchema: currentSchema(inputSchema),
+      ...defined({ outputSchema: outputSchema && currentSchema(outputSchema), annotations }),
     };
   });
 }

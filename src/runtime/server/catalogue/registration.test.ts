@@ -81,7 +81,7 @@ describe('what is registered', () => {
       any: { ...tool, inputSchema: {} },
       odd: {
         ...tool,
-        inputSchema: { ...input, properties: { 'a/b': true, c: {} }, required: 'c' } as never,
+        inputSchema: { ...input, properties: { 'a/b': 5, c: {} }, required: 'c' } as never,
         outputSchema: { type: ['object', 'null'] },
       },
       inner: { ...tool, visibility: 'workflow' as const, inputSchema: input, outputSchema: list },

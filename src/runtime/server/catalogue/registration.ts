@@ -3,6 +3,7 @@ import { environmentOf } from '../../../check/environment.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import { graphErrors } from '../../../formats/builder/diagnostic-errors.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../../formats/builder/errors.js';
+import { currentSchema } from '../../../formats/json-schema/dialect.js';
 import { SchemaCompiler, type SchemaFault } from '../../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../../graph/canonical.js';
 import type { Diagnostic, DiagnosticCode } from '../../../graph/diagnostics/diagnostic.js';
@@ -14,8 +15,8 @@ import { clip } from '../../../graph/printable-text.js';
 import { parseGraph } from '../../../graph/schema/parse-graph.js';
 import { formatLocation } from '../../../graph/source-location.js';
 import { planOf } from '../../../plan/compile.js';
-import { schemaProblems } from '../../tools/check-input.js';
 import { clientToolNames, type FunctionEntry, type Registry, type ToolEntry } from '../../tools/registry.js';
+import { schemaProblems } from '../../tools/schema-problems.js';
 import type { Registered, RunnableWorkflow } from '../composite/served-workflows.js';
 import {
   type BuiltWorkflow,
@@ -92,7 +93,9 @@ function toolSchemaProblems(registry: Registry): UnusableSchemaError[] {
   return clientToolNames(registry).flatMap((name) => {
     const { inputSchema, outputSchema } = registry.tools[name] as ToolEntry;
     const faultsOf = (side: ToolSchemaRef['side'], schema: JsonSchema) =>
-      listedSchemaFaults(schema).map((fault) => new UnusableSchemaError({ kind: 'tool', name, side }, fault));
+      listedSchemaFaults(isJsonObject(schema) ? currentSchema(schema) : schema).map(
+        (fault) => new UnusableSchemaError({ kind: 'tool', name, side }, fault),
+      );
     return [
       ...faultsOf('inputSchema', inputSchema),
       ...(outputSchema === undefined ? [] : faultsOf('outputSchema', outputSchema)),

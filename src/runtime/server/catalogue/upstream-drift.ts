@@ -4,8 +4,8 @@ import { toolsIn } from '../../../graph/nodes.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Log } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
-import { type Break, breaksOf, breakText, changesOf, type LiveTools } from '../../upstream/drift.js';
-import type { UpstreamPort, UpstreamTool } from '../../upstream/port.js';
+import { type Break, breaksOf, breakText, changesOf } from '../../upstream/drift.js';
+import type { UpstreamListing, UpstreamPort, UpstreamTool } from '../../upstream/port.js';
 import { upstreamTexts } from '../../upstream/port.js';
 import type { RunnableWorkflow } from '../composite/served-workflows.js';
 
@@ -30,6 +30,8 @@ export class UpstreamDrift {
   readonly #graphs = new Map<string, Graph>();
   #used: readonly UsedTool[] = [];
   readonly #live = new Map<string, readonly UpstreamTool[]>();
+  /** What could not be used of the lists of servers. */
+  readonly #notes = new Map<string, readonly string[]>();
   #unavailable: ReadonlyMap<string, Failure> = new Map();
   /** Servers that are still to be compared. */
   readonly #changed = new Set<string>();
@@ -39,7 +41,15 @@ export class UpstreamDrift {
     this.#check = check;
   }
 
-  /** Why a workflow is unavailable, if it is. */
+  /** Why a workflow is unavailable, if it still is: the servers of one that was unavailable are compared again. */
+  async refusalOf(workflow: RunnableWorkflow | undefined): Promise<Failure | undefined> {
+    const failure = this.failureOf(workflow);
+    if (workflow === undefined || failure === undefined) return undefined;
+    await this.compare(usedTools([workflow.graph], this.#check.registry.tools).map(({ server }) => server));
+    return this.failureOf(workflow);
+  }
+
+  /** Why a workflow is unavailable, if it was when its servers were compared last. */
   failureOf(workflow: RunnableWorkflow | undefined): Failure | undefined {
     return workflow && this.#unavailable.get(workflow.hash);
   }
@@ -77,8 +87,10 @@ export class UpstreamDrift {
     const { upstream, log } = this.#check;
     const { list } = upstream;
     if (list === undefined) return;
-    for (const [server, tools] of await listed(servers, list.bind(upstream), log))
+    for (const [server, { tools, notes = [] }] of await listed(servers, list.bind(upstream), log)) {
       this.#live.set(server, tools);
+      this.#logNotes(server, notes);
+    }
     const before = this.#unavailable;
     const { unavailable, broken } = this.#breaks();
     this.#unavailable = unavailable;
@@ -96,6 +108,16 @@ export class UpstreamDrift {
       });
     }
     this.#logChanges(servers, broken);
+  }
+
+  #logNotes(server: string, notes: readonly string[]): void {
+    const before = this.#notes.get(server) ?? [];
+    this.#notes.set(server, notes);
+    for (const note of notes.filter((each) => !before.includes(each)))
+      this.#check.log(`The list of tools of the upstream server '${server}': ${note}`, {
+        event: 'upstream.drift',
+        level: 'warning',
+      });
   }
 
   #nameOf(key: string): string {
@@ -166,13 +188,12 @@ async function listed(
   servers: ReadonlySet<string>,
   list: NonNullable<UpstreamPort['list']>,
   log: Log,
-): Promise<LiveTools> {
+): Promise<ReadonlyMap<string, UpstreamListing>> {
   const signal = AbortSignal.timeout(LIST_TIMEOUT_MS);
   const listings = await Promise.all(
     [...servers].sort().map(async (server) => {
       try {
-        const { tools } = await list(server, signal);
-        return [[server, tools] as const];
+        return [[server, await list(server, signal)] as const];
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
         log(

@@ -1,5 +1,5 @@
 import { type CheckEnvironment, environmentOf } from '../../../check/environment.js';
-import { rebased, schemaOf, typesOf } from '../../../check/value-type.js';
+import { schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
 import type { Icon } from '../../../decorators/decorate.js';
 import { defined } from '../../../graph/defined.js';
@@ -9,6 +9,7 @@ import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
 import { bundle, nodesWithTasks } from '../../../graph/nodes.js';
+import { rebased } from '../../../graph/part-schema.js';
 import { planOf } from '../../../plan/compile.js';
 import { thrownText } from '../../tools/exceptions.js';
 import {

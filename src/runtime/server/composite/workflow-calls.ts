@@ -11,7 +11,7 @@ import type { RunStore, RunSummary, Waiter } from '../../runs/run-store.js';
 import { UnreadableRunError } from '../../runs/store/store-error.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
-import { checkArguments } from '../../tools/check-input.js';
+import { checkInput } from '../../tools/check-input.js';
 import { maskedError } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
@@ -70,9 +70,13 @@ export class WorkflowCalls {
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
     const { runs, schemas, log, maxResultChars } = this.#options;
-    const checked = await checkArguments(tool.name, args, tool.inputSchema, schemas, secret);
+    const checked = await checkInput(
+      args,
+      { tool: tool.name, jsonSchema: tool.inputSchema, secret },
+      schemas,
+    );
     if (!checked.ok) return failureResult(maskedFailure(checked.failure, mask.searched));
-    const input = withDefaults(graph, checked.input);
+    const input = withDefaults(graph, checked.input as JsonObject);
     const waiter = { ...this.#waiter(graph.name, request), cancels: true };
     const answer = await runs.start({ owner: request.principal, graph, input }, waiter);
     if (!answer.ok) return failureResult(answer.failure);
@@ -93,10 +97,10 @@ export class WorkflowCalls {
     const { inputSchema } = runTools[name];
     const named = withWorkflowId(args);
     if (named === undefined) return refused('workflow_id and run_id name two runs: send one of them');
-    const checked = await checkArguments(name, named, inputSchema, this.#options.schemas);
+    const checked = await checkInput(named, { tool: name, jsonSchema: inputSchema }, this.#options.schemas);
     if (!checked.ok) return failureResult(checked.failure);
     try {
-      return await this.#callRunTool(name, checked.input, request);
+      return await this.#callRunTool(name, checked.input as JsonObject, request);
     } catch (fault) {
       const failure = storeFailure(fault, `'${name}'`, this.#options.log);
       if (failure === undefined) throw fault;

@@ -311,35 +311,21 @@ function targetOf(handle: DecoratedClass, { tools, resources, workflows }: Regis
           `it names the tool '${clip(name)}', which only steps of workflows may call: name a workflow that calls it, or leave out \`visibility: 'workflow'\``,
         );
       if (entry !== undefined) return { kind: 'tool', name, entry };
-      const near = nearestName(name, clientToolNames({ tools }));
-      throw new PromptContentError(
-        'E_MISSING_TOOL',
-        withSuggestion(`it names the tool '${clip(name)}', which this server does not have`, near),
-      );
+      throw missing('E_MISSING_TOOL', 'tool', name, clientToolNames({ tools }));
     }
     case 'resource': {
       const { name } = metadata.options;
       const entry = ownProperty(resources, name);
       if (entry !== undefined) return { kind: 'resource', name, entry };
       const uri = metadata.uri ?? metadata.uriTemplate;
-      const near = nearestName(
-        uri,
-        Object.values(resources).map((other) => other.uri),
-      );
-      throw new PromptContentError(
-        'E_MISSING_RESOURCE',
-        withSuggestion(`it names the resource '${clip(uri)}', which this server does not have`, near),
-      );
+      const uris = Object.values(resources).map((other) => other.uri);
+      throw missing('E_MISSING_RESOURCE', 'resource', uri, uris);
     }
     case 'workflow': {
       const { name } = metadata.options;
       const entry = ownProperty(workflows, name);
       if (entry !== undefined) return { kind: 'workflow', name, entry };
-      const near = nearestName(name, Object.keys(workflows));
-      throw new PromptContentError(
-        'E_MISSING_WORKFLOW',
-        withSuggestion(`it names the workflow '${clip(name)}', which this server does not have`, near),
-      );
+      throw missing('E_MISSING_WORKFLOW', 'workflow', name, Object.keys(workflows));
     }
     case 'prompt':
     case 'state':
@@ -351,6 +337,16 @@ function targetOf(handle: DecoratedClass, { tools, resources, workflows }: Regis
     default:
       return metadata satisfies never;
   }
+}
+
+function missing(
+  code: PromptContentError['code'],
+  what: string,
+  name: string,
+  names: Iterable<string>,
+): PromptContentError {
+  const text = `it names the ${what} '${clip(name)}', which this server does not have`;
+  return new PromptContentError(code, withSuggestion(text, nearestName(name, names)));
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -9,7 +9,8 @@ import {
 import { defined } from '../../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../../graph/json.js';
 import type { Graph } from '../../../../graph/model.js';
-import { type DescribedTool, describedInputs } from '../../dialect.js';
+import { inputsSchema } from '../../../../graph/part-schema.js';
+import type { DescribedTool } from '../../dialect.js';
 import { NODE_KEYS } from './key-descriptions.js';
 import { objectOf, ref } from './node-schema.js';
 
@@ -162,7 +163,7 @@ export function workflowCallSchema(workflows: readonly Graph[]): JsonSchema {
         if: isOneOf('workflow', writtenNames(graph)),
         // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
         then: {
-          properties: { args: { ...about('args'), ...writtenArguments(describedInputs(graph), false) } },
+          properties: { args: { ...about('args'), ...writtenArguments(inputsSchema(graph), false) } },
         },
       })),
       otherArguments('workflow', workflows.flatMap(writtenNames)),
