@@ -119,7 +119,7 @@ function isAnyVerb(word: string): boolean {
 }
 
 /** What a tool or a workflow does, as it says itself. */
-export function intentOf({ name, readOnly }: Pick<ToolDescription, 'name' | 'readOnly'>): Intent {
+function intentOf({ name, readOnly }: Pick<ToolDescription, 'name' | 'readOnly'>): Intent {
   if (readOnly === true) return 'read';
   const verbs = wordsOf(name).flatMap((word) => groupOf.get(rootOf(word)) ?? []);
   if (verbs.some(({ intent }) => intent === 'undo')) return 'undo';
