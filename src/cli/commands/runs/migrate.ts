@@ -59,7 +59,7 @@ ${COMMON}${REGISTRY}`,
     return withDefinitions('runs migrate', values, output, (definitions) => {
       const command = { store, definitions, mapping, apply, json, output };
       if (workflow !== undefined)
-        return store.read((reader) => migrate(command, openRuns(reader, workflow), workflow, true));
+        return store.read((reader) => migrate(command, workflowRuns(reader, workflow), workflow, true));
       return withRun(store, name, NAME, output, ({ head, graph }) => migrate(command, [head], graph.name));
     });
   },
@@ -88,18 +88,18 @@ interface MigrateCommand {
 /** How many runs are read at once. */
 const PAGE = 200;
 
-/** All open runs of a workflow. */
-function openRuns(reader: StoreReader, workflow: string): readonly Head[] {
-  const heads: Head[] = [];
-  for (const state of ['running', 'waiting'] as const) {
+/** All open runs, or those of a workflow. */
+export function workflowRuns(reader: StoreReader, workflow?: string): readonly Head[] {
+  const heads = new Map<number, Head>();
+  for (const state of ['running', 'waiting', 'paused'] as const) {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = reader.list({ state, workflow, before, limit: PAGE });
-      heads.push(...rows.flatMap(({ ref }) => reader.find(ref)));
+      const rows = reader.list({ state, ...defined({ workflow }), before, limit: PAGE });
+      for (const head of rows.flatMap(({ ref }) => reader.find(ref))) heads.set(head.n, head);
       if (rows.length < PAGE) break;
       before = rows.at(-1)?.n ?? 0;
     }
   }
-  return heads;
+  return [...heads.values()];
 }
 
 /** @param isList whether runs of the workflow as it is now are left out. */
@@ -109,6 +109,25 @@ async function migrate(
   workflow: string,
   isList = false,
 ): Promise<number> {
+  const results: ShownOutcome[] = [];
+  const refs = heads.map(({ id }) => runRef(id));
+  const target = { ...targetIn(definitions, workflow), mapping };
+  for await (const outcome of store.migrate(heads, target, apply)) {
+    const run = refs.shift() ?? '';
+    if (outcome.kind === 'mapping') throw new Misuse(mappingText(outcome.faults));
+    if (!isList || outcome.kind !== 'current') results.push(shownOutcome(run, outcome));
+  }
+  if (json) output.out(`${JSON.stringify({ runs: results.map(({ value }) => value) })}\n`);
+  else if (results.length === 0) output.out('no open run of another definition\n');
+  else for (const { text } of results) output.out(`${text}\n`);
+  return results.every(({ isSafe }) => isSafe) ? 0 : 1;
+}
+
+/** A workflow as the one registry that has it defines it now. @throws Misuse without exactly one. */
+export function targetIn(
+  definitions: readonly Definitions[],
+  workflow: string,
+): MoveTarget & { readonly hash: string } {
   const named = definitions.filter(({ workflows }) => workflows.has(workflow));
   const [definition] = named;
   const to = definition?.workflows.get(workflow);
@@ -120,18 +139,7 @@ async function migrate(
   const { secretInputs } = toolset;
   const tools = safetyIn(definition, toolset);
   const { graph, hash } = to;
-  const results: ShownOutcome[] = [];
-  const refs = heads.map(({ id }) => runRef(id));
-  const target = { graph, hash, tools, mapping, secretInputs };
-  for await (const outcome of store.migrate(heads, target, apply)) {
-    const run = refs.shift() ?? '';
-    if (outcome.kind === 'mapping') throw new Misuse(mappingText(outcome.faults));
-    if (!isList || outcome.kind !== 'current') results.push(shownOutcome(run, outcome));
-  }
-  if (json) output.out(`${JSON.stringify({ runs: results.map(({ value }) => value) })}\n`);
-  else if (results.length === 0) output.out('no open run of another definition\n');
-  else for (const { text } of results) output.out(`${text}\n`);
-  return results.every(({ isSafe }) => isSafe) ? 0 : 1;
+  return { graph, hash, tools, mapping: new Map(), secretInputs };
 }
 
 function mappingText(faults: readonly MappingFault[]): string {
@@ -184,6 +192,11 @@ interface ShownOutcome {
   readonly text: string;
   /** Whether the run has the graph, or can have it. */
   readonly isSafe: boolean;
+}
+
+/** The outcome of a move, without the name of the run. */
+export function outcomeText(outcome: Parameters<typeof shownOutcome>[1]): string {
+  return shownOutcome('', outcome).text.trim();
 }
 
 function shownOutcome(
