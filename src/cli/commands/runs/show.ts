@@ -3,7 +3,6 @@ import type { JsonObject } from '../../../graph/json.js';
 import { eventLine, runLines, runText } from '../../../print/runs.js';
 import type { ListedRow, StoreReader } from '../../../runtime/runs/store/reader.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
-import { misused } from '../../command-line.js';
 import {
   COMMON,
   changeSince,
@@ -44,9 +43,7 @@ ${COMMON}`,
   0,
   async (store, { values }, output) => {
     const limit = numberIn('limit', values.limit, { least: 1, most: 1_000 }) ?? 50;
-    if (typeof limit === 'object') return misused(limit.fault, output);
     const before = numberIn('before', values.before, { least: 1 });
-    if (typeof before === 'object') return misused(before.fault, output);
     const { status, workflow } = values;
     const matches = await store.read((reader) =>
       reader.list({
@@ -129,9 +126,7 @@ ${COMMON}`,
   async (store, parsed, output) => {
     const { values, args } = parsed;
     const from = numberIn('from', values.from, { least: 1 }) ?? 1;
-    if (typeof from === 'object') return misused(from.fault, output);
     const to = numberIn('to', values.to, { least: from }) ?? Number.MAX_SAFE_INTEGER;
-    if (typeof to === 'object') return misused(to.fault, output);
     return withRun(store, args[0], 'stepwright runs events', output, (run, reader) => {
       for (const event of eventsOf(run, reader, from, to))
         output.out(values.json ? `${JSON.stringify(event)}\n` : eventLine(event));
