@@ -113,7 +113,7 @@ class Printer {
 }
 
 /**
- * A value for `as const` under `isolatedDeclarations`: what is no literal says its type.
+ * A value for `as const` under `isolatedDeclarations`: what is not a literal states its type.
  *
  * @param typeOf - the type of JSON, by the function that parses its text.
  */
@@ -125,7 +125,7 @@ export function withTypes(value: Literal, typeOf: (tag: string) => string): Lite
   }
   if (value instanceof JsonText)
     return new JsonText(value.tag, value.value, value.leading, ` as ${typeOf(value.tag)}`);
-  // Several texts with a plus between them are no literal.
+  // Several texts with a plus between them are not a literal.
   if (typeof value === 'string') return new Identifier(printString(value));
   if (!isCollection(value)) return value;
   if (isList(value)) return value.map((item) => withTypes(item, typeOf));
