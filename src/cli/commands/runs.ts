@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import('./runs/show.js')).exportRun,
   backup: async () => (await import('./runs/upkeep.js')).backUp,
   restore: async () => (await import('./runs/upkeep.js')).restore,
+  check: async () => (await import('./runs/upkeep.js')).check,
   metrics: async () => (await import('./runs/upkeep.js')).metrics,
   prune: async () => (await import('./runs/upkeep.js')).prune,
 };
@@ -37,6 +38,7 @@ Commands:
   export      print a run and its log as one JSON value
   backup      copy the store to a file
   restore     make a store of a backup
+  check       read all of a store, and list what is damaged
   metrics     print how the store does, for a monitor
   prune       remove runs that are over
 

@@ -189,3 +189,36 @@ describe('pruning', () => {
     expect(existsSync(none)).toBe(false);
   });
 });
+
+describe('a check', () => {
+  test('reads a store while a server uses it, and a backup', async () => {
+    await store.start(asking);
+    await store.start(quick);
+    expect(await runs('check', store.path)).toEqual({ code: 0, err: '', out: '2 runs, intact\n' });
+    await on('backup', store.file('backup.db'));
+    const { code, out } = await runs('check', store.file('backup.db'), '--json');
+    expect({ code, ...JSON.parse(out) }).toEqual({ code: 0, runs: 2, damaged: [] });
+  });
+
+  test('lists damaged runs, with exit code 1', async () => {
+    const id = await store.start(asking);
+    await store.start(quick);
+    const database = new sqlite.DatabaseSync(store.path);
+    database.exec("UPDATE entries SET events = '[ ]' WHERE run = 1");
+    database.close();
+    expect(await runs('check', store.path)).toEqual({
+      ...{ code: 1, err: '' },
+      out: `run ${runRef(id)} is damaged: a row was changed\n2 runs, 1 damaged\n`,
+    });
+    expect(JSON.parse((await on('check', '--json')).out)).toEqual({
+      runs: 2,
+      damaged: [{ run: runRef(id), reason: 'a row was changed' }],
+    });
+  });
+
+  test('names a file that is not a store', async () => {
+    const { code, err } = await runs('check', store.file('none.db'));
+    expect(code).toBe(2);
+    expect(err).toContain('there is no file');
+  });
+});

@@ -3,7 +3,9 @@ import { singleLine } from '../../../graph/printable-text.js';
 import { metricsText } from '../../../print/runs.js';
 import { openStore } from '../../../runtime/runs/operate/store-operator.js';
 import type { Retention } from '../../../runtime/runs/store/journal.js';
-import { misused } from '../../command-line.js';
+import type { StoreCheck } from '../../../runtime/runs/store/reader.js';
+import { StoreError } from '../../../runtime/runs/store/store-error.js';
+import { type Command, misused } from '../../command-line.js';
 import { COMMON, numberIn, STORE_OPTIONS, storeCommand } from './store-command.js';
 
 /** `stepwright runs backup FILE`: copies a store while a server uses it. */
@@ -41,6 +43,48 @@ function copyCommand(kind: 'backup' | 'restore', help: string) {
     return 0;
   });
 }
+
+const checkRuns = storeCommand(
+  'stepwright runs check',
+  `Usage: stepwright runs check FILE [options]
+
+Reads all of a store or of a backup, while servers use it, and lists what is damaged: runs by their names, and parts of
+the file. The exit code is 1 if there is damage. Restore the file from a backup then.
+
+Options:
+${COMMON}`,
+  STORE_OPTIONS,
+  0,
+  async (store, { values: { json } }, output) => {
+    const { runs, damages } = await store
+      .read((reader) => reader.check())
+      .catch((error: unknown): StoreCheck => {
+        if (!(error instanceof StoreError) || error.problem !== 'damaged') throw error;
+        return { runs: 0, damages: [{ why: error.detail }] };
+      });
+    if (json) output.out(`${JSON.stringify({ runs, damaged: damages.map(shown) })}\n`);
+    else {
+      for (const damage of damages) {
+        const { run, reason } = shown(damage);
+        output.out(`${run === undefined ? 'the file' : `run ${run}`} is damaged: ${reason}\n`);
+      }
+      const count = `${runs} ${runs === 1 ? 'run' : 'runs'}`;
+      const named = new Set(damages.flatMap(({ run }) => run ?? [])).size;
+      output.out(damages.length === 0 ? `${count}, intact\n` : `${count}, ${named} damaged\n`);
+    }
+    return damages.length === 0 ? 0 : 1;
+  },
+);
+
+function shown({ run, why }: StoreCheck['damages'][number]) {
+  return { ...(run === undefined ? {} : { run: singleLine(run) }), reason: singleLine(why) };
+}
+
+/** `stepwright runs check FILE`: reads all of a store, and lists damaged runs. The file is a store, or a backup. */
+export const check: Command = ([file, ...args], output) =>
+  file === undefined || file.startsWith('-')
+    ? checkRuns(file === undefined ? [] : [file, ...args], output)
+    : checkRuns(['--store', `sqlite:${file}`, ...args], output);
 
 /** `stepwright runs metrics`: prints how a store does. */
 export const metrics = storeCommand(

@@ -14,9 +14,24 @@ export interface StoreReader {
   entries(run: Head, from: number, most: number): readonly StoredEntry[];
   /** How many runs would not stay. */
   countExpired(retention: Retention): number;
+  /** Reads all of the store. */
+  check(): StoreCheck;
   /** How the store does at a time, in ms since the epoch. */
   metrics(now: number): StoreMetrics;
   close(): void;
+}
+
+/** What was found damaged in a store. */
+export interface StoreCheck {
+  /** How many runs were found. */
+  readonly runs: number;
+  readonly damages: readonly Damage[];
+}
+
+interface Damage {
+  /** Names the run; see `runRef`. Missing for a part of the file. */
+  readonly run?: string;
+  readonly why: string;
 }
 
 /** The row of a run. */
@@ -29,6 +44,11 @@ export interface Head {
   readonly status: RunStatus;
   /** The process that holds it; null for none. */
   readonly holder: string | null;
+  /** Equal for runs that the same callers reach; null for none. */
+  readonly access: string | null;
+  /** The checksum of the rows of the run, as of an entry. Null without one. */
+  readonly sum: number | null;
+  readonly sumSeq: number | null;
 }
 
 /** An entry of a run's log. */

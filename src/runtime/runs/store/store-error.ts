@@ -39,7 +39,7 @@ const TEXTS: Readonly<Record<StoreProblem, (path: string, detail: string) => str
   not_a_database: (path) =>
     `'${path}' is not a SQLite database: give the path of a store, or of a file that does not exist yet`,
   damaged: (path, detail) =>
-    `the store '${path}' is damaged (${detail}): restore the file from a backup, or give another path`,
+    `the store '${path}' is damaged (${detail}): list what is damaged with 'stepwright runs check ${path}', and restore the file from a backup`,
   foreign: (path) =>
     `'${path}' is a database of another program: give the path of a store, or of a file that does not exist yet`,
   full: (path, detail) =>
@@ -60,11 +60,14 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly problem: StoreProblem;
   readonly path: string;
+  /** What is wrong, in the words of SQLite or of this product; empty where the problem says it. */
+  readonly detail: string;
 
   constructor(problem: StoreProblem, path: string, detail = '', cause?: unknown) {
     super(TEXTS[problem](path, detail), defined({ cause }));
     this.problem = problem;
     this.path = path;
+    this.detail = detail;
   }
 }
 

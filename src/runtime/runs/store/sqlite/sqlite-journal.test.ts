@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import * as sqlite from '@photostructure/sqlite';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { hashGraph } from '../../../../graph/canonical.js';
 import type { JsonObject } from '../../../../graph/json.js';
 import { planOf } from '../../../../plan/compile.js';
 import type { Change } from '../../../engine/contract.js';
@@ -320,7 +321,8 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
         begins: fc.boolean(),
       })
       .map(({ run, seq, gap, epoch, changes, hostRows, consumed, response, begins }): Operation => {
-        const begun = { graphHash: `hash ${run.length}`, workflow: 'line', startedAt: 5 };
+        const own = { ...line, name: `line-${run.length}` };
+        const begun = { graphHash: hashGraph(own), workflow: 'line', startedAt: 5 };
         const start = { op: 'put', table: 'start', key: run, row: begun };
         const unique = [...new Map(changes.map((each) => [`${each.table} ${each.key}`, each])).values()];
         return async (journal) => {
@@ -329,7 +331,7 @@ const anyOperation: fc.Arbitrary<Operation> = fc.oneof(
             ...{ run, epoch, hostRows, events: [] },
             seq: last + 1 + gap,
             expectedSeq: seq === 4 ? last + gap : last,
-            ...(last === 0 && begins ? { graph: line } : {}),
+            ...(last === 0 && begins ? { graph: own } : {}),
             changes: last === 0 ? [start as unknown as Change, ...unique] : unique,
             consumed: last === 0 ? [] : consumed.map((id) => ({ id, response })),
           });

@@ -20,6 +20,7 @@ import { StoreError } from '../store-error.js';
 import type { SqliteDatabase, SqliteValue } from './driver.js';
 import { type EncodedEntry, encodeEntry } from './encode-entry.js';
 import type { OpenFiles } from './open-files.js';
+import { identitySum, RunSums, sumOf } from './run-sums.js';
 import {
   openStoreFile,
   pragma,
@@ -39,8 +40,8 @@ const ALONE_MS = 2;
 /** One thing to write. Says why it is refused. */
 type Write = (now: GroupEffect) => Error | undefined;
 
-/** What is known of a run without a look at its row. */
-type Holding = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'>;
+/** What is known of a run that this process holds, without a look at its row. */
+type Holding = Pick<Head, 'n' | 'seq' | 'epoch' | 'status'> & { readonly sums: RunSums };
 
 /** What a group of writes has changed. */
 interface GroupEffect {
@@ -101,6 +102,7 @@ export class SqliteJournal implements RunJournal {
       {
         tables: this.#tables,
         write: (work) => this.#group.add(() => void work()),
+        held: (run, head, sums) => void this.#holdings.set(run, { ...head, sums }),
         left: (run) => void this.#holdings.delete(run),
         poll: () => this.#startPolling(),
         check: () => {
@@ -167,9 +169,10 @@ export class SqliteJournal implements RunJournal {
       if (head === undefined) return new UnknownRunError(run);
       if (this.#get('SELECT 1 FROM responses WHERE run = ? AND id = ?', head.n, keyColumn(id)) !== undefined)
         return undefined;
+      const key = keyColumn(id);
       this.#run(
-        'INSERT OR IGNORE INTO inbox (run, id, item) VALUES (?, ?, ?)',
-        ...[head.n, keyColumn(id), text],
+        'INSERT OR IGNORE INTO inbox (run, id, item, sum) VALUES (?, ?, ?, ?)',
+        ...[head.n, key, text, sumOf(key, text)],
       );
       effect.runs.add(run);
       return undefined;
@@ -182,11 +185,8 @@ export class SqliteJournal implements RunJournal {
   }
 
   async response(run: string, item: string): Promise<Json | undefined> {
-    const row = this.#get(
-      'SELECT response FROM responses WHERE run = (SELECT n FROM runs WHERE id = ?) AND id = ?',
-      ...[keyColumn(run), keyColumn(item)],
-    );
-    return row === undefined ? undefined : (this.#tables.json(row.response) as Json);
+    this.#check();
+    return this.#tables.response(run, item);
   }
 
   watch(run: string, onChange: () => void): () => void {
@@ -286,36 +286,18 @@ export class SqliteJournal implements RunJournal {
     const { run, seq, epoch, consumed } = entry;
     const isAtRest = entry.releases ?? (entry.becomes !== undefined && isOver(entry.becomes.status));
     const isPlain = !isAtRest && entry.begins === undefined;
-    let previous: Holding | undefined = isPlain ? this.#continued(entry) : undefined;
-    let n = previous?.n;
-    if (n === undefined) {
-      const head = this.#head(run);
-      const why = this.#refusalOf(entry, head);
-      if (why !== undefined) return new JournalConflictError(entry, why);
-      previous = head;
-      n = head?.n ?? this.#begin(entry);
-      if (head !== undefined) this.#move(head, entry);
-      if (n === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
-      const holder = isAtRest ? null : this.leases.holder;
-      this.#run('UPDATE runs SET seq = ?, epoch = ?, holder = ? WHERE n = ?', seq, epoch, holder, n);
-    }
+    const previous = (isPlain ? this.#continued(entry) : undefined) ?? this.#advanced(entry, isAtRest);
+    if (previous instanceof Error) return previous;
+    const { n, status, sums } = previous;
     if (isAtRest) this.#holdings.delete(run);
-    else
-      this.#holdings.set(run, {
-        n,
-        seq,
-        epoch,
-        status: entry.becomes?.status ?? previous?.status ?? 'running',
-      });
-    if (!isAtRest) this.leases.beat();
-    if (entry.becomes !== undefined && entry.becomes.status !== (previous?.status ?? 'running'))
-      this.#setStatus(n, entry.becomes);
+    else {
+      this.#holdings.set(run, { n, seq, epoch, status: entry.becomes?.status ?? status, sums });
+      this.leases.beat();
+    }
+    if (entry.becomes !== undefined && entry.becomes.status !== status) this.#setStatus(n, entry.becomes);
     this.#run(
-      'INSERT INTO entries (run, seq, epoch, events) VALUES (?, ?, ?, ?)',
-      n,
-      seq,
-      epoch,
-      entry.events,
+      'INSERT INTO entries (run, seq, epoch, events, sum) VALUES (?, ?, ?, ?, ?)',
+      ...[n, seq, epoch, entry.events, sumOf(seq, epoch, entry.events)],
     );
     for (const { table, key, put } of entry.changes) {
       if (put === undefined) {
@@ -335,10 +317,11 @@ export class SqliteJournal implements RunJournal {
       );
     }
     for (const { id, response } of consumed) {
-      this.#run('DELETE FROM inbox WHERE run = ? AND id = ?', n, keyColumn(id));
+      const key = keyColumn(id);
+      this.#run('DELETE FROM inbox WHERE run = ? AND id = ?', n, key);
       this.#run(
-        'INSERT INTO responses (run, id, response) VALUES (?, ?, ?)',
-        ...[n, keyColumn(id), response],
+        'INSERT INTO responses (run, id, response, sum) VALUES (?, ?, ?, ?)',
+        ...[n, key, response, sumOf(key, response)],
       );
     }
     for (const large of entry.large) this.#keepText(n, large);
@@ -350,7 +333,8 @@ export class SqliteJournal implements RunJournal {
    * Moves a run on whose last entry this process has written: if its row is still as that left it, nothing refuses the
    * next one. Returns the run as it was; nothing where its row has to be looked at.
    */
-  #continued({ run, seq, expectedSeq, epoch, consumed }: EncodedEntry): Holding | undefined {
+  #continued(entry: EncodedEntry): Holding | undefined {
+    const { run, seq, expectedSeq, epoch, consumed } = entry;
     const holding = this.#holdings.get(run);
     if (
       holding?.seq !== expectedSeq ||
@@ -359,11 +343,40 @@ export class SqliteJournal implements RunJournal {
       consumed.length > 0
     )
       return undefined;
+    const { n, sums } = holding;
+    sums.apply(entry);
     const changed = this.#run(
-      'UPDATE runs SET seq = ? WHERE n = ? AND seq = ? AND epoch = ? AND holder = ?',
-      ...[seq, holding.n, expectedSeq, epoch, this.leases.holder],
+      'UPDATE runs SET seq = ?, sum = ?, sum_seq = ? WHERE n = ? AND seq = ? AND epoch = ? AND holder = ?',
+      ...[seq, sums.total, seq, n, expectedSeq, epoch, this.leases.holder],
     );
-    return changed === 1 ? holding : undefined;
+    if (changed === 1) return holding;
+    this.#holdings.delete(run);
+    return undefined;
+  }
+
+  /** Moves a run on, or begins it, after a look at its row. Returns the run as it was, with the sums as they are. */
+  #advanced(
+    entry: EncodedEntry,
+    isAtRest: boolean,
+  ): Pick<Holding, 'n' | 'status' | 'sums'> | JournalConflictError {
+    const { run, seq, expectedSeq, epoch } = entry;
+    const previous = this.#head(run);
+    const why = this.#refusalOf(entry, previous);
+    if (why !== undefined) return new JournalConflictError(entry, why);
+    if (previous !== undefined) this.#move(previous, entry);
+    const head = previous ?? this.#begin(entry);
+    if (head === undefined) return new JournalConflictError(entry, 'a run begins with its graph and its row');
+    const holding = this.#holdings.get(run);
+    const isHeld = holding?.seq === expectedSeq && holding.epoch === head.epoch;
+    const sums = isHeld ? holding.sums : new RunSums();
+    if (!isHeld && previous !== undefined) this.#tables.rowsOf(previous, sums);
+    sums.apply(entry);
+    this.#run(
+      'UPDATE runs SET seq = ?, epoch = ?, holder = ?, identity = ?, sum = ?, sum_seq = ? WHERE n = ?',
+      ...[seq, epoch, isAtRest ? null : this.leases.holder],
+      ...[identitySum(head), sums.total, seq, head.n],
+    );
+    return { n: head.n, status: head.status, sums };
   }
 
   /** Why an entry does not follow what is there. */
@@ -384,7 +397,7 @@ export class SqliteJournal implements RunJournal {
     return missing === undefined ? undefined : `the inbox has no item '${missing.id}'`;
   }
 
-  #begin({ run, seq, epoch, begins }: EncodedEntry): number | undefined {
+  #begin({ run, seq, epoch, begins }: EncodedEntry): Head | undefined {
     if (begins === undefined) return undefined;
     const { graphHash, graph, workflow, startedAt, listing } = begins;
     const { quota = null, access = null, alias = null } = listing;
@@ -394,7 +407,7 @@ export class SqliteJournal implements RunJournal {
        VALUES (?, ?, ?, ?, 'running', ?, ?, ?, 1, ?, ?, ?)`,
       ...[keyColumn(run), runRef(run), graphHash, workflow, startedAt, seq, epoch, quota, access, alias],
     );
-    return this.#head(run)?.n;
+    return this.#head(run);
   }
 
   /** The run goes on with another graph. */

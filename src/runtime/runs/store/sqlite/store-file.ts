@@ -21,6 +21,8 @@ export interface SqliteJournalOptions {
   readonly pollMs?: number;
   /** Called once when the file, or one that SQLite keeps beside it, was removed or replaced. Default: no call. */
   readonly onReplaced?: (fault: StoreError) => void;
+  /** A file up to so many bytes is looked through for damage when it is opened. Default: 8 MiB, about 8 ms. */
+  readonly checkedBytes?: number;
 }
 
 /** A database with what looks after its files. */
@@ -99,6 +101,26 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE uses (run INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (run, hash)) WITHOUT ROWID;
   CREATE INDEX uses_of_text ON uses (hash);
   `,
+  // Checksums. Rows of an earlier version get them when they are written.
+  `
+  ALTER TABLE runs ADD COLUMN identity INTEGER;
+  ALTER TABLE runs ADD COLUMN sum INTEGER;
+  ALTER TABLE runs ADD COLUMN sum_seq INTEGER;
+  ALTER TABLE entries ADD COLUMN sum INTEGER;
+  ALTER TABLE inbox ADD COLUMN sum INTEGER;
+  ALTER TABLE responses ADD COLUMN sum INTEGER;
+  `,
+];
+
+/** Shows the tables of each earlier version as those of the next one to those who only read. */
+const VIEWS: readonly string[] = [
+  '',
+  `
+  CREATE TEMP VIEW runs AS SELECT *, NULL AS identity, NULL AS sum, NULL AS sum_seq FROM main.runs;
+  CREATE TEMP VIEW entries AS SELECT *, NULL AS sum FROM main.entries;
+  CREATE TEMP VIEW inbox AS SELECT *, NULL AS sum FROM main.inbox;
+  CREATE TEMP VIEW responses AS SELECT *, NULL AS sum FROM main.responses;
+  `,
 ];
 
 /**
@@ -108,7 +130,7 @@ const MIGRATIONS: readonly string[] = [
  */
 export async function openStoreFile(
   path: string,
-  { driver, synchronous = 'full', onReplaced }: SqliteJournalOptions,
+  { driver, synchronous = 'full', onReplaced, checkedBytes = CHECKED_BYTES }: SqliteJournalOptions,
 ): Promise<OpenStoreFile> {
   const usedDriver = driver ?? (await findDriver(path));
   checkDriver(usedDriver, path);
@@ -121,8 +143,7 @@ export async function openStoreFile(
     await whenFree(path, () => migrate(opened, path));
     // The check comes first: a database of another program is not touched.
     await whenFree(path, () => opened.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`));
-    // The log is opened by the first use.
-    await whenFree(path, () => versionIn(opened, path));
+    await whenFree(path, () => checkPages(opened, path, checkedBytes));
     if (inode !== undefined) protectFiles(path);
     const files = new OpenFiles(path, opened, inode, onReplaced);
     const fault = files.look();
@@ -141,7 +162,9 @@ export function openReadOnly(path: string, { DatabaseSync }: SqliteDriver): Sqli
   try {
     database = new DatabaseSync(path, { readOnly: true });
     database.exec(`PRAGMA busy_timeout = ${READ_LOCK_MS}`);
-    if (versionIn(database, path) === 0) throw new StoreError('not_a_database', path);
+    const version = versionIn(database, path);
+    if (version === 0) throw new StoreError('not_a_database', path);
+    for (const views of VIEWS.slice(version)) database.exec(views);
     return database;
   } catch (error) {
     database?.close();
@@ -186,8 +209,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** Does all of the work or nothing of it. */
-export function transaction<T>(database: SqliteDatabase, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE');
+export function transaction<T>(database: SqliteDatabase, work: () => T, begin = 'BEGIN IMMEDIATE'): T {
+  database.exec(begin);
   try {
     const result = work();
     database.exec('COMMIT');
@@ -225,6 +248,16 @@ export function storeError(error: unknown, path: string): unknown {
     default:
       return error;
   }
+}
+
+/** See {@link SqliteJournalOptions.checkedBytes}. */
+const CHECKED_BYTES = 8 * 1_048_576;
+
+/** Looks through the pages of a small file. @throws StoreError `damaged`. */
+function checkPages(database: SqliteDatabase, path: string, most: number): void {
+  if (pragma(database, 'page_count') * pragma(database, 'page_size') > most) return;
+  const found = database.prepare('PRAGMA quick_check(1)').get() as { readonly quick_check: string };
+  if (found.quick_check !== 'ok') throw new StoreError('damaged', path, found.quick_check);
 }
 
 /** Creates the file, and looks at what is there before SQLite does. Returns the number of its inode. */

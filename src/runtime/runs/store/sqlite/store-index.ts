@@ -1,7 +1,7 @@
 import type { Retention, RunIndex } from '../journal.js';
 import { BATCH, countExpired, removeExpired } from './retention.js';
 import type { StoreTables } from './store-tables.js';
-import { keyColumn, keyIn } from './texts.js';
+import { keyIn } from './texts.js';
 
 /** What an index needs of its journal. */
 interface IndexedStore {
@@ -23,8 +23,7 @@ export class StoreIndex implements RunIndex {
   }
 
   async accessTo(run: string): Promise<string | undefined> {
-    const row = this.#tables.get('SELECT access FROM runs WHERE id = ?', keyColumn(run));
-    return (row?.access ?? undefined) as string | undefined;
+    return this.#tables.head(run)?.access ?? undefined;
   }
 
   async listed(

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isOver, isSameHead, type Leases, type LoadedRun, type RunHead } from '../journal.js';
 import type { Head } from '../reader.js';
+import { RunSums } from './run-sums.js';
 import type { SqliteJournalOptions } from './store-file.js';
 import type { StoreTables } from './store-tables.js';
 import { keyColumn, keyIn } from './texts.js';
@@ -16,6 +17,8 @@ interface LeasedStore {
   readonly tables: StoreTables;
   /** Works within the next transaction of the journal. */
   write(work: () => void): Promise<void>;
+  /** Called when this process has claimed a run. */
+  held(run: string, head: Head, sums: RunSums): void;
   /** Called when this process gives a run back. */
   left(run: string): void;
   /** Looks at followed runs while there are any; see {@link StoreLeases.look}. */
@@ -98,7 +101,9 @@ export class StoreLeases implements Leases {
       const epoch = head.epoch + 1;
       tables.run('UPDATE runs SET holder = ?, epoch = ? WHERE n = ?', this.holder, epoch, head.n);
       this.beat();
-      claimed = { ...tables.load({ ...head, epoch }), holder: 'this' };
+      const sums = new RunSums();
+      claimed = { ...tables.load({ ...head, epoch }, sums), holder: 'this' };
+      this.#store.held(run, { ...head, epoch }, sums);
     });
     return claimed;
   }

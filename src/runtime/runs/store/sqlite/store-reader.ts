@@ -1,5 +1,14 @@
 import type { Retention } from '../journal.js';
-import type { Head, ListedRow, ReadRun, StoredEntry, StoreMetrics, StoreReader } from '../reader.js';
+import type {
+  Head,
+  ListedRow,
+  ReadRun,
+  StoreCheck,
+  StoredEntry,
+  StoreMetrics,
+  StoreReader,
+} from '../reader.js';
+import { checkStore } from './check-store.js';
 import {
   checkDriver,
   findDriver,
@@ -90,6 +99,10 @@ export class SqliteReader implements StoreReader {
 
   countExpired(retention: Retention): number {
     return this.#reading(() => countExpired(this.#tables, retention));
+  }
+
+  check(): StoreCheck {
+    return checkStore(this.#tables);
   }
 
   metrics(now: number): StoreMetrics {
