@@ -65,7 +65,7 @@ export function usableTools(all: readonly UpstreamTool[]): {
   return { tools, notes };
 }
 
-/** A tool with the schemas that the run time checks; nothing for one with an input that cannot be checked. */
+/** A tool with the schemas that the run time checks; `undefined` for an input that cannot be checked. */
 function withUsableSchemas(tool: UpstreamTool, say: (problem: string) => void): UpstreamTool | undefined {
   const { outputSchema: written, inputSchema, ...rest } = tool;
   const input = usableSchema(inputSchema);
