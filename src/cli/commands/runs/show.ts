@@ -2,10 +2,9 @@ import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { eventLine, runLines, runText } from '../../../print/runs.js';
 import type { ListedRow, StoreReader } from '../../../runtime/runs/store/reader.js';
-import type { Definitions } from '../../../runtime/server/definitions.js';
+import { changeSince, type Definitions } from '../../../runtime/server/definitions.js';
 import {
   COMMON,
-  changeSince,
   DEFINITION_OPTIONS,
   type NamedRun,
   namesRegistry,
@@ -64,13 +63,36 @@ ${COMMON}`,
   },
 );
 
-function listed({ ref, workflow, state, startedAt, endedAt }: ListedRow) {
+function listed({ ref, workflow, state, startedAt, endedAt, waits, missing }: ListedRow) {
   return {
     run: ref,
     workflow,
     status: shownStatus(state),
-    started_at: new Date(startedAt).toISOString(),
-    ...(endedAt === undefined ? {} : { ended_at: new Date(endedAt).toISOString() }),
+    started_at: time(startedAt),
+    ...(endedAt === undefined ? {} : { ended_at: time(endedAt) }),
+    ...(waits.length === 0
+      ? {}
+      : {
+          waits_for: waits.map(({ until, ...wait }) => ({
+            ...wait,
+            ...(until === undefined ? {} : { until: time(until) }),
+          })),
+        }),
+    ...(missing.length === 0 ? {} : { missing_capabilities: missing }),
+  };
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** What was sent to a run and is not taken: values are left out. */
+function storedItem({ kind, at, by, content }: NamedRun['inbox'][number]) {
+  const { command, action_id, actionId = action_id, step, reason } = content;
+  return {
+    kind: kind === 'operator' ? String(command) : kind,
+    at: time(at),
+    ...defined({ by, action_id: actionId, step_id: step, reason }),
   };
 }
 
@@ -94,9 +116,14 @@ ${COMMON}${REGISTRY}`,
   1,
   (store, { values, args }, output) => {
     const show = (definitions?: readonly Definitions[]): Promise<number> =>
-      withRun(store, args[0], 'stepwright runs show', output, ({ run, graph, head }) => {
+      withRun(store, args[0], 'stepwright runs show', output, ({ run, graph, head, inbox, missing }) => {
         const change = definitions === undefined ? {} : changeSince(definitions, graph, head.graph);
-        const view = { ...run.view, ...change };
+        const view = {
+          ...run.view,
+          ...(missing.length === 0 ? {} : { missing_capabilities: missing }),
+          ...change,
+          ...(inbox.length === 0 ? {} : { stored: inbox.map(storedItem) }),
+        };
         output.out(values.json ? `${JSON.stringify(view, null, 2)}\n` : runText(view));
         return 0;
       });

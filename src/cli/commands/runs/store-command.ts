@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
 import { singleLine } from '../../../graph/printable-text.js';
 import { openStore, type StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
 import type { ReadRun, StoreReader } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
-import { type Definitions, definitionsOf, missingToolsOf } from '../../../runtime/server/definitions.js';
+import { type Definitions, definitionsOf } from '../../../runtime/server/definitions.js';
 import {
   type Command,
   Misuse,
@@ -167,20 +166,6 @@ export function withDefinitions(
   return withRegistries(command, choice, output, ({ registries, options }) =>
     work(registries.map(({ registry }) => definitionsOf(registry, options))),
   );
-}
-
-/** How the definition of a run differs from those of today. */
-export function changeSince(
-  definitions: readonly Definitions[],
-  graph: Graph,
-  hash: string,
-): { readonly definition_changed: boolean; readonly missing_tools?: readonly string[] } {
-  const named = definitions.filter(({ workflows }) => workflows.has(graph.name));
-  const isCurrent = named.some(({ workflows }) => workflows.get(graph.name)?.hash === hash);
-  const [missing = []] = (named.length === 0 ? definitions : named)
-    .map(({ registry }) => missingToolsOf(registry)(graph))
-    .sort((one, other) => one.length - other.length);
-  return { definition_changed: !isCurrent, ...(missing.length === 0 ? {} : { missing_tools: missing }) };
 }
 
 /** The most bytes of a file that an option names. */

@@ -99,11 +99,11 @@ ${COMMON}`,
   STORE_OPTIONS,
   0,
   async (store, { values }, output) => {
-    const { nextDueAt, holders, open, waiting, paused, ...counts } = await store.read((reader) =>
+    const { nextDueAt, holders, open, waiting, paused, missing, ...counts } = await store.read((reader) =>
       reader.metrics(Date.now()),
     );
     const shown = {
-      ...{ open, waiting, paused, ...counts },
+      ...{ open, waiting, paused, missing, ...counts },
       ...(nextDueAt === undefined ? {} : { next_due_at: new Date(nextDueAt).toISOString() }),
       servers: holders.map(({ id, runs, beat, leaseMs }) => ({ id, runs, beat, lease_ms: leaseMs })),
     };
