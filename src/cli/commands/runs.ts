@@ -11,7 +11,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   cancel: async () => (await import('./runs/operate.js')).cancelRun,
   fork: async () => (await import('./runs/fork.js')).forkRun,
   migrate: async () => (await import('./runs/migrate.js')).migrateRuns,
-  gate: async () => (await import('./runs/gate.js')).gate,
+  gate: async () => (await import('./runs/migrate.js')).gate,
   export: async () => (await import('./runs/show.js')).exportRun,
   backup: async () => (await import('./runs/upkeep.js')).backUp,
   restore: async () => (await import('./runs/upkeep.js')).restore,

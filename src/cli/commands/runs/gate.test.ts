@@ -13,8 +13,7 @@ import type { Definitions } from '../../../runtime/server/definitions.js';
 import { missingIn } from '../../../runtime/tools/capabilities.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import type { Registry } from '../../../runtime/tools/registry.js';
-import { gateVerdict } from './gate.js';
-import { targetIn } from './migrate.js';
+import { gateOutcome, targetIn } from './migrate.js';
 import { runs, ServedStore } from './store.fixture.js';
 
 const store = new ServedStore();
@@ -60,7 +59,7 @@ const edit = fc.record({
   hasB: fc.boolean(),
 });
 
-test('the verdict is what happens when the new build takes the run', { timeout: 600_000 }, async () => {
+test('the outcome is what happens when the new build takes the run', { timeout: 600_000 }, async () => {
   const seen = new Set<string>();
   await fc.assert(
     fc.asyncProperty(edit, async ({ workflow, a: schema, hasB }) => {
@@ -77,13 +76,13 @@ test('the verdict is what happens when the new build takes the run', { timeout: 
       await store.close();
 
       const operator = await openStore(store.path);
-      const { verdict, reasons } = await operator.read(async (reader) => {
+      const { outcome, reasons } = await operator.read(async (reader) => {
         const [head] = reader.find(id);
         if (head === undefined) throw new Error('the run is not there');
-        return gateVerdict({ store: operator, reader, definitions: [build] }, head);
+        return gateOutcome({ store: operator, reader, definitions: [build] }, head);
       });
-      seen.add(verdict);
-      if (verdict === 'moves')
+      seen.add(outcome);
+      if (outcome === 'moves')
         await operator.read(async (reader) => {
           for await (const { kind } of operator.migrate(reader.find(id), targetIn([build], 'order'), true))
             expect(kind).toBe('moved');
@@ -92,13 +91,13 @@ test('the verdict is what happens when the new build takes the run', { timeout: 
       store.missing = missing;
       const status = async () => envelopeIn(await store.served().get(ada, id));
       const needs = (await status()).missing_capabilities;
-      expect([verdict === 'stuck', reasons.length > 0]).toEqual([
+      expect([outcome === 'stuck', reasons.length > 0]).toEqual([
         needs !== undefined,
-        verdict === 'stuck' || verdict === 'moves',
+        outcome === 'stuck' || outcome === 'moves',
       ]);
-      if (verdict !== 'stuck') {
+      if (outcome !== 'stuck') {
         const { definition } = await status();
-        expect(definition.hash === planOf(before).hash).toBe(verdict !== 'moves');
+        expect(definition.hash === planOf(before).hash).toBe(outcome !== 'moves');
         await store.answer(id, 'go#1', true);
         expect(await status()).toMatchObject({ status: 'completed' });
       }
@@ -109,7 +108,7 @@ test('the verdict is what happens when the new build takes the run', { timeout: 
   expect([...seen].sort()).toEqual(['moves', 'old_definition', 'stuck', 'unchanged']);
 });
 
-test('the command says what becomes of each run, and changes nothing', async () => {
+test('the command says what becomes of each run, and only reads', async () => {
   const changed = order(ask('go'), compute('c', lit('new')), done('out', step('c')));
   const ids = [
     await store.start(order(ask('go'), compute('c', lit('old')), done('out', step('c')))),
@@ -133,6 +132,6 @@ test('the command says what becomes of each run, and changes nothing', async () 
     ].sort(),
   );
   expect(JSON.parse((await on('--json')).out).runs).toContainEqual({
-    ...{ run: runRef(ids[2] ?? ''), verdict: 'unchanged', reasons: [] },
+    ...{ run: runRef(ids[2] ?? ''), outcome: 'unchanged', reasons: [] },
   });
 });

@@ -5,7 +5,8 @@ import type { Mapping, MappingFault } from '../../../runtime/engine/migration/mi
 import type { MoveTarget } from '../../../runtime/runs/operate/move-run.js';
 import type { MigrationOutcome, StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import type { Head, StoreReader } from '../../../runtime/runs/store/reader.js';
-import type { Definitions } from '../../../runtime/server/definitions.js';
+import { changeSince, type Definitions } from '../../../runtime/server/definitions.js';
+import { capabilityText, missingIn } from '../../../runtime/tools/capabilities.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import type { Toolset } from '../../../runtime/tools/toolset.js';
 import { Misuse, type Output } from '../../command-line.js';
@@ -14,6 +15,7 @@ import {
   DEFINITION_OPTIONS,
   REGISTRY,
   RUN,
+  readable,
   readObject,
   storeCommand,
   unreadableRun,
@@ -89,7 +91,7 @@ interface MigrateCommand {
 const PAGE = 200;
 
 /** All open runs, or those of a workflow. */
-export function workflowRuns(reader: StoreReader, workflow?: string): readonly Head[] {
+function workflowRuns(reader: StoreReader, workflow?: string): readonly Head[] {
   const heads = new Map<number, Head>();
   for (const state of ['running', 'waiting', 'paused'] as const) {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
@@ -194,11 +196,6 @@ interface ShownOutcome {
   readonly isSafe: boolean;
 }
 
-/** The outcome of a move, without the name of the run. */
-export function outcomeText(outcome: Parameters<typeof shownOutcome>[1]): string {
-  return shownOutcome('', outcome).text.trim();
-}
-
 function shownOutcome(
   run: string,
   outcome: Exclude<MigrationOutcome, { readonly kind: 'mapping' }>,
@@ -245,4 +242,84 @@ function shownOutcome(
 
 function reasonText({ node, reason }: { readonly node?: string; readonly reason: string }): string {
   return `${node === undefined ? '' : `${singleLine(node)}: `}${OBSTACLES[reason] ?? reason}`;
+}
+
+/** `stepwright runs gate`: says of each open run whether a new build can continue it. */
+export const gate = storeCommand(
+  'stepwright runs gate',
+  `Usage: stepwright runs gate --store sqlite:PATH [options]
+
+Says of each open run what becomes of it when this build is deployed: it continues unchanged, continues on its old
+definition, moves safely with \`runs migrate --apply\`, or would be stuck, and why. It only reads, and also takes a copy
+that \`runs backup\` made. The exit code is 1 if a run would be stuck.
+
+Options:
+${COMMON}${REGISTRY}`,
+  DEFINITION_OPTIONS,
+  0,
+  (store, { values }, output) =>
+    withDefinitions('runs gate', values, output, (definitions) =>
+      store.read(async (reader) => {
+        const outcomes: GateOutcome[] = [];
+        for (const head of workflowRuns(reader))
+          outcomes.push(await gateOutcome({ store, reader, definitions }, head));
+        if (values.json) output.out(`${JSON.stringify({ runs: outcomes })}\n`);
+        else if (outcomes.length === 0) output.out('no open run\n');
+        else for (const each of outcomes) output.out(`${gateText(each)}\n`);
+        return outcomes.some(({ outcome }) => outcome === 'stuck') ? 1 : 0;
+      }),
+    ),
+);
+
+interface GateOutcome extends JsonObject {
+  readonly run: string;
+  readonly outcome: 'unchanged' | 'old_definition' | 'moves' | 'stuck';
+  /** Why it would be stuck, or what it lacks until it has moved. */
+  readonly reasons: readonly string[];
+}
+
+interface Deploy {
+  readonly store: StoreOperator;
+  readonly reader: StoreReader;
+  readonly definitions: readonly Definitions[];
+}
+
+/** What becomes of a run when the new build takes the place of all others. */
+export async function gateOutcome({ store, reader, definitions }: Deploy, head: Head): Promise<GateOutcome> {
+  const run = runRef(head.id);
+  const stored = reader.read(head);
+  // It ended meanwhile, and was removed.
+  if (stored === undefined) return { run, outcome: 'unchanged', reasons: [] };
+  const shown = readable(stored);
+  if (shown instanceof Error) return { run, outcome: 'stuck', reasons: [shown.message] };
+  const { graph } = stored;
+  const change = changeSince(definitions, graph, head.graph);
+  const lacking = (change.missing_capabilities ?? []).map(
+    (capability) => `this build does not have ${capabilityText(capability)}`,
+  );
+  if (lacking.length === 0)
+    return { run, outcome: change.definition_changed ? 'old_definition' : 'unchanged', reasons: [] };
+  const stuck = { run, outcome: 'stuck', reasons: lacking } as const;
+  const named = definitions.filter(({ workflows }) => workflows.has(graph.name));
+  const [definition] = named;
+  if (!change.definition_changed || definition === undefined || named.length > 1) return stuck;
+  const target = targetIn(definitions, graph.name);
+  // A run cannot move to a workflow without its tools.
+  if (missingIn(definition.registry)(target.graph).length > 0) return stuck;
+  for await (const move of store.migrate([head], target, false)) {
+    if (move.kind === 'safe') return { run, outcome: 'moves', reasons: lacking };
+    if (move.kind !== 'mapping') lacking.push(shownOutcome('', move).text.trim());
+  }
+  return stuck;
+}
+
+const TEXTS: Readonly<Record<GateOutcome['outcome'], string>> = {
+  unchanged: 'continues unchanged',
+  old_definition: 'continues on its old definition',
+  moves: 'moves safely with `stepwright runs migrate --apply`; until then',
+  stuck: 'would be stuck:',
+};
+
+function gateText({ run, outcome, reasons }: GateOutcome): string {
+  return `${run}  ${singleLine(`${TEXTS[outcome]} ${reasons.join('; ')}`.trimEnd())}`;
 }
