@@ -83,7 +83,7 @@ const workflows = [
 
 const options = {
   store: `sqlite:${path}`,
-  runs: { leaseMs: 1_000, maxOpenRuns: 100_000, maxPendingActions: 100_000 },
+  runs: { leaseMs: 1_000, maxOpenRuns: 100_000, maxPendingActions: 100_000, maxAnonymousRuns: 100_000 },
   drainTimeoutMs: 500,
   workflows,
   log: (_text: string, { event }: LogRecord) => void process.stderr.write(`${event}\n`),

@@ -154,7 +154,8 @@ describe.each([
 });
 
 /** The tables as the version before checksums had them. */
-const EARLIER = `ALTER TABLE runs DROP COLUMN identity; ALTER TABLE runs DROP COLUMN sum;
+const EARLIER = `DROP TABLE counts; DROP TRIGGER run_began; DROP TRIGGER run_ended; DROP TRIGGER run_removed;
+  DROP TRIGGER question_replaced; DROP TRIGGER question_asked; DROP TRIGGER question_removed; ALTER TABLE runs DROP COLUMN identity; ALTER TABLE runs DROP COLUMN sum;
   ALTER TABLE runs DROP COLUMN sum_seq; ALTER TABLE entries DROP COLUMN sum; ALTER TABLE inbox DROP COLUMN sum;
   ALTER TABLE responses DROP COLUMN sum; PRAGMA user_version = 1`;
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../store-error.js';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
 import { OpenFiles } from './open-files.js';
+import { COUNTS } from './run-counts.js';
 
 /** How the file of a store is opened. */
 export interface SqliteJournalOptions {
@@ -110,6 +111,7 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE inbox ADD COLUMN sum INTEGER;
   ALTER TABLE responses ADD COLUMN sum INTEGER;
   `,
+  COUNTS,
 ];
 
 /** Shows the tables of each earlier version as those of the next one to those who only read. */
