@@ -11,71 +11,71 @@ const graphOf = (name: string): Graph => {
   return entry[1].graph;
 };
 
-test('alternatives of a branch follow the tool before it, and what takes a result requires it', () => {
+test('what takes a result requires the tool that gives it, and comes often after the others', () => {
   const uses = toolUses([graphOf('book_flight')]);
-  expect(uses.get('search_flights')).toEqual({ next: ['check_availability'], requires: [] });
-  expect(uses.get('check_availability')).toEqual({
-    next: ['add_to_waitlist', 'create_booking'],
+  expect(uses.get('search_flights')).toEqual({ oftenAfter: [], requires: [] });
+  expect(uses.get('check_availability')).toEqual({ oftenAfter: [], requires: ['search_flights'] });
+  expect(uses.get('add_to_waitlist')).toEqual({
+    oftenAfter: ['check_availability'],
     requires: ['search_flights'],
   });
 });
 
-const requiresOf = (nodes: readonly Node[], tool: string): readonly string[] | undefined =>
-  toolUses([graph([...nodes])]).get(`tool-${tool}`)?.requires;
+const usesIn = (...workflows: (readonly Node[])[]) =>
+  toolUses(workflows.map((nodes, index) => graph([...nodes], { name: `w${index}` })));
 
-describe('a tool requires what is surely called before it', () => {
+describe('the order of a workflow is a habit and no law', () => {
   const either = branch('which', [
     [step('check', 'free'), 'book'],
     [undefined, 'wait'],
   ]);
 
-  test('because its step waits for that', () => {
-    expect(requiresOf(chain(call('open'), call('b'), call('c')), 'c')).toEqual(['tool-b']);
-    expect(requiresOf([call('open'), call('b'), call('c', {}, { after: ['open', 'b'] })], 'c')).toEqual([
-      'tool-b',
-      'tool-open',
-    ]);
-  });
-
-  test('because the result decides whether it is called', () => {
-    const nodes = [call('check'), either, call('book'), call('wait')];
-    expect(requiresOf(nodes, 'book')).toEqual(['tool-check']);
-    expect(requiresOf(nodes, 'wait')).toEqual(['tool-check']);
-    expect(requiresOf([call('check'), call('b', {}, { when: step('check', 'ok') })], 'b')).toEqual([
-      'tool-check',
-    ]);
-    const inside = branch('which', [[step('check', 'free'), body([call('book')])]]);
-    expect(requiresOf([call('check'), inside], 'book')).toEqual(['tool-check']);
-  });
-
-  test('in branches that all run', () => {
-    const both = parallel('both', { a: body([call('flight')]), b: body([call('hotel')]) });
-    expect(requiresOf(chain(both, call('confirm')), 'confirm')).toEqual(['tool-flight', 'tool-hotel']);
-  });
-
-  test.each<[string, readonly Node[]]>([
-    ['it may be skipped', chain(call('a', {}, { when: input('x') }), call('z'))],
-    ['it is in a branch', chain(branch('x', [[input('x'), body([call('a')])]]), call('z'))],
-    ['it is in a loop', chain(foreach('x', input('x'), body([call('a')])), call('z'))],
+  test.each<[string, readonly Node[], readonly string[]]>([
+    ['a step waits for another one', chain(call('a'), call('z')), ['tool-a']],
     [
-      'one may fail of several',
-      chain(parallel('x', { a: body([call('a')]) }, { onPartialFailure: 'continue' }), call('z')),
+      'a result decides',
+      [call('check'), either, call('z', {}, { after: ['check'] }), call('book'), call('wait')],
+      ['tool-check'],
     ],
-    ['it may have failed', [call('a'), call('z', {}, { after: ['a'], join: 'all_done' })]],
-    ['it failed', [call('a', {}, { onError: { fallbackNode: 'z' } }), call('z')]],
     [
-      'several branches may select it',
-      [
-        call('a'),
-        branch('first', [[input('x'), 'z']], { after: ['a'] }),
-        branch('second', [[input('y'), 'z']]),
-        call('z'),
-      ],
+      'branches all run',
+      chain(parallel('both', { a: body([call('a')]), b: body([call('b')]) }), call('z')),
+      ['tool-a', 'tool-b'],
     ],
-    ['other steps call it as well', chain(call('a'), call('b', {}, { tool: 'tool-a' }), call('z'))],
-  ])('and not where %s', (_, nodes) => {
-    expect(requiresOf(nodes, 'z')).toEqual([]);
+    ['a loop is before it', chain(foreach('x', input('x'), body([call('a')])), call('z')), ['tool-a']],
+  ])('where %s', (_, nodes, before) => {
+    expect(usesIn(nodes).get('tool-z')).toEqual({ oftenAfter: before, requires: [] });
   });
+
+  test('also where a generic tool gives the value, whose results depend on its input', () => {
+    const nodes = chain(
+      call('post', {}, { tool: 'rest_call' }),
+      call('fetch', {}, { tool: 'rest_call' }),
+      call('query', { sql: step('fetch', 'text') }, { tool: 'sql_query' }),
+    );
+    expect(usesIn(nodes).get('sql_query')).toEqual({ oftenAfter: ['rest_call'], requires: [] });
+  });
+
+  test('also where each of two tools gives the other one a value', () => {
+    const one = chain(
+      call('a', {}, { tool: 'rest_call' }),
+      call('b', { sql: step('a', 'text') }, { tool: 'sql_query' }),
+    );
+    const other = chain(
+      call('a', {}, { tool: 'sql_query' }),
+      call('b', { body: step('a', 'rows') }, { tool: 'rest_call' }),
+    );
+    const uses = usesIn(one, other);
+    expect(uses.get('sql_query')).toEqual({ oftenAfter: ['rest_call'], requires: [] });
+    expect(uses.get('rest_call')).toEqual({ oftenAfter: ['sql_query'], requires: [] });
+  });
+});
+
+test('few workflows do not make a habit', () => {
+  const after = (before: string): Node[] => chain(call(before), call('z'));
+  expect(usesIn(after('a'), after('b'), after('b'), after('c')).get('tool-z')?.oftenAfter).toEqual([
+    'tool-b',
+  ]);
 });
 
 test('only what all workflows agree on is required', () => {
@@ -92,11 +92,13 @@ test('only what all workflows agree on is required', () => {
 });
 
 test('declared hints replace derived ones of the same kind', () => {
-  const use = { next: ['b'], requires: ['c'] };
+  const use = { oftenAfter: ['b'], requires: ['c'] };
   expect(withUse({ next: ['d'], category: 'search' }, use)).toEqual({
     category: 'search',
     next: ['d'],
     requires: ['c'],
+    oftenAfter: ['b'],
   });
-  expect(withUse(undefined, { next: [], requires: [] })).toBeUndefined();
+  expect(withUse({ requires: ['d'] }, use)?.requires).toEqual(['d']);
+  expect(withUse(undefined, { oftenAfter: [], requires: [] })).toBeUndefined();
 });

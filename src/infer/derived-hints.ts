@@ -5,18 +5,15 @@ import type { Graph } from '../graph/model.js';
 import { nodesOf, repeatedTools } from '../graph/nodes.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
-import { nodesBefore, reachabilityOf } from '../plan/reachability.js';
-import { fallbackOf, soleBody, sourcesOf } from '../print/shapes.js';
+import { nodesBefore } from '../plan/reachability.js';
+import { fallbackOf, sourcesOf } from '../print/shapes.js';
 import type { PlanningHints } from './tool.js';
 
 /** The use of a tool in workflows. */
 export interface ToolUse {
-  /** Tools that are called directly after it, in some workflow. */
-  readonly next: readonly string[];
-  /**
-   * Tools whose results it takes, and tools that are surely called directly before it, in all workflows that call it:
-   * `after` and `depends_on` name them, or what they give decides whether it is called.
-   */
+  /** Tools directly before it in half of the workflows that call it, or more: a habit of authors, and no law. */
+  readonly oftenAfter: readonly string[];
+  /** Tools that give it values in all workflows that call it. */
   readonly requires: readonly string[];
 }
 
@@ -30,46 +27,48 @@ interface ToolCall {
 
 /** The use of tools in graphs, by tool. It is computed from the graphs alone, and so is never stale. */
 export function toolUses(graphs: Iterable<Graph>): ReadonlyMap<string, ToolUse> {
-  const next = new Map<string, Set<string>>();
-  const requires = new Map<string, Set<string>>();
+  /** For each tool, its workflows, and the tools before it in each of them. */
+  const previous = new Map<string, Map<Graph, Set<string>>>();
+  const sources = new Map<string, Set<string>>();
+  /** Pairs of tools of which one has given the other a value. */
+  const flows = new Set<string>();
   for (const graph of graphs) {
     const { main } = planOf(graph);
-    const calls = callsIn(main);
-    const repeated = repeatedTools(main.nodes.map(({ node }) => node));
-    for (const { tool, planned, previous } of calls) {
-      next.set(tool, next.get(tool) ?? new Set());
-      for (const before of previous) {
-        const other = toolOf(before);
-        if (other !== undefined && other !== tool) next.set(other, (next.get(other) ?? new Set()).add(tool));
-      }
-      const sources = toolsBehind(planned, main);
-      for (const before of surelyBefore(planned, new Set())) {
-        const other = toolOf(before);
-        // The name of a generic tool does not say which of its calls has to be made.
-        if (other !== undefined && !repeated.has(other)) sources.add(other);
-      }
-      sources.delete(tool);
-      const earlier = requires.get(tool);
-      requires.set(
-        tool,
-        earlier === undefined ? sources : new Set([...earlier].filter((each) => sources.has(each))),
-      );
+    // What a generic tool gives depends on its input, and so does what it takes.
+    const generic = repeatedTools(main.nodes.map(({ node }) => node));
+    for (const call of callsIn(main)) {
+      const { tool } = call;
+      const before = [...call.previous].flatMap((each) => toolOf(each) ?? []);
+      const byGraph = previous.get(tool) ?? new Map<Graph, Set<string>>();
+      previous.set(tool, byGraph.set(graph, new Set([...(byGraph.get(graph) ?? []), ...before])));
+      const all = toolsBehind(call.planned, main);
+      for (const source of all) flows.add(JSON.stringify([source, tool]));
+      const own = new Set([...all].filter((each) => !generic.has(each) && !generic.has(tool)));
+      const others = sources.get(tool);
+      sources.set(tool, others === undefined ? own : new Set([...others].filter((each) => own.has(each))));
     }
   }
   return new Map(
-    [...next].map(([tool, followers]) => [
-      tool,
-      { next: [...followers].sort(), requires: [...(requires.get(tool) ?? [])].sort() },
-    ]),
+    [...previous].map(([tool, byGraph]) => {
+      const before = [...byGraph.values()];
+      const isOften = (other: string): boolean =>
+        2 * before.filter((each) => each.has(other)).length >= before.length;
+      const goesBack = (source: string): boolean => flows.has(JSON.stringify([tool, source]));
+      const requires = [...(sources.get(tool) ?? [])].filter((each) => each !== tool && !goesBack(each));
+      const oftenAfter = [...union(before)].filter(
+        (each) => each !== tool && !requires.includes(each) && isOften(each),
+      );
+      return [tool, { oftenAfter: oftenAfter.sort(), requires: requires.sort() }];
+    }),
   );
 }
 
 /** Declared hints, completed by the use of the tool in workflows; undefined without either. */
 export function withUse(declared: JsonObject | undefined, use: ToolUse | undefined): JsonObject | undefined {
-  const { next = [], requires = [] } = use ?? {};
+  const { oftenAfter = [], requires = [] } = use ?? {};
   const all = {
-    ...(next.length === 0 ? {} : { next }),
     ...(requires.length === 0 ? {} : { requires }),
+    ...(oftenAfter.length === 0 ? {} : { oftenAfter }),
     ...declared,
   };
   return declared === undefined && Object.keys(all).length === 0 ? undefined : all;
@@ -115,49 +114,6 @@ function lastCalls(planned: PlannedNode, visited: Set<PlannedNode>): Set<Planned
 
 function union<T>(sets: readonly ReadonlySet<T>[]): Set<T> {
   return new Set(sets.flatMap((set) => [...set]));
-}
-
-/**
- * The calls that every run makes directly before a node, if it comes to the node: of what it waits for, and of what
- * decides whether it runs; or else of the container around it. None that may be skipped, and none that may have failed.
- */
-function surelyBefore(planned: PlannedNode, visited: Set<PlannedNode>): Set<PlannedNode> {
-  if (visited.has(planned)) return new Set();
-  visited.add(planned);
-  const { node, scope, after, selectors } = planned;
-  const [selector, ...others] = selectors;
-  const isSelected = selector !== undefined && others.length === 0 && selector.node.kind === 'branch';
-  const waits = node.join !== 'all_done' && node.join !== 'one_success' ? after : [];
-  const conditions = [
-    ...(node.when === undefined ? [] : [node.when]),
-    ...(node.kind === 'branch' ? node.cases.map(({ when }) => when) : []),
-  ];
-  const calls = union([
-    ...[...waits, ...(isSelected ? [selector] : [])].map((each) => lastSureCalls(each, visited)),
-    sureCalls(conditions, scope.workflow),
-  ]);
-  if (calls.size > 0 || scope.container === undefined) return calls;
-  return surelyBefore(scope.container, visited);
-}
-
-/** The last calls of a node that it surely makes: itself, those at the end of bodies that all run, or else those before. */
-function lastSureCalls(planned: PlannedNode, visited: Set<PlannedNode>): Set<PlannedNode> {
-  const { node, scope, parts } = planned;
-  if (reachabilityOf(scope.workflow).skippable.has(planned)) return new Set();
-  if (toolOf(planned) !== undefined) return new Set([planned]);
-  const runsAll =
-    node.kind === 'parallel' ? node.onPartialFailure !== 'continue' : soleBody(node) !== undefined;
-  const ends = runsAll
-    ? parts.flatMap(({ nodes }) => nodes.filter(({ successors }) => successors.length === 0))
-    : [];
-  const inside = union(ends.map((each) => lastSureCalls(each, visited)));
-  return inside.size > 0 ? inside : surelyBefore(planned, visited);
-}
-
-/** The calls whose results conditions read, without those that may be skipped. */
-function sureCalls(conditions: readonly Expr[], plan: WorkflowPlan): Set<PlannedNode> {
-  const { skippable } = reachabilityOf(plan);
-  return new Set([...callsBehind(conditions, plan)].filter((each) => !skippable.has(each)));
 }
 
 /** The tools whose results a call takes, directly or by way of computed steps. */

@@ -14,6 +14,7 @@ export interface Evidence {
 
 /**
  * - `requires`, `next`: a hint;
+ * - `use`: a workflow calls one after the other;
  * - `field`: a result and a parameter of one name;
  * - `identity`: a result identifies what the parameter names;
  * - `phrase`: a description names the other tool;
@@ -24,6 +25,7 @@ export interface Evidence {
 export type EvidenceKind =
   | 'requires'
   | 'next'
+  | 'use'
   | 'field'
   | 'identity'
   | 'phrase'
@@ -41,6 +43,7 @@ export interface ValueLink {
 /** How much each kind of evidence counts. */
 export const CONFIDENCE = {
   hint: 1,
+  use: 0.7,
   equalName: 0.8,
   identity: 0.7,
   qualifiedName: 0.6,

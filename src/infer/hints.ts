@@ -61,6 +61,10 @@ export function readHints(tools: readonly ToolDescription[]): ReadHints {
         evidence: hinted('requires', `\`requires\` of ${name} names ${other}`),
       });
     }
+    for (const other of names.filter((each) => hints?.oftenAfter?.includes(each) === true)) {
+      const text = `a workflow calls ${name} after ${other}`;
+      edges.push({ from: other, to: name, evidence: { kind: 'use', confidence: CONFIDENCE.use, text } });
+    }
     const followers = [...new Set(resolve(hints?.next))];
     const isChoice = followers.length > 1;
     for (const other of followers) {

@@ -235,7 +235,7 @@ function isRequired({ evidence }: Edge): boolean {
 
 /** Whether a hint or a description says so, and not only the values that go from one tool to the other. */
 function isDeclared({ evidence }: Edge): boolean {
-  return evidence.some(({ kind }) => kind === 'requires' || kind === 'next' || kind === 'phrase');
+  return evidence.some(({ kind }) => ['requires', 'next', 'use', 'phrase'].includes(kind));
 }
 
 /** The values that an edge is sure of. */

@@ -9,6 +9,8 @@ export interface PlanningHints {
   readonly next?: readonly string[];
   /** Tools that have to be called before it, all of them. */
   readonly requires?: readonly string[];
+  /** Tools that workflows call directly before it. No hint of an author: it follows from the workflows. */
+  readonly oftenAfter?: readonly string[];
   /** Names of fields of its result. */
   readonly outputs?: readonly string[];
   /** A sentence of advice. */
@@ -62,13 +64,22 @@ function toolFrom(value: Json): ToolDescription | undefined {
 }
 
 /** Reads hints. Values of unexpected types are left out. */
-export function hintsFrom({ category, next, requires, outputs, hint, examples }: JsonObject): PlanningHints {
+export function hintsFrom({
+  category,
+  next,
+  requires,
+  oftenAfter,
+  outputs,
+  hint,
+  examples,
+}: JsonObject): PlanningHints {
   const texts = (list: Json | undefined) =>
     Array.isArray(list) ? list.filter((each): each is string => typeof each === 'string') : undefined;
   const all = {
     category: typeof category === 'string' ? category : undefined,
     next: texts(next),
     requires: texts(requires),
+    oftenAfter: texts(oftenAfter),
     outputs: texts(outputs),
     hint: typeof hint === 'string' ? hint : undefined,
     examples: Array.isArray(examples) ? examples : undefined,
@@ -97,12 +108,13 @@ export function describeTool(description: string, hints: PlanningHints | undefin
   return short.length === 0 ? bare : `${bare}\n${boxOf(short)}`;
 }
 
-function linesOf({ category, requires, outputs, next, hint, examples }: PlanningHints): string[] {
+function linesOf({ category, requires, oftenAfter, outputs, next, hint, examples }: PlanningHints): string[] {
   const line = (title: string, texts: readonly string[] = []): string[] =>
     texts.length === 0 ? [] : [`${title}: ${singleLine(texts.join(', '))}`];
   return [
     ...line('Category', category === undefined ? [] : [category]),
     ...line('Requires', requires),
+    ...line('Often after', oftenAfter),
     ...line('Outputs', outputs),
     ...line('Next', next),
     ...line('Hint', hint === undefined ? [] : [hint]),

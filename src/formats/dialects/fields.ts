@@ -29,7 +29,7 @@ export class Fields {
         key: name,
         where,
         candidates: keys,
-        suggestion: nearestName(name, keys) ?? nearestName(singularOf(name), keys),
+        suggestion: nearestName(name, keys) ?? keys.find((key) => key === singularOf(name)),
       });
     }
   }

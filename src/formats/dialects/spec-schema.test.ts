@@ -302,7 +302,9 @@ const NODES: Readonly<Record<SpecKind, JsonObject>> = {
   branch: { on: [{ when: "$p == 'x'", goto: 'target' }] },
   parallel: { branches: { inner: { call: 'any' } } },
   foreach: { items: '$list', step: { call: 'any' } },
+  repeat: { repeat: { call: 'any' }, until: "$p == 'x'", max_iterations: 3 },
   yield: { message: 'Who?', expects: { name: { type: 'str' } } },
+  wait: { wait: '1s' },
   compensate: { type: 'compensate', steps: [{ call: 'undo' }] },
   error: { type: 'error', message: 'No' },
 };
@@ -312,6 +314,7 @@ const POSITIONS: Readonly<Record<string, (node: Json) => JsonObject>> = {
   'a graph': (node) => ({ node }),
   branches: (node) => ({ outer: { branches: { node } } }),
   steps: (node) => ({ outer: { items: '$list', as: 'each', steps: [node] } }),
+  'a repetition': (node) => ({ outer: { repeat: [node], until: "$p == 'x'", max_iterations: 3 } }),
   'a loop': (node) => ({ outer: { items: '$list', as: 'each', step: node } }),
 };
 

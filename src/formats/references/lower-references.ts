@@ -90,9 +90,14 @@ export class ReferenceLowering {
       return this.#template(located, parts);
     }
     if (only === undefined || typeof only === 'string') return this.#literal(located, parts);
-    if ('inner' in only) return this.#expression(located, only.inner);
-    if ('problem' in only || only.filter !== undefined) return this.#template(located, parts);
-    return this.reference(located, only, only.isOptional ? 'optional' : 'strict');
+    return this.partOf(located, only);
+  }
+
+  /** The value of a part of a text, which keeps its type. */
+  partOf(located: LocatedText, part: Exclude<TextPart, string>): Expr {
+    if ('inner' in part) return this.#expression(located, part.inner);
+    if ('problem' in part || part.filter !== undefined) return this.#template(located, [part]);
+    return this.reference(located, part, part.isOptional ? 'optional' : 'strict');
   }
 
   #literal(located: LocatedText, parts: readonly TextPart[]): Expr {

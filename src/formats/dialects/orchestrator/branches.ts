@@ -3,7 +3,7 @@ import type { Arm, BranchCase } from '../../../graph/kinds/containers.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { BranchNode } from '../../../graph/model.js';
 import { lowerCondition } from '../../references/expression.js';
-import type { Located, LocatedText } from '../../text/located.js';
+import { entryOf, type Located, type LocatedText } from '../../text/located.js';
 import { expectMap, Fields } from '../fields.js';
 import { checkLiteral, unknownNode } from './names.js';
 import type { NodeContext } from './node-context.js';
@@ -43,11 +43,16 @@ export function lowerBranch(
     });
   const cases = arms.flatMap((arm) => (arm.kind === 'case' ? [arm.arm] : []));
   if (cases.length === 0) {
-    if (list?.items.length === 0 || (list !== undefined && defaults.length > 0))
+    // A case with a fault of its own is one.
+    if (list?.items.every((item) => !isCase(item)) === true)
       reports.report('SW5017', spec.at, { node: spec.id, problem: 'has no case: write `when` and `goto`' });
     return undefined;
   }
   return { ...base, kind: 'branch', cases, ...defined({ else: first?.arm }) };
+}
+
+function isCase(item: Located): boolean {
+  return item.kind !== 'map' || ['when', 'condition'].some((key) => entryOf(item, key) !== undefined);
 }
 
 function lowerArm(context: NodeContext, item: Located, index: number): WrittenArm | undefined {

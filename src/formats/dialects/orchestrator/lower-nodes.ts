@@ -1,9 +1,10 @@
 import { defined } from '../../../graph/defined.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Compensation, JoinRule, Node, NodeBase, Scope } from '../../../graph/kinds/node.js';
-import { DEFAULT_LOOP_MAX } from '../../../graph/limits.js';
+import { DEFAULT_LOOP_MAX, MAX_JUMPS } from '../../../graph/limits.js';
 import { failureCodeFault } from '../../../graph/names.js';
 import { lowerCondition } from '../../references/expression.js';
+import { asBoolean } from '../../references/functions.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
 import type { Located, LocatedMap } from '../../text/located.js';
 import { expectMap, Fields } from '../fields.js';
@@ -15,7 +16,7 @@ import { HANDLERS, hasResult } from './node-kinds.js';
 import type { ScopeSpec } from './node-specs.js';
 import { durationOf, errorAsData, lowerOnError } from './on-error.js';
 import { type Dependencies, dependenciesOf, implicitEdges, inOrder } from './order.js';
-import { lowerExpected } from './parameters.js';
+import { lowerWait, lowerYield } from './waiting.js';
 
 export const JOINS: readonly JoinRule[] = [
   'all_success',
@@ -82,25 +83,12 @@ function lowerNode(context: NodeContext): Node | undefined {
       return lowerParallel(context, base);
     case 'foreach':
       return lowerForeach(context, base);
-    case 'yield': {
-      if (fields.has('message') && fields.has('yield')) {
-        const problem = 'has `message` and `yield`, which are one thing: remove one of them';
-        reports.report('SW5011', spec.at, { node: spec.id, problem });
-      }
-      const message = fields.text('message') ?? fields.text('yield');
-      if (message === undefined) fields.require('message');
-      const expects = fields.object('expects');
-      if (expects === undefined) fields.require('expects');
-      if (message === undefined || expects === undefined) return undefined;
-      const schema = lowerExpected(reports, expects);
-      return {
-        ...base,
-        kind: 'ask',
-        mode: 'yield',
-        message: context.references.text(message),
-        expects: schema,
-      };
-    }
+    case 'repeat':
+      return lowerRepeat(context, base);
+    case 'yield':
+      return lowerYield(context, base);
+    case 'wait':
+      return lowerWait(context, base);
     case 'compensate': {
       const steps = fields.list('steps');
       if (steps === undefined || steps.items.length === 0) {
@@ -265,6 +253,55 @@ function lowerForeach(context: NodeContext, base: Base): Node | undefined {
     onItemError: fields.oneOf('on_item_error', ['fail', 'continue']) ?? 'fail',
     ...lowerOnError(context),
   };
+}
+
+/**
+ * Makes a branch with one body, which goes back to its first node until the condition holds: `repeat`, `until`, and `delay`
+ * between two repetitions.
+ */
+function lowerRepeat(context: NodeContext, base: Base): Node | undefined {
+  const { spec, reports, names } = context;
+  const { fields, id } = spec;
+  const [body] = spec.bodies;
+  const text = fields.text('until');
+  if (text === undefined) fields.require('until');
+  const most = repetitionsOf(fields);
+  const delay = fields.value('delay');
+  const durationMs = delay && durationOf(reports, delay, `\`delay\` of ${fields.where}`);
+  const onLimit = fields.oneOf('on_limit', ['fail', 'continue']) ?? 'fail';
+  const handled = lowerOnError(context);
+  if (body === undefined) return undefined;
+  const { nodes, value } = lowerBody(body, context);
+  const references = new ReferenceLowering(reports, names.scopeOf(body));
+  const until = text && lowerCondition(text, references, reports);
+  const [first] = nodes;
+  if (first === undefined || until === undefined || most === undefined) return undefined;
+  const again = {
+    after: body.nodes.flatMap((each) => (HANDLERS.has(each.kind) ? [] : [each.id])),
+    join: 'all_done',
+    when: { kind: 'not', truth: 'boolean', of: asBoolean(until) },
+    executor: 'server',
+    source: reports.source.placeOf(spec.at),
+  } as const;
+  const wait: Node[] =
+    durationMs === undefined
+      ? []
+      : [{ ...again, kind: 'wait', id: `${id}.delay`, durationMs: { kind: 'literal', value: durationMs } }];
+  const back: Node = { ...again, kind: 'goto', id: `${id}.again`, target: first.id, max: most - 1, onLimit };
+  const when: Expr = { kind: 'literal', value: true };
+  const scope = { nodes: [...nodes, ...wait, back], ...defined({ value }) };
+  return { ...base, kind: 'branch', cases: [{ id: 'repeat', when, body: scope }], ...handled };
+}
+
+/** How often the body of a `repeat` runs at most. */
+function repetitionsOf(fields: Fields): number | undefined {
+  if (!fields.require('max_iterations')) return undefined;
+  const most = fields.number('max_iterations');
+  if (most === undefined || (Number.isInteger(most) && most > 1 && most <= MAX_JUMPS + 1)) return most;
+  const value = fields.value('max_iterations');
+  const expected = `a whole number from 2 to ${MAX_JUMPS + 1}`;
+  if (value !== undefined) fields.mismatch('max_iterations', value, expected);
+  return undefined;
 }
 
 function itemsOf(references: ReferenceLowering, items: Located, fields: Fields): Expr {

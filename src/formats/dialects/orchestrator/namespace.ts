@@ -27,6 +27,13 @@ interface Named {
   readonly nodes: NodeSpec[];
 }
 
+/** The loops around a place. */
+interface Loops {
+  /** The names of their items. */
+  readonly items: readonly string[];
+  readonly repeated: ReadonlySet<NodeSpec>;
+}
+
 /** The names of a workflow that `$` may precede: parameters, and results of nodes. All are in one namespace. */
 export class Namespace {
   readonly #reports: Reports;
@@ -71,9 +78,12 @@ export class Namespace {
   /** The names that expressions of a node, or of a body, may refer to. */
   scopeOf(scope: ScopeSpec): ReferenceScope {
     const items: string[] = [];
-    for (let each: ScopeSpec | undefined = scope; each !== undefined; each = each.container?.scope)
+    const repeated = new Set<NodeSpec>();
+    for (let each: ScopeSpec | undefined = scope; each !== undefined; each = each.container?.scope) {
       if (each.container?.kind === 'foreach') items.push(itemNameOf(each.container));
-    return { resolve: (name, keys) => this.#resolve(name, keys, items) };
+      if (each.container?.kind === 'repeat') repeated.add(each.container);
+    }
+    return { resolve: (name, keys) => this.#resolve(name, keys, { items, repeated }) };
   }
 
   #add(name: string, named: Named): void {
@@ -105,11 +115,11 @@ export class Namespace {
       this.#reports.report('SW5012', as, { name: as.value, first: 'a name of the product' });
   }
 
-  #resolve(name: string, keys: readonly (string | number)[], items: readonly string[]): Resolution {
+  #resolve(name: string, keys: readonly (string | number)[], { items, repeated }: Loops): Resolution {
     if (items.includes(name)) return { kind: 'value', root: 'item', path: [name], length: 0 };
     const named = this.#names.get(name);
     if (named?.kind === 'parameter') return { kind: 'value', root: 'inputs', path: [name], length: 0 };
-    if (named !== undefined) return this.#result(named);
+    if (named !== undefined) return this.#result(named, repeated);
     const reserved = this.#reserved(name, keys, items);
     if (reserved !== undefined) return reserved;
     const renamed = this.#nodes.find(({ id, output }) => id === name && output !== undefined);
@@ -117,8 +127,10 @@ export class Namespace {
     return { kind: 'unknown', suggestion: renamed?.output?.value ?? nearestName(name, names) };
   }
 
-  #result({ nodes }: Named): Resolution {
-    const [first, ...others] = nodes;
+  #result({ nodes }: Named, repeated: ReadonlySet<NodeSpec>): Resolution {
+    const [node, ...others] = nodes;
+    // Inside a `repeat` its name is the result of its last node.
+    const first = node !== undefined && repeated.has(node) ? node.bodies[0]?.nodes.at(-1) : node;
     if (first === undefined) return { kind: 'unknown' };
     if (!hasResult(first.kind)) {
       const why = `node \`${first.id}\` is of type \`${first.kind}\`, which has no result`;

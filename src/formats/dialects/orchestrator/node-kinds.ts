@@ -1,4 +1,4 @@
-import { nearestName } from '../../../graph/names.js';
+import { didYouMean, nearestName } from '../../../graph/names.js';
 import type { LocatedText } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 
@@ -9,7 +9,9 @@ export type SpecKind =
   | 'branch'
   | 'parallel'
   | 'foreach'
+  | 'repeat'
   | 'yield'
+  | 'wait'
   | 'compensate'
   | 'error';
 
@@ -25,7 +27,9 @@ const KEYS: Readonly<
     marks: ['items'],
     others: ['as', 'step', 'steps', 'max_iterations', 'concurrency', 'on_item_error', 'on_error'],
   },
-  yield: { marks: ['expects', 'yield'], others: ['message'] },
+  repeat: { marks: ['repeat'], others: ['until', 'max_iterations', 'delay', 'on_limit', 'on_error'] },
+  yield: { marks: ['expects', 'yield'], others: ['message', 'answer_by', 'except'] },
+  wait: { marks: ['wait', 'wait_until'], others: [] },
   compensate: { marks: [], others: ['steps'] },
   error: { marks: [], others: ['message', 'code'] },
 };
@@ -40,7 +44,7 @@ export const HANDLERS: ReadonlySet<SpecKind> = new Set(['compensate', 'error']);
 
 /** Nodes with a result that others may refer to. */
 export function hasResult(kind: SpecKind): boolean {
-  return kind !== 'branch' && !HANDLERS.has(kind);
+  return kind !== 'branch' && kind !== 'wait' && !HANDLERS.has(kind);
 }
 
 /** Keys of other nodes, with what to write instead. */
@@ -51,7 +55,7 @@ const MISPLACED: readonly {
 }[] = [
   {
     key: 'on_error',
-    kinds: ['branch', 'parallel', 'yield', 'compensate', 'error'],
+    kinds: ['branch', 'parallel', 'yield', 'wait', 'compensate', 'error'],
     instead: 'write it at the calls, workflows and loops that may fail',
   },
   {
@@ -59,8 +63,12 @@ const MISPLACED: readonly {
     kinds: ['compensate', 'error'],
     instead: 'remove it: such a node runs when a `fallback`, a `goto` or `on_partial_failure` names it',
   },
-  { key: 'output', kinds: ['branch', 'compensate', 'error'], instead: 'remove it: the node has no result' },
-  { key: 'timeout', kinds: ['branch', 'error', 'compensate'], instead: 'remove it' },
+  {
+    key: 'output',
+    kinds: ['branch', 'wait', 'compensate', 'error'],
+    instead: 'remove it: the node has no result',
+  },
+  { key: 'timeout', kinds: ['branch', 'wait', 'error', 'compensate'], instead: 'remove it' },
 ];
 
 const misplacedByKind = new Map(
@@ -114,12 +122,15 @@ export function kindOfNode(
   if (typed === undefined && one !== undefined && more.length === 0) return one;
   const described = (kinds: readonly SpecKind[]): string =>
     kinds.map((kind) => KEYS[kind].marks.map((mark) => `\`${mark}\``).join(' or ')).join(' and ');
+  const marks = SPEC_KINDS.flatMap((kind) => KEYS[kind].marks);
   const problem =
     typed !== undefined
       ? `is a ${typed}, and has ${described(others)}`
       : one === undefined
-        ? `does nothing: it has none of ${SPEC_KINDS.flatMap((kind) => KEYS[kind].marks.map((mark) => `\`${mark}\``)).join(', ')}, and no \`type\``
+        ? `does nothing: it has none of ${marks.map((mark) => `\`${mark}\``).join(', ')}, and no \`type\``
         : `does several things: it has ${described(marked)}`;
-  reports.report('SW5011', at, { node: id, problem });
+  const own = keys.filter((key) => one === undefined && !COMMON_KEYS.includes(key));
+  const hint = didYouMean(own.flatMap((key) => nearestName(key, [...marks, 'type']) ?? [])[0]);
+  reports.report('SW5011', at, { node: id, problem }, { hint });
   return undefined;
 }

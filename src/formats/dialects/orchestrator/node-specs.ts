@@ -24,7 +24,7 @@ export interface NodeSpec {
   readonly output?: LocatedText;
   /** The names in its `depends_on`. */
   readonly dependsOn: readonly LocatedText[];
-  /** The bodies of a parallel node or a loop. */
+  /** The bodies of a parallel node, or the one of a loop. */
   readonly bodies: readonly ScopeSpec[];
 }
 
@@ -124,6 +124,7 @@ export class NodeReader {
     this.nodes.push(spec);
     if (kind === 'parallel') bodies.push(...this.#branches(spec));
     if (kind === 'foreach') bodies.push(...this.#loopBody(spec));
+    if (kind === 'repeat') bodies.push(this.#repeatedBody(spec));
   }
 
   #dependsOn(fields: Fields, kind: SpecKind): readonly LocatedText[] {
@@ -177,7 +178,7 @@ export class NodeReader {
     }
     if (naming === 'key') this.#refuseId(map, 'branch', name.value);
     const fields = new Fields(this.#reports, map, `branch \`${name.value}\``, ['id', 'steps']);
-    this.#sequence(fields, name.value, name.value, scope);
+    this.#sequence(fields, 'steps', name.value, name.value, scope);
     return scope;
   }
 
@@ -190,16 +191,26 @@ export class NodeReader {
       this.#reports.report('SW5011', container.at, { node: id, problem });
     } else if (step?.kind === 'map') this.#step(step, `\`step\` of ${fields.where}`, `${id}.item`, scope);
     else if (step !== undefined) fields.mismatch('step', step, 'a node, such as `{ call: …, args: … }`');
-    else if (fields.has('steps')) this.#sequence(fields, id, `${id}.item`, scope);
+    else if (fields.has('steps')) this.#sequence(fields, 'steps', id, `${id}.item`, scope);
     else fields.require('step');
     return [scope];
   }
 
+  #repeatedBody(container: NodeSpec): ScopeSpec {
+    const { fields, id } = container;
+    const scope: ScopeSpec = { nodes: [], byId: new Map(), container, isSequence: true };
+    const nodes = fields.value('repeat');
+    if (nodes === undefined) fields.require('repeat');
+    else if (nodes.kind === 'map') this.#step(nodes, `\`repeat\` of ${fields.where}`, `${id}.item`, scope);
+    else this.#sequence(fields, 'repeat', id, `${id}.item`, scope);
+    return scope;
+  }
+
   /** A list of nodes, one after the other; those without an `id` are numbered, and the last one is the `result`. */
-  #sequence(fields: Fields, prefix: string, result: string, scope: ScopeSpec): void {
-    const steps = fields.list('steps');
+  #sequence(fields: Fields, key: string, prefix: string, result: string, scope: ScopeSpec): void {
+    const steps = fields.list(key);
     if (steps === undefined) return;
-    if (steps.items.length === 0) fields.mismatch('steps', steps, 'a list of one or more nodes');
+    if (steps.items.length === 0) fields.mismatch(key, steps, 'a list of one or more nodes');
     for (const [index, item] of steps.items.entries()) {
       const map = expectMap(this.#reports, item, `step ${index + 1} of ${fields.where}`);
       if (map === undefined) continue;

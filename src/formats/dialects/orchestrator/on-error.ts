@@ -79,8 +79,11 @@ function fallbackOf(context: NodeContext, fields: Fields): { readonly onError?: 
   return {};
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-const SHORT = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)$/;
+/** Milliseconds in the units of times. */
+export const UNITS: Readonly<Record<string, number>> = {
+  ...{ ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 },
+};
+const SHORT = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/;
 const ISO = /^PT(?=[0-9])(?:([0-9]+)H)?(?:([0-9]+)M)?(?:([0-9]+(?:\.[0-9]+)?)S)?$/;
 
 /** A regular expression of the texts that are times. */

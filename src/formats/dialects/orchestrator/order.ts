@@ -83,26 +83,31 @@ export function inOrder(nodes: readonly Node[], { explicit, data }: Dependencies
   return ordered.flatMap((index) => nodes[index] ?? []);
 }
 
-/** The data edges that no explicit dependency implies: plain references to values of nodes that need not have run. */
+/**
+ * The data edges of nodes with explicit dependencies that these do not imply: plain references to values of nodes that
+ * need not have run. A node without explicit dependencies waits for what it reads.
+ */
 export function implicitEdges({ explicit, data }: Dependencies): DataEdge[] {
   return data.flatMap((edges, index) => {
     const plain = edges.filter(({ reference: { ref, guarded } }) => !guarded && ref.root === 'steps');
     const direct = explicit[index] ?? [];
+    if (direct.length === 0) return [];
     const indirect = plain.filter(({ source }) => !direct.includes(source));
     if (indirect.length === 0) return [];
-    const ancestors = ancestorsOf(index, explicit);
+    const ancestors = ancestorsOf(direct, { explicit, data });
     const implied = indirect.filter(({ source }) => !ancestors.has(source));
     return implied.filter(({ source }, at) => implied.findIndex((each) => each.source === source) === at);
   });
 }
 
-function ancestorsOf(index: number, explicit: Dependencies['explicit']): ReadonlySet<number> {
+/** The nodes that others wait for, and these nodes themselves. */
+function ancestorsOf(nodes: readonly number[], { explicit, data }: Dependencies): ReadonlySet<number> {
   const ancestors = new Set<number>();
-  const open = [...(explicit[index] ?? [])];
+  const open = [...nodes];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (ancestors.has(next)) continue;
     ancestors.add(next);
-    open.push(...(explicit[next] ?? []));
+    open.push(...(explicit[next] ?? []), ...(data[next] ?? []).map(({ source }) => source));
   }
   return ancestors;
 }

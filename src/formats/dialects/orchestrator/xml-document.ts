@@ -14,7 +14,7 @@ interface ElementRule {
 }
 
 const NODE = { id: 'text', depends_on: 'names', join: 'text', when: 'text', title: 'text' } as const;
-const NODES = ['step', 'branch', 'error', 'parallel', 'foreach', 'yield', 'compensate'];
+const NODES = ['step', 'branch', 'error', 'parallel', 'foreach', 'repeat', 'yield', 'wait', 'compensate'];
 const PARAMETER = {
   name: 'text',
   type: 'text',
@@ -29,7 +29,13 @@ const PARAMETER = {
   maximum: 'number',
   min_length: 'number',
   max_length: 'number',
+  min_items: 'number',
+  max_items: 'number',
+  items: 'text',
 } as const;
+
+/** A value, or a list of them. */
+const VALUE = { attributes: { value: 'text', json: 'text' }, children: ['arg', 'item'] } as const;
 
 /** Every element, with its attributes and the elements in it. */
 const ELEMENTS: Readonly<Record<string, ElementRule>> = {
@@ -49,7 +55,8 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
     children: ['params', 'graph', 'returns'],
   },
   params: { attributes: {}, children: ['param'] },
-  param: { attributes: PARAMETER, children: [] },
+  param: { attributes: PARAMETER, children: ['enum'] },
+  enum: { attributes: { value: 'text', json: 'text' }, children: [] },
   graph: { attributes: {}, children: NODES },
   step: {
     attributes: { ...NODE, timeout: 'number', ignore_error: 'boolean', error_as_data: 'boolean' },
@@ -58,7 +65,9 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
   call: { attributes: { tool: 'text' }, children: [] },
   subworkflow: { attributes: { ref: 'text' }, children: [] },
   args: { attributes: {}, children: ['arg'] },
-  arg: { attributes: { name: 'text', value: 'text', json: 'text' }, children: ['arg'] },
+  arg: { ...VALUE, attributes: { name: 'text', ...VALUE.attributes } },
+  item: VALUE,
+  items: { attributes: {}, children: ['item'] },
   output: { attributes: { name: 'text' }, children: [] },
   on_error: {
     attributes: { retry: 'number', delay: 'number', backoff: 'text', jitter: 'number', fallback: 'text' },
@@ -86,16 +95,36 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
       on_item_error: 'text',
       timeout: 'number',
     },
+    children: [...NODES, 'items', 'output', 'on_error'],
+  },
+  repeat: {
+    attributes: {
+      ...NODE,
+      until: 'text',
+      max_iterations: 'number',
+      delay: 'number',
+      on_limit: 'text',
+      timeout: 'number',
+    },
     children: [...NODES, 'output', 'on_error'],
   },
-  yield: { attributes: { ...NODE, message: 'text', timeout: 'number' }, children: ['expects', 'output'] },
+  yield: {
+    attributes: { ...NODE, message: 'text', answer_by: 'names', except: 'text', timeout: 'number' },
+    children: ['expects', 'output'],
+  },
+  wait: { attributes: { ...NODE, for: 'number', until: 'text' }, children: [] },
   expects: { attributes: {}, children: ['param'] },
   compensate: { attributes: { id: 'text', when: 'text', title: 'text' }, children: ['step', 'call', 'args'] },
   returns: { attributes: {}, children: ['arg'] },
 };
 
 /** Elements in nodes other than steps that are neither nodes nor cases. */
-const PARTS: ReadonlySet<string> = new Set(['output', 'on_error', 'expects']);
+const PARTS: ReadonlySet<string> = new Set(['output', 'on_error', 'expects', 'items']);
+
+/** The keys of attributes that have other names. */
+const KEYS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  wait: { for: 'wait', until: 'wait_until' },
+};
 
 /** Makes the document that the other formats write of the elements of XML. */
 export const documentOfXml: XmlMapping = {
@@ -216,6 +245,17 @@ class XmlDocument {
       const as = isNumber ? 'number' : /^bool/.test(type) ? 'boolean' : 'text';
       entries.push(entry('default', valueOfAttribute(fallback, as)));
     }
+    const { children } = element;
+    if (children.length > 0)
+      entries.push(
+        entry(
+          'enum',
+          listOf(
+            element,
+            children.map((child) => this.#value(child)),
+          ),
+        ),
+      );
     return mapOf(element, entries);
   }
 
@@ -240,6 +280,10 @@ class XmlDocument {
         return [entry('branches', this.#branches(element))];
       case 'foreach':
         return this.#body(element);
+      case 'repeat': {
+        const nodes = children.filter((child) => !PARTS.has(child.name));
+        return nodes.length === 0 ? [] : [entry('repeat', this.#list(element, nodes))];
+      }
       case 'compensate': {
         const steps = children.map((child) => this.#unique(child, this.#step(child)));
         return [entry('steps', listOf(element, steps))];
@@ -266,6 +310,8 @@ class XmlDocument {
         return this.#renamed(child, 'name', 'output');
       case 'expects':
         return [entry(nameOf(child), this.#parameters(child))];
+      case 'items':
+        return [entry(nameOf(child), this.#items(child))];
       default:
         return [entry(nameOf(child), this.#unique(child, this.#step(child)))];
     }
@@ -308,23 +354,34 @@ class XmlDocument {
   #args(element: XmlElement): LocatedMap {
     const entries = element.children.flatMap((child) => {
       const name = this.#required(child, 'name');
-      return name === undefined ? [] : [entry(name, this.#argument(child))];
+      return name === undefined ? [] : [entry(name, this.#value(child))];
     });
     return this.#unique(element, entries);
   }
 
-  #argument(element: XmlElement): Located {
+  #items(element: XmlElement): Located {
+    return listOf(
+      element,
+      element.children.map((child) => this.#value(child)),
+    );
+  }
+
+  /** The value of an argument, an item or a choice: a text, JSON, an object of arguments, or a list of items. */
+  #value(element: XmlElement): Located {
     const value = attributeOf(element, 'value');
     const json = attributeOf(element, 'json');
-    const values = [value, json, ...element.children.slice(0, 1)].filter((each) => each !== undefined);
-    if (values.length > 1) {
-      const expected = 'one of `value`, `json` and nested `<arg>`';
-      const actual = 'several of them';
-      this.#reports.report('SW5006', element, { what: '`<arg>`', expected, actual: actual });
+    const parts = ['arg', 'item'].filter((name) => element.children.some((child) => child.name === name));
+    if ([value, json, ...parts].filter((each) => each !== undefined).length > 1) {
+      const expected = 'one of `value`, `json`, nested `<arg>` and `<item>`';
+      this.#reports.report('SW5006', element, {
+        what: `\`<${element.name}>\``,
+        expected,
+        actual: 'several of them',
+      });
     }
     if (value !== undefined) return value;
     if (json !== undefined) return this.#json(json);
-    return this.#args(element);
+    return parts.includes('item') ? this.#items(element) : this.#args(element);
   }
 
   #json(text: LocatedText): Located {
@@ -356,7 +413,8 @@ class XmlDocument {
     return element.attributes.flatMap(({ name, value }) => {
       const type = types[name.value];
       if (type === undefined || without.includes(name.value)) return [];
-      return [entry(name, valueOfAttribute(value, type))];
+      const key = KEYS[element.name]?.[name.value] ?? name.value;
+      return [entry({ ...name, value: key }, valueOfAttribute(value, type))];
     });
   }
 

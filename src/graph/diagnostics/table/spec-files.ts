@@ -86,7 +86,7 @@ export const specFileFaults = {
   SW5030: warning(
     (p: { node: string; source: string }) =>
       `node \`${p.node}\` uses the result of \`${p.source}\`, which it does not name in \`depends_on\``,
-    (p) => `it waits for \`${p.source}\` all the same: add \`depends_on: [${p.source}]\` to say so`,
+    (p) => `it waits for \`${p.source}\` all the same: add it to \`depends_on\``,
   ),
   SW5031: warning(
     (p: { name: string }) => `parameter \`${p.name}\` is required, so that its default is never used`,

@@ -13,6 +13,7 @@ import type { ResolvedSettings } from '../options.js';
 import { type BuiltWorkflow, RegistrationError } from '../registrations.js';
 import type { ToolListing } from '../wire.js';
 import { callsSeveralTools, instructionsFor } from './instructions.js';
+import { listedTexts } from './listed-texts.js';
 import {
   type Listings,
   listingsOf,
@@ -121,7 +122,11 @@ export class Catalogue {
       : [];
     const hinted = once(() => withUses(this.listings.tools, graphs));
     this.#tools = once(() => {
-      const tools = [...hinted(), ...this.workflowTools.listings, ...(this.canPlan ? [PLAN_TOOL] : [])];
+      const tools = [
+        ...hinted(),
+        ...listedTexts(this.workflowTools.listings),
+        ...(this.canPlan ? [PLAN_TOOL] : []),
+      ];
       return settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
     });
     this.#allTools = once(() => this.#tools().map((tool) => shownTool(tool, () => true, settings.hints)));

@@ -26,7 +26,7 @@ test('workflows come first, then hinted sequences, then single tools', () => {
     [
       'For each request, take the first of these that fits:',
       '1. A tool that runs a whole workflow: its name begins with `w_`. Choose it by its description and give the parameters; the order of the steps, retries and undoing are done for you.',
-      '2. Several tools, in the order of their descriptions: call all tools of "Requires" before, and one of "Next" after. Pass on the values that a later tool takes.',
+      '2. Several tools, in the order of their descriptions: call all tools of "Requires" before, and one of "Next" after; tools of "Often after" are a habit, and no condition. Pass on the values that a later tool takes.',
       '3. A single tool.',
     ].join('\n'),
   );

@@ -49,7 +49,7 @@ export function instructionsFor({
       : []),
     ...(hasHints
       ? [
-          'Several tools, in the order of their descriptions: call all tools of "Requires" before, and one of "Next" after. Pass on the values that a later tool takes.',
+          'Several tools, in the order of their descriptions: call all tools of "Requires" before, and one of "Next" after; tools of "Often after" are a habit, and no condition. Pass on the values that a later tool takes.',
         ]
       : []),
     ...(tools.length > 0 ? ['A single tool.'] : []),

@@ -26,6 +26,7 @@ import {
   type ToolListing,
 } from '../wire.js';
 import { type Completer, listArgument } from './arguments.js';
+import { listedTexts } from './listed-texts.js';
 
 /** Something a client can get by `prompts/get`. */
 export interface ServedPrompt {
@@ -130,15 +131,19 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
     return { uri, listing };
   });
   return {
-    tools: toolListings(registry),
-    prompts: byName(prompts.map((prompt) => [prompt.name, prompt] as const)).map(([name, prompt]) => ({
-      ...headOf(name, prompt),
-      ...defined({ description: prompt.description }),
-      arguments: prompt.inputs.map(listArgument),
-    })),
-    resources: resources.flatMap(({ uri, listing }) => (isTemplate(uri) ? [] : [{ ...listing, uri }])),
-    templates: resources.flatMap(({ uri, listing }) =>
-      isTemplate(uri) ? [{ ...listing, uriTemplate: uri }] : [],
+    tools: listedTexts(toolListings(registry)),
+    prompts: listedTexts(
+      byName(prompts.map((prompt) => [prompt.name, prompt] as const)).map(([name, prompt]) => ({
+        ...headOf(name, prompt),
+        ...defined({ description: prompt.description }),
+        arguments: prompt.inputs.map(listArgument),
+      })),
+    ),
+    resources: listedTexts(
+      resources.flatMap(({ uri, listing }) => (isTemplate(uri) ? [] : [{ ...listing, uri }])),
+    ),
+    templates: listedTexts(
+      resources.flatMap(({ uri, listing }) => (isTemplate(uri) ? [{ ...listing, uriTemplate: uri }] : [])),
     ),
   };
 }
@@ -204,8 +209,12 @@ function hintsOf({ hints }: ToolEntry, names: ReadonlySet<string>): JsonObject |
 function callableHints(hints: JsonObject, isCallable: (tool: string) => boolean): JsonObject | undefined {
   const callable = (list: Json | undefined) =>
     Array.isArray(list) ? list.filter((name) => typeof name !== 'string' || isCallable(name)) : undefined;
-  const { next, requires, ...others } = hints;
-  const relations = Object.entries({ next: callable(next), requires: callable(requires) });
+  const { next, requires, oftenAfter, ...others } = hints;
+  const relations = Object.entries({
+    next: callable(next),
+    requires: callable(requires),
+    oftenAfter: callable(oftenAfter),
+  });
   const shown = relations.filter((relation): relation is [string, Json[]] => (relation[1]?.length ?? 0) > 0);
   const all = { ...others, ...Object.fromEntries(shown) };
   return Object.keys(all).length === 0 ? undefined : all;

@@ -61,6 +61,16 @@ function nodeValues(): Values {
     items: { anyOf: [{ type: 'array' }, text] },
     step: ref('ownNamed'),
     steps: { type: 'array', items: ref('ownNamed'), minItems: 1 },
+    repeat: { anyOf: [ref('ownNamed'), { type: 'array', items: ref('ownNamed'), minItems: 1 }] },
+    ...{ until: text, delay: ref('duration'), on_limit: { enum: ['fail', 'continue'] } },
+    ...{
+      wait: { anyOf: [ref('duration'), { type: 'string', pattern: '\\$' }] },
+      wait_until: { anyOf: [number, text] },
+    },
+    ...{
+      answer_by: { anyOf: [text, { type: 'array', items: text, minItems: 1 }] },
+      except: { enum: ['owner'] },
+    },
     ...{ expects: ref('parameters'), yield: text, message: text, code: text },
   };
 }

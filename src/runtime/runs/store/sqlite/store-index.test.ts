@@ -76,7 +76,7 @@ test('counts open runs and their questions', async () => {
   expect(await index.openOf('anonymous ')).toBe(1);
 });
 
-test('keeps the counts right, whatever is written', async () => {
+test('keeps the counts right', async () => {
   const database = new sqlite.DatabaseSync(journal.path);
   const counted = (sql: string): unknown => ({ ...(database.prepare(sql).get() as object) });
   const quotas = ['ada', 'anonymous 1', 'anonymous 2'];
