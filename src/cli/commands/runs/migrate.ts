@@ -8,7 +8,7 @@ import type { Head, StoreReader } from '../../../runtime/runs/store/reader.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import type { Toolset } from '../../../runtime/tools/toolset.js';
-import { misused, type Output } from '../../command-line.js';
+import { Misuse, type Output } from '../../command-line.js';
 import {
   COMMON,
   DEFINITION_OPTIONS,
@@ -52,12 +52,10 @@ ${COMMON}${REGISTRY}`,
     const { workflow, mapping: file, apply = false, json = false } = values;
     const [name] = args;
     if ((name === undefined) === (workflow === undefined))
-      return misused(
+      throw new Misuse(
         'stepwright: `stepwright runs migrate` takes either a run or `--workflow NAME`; `stepwright runs list` shows the names of runs',
-        output,
       );
     const mapping = file === undefined ? new Map<string, string>() : mappingIn(file);
-    if ('fault' in mapping) return misused(mapping.fault, output);
     return withDefinitions('runs migrate', values, output, (definitions) => {
       const command = { store, definitions, mapping, apply, json, output };
       if (workflow !== undefined)
@@ -67,15 +65,14 @@ ${COMMON}${REGISTRY}`,
   },
 );
 
-function mappingIn(file: string): Mapping | { readonly fault: string } {
-  const object = readObject('mapping', file, '`{ "old-step": "new-step" }`');
-  if ('fault' in object) return object;
-  const wrong = Object.entries(object.value).find(([, id]) => typeof id !== 'string' || id === '');
+function mappingIn(file: string): Mapping {
+  const ids = Object.entries(readObject('mapping', file, '`{ "old-step": "new-step" }`'));
+  const wrong = ids.find(([, id]) => typeof id !== 'string' || id === '');
   if (wrong !== undefined)
-    return {
-      fault: `stepwright: \`--mapping\` gives \`${singleLine(wrong[0])}\` no text: give the new id of the step`,
-    };
-  return new Map(Object.entries(object.value) as [string, string][]);
+    throw new Misuse(
+      `stepwright: \`--mapping\` gives \`${singleLine(wrong[0])}\` no text: give the new id of the step`,
+    );
+  return new Map(ids as [string, string][]);
 }
 
 /** What the command line says of the moves. */
@@ -114,9 +111,8 @@ async function migrate(
   const [definition] = named;
   const to = definition?.workflows.get(workflow);
   if (definition === undefined || to === undefined || named.length > 1)
-    return misused(
+    throw new Misuse(
       `stepwright: ${named.length === 0 ? 'no registry has' : `${named.length} registries have`} the workflow \`${singleLine(workflow)}\`: name one with \`--registry FILE\``,
-      output,
     );
   const toolset = definition.toolset();
   const { secretInputs } = toolset;
@@ -127,7 +123,7 @@ async function migrate(
   let areSafe = true;
   let count = 0;
   for await (const { run, outcome } of store.migrate(heads, target, apply)) {
-    if (outcome.kind === 'mapping') return misused(mappingText(outcome.faults), output);
+    if (outcome.kind === 'mapping') throw new Misuse(mappingText(outcome.faults));
     if (isList && outcome.kind === 'current') continue;
     const { text, value, isSafe } = shownOutcome(runRef(run.id), outcome);
     areSafe &&= isSafe;

@@ -372,7 +372,7 @@ export class SqliteJournal implements RunJournal {
     if (!isHeld && previous !== undefined) this.#tables.rowsOf(previous, sums);
     sums.apply(entry);
     this.#run(
-      'UPDATE runs SET seq = ?, epoch = ?, holder = ?, identity = ?, sum = ?, sum_seq = ? WHERE n = ?',
+      'UPDATE runs SET seq = ?, epoch = ?, holder = ?, missing = NULL, identity = ?, sum = ?, sum_seq = ? WHERE n = ?',
       ...[seq, epoch, isAtRest ? null : this.leases.holder],
       ...[identitySum(head), sums.total, seq, head.n],
     );

@@ -142,12 +142,12 @@ test('finds open runs by their second names', async () => {
 
 test('knows the first time that a run waits for which no process holds', async () => {
   const { index } = journal;
-  expect(await index.nextDue()).toBeUndefined();
+  expect(await index.nextDue(0)).toBeUndefined();
   await begin('late', ada, sleeping, 2_000);
   await begin('early', ada, sleeping, 1_000);
-  expect(await index.nextDue()).toBe(2_000);
+  expect(await index.nextDue(0)).toBe(2_000);
   await journal.leases.claim('early');
-  expect(await index.nextDue()).toBe(3_000);
+  expect(await index.nextDue(0)).toBe(3_000);
 });
 
 test('removes finished runs that do not stay, many at a time', async () => {

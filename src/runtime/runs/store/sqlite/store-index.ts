@@ -60,11 +60,12 @@ export class StoreIndex implements RunIndex {
     return runs.map(({ id }) => keyIn(id));
   }
 
-  async nextDue(): Promise<number | undefined> {
+  async nextDue(now: number): Promise<number | undefined> {
     const row = this.#tables.get(
       `SELECT due_at AS dueAt FROM state JOIN runs ON n = run
-       WHERE due_at IS NOT NULL AND owes IN ('startTimer', 'requestAction') AND is_open = 1 AND holder IS NULL
+       WHERE due_at > ? AND owes IN ('startTimer', 'requestAction') AND is_open = 1 AND holder IS NULL
        ORDER BY due_at LIMIT 1`,
+      now,
     );
     return row?.dueAt as number | undefined;
   }
