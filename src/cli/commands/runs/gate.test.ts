@@ -84,8 +84,8 @@ test('the outcome is what happens when the new build takes the run', { timeout: 
       seen.add(outcome);
       if (outcome === 'moves')
         await operator.read(async (reader) => {
-          for await (const { kind } of operator.migrate(reader.find(id), targetIn([build], 'order'), true))
-            expect(kind).toBe('moved');
+          for await (const moved of operator.migrate(reader.find(id), targetIn([build], 'order'), true))
+            expect(moved.outcome.kind).toBe('moved');
         });
       const missing = missingIn(build.registry);
       store.missing = missing;

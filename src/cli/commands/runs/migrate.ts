@@ -61,7 +61,7 @@ ${COMMON}${REGISTRY}`,
     return withDefinitions('runs migrate', values, output, (definitions) => {
       const command = { store, definitions, mapping, apply, json, output };
       if (workflow !== undefined)
-        return store.read((reader) => migrate(command, workflowRuns(reader, workflow), workflow, true));
+        return store.read((reader) => migrate(command, openRuns(reader, workflow), workflow, true));
       return withRun(store, name, NAME, output, ({ head, graph }) => migrate(command, [head], graph.name));
     });
   },
@@ -90,39 +90,47 @@ interface MigrateCommand {
 /** How many runs are read at once. */
 const PAGE = 200;
 
-/** All open runs, or those of a workflow. */
-function workflowRuns(reader: StoreReader, workflow?: string): readonly Head[] {
-  const heads = new Map<number, Head>();
+/** All open runs, or those of a workflow, a page at a time. */
+function* openRuns(reader: StoreReader, workflow?: string): Generator<Head> {
+  const numbers = new Set<number>();
   for (const state of ['running', 'waiting', 'paused'] as const) {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
       const rows = reader.list({ state, ...defined({ workflow }), before, limit: PAGE });
-      for (const head of rows.flatMap(({ ref }) => reader.find(ref))) heads.set(head.n, head);
+      for (const { ref } of rows) {
+        // Some are in two of the states, or come to another one meanwhile.
+        const heads = reader.find(ref).filter(({ n }) => !numbers.has(n));
+        for (const { n } of heads) numbers.add(n);
+        yield* heads;
+      }
       if (rows.length < PAGE) break;
       before = rows.at(-1)?.n ?? 0;
     }
   }
-  return [...heads.values()];
 }
 
 /** @param isList whether runs of the workflow as it is now are left out. */
 async function migrate(
   { store, definitions, mapping, apply, json, output }: MigrateCommand,
-  heads: readonly Head[],
+  heads: Iterable<Head>,
   workflow: string,
   isList = false,
 ): Promise<number> {
-  const results: ShownOutcome[] = [];
-  const refs = heads.map(({ id }) => runRef(id));
   const target = { ...targetIn(definitions, workflow), mapping };
-  for await (const outcome of store.migrate(heads, target, apply)) {
-    const run = refs.shift() ?? '';
+  const runs: JsonObject[] = [];
+  let areSafe = true;
+  let count = 0;
+  for await (const { run, outcome } of store.migrate(heads, target, apply)) {
     if (outcome.kind === 'mapping') throw new Misuse(mappingText(outcome.faults));
-    if (!isList || outcome.kind !== 'current') results.push(shownOutcome(run, outcome));
+    if (isList && outcome.kind === 'current') continue;
+    const { text, value, isSafe } = shownOutcome(runRef(run.id), outcome);
+    areSafe &&= isSafe;
+    count += 1;
+    if (json) runs.push(value);
+    else output.out(`${text}\n`);
   }
-  if (json) output.out(`${JSON.stringify({ runs: results.map(({ value }) => value) })}\n`);
-  else if (results.length === 0) output.out('no open run of another definition\n');
-  else for (const { text } of results) output.out(`${text}\n`);
-  return results.every(({ isSafe }) => isSafe) ? 0 : 1;
+  if (json) output.out(`${JSON.stringify({ runs })}\n`);
+  else if (count === 0) output.out('no open run of another definition\n');
+  return areSafe ? 0 : 1;
 }
 
 /** A workflow as the one registry that has it defines it now. @throws Misuse without exactly one. */
@@ -163,7 +171,7 @@ const OBSTACLES: Readonly<Record<string, string>> = {
   unfinished: 'it is at work: try again',
   inputs: 'the arguments of the workflow were changed',
   state: 'a state field was changed or removed',
-  option: 'the error strategy, `failFast` or `maxConcurrency` was changed',
+  option: 'the error strategy, `failFast`, `onFailure` or `maxConcurrency` was changed',
   secrets: 'the workflow has secrets, and the values of the store are not encrypted',
   answerers: 'it asks other callers than its owner, and did not before',
   removed: 'the step has started, and is no longer there',
@@ -261,7 +269,7 @@ ${COMMON}${REGISTRY}`,
     withDefinitions('runs gate', values, output, (definitions) =>
       store.read(async (reader) => {
         const outcomes: GateOutcome[] = [];
-        for (const head of workflowRuns(reader))
+        for (const head of openRuns(reader))
           outcomes.push(await gateOutcome({ store, reader, definitions }, head));
         if (values.json) output.out(`${JSON.stringify({ runs: outcomes })}\n`);
         else if (outcomes.length === 0) output.out('no open run\n');
@@ -306,7 +314,7 @@ export async function gateOutcome({ store, reader, definitions }: Deploy, head: 
   const target = targetIn(definitions, graph.name);
   // A run cannot move to a workflow without its tools.
   if (missingIn(definition.registry)(target.graph).length > 0) return stuck;
-  for await (const move of store.migrate([head], target, false)) {
+  for await (const { outcome: move } of store.migrate([head], target, false)) {
     if (move.kind === 'safe') return { run, outcome: 'moves', reasons: lacking };
     if (move.kind !== 'mapping') lacking.push(shownOutcome('', move).text.trim());
   }
