@@ -146,7 +146,7 @@ describe('what a model can repair by', () => {
       expect(checked).toMatchObject({
         ok: false,
         isOwnText: true,
-        failure: { message: 'invalid input: `/n` must be number. send 5, not "5"' },
+        failure: { message: 'invalid input: `/n` must be number: send 5, not "5"' },
       });
     }
     const secret = await checkInput(

@@ -175,7 +175,7 @@ function refuse(
     ok: false,
     failure: {
       code: 'E_INPUT_INVALID',
-      message: repairs.length === 0 ? text : oneLine(`${text}. ${repairs.join('; ')}`),
+      message: repairs.length === 0 ? text : oneLine(`${text}: ${repairs.join('; ')}`),
       details: {
         problems: problems.map(({ pointer, message }) => ({ pointer, message })),
         missing: problems.flatMap((p) => (p.missing !== undefined && p.pointer === '' ? [p.missing] : [])),

@@ -151,8 +151,8 @@ describe('a workflow as a tool', () => {
   test.each([
     ['nothing', {}, 'missing required `city`'],
     ['an unknown argument', { city: 'Rome', seat: 1 }, 'unknown argument `seat` (did you mean `seats`?)'],
-    ['a number as text', { city: 'Rome', seats: '5' }, '`/seats` must be integer. send 5, not "5"'],
-    ['a text as number', { city: 7 }, '`/city` must be string. send "7", not 7'],
+    ['a number as text', { city: 'Rome', seats: '5' }, '`/seats` must be integer: send 5, not "5"'],
+    ['a text as number', { city: 7 }, '`/city` must be string: send "7", not 7'],
     ['what no type would put right', { city: 'Rome', seats: 'many' }, '`/seats` must be integer'],
     ['too little', { city: '', seats: 0 }, '`/seats` must be >= 1'],
     ['__proto__', JSON.parse('{"city":"Rome","__proto__":{"seats":2}}'), 'unknown argument `__proto__`'],

@@ -64,7 +64,7 @@ describe('tools/call', () => {
 describe('what is wrong with a call is a result the model can read', () => {
   test.each([
     ['a missing argument', {}, 'invalid input: missing required `text`'],
-    ['a wrong type', { text: 7 }, 'invalid input: `/text` must be string. send "7", not 7'],
+    ['a wrong type', { text: 7 }, 'invalid input: `/text` must be string: send "7", not 7'],
     [
       'an unknown argument',
       { text: 'a', tmies: 2 },
