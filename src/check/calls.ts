@@ -30,7 +30,7 @@ type Callee = { readonly tool: string } | { readonly workflow: string };
 
 /**
  * SW4001 unknown tools, SW4026 unknown workflows, SW4003 missing and SW4004 unknown inputs, SW9030 inputs that a schema
- * takes without naming them, SW4012 inputs of an incompatible type, SW4046 constants that a schema refuses; of calls, of compensations, and of the workflows
+ * takes without naming them, SW4012 inputs of an incompatible type, SW4048 constants that a schema refuses; of calls, of compensations, and of the workflows
  * that steps run.
  */
 export function checkCalls(
@@ -126,7 +126,7 @@ function checkInput(
 const NARROWING =
   /"(?:m(?:in|ax)imum|exclusiveM(?:in|ax)imum|multipleOf|m(?:in|ax)(?:Length|Items|Properties)|pattern|format|enum|const|uniqueItems|propertyNames|patternProperties)":/;
 
-/** SW4046: constants that the schema of their place refuses, in every run. */
+/** SW4048: constants that the schema of their place refuses, in every run. */
 function checkConstants(
   { node }: PlannedNode,
   callee: Callee,
@@ -158,7 +158,7 @@ function checkConstants(
         value: clip(jsonText(value)),
         problem,
       };
-      diagnostics.push(diagnostic('SW4046', locationOfExpr(expr, source), params));
+      diagnostics.push(diagnostic('SW4048', locationOfExpr(expr, source), params));
       return;
     }
     if (expr.kind === 'dict') {

@@ -59,8 +59,8 @@ describe('a constant', () => {
       ['step `a` gives `"soon"` for `page.day` of tool `lim`: it must match format "date"'],
     ],
   ])('%s is refused', (_name, input, messages) => {
-    expect(found(input).filter((text) => text.startsWith('SW4046'))).toEqual(
-      messages.map((text) => `SW4046 ${text}`),
+    expect(found(input).filter((text) => text.startsWith('SW4048'))).toEqual(
+      messages.map((text) => `SW4048 ${text}`),
     );
   });
 
@@ -79,7 +79,7 @@ describe('a constant', () => {
       format: 'yaml',
       registered: environment,
     });
-    expect(diagnostics.map(({ code }) => code)).toContain('SW4046');
+    expect(diagnostics.map(({ code }) => code)).toContain('SW4048');
   });
 
   test('of a program is compared as well', () => {

@@ -66,7 +66,7 @@ export const graphFaults = {
       actual: string;
     }) => `\`${p.input}\` of ${taker(p)} takes ${p.expected}, and step \`${p.step}\` gives ${p.actual}`,
   ),
-  SW4046: error(
+  SW4048: error(
     (p: { step: string; input: string; tool?: string; workflow?: string; value: string; problem: string }) =>
       `step \`${p.step}\` gives \`${p.value}\` for \`${p.input}\` of ${taker(p)}: ${p.problem}`,
   ),
