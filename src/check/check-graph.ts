@@ -16,7 +16,7 @@ import { type CheckEnvironment, type ValueFault, withTasks } from './environment
 import { checkNames, checkReferences, checkUnused } from './names.js';
 import { checkOutputPaths } from './output-paths.js';
 import { checkSettledNodes } from './settled-nodes.js';
-import { checkRetries, checkRollbacks } from './side-effects.js';
+import { checkNeverUndone, checkRetries, checkRollbacks } from './side-effects.js';
 import { checkSkipped } from './skipped-steps.js';
 import { namesOf } from './values.js';
 
@@ -74,6 +74,7 @@ function checkWorkflow(
     ...checkConstructs(plan, namesIn),
     ...checkModelMessages(plan, environment),
     ...checkRollbacks(plan, environment),
+    ...checkNeverUndone(plan),
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),
     ...checkSettledNodes(plan),
