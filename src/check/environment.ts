@@ -36,8 +36,8 @@ export function environmentOf(
   graphs: readonly Graph[],
 ): CheckEnvironment {
   return {
-    tools: new Map(Object.entries(tools)),
-    resources: new Map(Object.entries(resources)),
+    tools: byName(tools),
+    resources: byName(resources),
     workflows: new Map(graphs.map((graph) => [graph.name, graph])),
   };
 }
@@ -71,4 +71,13 @@ export function reachableFrom(
   }
   const callees = [...graphs.values()].filter((graph) => graph !== undefined);
   return { graphs: callees, isWhole: callees.length === graphs.size };
+}
+
+const MAPS = new WeakMap<object, ReadonlyMap<string, unknown>>();
+
+/** The entries of a part of a registry by name: one map, so that results about it can be recalled. */
+function byName<T>(entries: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
+  const map = (MAPS.get(entries) as ReadonlyMap<string, T> | undefined) ?? new Map(Object.entries(entries));
+  MAPS.set(entries, map);
+  return map;
 }
