@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { call, dict, get, literal, ref, text } from '../graph/expression/build.fixture.js';
+import { call, dict, get, literal, map, ref, text } from '../graph/expression/build.fixture.js';
 import type { DictExpr, Expr, RefExpr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
@@ -278,6 +278,17 @@ describe('outputs', () => {
     ]);
     expect(check([list, returns(7, get(at(5, get(ref('steps', 'list'), 'pags')), 0))])).toEqual([
       'SW4005 5:20 the output of `list` has no `pags` | did you mean `pages`?',
+    ]);
+  });
+
+  test('SW4005: of the items of a list, which may have no name of their own', () => {
+    const titles = (name: string) =>
+      map(ref('steps', 'list', 'pages'), name, at(4, ref('local', name, 'titel')));
+    expect(check([list, returns(7, titles('page'))])).toEqual([
+      'SW4005 4:20 item `page` has no `titel` | did you mean `title`?',
+    ]);
+    expect(check([list, returns(7, titles('(item)'))])).toEqual([
+      'SW4005 4:20 item has no `titel` | did you mean `title`?',
     ]);
   });
 

@@ -29,7 +29,7 @@ import {
   where,
   without,
 } from './type-of.js';
-import { itemOf, read, type ValueType } from './value-type.js';
+import { itemOf, read, UNKNOWN, type ValueType } from './value-type.js';
 import type { NamesIn } from './values.js';
 
 /**
@@ -221,8 +221,11 @@ function formFault(
   if (missingKey.isSometimes)
     diagnostics.push(diagnostic('SW3016', location, { of, name: String(start[0]), path: pathText }));
   // `checkPaths` reports the other paths that no form has.
-  else if (root === 'local')
-    diagnostics.push(diagnostic('SW4005', location, { step: String(start[0]), of: 'item', path: pathText }));
+  else if (root === 'local') {
+    const step = String(start[0]);
+    const suggestion = missingIn(path.segments, locals.get(step) ?? UNKNOWN)?.suggestion;
+    diagnostics.push(diagnostic('SW4005', location, { step, of: 'item', path: pathText, suggestion }));
+  }
 }
 
 /** The names of the roots of paths, for messages. */

@@ -17,11 +17,8 @@ export interface Output {
  */
 export type Command = (args: readonly string[], output: Output) => Promise<number>;
 
-/** Reports an invalid command line, and returns the exit code. */
-export function misused(text: string, { err }: Output): number {
-  err(`${text}\n`);
-  return 2;
-}
+/** An invalid command line. Its message is for the user. */
+export class Misuse extends Error {}
 
 /** The kind of an option. One with a value may list its permitted values in `oneOf`. */
 type OptionRule =
@@ -42,23 +39,25 @@ type ValueOf<R extends OptionRule> = R extends { readonly isRepeatable: true }
 
 type Values<T extends OptionTable> = { readonly [K in keyof T]?: ValueOf<T[K]> };
 
-type ParsedOptions<T extends OptionTable> =
-  | { readonly kind: 'options'; readonly values: Values<T>; readonly args: readonly string[] }
-  /** `text` is one line. */
-  | { readonly kind: 'fault'; readonly text: string };
+/** The options and the other arguments of a command. */
+export interface Parsed<T extends OptionTable> {
+  readonly values: Values<T>;
+  readonly args: readonly string[];
+}
 
 /**
- * Reads the options and the other arguments of a command. Returns the first fault; never throws.
+ * Reads the options and the other arguments of a command.
  *
  * @param command the command as in messages: `stepwright codegen`.
  * @param most the greatest number of arguments that are not options.
+ * @throws Misuse for the first fault.
  */
 function parseOptions<T extends OptionTable>(
   command: string,
   args: readonly string[],
   table: T,
   most = 0,
-): ParsedOptions<T> {
+): Parsed<T> {
   const { tokens } = parseArgs({
     args: [...args],
     options: table as ParseArgsConfig['options'] & object,
@@ -72,7 +71,7 @@ function parseOptions<T extends OptionTable>(
   for (const token of tokens) {
     if (token.kind === 'option-terminator') continue;
     if (token.kind === 'positional') {
-      if (positionals.length === most) return fault(texts.needlessArgument(command, token.value, most));
+      if (positionals.length === most) throw new Misuse(texts.needlessArgument(command, token.value, most));
       positionals.push(token.value);
       continue;
     }
@@ -81,36 +80,29 @@ function parseOptions<T extends OptionTable>(
       const suggestion = nearestName(token.name, Object.keys(table));
       const options = Object.keys(table).map((name) => `--${name}`);
       const nearest = suggestion === undefined ? undefined : `--${suggestion}`;
-      return fault(texts.unknownOption(command, token.rawName, nearest, options));
+      throw new Misuse(texts.unknownOption(command, token.rawName, nearest, options));
     }
     if (option.type === 'boolean') {
-      if (token.value !== undefined) return fault(texts.needlessValue(command, token.rawName));
+      if (token.value !== undefined) throw new Misuse(texts.needlessValue(command, token.rawName));
       values[token.name] = true;
     } else {
       // Without `=` the parser took the next word, even if it is an option.
       const isOption = token.inlineValue === false && token.value.startsWith('-');
       if (token.value === undefined || token.value === '' || isOption) {
-        return fault(texts.missingValue(command, token.rawName));
+        throw new Misuse(texts.missingValue(command, token.rawName));
       }
       if ('isRepeatable' in option) {
         values[token.name] = [...((values[token.name] as readonly string[] | undefined) ?? []), token.value];
         continue;
       }
       if (option.oneOf !== undefined && !option.oneOf.includes(token.value)) {
-        return fault(texts.unknownValue(command, token.rawName, token.value, option.oneOf));
+        throw new Misuse(texts.unknownValue(command, token.rawName, token.value, option.oneOf));
       }
       values[token.name] = token.value;
     }
   }
-  return { kind: 'options', values: values as Values<T>, args: positionals };
+  return { values: values as Values<T>, args: positionals };
 }
-
-function fault<T extends OptionTable>(text: string): ParsedOptions<T> {
-  return { kind: 'fault', text };
-}
-
-/** What `parseOptions` returns where there is no fault. */
-export type Parsed<T extends OptionTable> = Extract<ParsedOptions<T>, { readonly kind: 'options' }>;
 
 /**
  * A command with options, of which `--help` prints its help.
@@ -127,7 +119,6 @@ export function optionCommand<T extends OptionTable>(
 ): Command {
   return async (args, output) => {
     const parsed = parseOptions(name, args, { ...table, help: { type: 'boolean' } } as const, most);
-    if (parsed.kind === 'fault') return misused(parsed.text, output);
     if (parsed.values.help) {
       output.out(help);
       return 0;

@@ -1,6 +1,13 @@
 import { inspect } from 'node:util';
 import { nearestName } from '../graph/names.js';
-import { type Command, missingCompilers, type Output, suggestionOrNames, texts } from './command-line.js';
+import {
+  type Command,
+  Misuse,
+  missingCompilers,
+  type Output,
+  suggestionOrNames,
+  texts,
+} from './command-line.js';
 
 /** The commands, loaded when they run: `--help` does not wait for the compiler. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -64,6 +71,10 @@ export async function dispatch(args: readonly string[], output: Output): Promise
     const command = await load();
     return await command(rest, output);
   } catch (error) {
+    if (error instanceof Misuse) {
+      output.err(`${error.message}\n`);
+      return 2;
+    }
     reportInternal(error, output);
     return 3;
   }

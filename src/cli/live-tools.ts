@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { defined } from '../graph/defined.js';
 import type { JsonObject } from '../graph/json.js';
 import type { UpstreamServer } from '../runtime/upstream/config.js';
-import { misused, type Output, texts } from './command-line.js';
+import { Misuse, type Output, texts } from './command-line.js';
 
 /** Which MCP server to ask for its tools: one of the configuration, or one that the command line gives. */
 export interface LiveServer {
@@ -27,11 +27,11 @@ export async function liveTools(
   output: Output,
 ): Promise<readonly JsonObject[] | number> {
   const { root = '.' } = project;
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
   const folder = realpathSync(root);
   const match =
     live.upstream === undefined
-      ? namedServer(live, output)
+      ? namedServer(live)
       : await configured(live.upstream, folder, project, output);
   if (typeof match === 'number') return match;
   const { name, server } = match;
@@ -63,19 +63,17 @@ interface NamedServer {
   readonly server: UpstreamServer;
 }
 
-function namedServer({ command, url }: LiveServer, output: Output): NamedServer | number {
-  if (url !== undefined)
-    return URL.canParse(url)
-      ? { name: UNNAMED, server: { url } }
-      : misused(
-          `stepwright: \`--url\` takes an address such as \`http://127.0.0.1:3000/mcp\`, not \`${url}\``,
-          output,
-        );
+function namedServer({ command, url }: LiveServer): NamedServer {
+  if (url !== undefined) {
+    if (URL.canParse(url)) return { name: UNNAMED, server: { url } };
+    throw new Misuse(
+      `stepwright: \`--url\` takes an address such as \`http://127.0.0.1:3000/mcp\`, not \`${url}\``,
+    );
+  }
   const [program, ...args] = wordsOf(command ?? '') ?? [];
   if (program === undefined)
-    return misused(
+    throw new Misuse(
       `stepwright: \`--command\` takes a program and its arguments, such as \`node server.js\`, with every quote closed, not \`${command ?? ''}\``,
-      output,
     );
   return { name: UNNAMED, server: { command: program, args } };
 }
@@ -98,7 +96,7 @@ async function configured(
   const server = servers[name];
   if (server !== undefined) return { name, server };
   const names = Object.keys(servers).sort();
-  return misused(names.length === 0 ? texts.noServers : texts.unknownServer(name, names), output);
+  throw new Misuse(names.length === 0 ? texts.noServers : texts.unknownServer(name, names));
 }
 
 /**

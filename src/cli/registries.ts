@@ -9,7 +9,7 @@ import type { Registry } from '../runtime/index.js';
 import type { ServerSettings } from '../runtime/server/options.js';
 import type { UntypedFactories } from '../runtime/tools/factories.js';
 import type { UpstreamConfig } from '../runtime/upstream/config.js';
-import { isNamed, missingCompilers, misused, type Output, shortName, texts } from './command-line.js';
+import { isNamed, Misuse, missingCompilers, type Output, shortName, texts } from './command-line.js';
 
 /** The options of every command that loads registries. */
 export const REGISTRY_OPTIONS = {
@@ -55,7 +55,7 @@ export async function withRegistries(
   work: (open: OpenRegistries) => Promise<number>,
 ): Promise<number> {
   const root = choice.root ?? '.';
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
   const modulesOrCode = await findModules(command, realpathSync(root), choice, output);
   if (typeof modulesOrCode === 'number') return modulesOrCode;
   const { options: _options, upstream: _upstream, ...bare } = modulesOrCode;
@@ -171,7 +171,7 @@ async function findModules(
     ? [registry]
     : outs.filter((out) => registry === undefined || isNamed(out, registry));
   if (chosen.length === 0) {
-    return misused(texts.unknownRegistry(registry ?? '', [...outs, ...outs.map(shortName)]), output);
+    throw new Misuse(texts.unknownRegistry(registry ?? '', [...outs, ...outs.map(shortName)]));
   }
   const module = options ?? server;
   return {

@@ -129,7 +129,7 @@ export async function compileRegistry(
     ...{ declarations, diagnostics, ignores, graphs },
     tools: content.tools.map(toolOf),
     outputs: [
-      { file: out, text: emitRegistry(content, out, host.importEnding()) },
+      { file: out, text: emitRegistry(content, out, host.importEnding(), host.isIsolated) },
       ...manifest.value(content),
       ...(specs === undefined ? [] : [specs.schema()]),
     ],

@@ -235,3 +235,8 @@ export interface Phase<T> {
   readonly value: T;
   readonly diagnostics: readonly Diagnostic[];
 }
+
+/** The names of a workflow's fields: arguments, then steps. */
+export function fieldNames({ args, steps }: WorkflowDeclaration): readonly string[] {
+  return [...args, ...steps].map(({ name }) => name);
+}

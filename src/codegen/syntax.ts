@@ -69,6 +69,8 @@ export interface ClassSyntax {
   /** The location of the name, or of the `class` keyword. */
   readonly place: SourceLocation;
   readonly exported: boolean;
+  /** Set for one inside a namespace, a function or an expression. */
+  readonly isNested?: true;
   /** The name it is exported by, `default` included. */
   readonly exportName?: string;
   /** The class it extends. */

@@ -98,8 +98,12 @@ describe('calls', () => {
     expect(callsFor('book a flight', [...FLIGHTS, cancel])).not.toContain('cancel_booking');
   });
 
-  test.each(['bake bread', 'how is the weather', ''])('are none for %j', (goal) => {
-    expect(planFor(goal, FLIGHTS, [BOOK])).toEqual({ goal, workflows: [], steps: [] });
+  test.each(['bake bread', 'how is the weather'])('are none for %j, which is named as missing', (goal) => {
+    expect(planFor(goal, FLIGHTS, [BOOK])).toEqual({ goal, workflows: [], steps: [], missing: [goal] });
+  });
+
+  test('are none for an empty goal', () => {
+    expect(planFor('', FLIGHTS, [BOOK])).toEqual({ goal: '', workflows: [], steps: [] });
   });
 
   test('need nothing else where tools need each other', () => {

@@ -4,10 +4,10 @@ import { compareText } from '../graph/names.js';
 import { type Edge, ENOUGH, type Evidence } from './evidence.js';
 import { parametersOf } from './fields.js';
 import { inferOrder } from './infer.js';
-import { isUndoing } from './lifecycle.js';
+import { doesWhat, partsOf } from './intent.js';
 import { comparison, KnownOrder, linksOf, orderOf } from './sequences.js';
 import { describeTool, type ToolDescription } from './tool.js';
-import { rootOf, rootsOf, wordsOf } from './words.js';
+import { rootOf, rootsOf } from './words.js';
 
 /** A workflow that a planner may choose. */
 export interface WorkflowChoice {
@@ -15,6 +15,8 @@ export interface WorkflowChoice {
   /** Its tool, if it is one. */
   readonly tool?: string;
   readonly description: string;
+  /** Whether none of its steps acts. Default: as its name says. */
+  readonly readOnly?: boolean;
   readonly inputs: readonly (Pick<Input, 'name' | 'required'> & Partial<Pick<Input, 'description'>>)[];
 }
 
@@ -23,8 +25,10 @@ export interface Plan {
   readonly goal: string;
   /** The workflows that fit, the best first. */
   readonly workflows: readonly FittingWorkflow[];
-  /** The tools to call, in their order, if no workflow fits; empty if no tool fits either. */
+  /** The tools to call, in their order, for the parts of the goal that no workflow fits. */
   readonly steps: readonly PlannedCall[];
+  /** Parts of the goal that neither a workflow nor a tool fits. */
+  readonly missing?: readonly string[];
 }
 
 export interface FittingWorkflow {
@@ -55,10 +59,16 @@ export interface PlannedParameter {
 /** The least share of a goal's words of what fits it. */
 const FITS = 0.5;
 
+/** How much a word in a name counts beside one in a description. */
+const NAMED = 0.25;
+
 /** The share of the best tool's score from which another tool belongs to the goal as well. */
 const ALSO_FITS = 0.9;
 
-/** Workflows that fit a goal; if there are none, the tools that fit it, after those that they need. */
+/**
+ * Plans for a goal, part by part: the workflows that fit, or else the tools, after those that they need. A part that asks
+ * is answered by what only reads, and no part by what does something else than it wants.
+ */
 export function planFor(
   goal: string,
   tools: readonly ToolDescription[],
@@ -68,23 +78,48 @@ export function planFor(
     ...workflows.map(({ name, description }) => ({ name, description })),
     ...tools.map(({ name, description = '' }) => ({ name, description })),
   ];
-  const score = scorer(goal, texts);
-  // A goal that cancels a booking does not fit a workflow that books, though the words are the same.
-  const wantsUndoing = isUndoing({ name: goal });
-  const fitting = workflows
-    .filter(({ name, description }) =>
-      wantsUndoing ? isUndoing({ name: `${name} ${description}` }) : !isUndoing({ name }),
-    )
-    .map((workflow) => ({ workflow, score: score(workflow) }))
-    .filter((each) => each.score >= FITS)
-    .sort((a, b) => b.score - a.score || compareText(a.workflow.name, b.workflow.name))
-    .map(({ workflow: { name, tool, inputs }, score }) => ({
-      workflow: name,
-      ...defined({ tool }),
-      score: Math.round(score * 100) / 100,
-      parameters: inputs.map(({ name, description, required }) => parameterOf(name, description, required)),
-    }));
-  return { goal, workflows: fitting, steps: fitting.length > 0 ? [] : stepsFor(goal, tools, score) };
+  const joined = joinedWords(goal, texts);
+  const parts = partsOf(joined).map((part) => ({ part, score: scorer(part.words, texts) }));
+  const fitting = new Map<WorkflowChoice, { score: number; parts: number }>();
+  const steps = new Map<string, PlannedCall>();
+  const missing: string[] = [];
+  for (const { part, score } of parts) {
+    const able = workflows.filter((workflow) => doesWhat(part, workflow) && score(workflow) >= FITS);
+    const ableTools = tools.filter((tool) => doesWhat(part, tool));
+    // A workflow that only mentions what a tool is for does something else.
+    const isForTools = able.length === 0 || bestOf(ableTools, score) > bestOf(able, score);
+    const calls = isForTools ? stepsFor(ableTools, tools, score) : [];
+    for (const call of calls) if (!steps.has(call.tool)) steps.set(call.tool, call);
+    if (calls.length > 0) continue;
+    if (able.length === 0) missing.push(part.text);
+    for (const workflow of able) {
+      const before = fitting.get(workflow) ?? { score: 0, parts: 0 };
+      fitting.set(workflow, { score: Math.max(before.score, score(workflow)), parts: before.parts + 1 });
+    }
+  }
+  const most = Math.max(0, ...[...fitting.values()].map((each) => each.parts));
+  // A workflow that does all of the goal makes those unnecessary that do a part of it.
+  const chosen = [...fitting].filter(([, each]) => most < parts.length || each.parts === most);
+  return {
+    goal,
+    workflows: chosen
+      .sort(([a, one], [b, other]) => other.score - one.score || compareText(a.name, b.name))
+      .map(([{ name, tool, inputs }, { score }]) => ({
+        workflow: name,
+        ...defined({ tool }),
+        score: Math.round(score * 100) / 100,
+        parameters: inputs.map(({ name, description, required }) => parameterOf(name, description, required)),
+      })),
+    steps: [...steps.values()],
+    ...(missing.length === 0 ? {} : { missing }),
+  };
+}
+
+type Scored = Pick<ToolDescription, 'name' | 'description'>;
+
+/** The best score of some candidates, a little more where names have the words. */
+function bestOf(candidates: readonly Scored[], score: Score): number {
+  return Math.max(0, ...candidates.map((each) => score(each) + NAMED * score({ name: each.name })));
 }
 
 type Score = (text: Pick<ToolDescription, 'name' | 'description'>) => number;
@@ -97,7 +132,7 @@ function scorer(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'de
   const documents = texts.map(wordsIn);
   const countOf = (root: string) => documents.filter((words) => words.has(root)).length;
   const weights = new Map(
-    goalRoots(goal, (root) => countOf(root) > 0).flatMap((root) => {
+    [...rootsOf(goal)].flatMap((root) => {
       const count = countOf(root);
       return count === 0 ? [] : [[root, Math.log(1 + documents.length / count)] as const];
     }),
@@ -110,20 +145,23 @@ function scorer(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'de
   };
 }
 
-/** The roots of a goal. Two words are one where a text writes them so: `check out` and `checkout`. */
-function goalRoots(goal: string, exists: (root: string) => boolean): string[] {
-  const words = wordsOf(goal);
-  const joined = words.map((word, index) => rootOf(`${word}${words[index + 1] ?? ''}`));
-  const isJoined = (index: number) => index < words.length - 1 && exists(joined[index] ?? '');
-  const apart = words.filter((_, index) => !isJoined(index) && !(index > 0 && isJoined(index - 1)));
-  return [...new Set([...joined.filter((_, index) => isJoined(index)), ...rootsOf(apart.join(' '))])];
+/** A goal whose two words are one where a text writes them so: `check out` and `checkout`. */
+function joinedWords(goal: string, texts: readonly Pick<ToolDescription, 'name' | 'description'>[]): string {
+  const roots = new Set(
+    texts.flatMap(({ name, description = '' }) => [...rootsOf(`${name} ${description}`)]),
+  );
+  return goal.replace(/\b(\p{L}+) (?=(\p{L}+))/gu, (pair, one: string, other: string) =>
+    roots.has(rootOf(`${one}${other}`.toLowerCase())) ? one : pair,
+  );
 }
 
-function stepsFor(goal: string, tools: readonly ToolDescription[], score: Score): PlannedCall[] {
-  // A goal that books does not fit a tool that cancels a booking, though the words are the same.
-  const wantsUndoing = isUndoing({ name: goal });
-  const fitting = tools.filter((tool) => wantsUndoing || !isUndoing(tool));
-  const scores = new Map(fitting.map((tool) => [tool.name, score(tool)]));
+/** @param able the tools that may do it. The others may be needed before. */
+function stepsFor(
+  able: readonly ToolDescription[],
+  tools: readonly ToolDescription[],
+  score: Score,
+): PlannedCall[] {
+  const scores = new Map(able.map((tool) => [tool.name, score(tool)]));
   const best = Math.max(0, ...scores.values());
   if (best < FITS) return [];
   const { edges, choices, cycles } = inferOrder(tools);

@@ -24,7 +24,7 @@ export function inferenceText({ tools, edges, choices, cycles, sequences, faults
 }
 
 /** A plan as an outline. The text ends with a line break. */
-export function planText({ goal, workflows, steps }: Plan): string {
+export function planText({ goal, workflows, steps, missing = [] }: Plan): string {
   if (workflows.length === 0 && steps.length === 0) {
     return `goal: ${inlineText(goal)}\nno workflow and no tool fits: rephrase the goal in words of their descriptions\n`;
   }
@@ -39,9 +39,9 @@ export function planText({ goal, workflows, steps }: Plan): string {
   ]);
   return `${[
     `goal: ${goal}`,
-    ...(workflows.length > 0
-      ? ['workflows:', ...choices]
-      : ['inferred calls, of which none was made:', ...calls]),
+    ...(workflows.length > 0 ? ['workflows:', ...choices] : []),
+    ...(steps.length > 0 ? ['inferred calls, of which none was made:', ...calls] : []),
+    ...(missing.length > 0 ? [`no workflow and no tool fits: ${missing.join('; ')}`] : []),
   ]
     .map(inlineText)
     .join('\n')}\n`;

@@ -25,6 +25,8 @@ export interface ToolDescription {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly hints?: PlanningHints;
+  /** Its annotation `readOnlyHint`. */
+  readonly readOnly?: boolean;
 }
 
 /** Key of a tool's hints in its `_meta`. */
@@ -52,7 +54,8 @@ function listIn(value: Json | undefined): readonly Json[] | undefined {
 
 function toolFrom(value: Json): ToolDescription | undefined {
   if (!isJsonObject(value) || typeof value.name !== 'string' || value.name === '') return undefined;
-  const { name, description, inputSchema, outputSchema, hints, _meta: meta } = value;
+  const { name, description, inputSchema, outputSchema, annotations, hints, _meta: meta } = value;
+  const readOnly = isJsonObject(annotations) ? annotations.readOnlyHint : undefined;
   const own = isJsonObject(hints) ? hints : isJsonObject(meta) ? meta[HINTS_META] : undefined;
   return {
     name,
@@ -60,6 +63,7 @@ function toolFrom(value: Json): ToolDescription | undefined {
     inputSchema: isJsonObject(inputSchema) ? inputSchema : { type: 'object' },
     ...(isJsonObject(outputSchema) ? { outputSchema } : {}),
     ...(isJsonObject(own) ? { hints: hintsFrom(own) } : {}),
+    ...(typeof readOnly === 'boolean' ? { readOnly } : {}),
   };
 }
 

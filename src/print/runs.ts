@@ -1,3 +1,4 @@
+import { type Answerer, describeAnswerers } from '../graph/answerers.js';
 import type { Json, JsonObject } from '../graph/json.js';
 import { singleLine } from '../graph/printable-text.js';
 
@@ -8,16 +9,35 @@ interface ListedRun {
   readonly workflow: string;
   readonly started_at: string;
   readonly ended_at?: string;
+  readonly waits_for?: readonly { readonly for: string; readonly of: string; readonly until?: string }[];
+  readonly missing_capabilities?: readonly { readonly kind: string; readonly name: string }[];
 }
 
 /** A list of runs as a table, with a line for each. */
 export function runLines(runs: readonly ListedRun[]): string {
-  const rows = runs.map(({ run, status, workflow, started_at, ended_at = '' }) => [
+  const rows = runs.map(({ run, status, workflow, started_at, ended_at = '', ...waits }) => [
     ...[run, status, singleLine(workflow)],
-    ...[started_at, ended_at],
+    ...[started_at, ended_at, waitsText(waits)],
   ]);
-  return table([['RUN', 'STATUS', 'WORKFLOW', 'STARTED', 'ENDED'], ...rows]);
+  return table([['RUN', 'STATUS', 'WORKFLOW', 'STARTED', 'ENDED', 'WAITS FOR'], ...rows]);
 }
+
+/** The first few of what a run waits for. */
+function waitsText({
+  waits_for = [],
+  missing_capabilities = [],
+}: Pick<ListedRun, 'waits_for' | 'missing_capabilities'>): string {
+  const all = [
+    ...missing_capabilities.map(({ kind, name }) => `a server with ${kind} ${name}`),
+    ...waits_for.map(({ for: what, of, until }) =>
+      what === 'time' ? `${until} (${of})` : `${what} ${of}${until === undefined ? '' : ` until ${until}`}`,
+    ),
+  ];
+  const more = all.length > MOST_WAITS ? [`and ${all.length - MOST_WAITS} more`] : [];
+  return singleLine([...all.slice(0, MOST_WAITS), ...more].join(', '));
+}
+
+const MOST_WAITS = 3;
 
 function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
@@ -36,6 +56,7 @@ interface ShownMetrics {
   readonly open: number;
   readonly waiting: number;
   readonly paused: number;
+  readonly missing: number;
   readonly finished: number;
   readonly inbox: number;
   readonly overdue: number;
@@ -51,9 +72,21 @@ interface ShownMetrics {
 
 /** Metrics of a store, with a line for each topic. */
 export function metricsText(metrics: ShownMetrics): string {
-  const { open, waiting, paused, finished, inbox, overdue, next_due_at: next, servers, bytes } = metrics;
+  const {
+    open,
+    waiting,
+    paused,
+    missing,
+    finished,
+    inbox,
+    overdue,
+    next_due_at: next,
+    servers,
+    bytes,
+  } = metrics;
+  const left = missing === 0 ? '' : `, ${missing} without a server that has their tools`;
   const lines = [
-    `runs: ${open} open (${waiting} waiting, ${paused} paused), ${finished} finished`,
+    `runs: ${open} open (${waiting} waiting, ${paused} paused${left}), ${finished} finished`,
     `inbox: ${inbox} sent and not taken`,
     `times: ${overdue} overdue, the next one ${next ?? 'none'}`,
     `size: ${bytes} bytes`,
@@ -79,7 +112,9 @@ interface ShownRun {
   readonly paused_steps?: readonly { readonly step_id: string; readonly tool: string }[];
   readonly actions: readonly {
     readonly action_id: string;
+    readonly type: string;
     readonly parameters: { readonly message: string };
+    readonly answer_by?: readonly Answerer[];
     readonly expires_at?: string;
   }[];
 }
@@ -115,15 +150,19 @@ export function runText(shownRun: ShownRun): string {
     ),
     ...part(
       'waits for',
-      actions.map(({ action_id, parameters, expires_at }) => {
-        const until = expires_at === undefined ? '' : ` (until ${expires_at})`;
-        return singleLine(`${action_id}: ${parameters.message}${until}`);
+      actions.map(({ action_id, type, parameters, answer_by = OWNER, expires_at }) => {
+        const by = type === 'prompt' ? [`by ${describeAnswerers(answer_by)}`] : [];
+        const about = [...by, ...(expires_at === undefined ? [] : [`until ${expires_at}`])].join(', ');
+        return singleLine(`${action_id}: ${parameters.message}${about === '' ? '' : ` (${about})`}`);
       }),
     ),
     ...Object.entries(rest as JsonObject).map(([key, value]) => `${key}: ${shown(value)}`),
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Who answers a question that names no one else. */
+const OWNER: readonly Answerer[] = [{ kind: 'owner' }];
 
 /** An event of a log on one line. */
 export function eventLine({ entry, at, kind, ...rest }: JsonObject): string {

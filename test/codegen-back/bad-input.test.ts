@@ -205,6 +205,35 @@ export class FindPage {
   });
 });
 
+describe('a schema that cannot check values', { timeout: 240_000 }, () => {
+  test('is reported where it is written: of a tool, and of a question', async () => {
+    const written = `import { Tool } from 'stepwright';
+@Tool({ name: 'find-page', description: 'Finds a page', inputSchema: { type: 'object', properties: { name: { type: 'text' } } } })
+export class FindPage {
+  execute({ name }: { name: string }): { path: string } {
+    return { path: name };
+  }
+}
+`;
+    const asked = `import { ask, done, Step, Workflow } from 'stepwright';
+@Workflow({ name: 'find', description: 'find a page' })
+export class Find {
+  @Step() name = ask.value('Which page?', { schema: { $ref: '#/$defs/page' } });
+  output = done({ name: this.name });
+}
+`;
+    const result = await codegen({ 'src/tool.ts': written, 'src/find.ts': asked });
+    expect(result.diagnostics.map(({ code, message, place }) => [code, place?.file, message])).toEqual([
+      [
+        'SW6018',
+        'src/find.ts',
+        expect.stringContaining('the schema of `ask.value` cannot check values: it cannot be used'),
+      ],
+      ['SW6018', 'src/tool.ts', expect.stringContaining('`/properties/name/type` must be equal')],
+    ]);
+  });
+});
+
 describe('an overloaded `execute`', { timeout: 240_000 }, () => {
   test('has no schema, unless the tool gives both', async () => {
     const overloaded = `import { Tool } from 'stepwright';
@@ -285,7 +314,7 @@ export class FindPage {
     const result = await again();
     // The field is declared by zod: its location is that of the parameter.
     expect(result.diagnostics).toMatchObject([
-      { code: 'SW6020', params: { property: 'max' }, place: { file: 'src/tool.ts' } },
+      { code: 'SW6020', severity: 'warning', params: { property: 'max' }, place: { file: 'src/tool.ts' } },
     ]);
   });
 });

@@ -87,3 +87,36 @@ test.each(
     expect(declared).toMatch(/graph: .*\bGraph\b/);
   }
 });
+
+/** A module that asks the registry for its types, as servers do. */
+const MAIN = `import { createServer, type RequestContext } from 'stepwright/runtime';
+import { registry } from '../generated/registry.js';
+declare const request: RequestContext;
+const server = createServer(registry);
+export const named: Promise<unknown> = server.callTool('read-page', { name: 'a' }, request);
+// @ts-expect-error the tool has no such argument
+export const wrong: Promise<unknown> = server.callTool('read-page', { nam: 'a' }, request);
+`;
+
+test.each(smoke(COMPILERS.slice(1)))(
+  'a registry says all its types under isolatedDeclarations of %s',
+  {
+    timeout: 240_000,
+  },
+  async (compiler) => {
+    const options = { ...RESOLUTIONS.nodenext, isolatedDeclarations: true };
+    project = await createProject({
+      ...{ ...SPEC_FILES, ...KINDS, 'src/main.ts': MAIN },
+      'tsconfig.json': JSON.stringify({ compilerOptions: options, include: ['src', 'generated'] }),
+    });
+    expect(await stepwright(['codegen'], project.root)).toMatchObject({ code: 0, stderr: '' });
+    const { stdout } = await tsc(project, compiler);
+    const faults = stdout.split('\n').filter((line) => /^(?:generated|src\/main)/.test(line));
+    expect(faults).toEqual([]);
+    // Those of steps without a type are the author's.
+    expect(stdout).toContain('TS9012');
+    expect(await stepwright(['run', 'look-up', '--arg', 'page=a', '--json'], project.root)).toMatchObject({
+      code: 0,
+    });
+  },
+);

@@ -251,6 +251,46 @@ describe('a session', { timeout: 240_000 }, () => {
     },
   );
 
+  test('names the field that another one was renamed to', async () => {
+    const workflow = `
+      import { Arg, call, done, Step, Workflow } from 'stepwright';
+      import { Greet } from './tool.js';
+      @Workflow({ name: 'hello', description: 'Greets' })
+      export class Hello {
+        @Arg({ description: 'Who' }) task!: Arg<string>;
+        @Step() found = call(Greet, { name: this.task });
+        @Step({ guidance: 'About {task}', after: ['found'] }) last = call(Greet, { name: this.found.text });
+        output = done({ text: this.last.text });
+      }
+    `;
+    const project = await open({
+      'src/workflow.ts': workflow,
+      'src/tool.ts': `
+        import { Tool } from 'stepwright';
+        @Tool({ name: 'greet', description: 'Greets' })
+        export class Greet { execute(input: { name: string }): { text: string } { return { text: input.name }; } }
+      `,
+    });
+    const hints = async () =>
+      (await runCodegen({ root: project.root })).diagnostics.map(({ code, hint }) => `${code} ${hint}`);
+    expect(await hints()).toEqual([]);
+    // As an editor renames fields: texts stay as they are.
+    const renamed = workflow
+      .replace('task!', 'subject!')
+      .replace('found =', 'match =')
+      .replaceAll('this.task', 'this.subject')
+      .replaceAll('this.found', 'this.match');
+    await project.write({ 'src/workflow.ts': renamed });
+    const expected = ['SW3006 did you mean `subject`?', 'SW3005 did you mean `match`?'];
+    expect(await hints()).toEqual(expected);
+    expect(await hints()).toEqual(expected);
+    const { diagnostics } = await runCodegen({ root: project.root, cache: false });
+    expect(diagnostics.map(({ hint }) => hint)).toEqual([
+      'name one of `subject`, `match`, or write the braces twice for literal text',
+      'name one of `match`, `output`',
+    ]);
+  });
+
   test('notes for servers what it has written, also where a later run finds an error', async () => {
     const tool = (description: string) => `
       import { Tool } from 'stepwright';

@@ -70,7 +70,7 @@ describe('while a server uses the store', { timeout: 90_000 }, () => {
     const registry = ['--registry', edited.file('edited'), '--options', options];
     const ref = runRef(workflow_id);
     expect(await runs('show', ref, ...registry)).toMatchObject({
-      ...{ definition_changed: true, missing_tools: ['slow'] },
+      ...{ definition_changed: true, missing_capabilities: [{ kind: 'tool', name: 'slow' }] },
     });
     expect(await runs('migrate', ref, ...registry)).toEqual({
       runs: [{ run: ref, verdict: 'safe', starts: [] }],

@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import { Tool, type ToolContext } from 'stepwright';
 import { type LogRecord, serve, serveHttp } from 'stepwright/runtime';
-import { ask, call, lit, returns, step, workflow } from '../e2e/composite/fixture/workflows.js';
+import { ask, call, lit, returns, step, wait, workflow } from '../e2e/composite/fixture/workflows.js';
 import { registryOf } from '../e2e/server/fixture/registry-of.js';
 
 /** The limit of the slow call of `limited`. */
@@ -77,13 +77,23 @@ const workflows = [
           ask('sure'),
           returns(step('b', 'name')),
         ]),
+        workflow('nap', [
+          ask('go'),
+          wait('rest', 2_000),
+          call('slow', 'slow'),
+          returns(step('slow', 'name')),
+        ]),
       ]),
   workflow('bill', [ask('go'), call('charge', 'charge'), returns(lit(true))]),
 ].map((graph) => ({ graph }));
 
 const options = {
   store: `sqlite:${path}`,
-  runs: { leaseMs: 1_000, maxOpenRuns: 100_000, maxPendingActions: 100_000 },
+  runs: {
+    ...{ leaseMs: 1_000, capabilityMs: 3_000 },
+    ...{ maxOpenRuns: 100_000, maxPendingActions: 100_000, maxAnonymousRuns: 100_000 },
+  },
+  ...(how === 'edited' ? { toolAnswerMs: 1_000 } : {}),
   drainTimeoutMs: 500,
   workflows,
   log: (_text: string, { event }: LogRecord) => void process.stderr.write(`${event}\n`),

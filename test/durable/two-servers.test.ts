@@ -114,22 +114,27 @@ describe('two servers over stdio on one file', { timeout: 90_000 }, () => {
     }
   });
 
-  test('go on with runs of workflows that they have in another form, and name a tool that they lack', async () => {
+  test('hand answers on to the one that has the tools of a run, and name those that they lack', async () => {
     const [one, edited] = [await StdioServer.start(), await StdioServer.start('edited')];
     const [there, here] = [runOf(await one.call('w_gate')), runOf(await one.call('w_gate'))];
     expect(await one.status(there)).toMatchObject({ definition_changed: false });
     expect(await edited.status(there)).toMatchObject({
-      ...{ status: 'waiting', definition_changed: true, missing_tools: ['slow'] },
+      ...{
+        status: 'waiting',
+        definition_changed: true,
+        missing_capabilities: [{ kind: 'tool', name: 'slow' }],
+      },
     });
+    // The one that has the tool makes of the answer what the sender gets.
     expect(await edited.call('submit_result', { workflow_id: there, result: true })).toMatchObject({
-      status: 'failed',
-      error: { code: 'E_TOOL_UNKNOWN', node: 'slow' },
+      status: 'completed',
+      result: 'a',
     });
     expect(await one.call('submit_result', { workflow_id: here, result: true })).toMatchObject({
       status: 'completed',
       result: 'a',
     });
-    expect(effects().map((line) => line.split(' ')[0])).toEqual(['a', 'a', 'slow']);
+    expect(effects().map((line) => line.split(' ')[0])).toEqual(['a', 'slow', 'a', 'slow']);
   });
 
   test('go on with the run of one that was killed', async () => {

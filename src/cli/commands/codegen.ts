@@ -5,7 +5,7 @@ import { readSourceIn } from '../../codegen/diagnostics.js';
 import type { RunName } from '../../codegen/incremental/run-record.js';
 import type { WatchedRun } from '../../codegen/watch.js';
 import { defined } from '../../graph/defined.js';
-import { COMMON_OPTIONS, changedFiles, misused, type Output, optionCommand, texts } from '../command-line.js';
+import { COMMON_OPTIONS, changedFiles, Misuse, type Output, optionCommand, texts } from '../command-line.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -32,7 +32,7 @@ ${COMMON_OPTIONS}`,
   async ({ values }, output) => {
     const { check = false, watch = false } = values;
     if (check && watch)
-      return misused('stepwright: `stepwright codegen` takes `--check` or `--watch`, not both', output);
+      throw new Misuse('stepwright: `stepwright codegen` takes `--check` or `--watch`, not both');
     return run({ ...values, check }, output);
   },
 );
@@ -63,7 +63,7 @@ interface RunOptions {
 
 async function run(options: RunOptions, output: Output): Promise<number> {
   const { root = '.', config, format = 'pretty', check, 'no-cache': noCache = false } = options;
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return misused(texts.noFolder(root), output);
+  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
   const name = { root, ...defined({ configFile: config }) };
   if (options.watch) return watch({ ...name, cache: !noCache }, format, output);
   const result =

@@ -11,7 +11,7 @@ import { servedWorkflows } from '../../runtime/server/composite/served-workflows
 import { RegistrationError } from '../../runtime/server/registrations.js';
 import { verifyCurrent } from '../../runtime/server/verify-sources.js';
 import type { Registry } from '../../runtime/tools/registry.js';
-import { misused, type Output, texts } from '../command-line.js';
+import { Misuse, type Output, texts } from '../command-line.js';
 import { missingStubs, readStubs } from './stubs.js';
 
 /** A workflow to run on stubs. */
@@ -48,7 +48,7 @@ export async function dryRunCommand(command: DryRunCommand, output: Output): Pro
   const outcome = await dryRun({ registry, graph, given, stubs: stubs.results, readArguments });
   switch (outcome.kind) {
     case 'refused':
-      return misused(texts.refusedArguments(outcome.problems), output);
+      throw new Misuse(texts.refusedArguments(outcome.problems));
     case 'unfit':
       return report([stubs.unfit(outcome.names, outcome.problem)]);
     case 'report':

@@ -3,7 +3,7 @@ import { packageFile } from '../../formats/own-files.js';
 import { diagnosticTable } from '../../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../../graph/names.js';
 import { type RunTimeCode, runTimeCodes, runTimeCodeText } from '../../graph/run-time-codes.js';
-import { misused, optionCommand, suggestionOrNames } from '../command-line.js';
+import { Misuse, optionCommand, suggestionOrNames } from '../command-line.js';
 
 /** `stepwright explain CODE`: prints the page about a diagnostic, or what a run-time code means. */
 export const explainCommand = optionCommand(
@@ -21,10 +21,7 @@ Options:
   async ({ args }, output) => {
     const [name] = args;
     if (name === undefined)
-      return misused(
-        'stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`',
-        output,
-      );
+      throw new Misuse('stepwright: `stepwright explain` needs a code, such as `SW3001` or `E_TIMEOUT`');
     // `sw3001` and `3001` name the same code.
     const code = name.toUpperCase().replace(/^(?=\d+$)/, 'SW');
     if (Object.hasOwn(runTimeCodes, code)) {
@@ -33,9 +30,8 @@ Options:
     }
     if (!Object.hasOwn(diagnosticTable, code)) {
       const codes = [...Object.keys(diagnosticTable), ...Object.keys(runTimeCodes)];
-      return misused(
+      throw new Misuse(
         `stepwright: there is no code \`${name}\`${suggestionOrNames(nearestName(code, codes))}; \`docs/diagnostics/README.md\` and \`docs/run-time-codes.md\` of the package list all`,
-        output,
       );
     }
     output.out(await readFile(packageFile(`docs/diagnostics/${code}.md`), 'utf8'));

@@ -18,7 +18,7 @@ const NAME = 'stepwright graph --run';
 
 /** `stepwright graph --run RUN`: prints the workflow that a run of a store was started on, with the states of the run. */
 export function graphRun({ run: name, store, format, hash }: GraphRun, output: Output): Promise<number> {
-  return withStore(store, NAME, output, (opened) =>
+  return withStore(store, NAME, (opened) =>
     withRun(opened, name, NAME, output, ({ head, run }, reader) => {
       const states = shownStates(run.states(reader.entries(head, 1, head.seq)));
       const { run: ref, status, started_at, ended_at } = run.view;

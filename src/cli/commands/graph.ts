@@ -9,7 +9,7 @@ import { type ChartTool, chartOf } from '../../print/chart/chart.js';
 import type { PageChart } from '../../print/chart/page.js';
 import { printMermaid } from '../../print/mermaid.js';
 import { printText } from '../../print/text.js';
-import { isNamed, misused, optionCommand, shortName, texts } from '../command-line.js';
+import { isNamed, Misuse, optionCommand, shortName, texts } from '../command-line.js';
 
 const OPTIONS = {
   root: { type: 'string' },
@@ -49,26 +49,21 @@ Options:
     const { root = '.', config, registry, format = 'text', 'no-cache': noCache = false, run, store } = values;
     if (run !== undefined) {
       if (format !== 'svg' && format !== 'html')
-        return misused(
+        throw new Misuse(
           `stepwright: \`--run\` is for \`--format svg\` and \`--format html\`, not \`${format}\``,
-          output,
         );
       if (name !== undefined)
-        return misused(`stepwright: \`--run\` shows the workflow of the run: leave out \`${name}\``, output);
+        throw new Misuse(`stepwright: \`--run\` shows the workflow of the run: leave out \`${name}\``);
       const { graphRun } = await import('./graph-run.js');
       return graphRun({ run, store, format, hash }, output);
     }
-    if (store !== undefined)
-      return misused('stepwright: `--store` is for `stepwright graph --run RUN`', output);
+    if (store !== undefined) throw new Misuse('stepwright: `--store` is for `stepwright graph --run RUN`');
     if (name !== undefined && formatOf(name) !== undefined)
-      return misused(
+      throw new Misuse(
         `stepwright: \`stepwright graph\` takes the name of a workflow, not a file: let codegen read \`${name}\` by \`specs\` in the configuration`,
-        output,
       );
-    if (name === undefined && format !== 'html')
-      return misused(texts.missingWorkflow('stepwright graph'), output);
-    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
-      return misused(texts.noFolder(root), output);
+    if (name === undefined && format !== 'html') throw new Misuse(texts.missingWorkflow('stepwright graph'));
+    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
     const configured = defined({ configFile: config });
     // Loaded here, so that `--help` works without the compilers.
     const { runCodegen } = await import('../../codegen/codegen.js');
@@ -81,9 +76,7 @@ Options:
       output.err(formatDiagnostics(faults, result.readSource, { color: output.color }));
       return 1;
     }
-    const workflow = find(result.workflows, name, registry);
-    if ('fault' in workflow) return misused(workflow.fault, output);
-    output.out(await printed(workflow.workflows, result, format));
+    output.out(await printed(find(result.workflows, name, registry), result, format));
     return 0;
   },
 );
@@ -124,27 +117,25 @@ function hash(text: string): string {
 }
 
 /** Finds a workflow by its name. Without one it finds all. */
-function find(
-  workflows: Workflows,
-  name: string | undefined,
-  registry: string | undefined,
-): { readonly workflows: Workflows } | { readonly fault: string } {
+function find(workflows: Workflows, name: string | undefined, registry: string | undefined): Workflows {
   const among =
     registry === undefined ? workflows : workflows.filter((each) => isNamed(each.registry, registry));
   if (registry !== undefined && among.length === 0) {
     const registries = [...new Set(workflows.map((each) => each.registry))];
     const names = registries.flatMap((each) => [each, shortName(each)]);
-    return { fault: texts.unknownRegistry(registry, names) };
+    throw new Misuse(texts.unknownRegistry(registry, names));
   }
-  if (name === undefined)
-    return among.length === 0 ? { fault: 'stepwright: the project has no workflow' } : { workflows: among };
+  if (name === undefined) {
+    if (among.length === 0) throw new Misuse('stepwright: the project has no workflow');
+    return among;
+  }
   const named = among.filter(({ graph }) => graph.name === name);
   const [first, ...others] = named;
   if (first === undefined) {
     const workflowNames = among.map(({ graph }) => graph.name);
-    return { fault: texts.unknownWorkflow(name, workflowNames) };
+    throw new Misuse(texts.unknownWorkflow(name, workflowNames));
   }
-  if (others.length === 0) return { workflows: [first] };
+  if (others.length === 0) return [first];
   const registries = named.map((each) => each.registry);
-  return { fault: texts.severalWorkflows(name, registries) };
+  throw new Misuse(texts.severalWorkflows(name, registries));
 }

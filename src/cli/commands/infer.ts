@@ -9,7 +9,7 @@ import { inferenceMermaid, inferenceText, planText } from '../../infer/print-inf
 import { hintsFrom, type ToolDescription, toolsFrom } from '../../infer/tool.js';
 import { toolNames } from '../../runtime/server/composite/served-workflows.js';
 import { clientToolNames, type Registry } from '../../runtime/tools/registry.js';
-import { and, misused, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
+import { and, Misuse, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
 import { type LiveServer, liveTools, type ProjectChoice } from '../live-tools.js';
 import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
@@ -48,16 +48,15 @@ ${REGISTRY_HELP}`,
   async (parsed, output) => {
     const { format = 'text', goal, upstream, command, url } = parsed.values;
     if (goal !== undefined && format !== 'text' && format !== 'json')
-      return misused('stepwright: `--goal` takes `--format text` or `--format json`', output);
+      throw new Misuse('stepwright: `--goal` takes `--format text` or `--format json`');
     const [file] = parsed.args;
     const lists = Object.entries({ '--upstream': upstream, '--command': command, '--url': url })
       .filter(([, value]) => value !== undefined)
       .map(([option]) => `\`${option}\``);
     const sources = [...(file === undefined ? [] : [`\`${file}\``]), ...lists];
     if (sources.length > 1)
-      return misused(
+      throw new Misuse(
         `stepwright: \`stepwright infer\` reads one list of tools, and was given ${and(sources)}`,
-        output,
       );
     const print = (tools: readonly ToolDescription[], workflows: readonly WorkflowChoice[]) => {
       output.out(shown(tools, workflows, format, goal));

@@ -12,7 +12,7 @@ import type { Graph } from '../../graph/model.js';
 import { upstreamServers } from '../../runtime/protocol/sdk1/upstream.js';
 import { secretMask, type UpstreamConfig } from '../../runtime/upstream/config.js';
 import { UpstreamError, type UpstreamPort } from '../../runtime/upstream/port.js';
-import { misused, type Output, optionCommand, texts } from '../command-line.js';
+import { Misuse, type Output, optionCommand, texts } from '../command-line.js';
 import { checkCassette, plannedCalls } from './pull/check-cassette.js';
 import { recordServer } from './pull/record.js';
 
@@ -52,13 +52,12 @@ Options:
     const { root = '.', config, check = false, record = false, cassette = [] } = values;
     const { 'allow-writes': allowsWrites = false } = values;
     if (record && check)
-      return misused('stepwright: `stepwright pull` takes `--record` or `--check`, not both', output);
+      throw new Misuse('stepwright: `stepwright pull` takes `--record` or `--check`, not both');
     if (allowsWrites && !record)
-      return misused('stepwright: `--allow-writes` is for `stepwright pull --record`', output);
+      throw new Misuse('stepwright: `--allow-writes` is for `stepwright pull --record`');
     if (cassette.length > 0 && !check)
-      return misused('stepwright: `--cassette` is for `stepwright pull --check`', output);
-    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory())
-      return misused(texts.noFolder(root), output);
+      throw new Misuse('stepwright: `--cassette` is for `stepwright pull --check`');
+    if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
     const project = realpathSync(root);
     const print = (diagnostics: readonly Diagnostic[]): void =>
       output.err(formatDiagnostics(diagnostics, readSourceIn(project), { color: output.color }));
@@ -71,7 +70,7 @@ Options:
     const [name] = args;
     const names = name === undefined ? Object.keys(servers).sort() : [name];
     const misuse = misuseOf(names, servers, record);
-    if (misuse !== undefined) return misused(misuse, output);
+    if (misuse !== undefined) throw new Misuse(misuse);
     const graphs = check ? await graphsOf(project, config, print) : [];
     if (graphs === undefined) return 1;
     // What servers log matters only where one fails.

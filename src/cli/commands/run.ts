@@ -14,7 +14,7 @@ import type { Registry } from '../../runtime/index.js';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
 import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
 import { secretMask } from '../../runtime/upstream/config.js';
-import { and, misused, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
+import { and, Misuse, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
 import { environmentOf, type OpenRegistries, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 import { dryRunCommand } from './dry-run.js';
 
@@ -54,32 +54,28 @@ ${REGISTRY_HELP}`,
   async (parsed, output) => {
     const { values, args } = parsed;
     const [name] = args;
-    if (name === undefined) return misused(texts.missingWorkflow('stepwright run'), output);
+    if (name === undefined) throw new Misuse(texts.missingWorkflow('stepwright run'));
     const pairs = readPairs(values.arg ?? []);
-    if ('fault' in pairs) return misused(pairs.fault, output);
     const { record, dry = false, stubs, root = '.' } = values;
     if (stubs !== undefined && !dry)
-      return misused('stepwright: `--stubs` is for `stepwright run --dry`, which calls no tool', output);
+      throw new Misuse('stepwright: `--stubs` is for `stepwright run --dry`, which calls no tool');
     if (record !== undefined && dry)
-      return misused('stepwright: `--record` records calls, and `--dry` makes none', output);
+      throw new Misuse('stepwright: `--record` records calls, and `--dry` makes none');
     const json = values.json === true || values.format === 'json';
     return withRegistries('run', { ...values, callsNothing: dry }, output, async (open) => {
       const target = await find(open, name, values, output);
       if (typeof target === 'number') return target;
-      if ('fault' in target) return misused(target.fault, output);
       // Stdout has the result alone.
       globalThis.console = new Console(process.stderr);
       if (dry) {
-        const { given: typed } = pairs;
-        return dryRunCommand({ ...target, arguments: typed, stubs, root, json }, output);
+        return dryRunCommand({ ...target, arguments: pairs, stubs, root, json }, output);
       }
       const stop = new AbortController();
       process.once('SIGINT', () => stop.abort(new Error('interrupted')));
       const { upstream } = open.options;
       if (record !== undefined && upstream === undefined)
-        return misused(
+        throw new Misuse(
           'stepwright: `--record` records calls of upstream servers, and the project has none',
-          output,
         );
       const recording =
         record === undefined || upstream === undefined
@@ -90,7 +86,7 @@ ${REGISTRY_HELP}`,
         options: recording === undefined ? open.options : { ...open.options, upstream: recording },
         workflow: target.workflow,
         workflows: target.workflows,
-        args: pairs.given,
+        args: pairs,
         signal: stop.signal,
         progress: (_progress, _total, message) => {
           if (message !== undefined) output.err(`${message}\n`);
@@ -107,21 +103,19 @@ ${REGISTRY_HELP}`,
   },
 );
 
-type Pairs = { readonly given: Readonly<Record<string, string>> } | { readonly fault: string };
-
-function readPairs(pairs: readonly string[]): Pairs {
+function readPairs(pairs: readonly string[]): Readonly<Record<string, string>> {
   const byName = new Map<string, string>();
   for (const pair of pairs) {
     const at = pair.indexOf('=');
     const name = pair.slice(0, at);
     if (at < 1)
-      return {
-        fault: `stepwright: \`--arg ${pair}\` has no ${pair.startsWith('=') ? 'name before the ' : ''}\`=\`: write \`--arg name=value\``,
-      };
-    if (byName.has(name)) return { fault: `stepwright: argument \`${name}\` is given twice` };
+      throw new Misuse(
+        `stepwright: \`--arg ${pair}\` has no ${pair.startsWith('=') ? 'name before the ' : ''}\`=\`: write \`--arg name=value\``,
+      );
+    if (byName.has(name)) throw new Misuse(`stepwright: argument \`${name}\` is given twice`);
     byName.set(name, pair.slice(at + 1));
   }
-  return { given: Object.fromEntries(byName) };
+  return Object.fromEntries(byName);
 }
 
 /** A workflow that can be run, and the workflows of its file. */
@@ -132,37 +126,29 @@ interface RunTarget {
 }
 
 /** Finds a workflow by its name, or by its file. Faults of a file are printed; the result is then the exit code. */
-function find(
+async function find(
   open: OpenRegistries,
   name: string,
   { root = '.', workflow }: { readonly root?: string; readonly workflow?: string },
   output: Output,
-): Promise<RunTarget | { readonly fault: string } | number> {
+): Promise<RunTarget | number> {
   if (formatOf(name) !== undefined) return findInFile(open, { file: name, root, workflow }, output);
   if (workflow !== undefined)
-    return Promise.resolve({
-      fault:
-        'stepwright: `--workflow` is for the workflows of a file: `stepwright run flights.yaml --workflow book`',
-    });
-  return Promise.resolve(findRegistered(open, name));
+    throw new Misuse(
+      'stepwright: `--workflow` is for the workflows of a file: `stepwright run flights.yaml --workflow book`',
+    );
+  return findRegistered(open, name);
 }
 
-function findRegistered(
-  { registries }: OpenRegistries,
-  name: string,
-): RunTarget | { readonly fault: string } {
+function findRegistered({ registries }: OpenRegistries, name: string): RunTarget {
   const [first, ...others] = registries.filter(({ registry }) => Object.hasOwn(registry.workflows, name));
   if (first === undefined) {
     const names = registries.flatMap(({ registry }) => Object.keys(registry.workflows));
-    return { fault: texts.unknownWorkflow(name, names) };
+    throw new Misuse(texts.unknownWorkflow(name, names));
   }
   if (others.length === 0) return { registry: first.registry, workflow: name, workflows: [] };
-  return {
-    fault: texts.severalWorkflows(
-      name,
-      [first, ...others].map(({ file }) => file),
-    ),
-  };
+  const files = [first, ...others].map(({ file }) => file);
+  throw new Misuse(texts.severalWorkflows(name, files));
 }
 
 async function findInFile(
@@ -173,9 +159,9 @@ async function findInFile(
     workflow,
   }: { readonly file: string; readonly root: string; readonly workflow: string | undefined },
   output: Output,
-): Promise<RunTarget | { readonly fault: string } | number> {
+): Promise<RunTarget | number> {
   const [{ registry }, ...others] = registries;
-  if (others.length > 0) return { fault: texts.chooseRegistry(registries.map((each) => each.file)) };
+  if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map((each) => each.file)));
   const registered = environmentOf(registries);
   const { workflows, diagnostics, readSource } = await loadWorkflowFiles([file], { root, registered });
   const print = (list: readonly Diagnostic[]): void => {
@@ -189,11 +175,11 @@ async function findInFile(
     return 1;
   }
   if (workflow === undefined && names.length > 1)
-    return {
-      fault: `stepwright: \`${file}\` has the workflows ${and(names.map((name) => `\`${name}\``))}; choose one with \`--workflow\``,
-    };
+    throw new Misuse(
+      `stepwright: \`${file}\` has the workflows ${and(names.map((name) => `\`${name}\``))}; choose one with \`--workflow\``,
+    );
   const chosen = graphs.find(({ name }) => name === (workflow ?? first));
-  if (chosen === undefined) return { fault: texts.unknownWorkflow(workflow ?? first, names) };
+  if (chosen === undefined) throw new Misuse(texts.unknownWorkflow(workflow ?? first, names));
   print(diagnosticsOfChosen(diagnostics, graphs, chosen));
   const unregistered = workflows.filter((each) => !isRegistered(each, registry));
   return { registry, workflow: chosen.name, workflows: unregistered };
@@ -209,7 +195,7 @@ function isRegistered(
 
 function report(outcome: LocalOutcome, json: boolean, output: Output): number {
   if (outcome.status === 'refused') {
-    return misused(texts.refusedArguments(outcome.problems), output);
+    throw new Misuse(texts.refusedArguments(outcome.problems));
   }
   if (json) output.out(`${JSON.stringify(outcome)}\n`);
   else if (outcome.status === 'left') output.err(`${outcome.handOff}\n`);

@@ -1,6 +1,6 @@
 import { didYouMean, nearestName } from '../../graph/names.js';
 import { singleLine } from '../../graph/printable-text.js';
-import { type Command, misused } from '../command-line.js';
+import { type Command, Misuse } from '../command-line.js';
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   list: async () => (await import('./runs/show.js')).listRuns,
@@ -48,12 +48,11 @@ Options:
     return 0;
   }
   if (first === undefined || first.startsWith('-'))
-    return misused(
+    throw new Misuse(
       'stepwright: `stepwright runs` needs a command, such as `list`; `stepwright runs --help` lists all',
-      output,
     );
   const load = Object.hasOwn(commands, first) ? commands[first] : undefined;
-  if (load === undefined) return misused(unknownCommand(first), output);
+  if (load === undefined) throw new Misuse(unknownCommand(first));
   const command = await load();
   return command(rest, output);
 };

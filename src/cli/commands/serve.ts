@@ -2,7 +2,7 @@ import { defined } from '../../graph/defined.js';
 import { type Registry, serve, serveHttp } from '../../runtime/index.js';
 import type { ServerSettings } from '../../runtime/server/options.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
-import { misused, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
+import { Misuse, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
 import { REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
@@ -37,19 +37,18 @@ ${REGISTRY_HELP}`,
   async (parsed, output) => {
     const { stdio, http = false, port, store, 'no-workflows': off = false, ...choice } = parsed.values;
     if (stdio && http)
-      return misused('stepwright: `stepwright serve` takes `--stdio` or `--http`, not both', output);
+      throw new Misuse('stepwright: `stepwright serve` takes `--stdio` or `--http`, not both');
     if (port !== undefined && !http)
-      return misused('stepwright: `--port` is for `stepwright serve --http`', output);
+      throw new Misuse('stepwright: `--port` is for `stepwright serve --http`');
     if (port !== undefined && !isPort(port))
-      return misused(`stepwright: \`--port\` takes a whole number from 0 to 65535, not \`${port}\``, output);
+      throw new Misuse(`stepwright: \`--port\` takes a whole number from 0 to 65535, not \`${port}\``);
     if (store !== undefined && !isStore(store))
-      return misused(
+      throw new Misuse(
         `stepwright: --store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${store}'`,
-        output,
       );
     return withRegistries('serve', choice, output, async ({ registries, options: fileOptions }) => {
       const [{ registry }, ...others] = registries;
-      if (others.length > 0) return misused(texts.chooseRegistry(registries.map(({ file }) => file)), output);
+      if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map(({ file }) => file)));
       const options = {
         ...fileOptions,
         ...defined({ store }),

@@ -6,7 +6,7 @@ import { defined } from '../../graph/defined.js';
 import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';
 import { counted } from '../../graph/printable-text.js';
-import { misused, type Output, optionCommand, REGISTRY_HELP } from '../command-line.js';
+import { Misuse, type Output, optionCommand, REGISTRY_HELP } from '../command-line.js';
 import { environmentOf, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
@@ -44,7 +44,7 @@ ${REGISTRY_HELP}`,
     // `workflows/*.yaml workflows/a.yaml` names one file twice.
     const files = [...new Map(args.map((file) => [path.resolve(root, file), file])).values()];
     if (files.length === 0)
-      return misused('stepwright: `stepwright validate` needs a file, such as `flights.yaml`', output);
+      throw new Misuse('stepwright: `stepwright validate` needs a file, such as `flights.yaml`');
     const validation = { files, root, isStrict, format };
     const hasRegistry =
       values.registry !== undefined ||

@@ -12,11 +12,13 @@ export class JsonText {
   /**
    * @param tag - the function that parses the text, and its type arguments.
    * @param leading - the keys that come first in every object.
+   * @param end - what is written behind it.
    */
   constructor(
     readonly tag: string,
     readonly value: Json,
     readonly leading: readonly string[] = [],
+    readonly end = '',
   ) {}
 }
 
@@ -50,8 +52,8 @@ class Printer {
 
   print(value: Literal, indent: number, column = indent): string {
     if (value instanceof JsonText) {
-      const { tag, value: json, leading } = value;
-      return `${tag}\`${printJsonText(json, { indent, column: column + tag.length + 2, leading })}\``;
+      const { tag, value: json, leading, end } = value;
+      return `${tag}\`${printJsonText(json, { indent, column: column + tag.length + 2, leading })}\`${end}`;
     }
     if (value instanceof Printed) return value.text;
     if (!isCollection(value)) {
@@ -84,7 +86,7 @@ class Printer {
   #lineOf(value: Literal): string | undefined {
     if (value instanceof JsonText) {
       const text = printJsonLine(value.value, value.leading);
-      return text === undefined ? undefined : `${value.tag}\`${text}\``;
+      return text === undefined ? undefined : `${value.tag}\`${text}\`${value.end}`;
     }
     if (value instanceof Printed) return undefined;
     if (!isCollection(value)) return printScalar(value);
@@ -108,6 +110,26 @@ class Printer {
     }
     return text + (isList(value) ? ']' : ' }');
   }
+}
+
+/**
+ * A value for `as const` under `isolatedDeclarations`: what is not a literal states its type.
+ *
+ * @param typeOf - the type of JSON, by the function that parses its text.
+ */
+export function withTypes(value: Literal, typeOf: (tag: string) => string): Literal {
+  if (value instanceof Printed) return value;
+  if (value instanceof Identifier) {
+    const { name } = value;
+    return new Identifier(`${name} as ${name.includes('.') ? 'string' : `typeof ${name}`}`);
+  }
+  if (value instanceof JsonText)
+    return new JsonText(value.tag, value.value, value.leading, ` as ${typeOf(value.tag)}`);
+  // Several texts with a plus between them are not a literal.
+  if (typeof value === 'string') return new Identifier(printString(value));
+  if (!isCollection(value)) return value;
+  if (isList(value)) return value.map((item) => withTypes(item, typeOf));
+  return Object.fromEntries(membersOf(value).map(([key, member]) => [key, withTypes(member, typeOf)]));
 }
 
 /** A string literal that no editor, linter or terminal reads as something else. */

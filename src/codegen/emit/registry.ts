@@ -22,6 +22,7 @@ import {
   Printed,
   printLiteral,
   printString,
+  withTypes,
 } from './literals.js';
 
 /** The first line of every registry; a file without it is never overwritten. */
@@ -103,8 +104,14 @@ const OWN_NAMES = [
  *
  * @param out - the module's path relative to the project's root.
  * @param ending - how the project's own files are imported.
+ * @param isIsolated - whether each exported name has to say its type: `isolatedDeclarations` of the compiler.
  */
-export function emitRegistry(content: RegistryContent, out: string, ending: ImportEnding = 'js'): string {
+export function emitRegistry(
+  content: RegistryContent,
+  out: string,
+  ending: ImportEnding = 'js',
+  isIsolated = false,
+): string {
   const sorted: SortedContent = {
     tools: byName(content.tools),
     resources: byName(content.resources),
@@ -121,7 +128,7 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
       ...functions.map(exportOf),
     ],
     out,
-    OWN_NAMES,
+    isIsolated ? [...OWN_NAMES, ...TYPE_NAMES] : OWN_NAMES,
     ending,
   );
   // Callers know arguments by other names than those of the fields.
@@ -130,14 +137,19 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
   const isByEntry = isRenamed || specs.length > 0;
   const all = byName([...workflows, ...specs]);
   const helpers = [
-    'defineRegistry',
+    ...(isIsolated ? [] : ['defineRegistry']),
+    ...(isIsolated ? typesUsed(sorted) : []),
     ...(all.length === 0 ? [] : ['graphJson']),
     ...(tools.length === 0 ? [] : ['schemaJson']),
     ...(isByEntry ? ['type WorkflowArguments'] : []),
     ...(specs.length === 0 ? [] : ['type WorkflowResultOf']),
   ];
   const types = [...(isByEntry ? [] : ['ArgsOf']), ...(specs.length === 0 ? ['ResultOf'] : [])];
-  const registry = registryLiteral(sorted, imports);
+  const form = isIsolated ? TYPED : PLAIN;
+  const registry = form.of(registryLiteral(sorted, imports, form));
+  const [start, end] = isIsolated
+    ? ['export const registry = ', ' as const;']
+    : ['export const registry = defineRegistry(', ');'];
   const lines = [
     REGISTRY_HEADER,
     ...(types.length === 0 ? [] : [`import type { ${types.join(', ')} } from 'stepwright';`]),
@@ -145,7 +157,7 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
     ...imports.statements,
     '',
     '/** Everything a server offers. */',
-    `export const registry = defineRegistry(${printLiteral(registry, 0, 'export const registry = defineRegistry('.length)});`,
+    `${start}${printLiteral(registry, 0, start.length)}${end}`,
     '',
     '/** The names of the tools. */',
     `export type ToolName = ${unionOf(tools)};`,
@@ -174,7 +186,36 @@ export function emitRegistry(content: RegistryContent, out: string, ending: Impo
   return lines.reduce((text, line) => `${text}\n${line}`);
 }
 
-function registryLiteral(content: SortedContent, imports: RegistryImports): LiteralObject {
+/** How the values of a registry are written. */
+interface Form {
+  /** Distinguishes what was printed before. */
+  readonly key: string;
+  of(value: LiteralObject): Literal;
+}
+
+const PLAIN: Form = { key: '', of: (value) => value };
+
+const TYPED: Form = { key: 'typed ', of: (value) => withTypes(value, typeOfTag) };
+
+/** The types that a registry names where it says the types of its values. */
+const TYPE_NAMES = ['Graph', 'JsonSchema', 'TypedGraph'];
+
+function typesUsed({ tools, workflows, specs }: SortedContent): readonly string[] {
+  return [
+    ...(workflows.length > 0 ? ['type Graph'] : []),
+    ...(tools.length > 0 ? ['type JsonSchema'] : []),
+    ...(specs.length > 0 ? ['type TypedGraph'] : []),
+  ];
+}
+
+/** `graphJson` of a class, of a class that says how it is offered, and of a spec file. */
+function typeOfTag(tag: string): string {
+  const [, given] = /^graphJson<(.*)>$/.exec(tag) ?? [];
+  if (given === undefined) return tag === 'graphJson' ? 'Graph' : 'JsonSchema';
+  return given.startsWith('[') ? `Graph & { readonly expose: ${given} }` : `TypedGraph<${given}>`;
+}
+
+function registryLiteral(content: SortedContent, imports: RegistryImports, form: Form): LiteralObject {
   const { tools, resources, workflows, specs, prompts, functions, domains } = content;
   const table = (entries: readonly EntryContent[]): LiteralObject =>
     Object.fromEntries(
@@ -186,9 +227,9 @@ function registryLiteral(content: SortedContent, imports: RegistryImports): Lite
   const printed = [
     ...workflows.map((entry) => ({
       name: entry.name,
-      text: printWorkflow(entry, imports.nameOf(entry.handle)),
+      text: printWorkflow(entry, imports.nameOf(entry.handle), form),
     })),
-    ...specs.map((entry) => ({ name: entry.name, text: printSpec(entry) })),
+    ...specs.map((entry) => ({ name: entry.name, text: printSpec(entry, form) })),
   ];
   const functionTable = Object.fromEntries(
     functions.map((each) => [
@@ -304,15 +345,16 @@ export function workflowText(
   return { canonical: objectOfTexts(texts), printed: {} };
 }
 
-function printWorkflow(entry: WorkflowEntry, className: string): Printed {
+function printWorkflow(entry: WorkflowEntry, className: string, form: Form): Printed {
   const { canonical, printed } = entry.text;
-  const cached = printed[className];
+  const key = `${form.key}${className}`;
+  const cached = printed[key];
   if (cached !== undefined) return new Printed(cached);
   const { graph } = JSON.parse(canonical) as { readonly graph: Json };
   const data = { ...entry.data, graph } as JsonObject;
   // Two hashes are in it: it never fits on one line.
-  const text = printLiteral({ class: new Identifier(className), ...withTexts(data) }, 4, WIDTH);
-  printed[className] = text;
+  const text = printLiteral(form.of({ class: new Identifier(className), ...withTexts(data) }), 4, WIDTH);
+  printed[key] = text;
   return new Printed(text);
 }
 
@@ -321,12 +363,12 @@ export function specEntryText(graphText: string, hash: string): string {
   return objectOfTexts({ graph: graphText, hash: canonicalJson(hash) });
 }
 
-function printSpec({ name, text }: SpecEntry): Printed {
+function printSpec({ name, text }: SpecEntry, form: Form): Printed {
   const { graph, ...rest } = JSON.parse(text) as { readonly graph: Json };
   const key = printString(name);
   const tag = `graphJson<SpecArgs[${key}], SpecResults[${key}]>`;
   const entry = { graph: new JsonText(tag, graph, LEADING), ...(rest as JsonObject) };
-  return new Printed(printLiteral(entry, 4, WIDTH));
+  return new Printed(printLiteral(form.of(entry), 4, WIDTH));
 }
 
 interface SortedContent extends Required<RegistryContent> {}

@@ -117,7 +117,12 @@ function readClass(
   const { exportName, name: className, place } = syntax;
   const handle: ClassHandle = { file, className, place, ...defined({ exportName }) };
   // A registry imports no field of state: only its name and its type are used.
-  if (!syntax.exported && first.name !== 'State') report(diagnostic('SW1010', place, { className }));
+  if (!syntax.exported && first.name !== 'State') {
+    const hint = syntax.isNested
+      ? 'declare it at the top level of its module, with `export class`'
+      : undefined;
+    report(diagnostic('SW1010', place, { className }, { hint }));
+  }
   const [part] = UNIMPORTABLE.exec(file) ?? [];
   if (part !== undefined && first.name !== 'State')
     report(diagnostic('SW1033', place, { className, file, part }));

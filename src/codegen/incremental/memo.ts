@@ -65,6 +65,11 @@ export class Memo {
     return this.entry<T>(phase, subject, key, markOf)?.output;
   }
 
+  /** The output that was kept last, of any key and any reads. */
+  last<T>(phase: string, subject: string): T | undefined {
+    return this.#find(idOf(phase, subject))?.output as T | undefined;
+  }
+
   /** Whether there is an output of this key, whatever its reads are now. */
   has(phase: string, subject: string, key: string): boolean {
     return this.#find(idOf(phase, subject))?.key === key;

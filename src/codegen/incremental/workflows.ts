@@ -2,11 +2,12 @@ import type { CheckEnvironment } from '../../check/check-graph.js';
 import { canonicalGraph, canonicalJson } from '../../graph/canonical.js';
 import type { Value } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import type {
-  FunctionHandle,
-  LinkedWorkflow,
-  ToolDeclaration,
-  WorkflowDeclaration,
+import {
+  type FunctionHandle,
+  fieldNames,
+  type LinkedWorkflow,
+  type ToolDeclaration,
+  type WorkflowDeclaration,
 } from '../declarations.js';
 import type { WorkflowEntry } from '../emit/registry.js';
 import { type Memo, sha256 } from './memo.js';
@@ -15,6 +16,8 @@ import { type Memo, sha256 } from './memo.js';
 interface LinkRecord {
   readonly graph: Graph;
   readonly functions: readonly FunctionHandle[];
+  /** The names of its fields, in their order. */
+  readonly names: readonly string[];
   /** By the names of steps. */
   readonly runs: readonly { readonly step: string; readonly workflow: string }[];
 }
@@ -72,11 +75,16 @@ export class WorkflowPhases {
   keepLinked({ declaration, graph, functions, runs }: LinkedWorkflow): void {
     const key = this.#linkKey(declaration);
     const record: LinkRecord = {
-      ...{ graph, functions },
+      ...{ graph, functions, names: fieldNames(declaration) },
       runs: runs.map(({ step, workflow }) => ({ step: step.name, workflow })),
     };
     this.#memo.keep('link', this.#subjectOf(declaration), key, record);
     this.#keys.set(graph, key);
+  }
+
+  /** The names of the fields when the workflow was last linked without a diagnostic. */
+  formerNames(declaration: WorkflowDeclaration): readonly string[] {
+    return this.#memo.last<LinkRecord>('link', this.#subjectOf(declaration))?.names ?? [];
   }
 
   #subjectOf({ file, className }: WorkflowDeclaration): string {

@@ -88,8 +88,9 @@ export class AfterOptions {
       const id = this.#idOf(target);
       if (id !== undefined) return id;
       if (this.#workflow.faultyFields.includes(target)) return [];
-      const suggestion = nearestName(target, this.#namesBeside(step));
-      this.#report(diagnostic('SW3005', value.place, { step: step.name, target, suggestion }));
+      const candidates = this.#namesBeside(step);
+      const suggestion = this.#bindings.intendedName(target, candidates);
+      this.#report(diagnostic('SW3005', value.place, { step: step.name, target, suggestion, candidates }));
       return [];
     });
   }
@@ -99,7 +100,7 @@ export class AfterOptions {
   }
 
   #namesBeside({ name: own }: StepDeclaration): readonly string[] {
-    return [...this.#idsByStep].filter(([name]) => name !== own).flat();
+    return [...new Set([...this.#idsByStep].filter(([name]) => name !== own).flat())];
   }
 
   /** What the option of a verb names. */

@@ -186,6 +186,7 @@ function lowerAll(sources: readonly string[]): readonly (Expr | undefined)[] {
         resolve: bind,
         find: bind,
         hintFor: () => ({}),
+        intendedName: () => undefined,
         isDeclaredBelow: () => false,
         settlingOf: () => undefined,
       },
@@ -254,6 +255,7 @@ const STRICTER = [
   'E_OPERAND_TYPES',
   'E_TEXT_VALUE',
   'E_ARGUMENT_TYPE',
+  'E_TEXT_VALUE',
   'E_NUMBER',
   'E_UNSAFE_INTEGER',
 ];

@@ -62,8 +62,8 @@ export function lowerGuidance(
       const binding = root === undefined ? undefined : bindings.find(root);
       if (binding?.kind === 'value') return binding.expr;
       if (binding?.kind === 'faulty') return undefined;
-      const { suggestion, hint } = root === undefined || binding !== undefined ? {} : bindings.hintFor(root);
-      report(diagnostic('SW3006', { file, span: at }, { name, suggestion }, { hint }));
+      const { hint, ...names } = root === undefined || binding !== undefined ? {} : bindings.hintFor(root);
+      report(diagnostic('SW3006', { file, span: at }, { name, ...names }, { hint }));
       return undefined;
     },
     (start, end) => (literal.verbatim ? spanOf(text, start, end, span) : span),
@@ -107,9 +107,12 @@ export function lowerAddress(
   if (resource === undefined || variables === undefined) return undefined;
   const cached = resource.variables ?? [];
   let isWhole = true;
-  for (const { name, place: at } of variables) {
-    if (cached.includes(name)) continue;
-    const suggestion = nearestName(name, cached);
+  const missing = cached.filter((variable) => variables.every(({ name }) => name !== variable));
+  const unknown = variables.filter(({ name }) => !cached.includes(name));
+  const suggested = new Set<string | undefined>();
+  for (const { name, place: at } of unknown) {
+    const suggestion = nearestName(name, cached) ?? (unknown.length === 1 ? missing[0] : undefined);
+    suggested.add(suggestion);
     const hint =
       verb === 'read' && name === 'after'
         ? 'options follow the variables: `read(Guide, {}, { after: … })`'
@@ -117,8 +120,8 @@ export function lowerAddress(
     scope.report(diagnostic('SW3008', at, { resource: resource.name, variable: name, suggestion }, { hint }));
     isWhole = false;
   }
-  for (const variable of cached) {
-    if (variables.some(({ name }) => name === variable)) continue;
+  for (const variable of missing) {
+    if (suggested.has(variable)) continue;
     const at = given?.place ?? place;
     scope.report(diagnostic('SW3009', at, { resource: resource.name, verb, variable }));
     isWhole = false;

@@ -46,6 +46,8 @@ import { linkInitializer } from './steps.js';
 export interface KnownLinks {
   linked(declaration: WorkflowDeclaration): LinkedWorkflow | undefined;
   keepLinked(workflow: LinkedWorkflow): void;
+  /** The names of a workflow's fields then. */
+  formerNames(declaration: WorkflowDeclaration): readonly string[];
 }
 
 /**
@@ -72,6 +74,7 @@ export function link(declarations: Declarations, existing?: KnownLinks): Phase<r
       functions,
       states,
       report,
+      existing?.formerNames(declaration) ?? [],
     ).link();
     const named = nodesOf(graph).flatMap((node) =>
       node.kind === 'compute' ? (node.function?.name ?? []) : [],
@@ -124,6 +127,7 @@ class WorkflowLinker {
     functions: Functions,
     states: LinkedStates,
     report: (fault: Diagnostic) => void,
+    formerNames: readonly string[],
   ) {
     this.#workflow = workflow;
     this.#functions = functions;
@@ -138,7 +142,7 @@ class WorkflowLinker {
       if (fault.severity === 'error') this.#isWhole = false;
       report(fault);
     };
-    this.#bindings = new WorkflowBindings(workflow, this.#report);
+    this.#bindings = new WorkflowBindings(workflow, this.#report, formerNames);
     this.#idsByStep = new Map(workflow.steps.map((step) => [step.name, idOf(step)]));
     const written = workflow.steps.flatMap(({ initializer }) => writtenIds(initializer));
     this.#ids = new NodeIds([...this.#idsByStep.values(), ...written]);

@@ -4,7 +4,7 @@ import { references } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
-import type { StepDeclaration, WorkflowDeclaration } from '../declarations.js';
+import { fieldNames, type StepDeclaration, type WorkflowDeclaration } from '../declarations.js';
 import { type ExpressionSyntax, PATTERN, type PatternName } from '../syntax.js';
 import { type CallSyntax, symbolOf, unwrap } from '../verbs.js';
 import { describeGiven } from './describe.js';
@@ -72,8 +72,14 @@ export interface Bindings {
   settlingOf(name: string): Settling | undefined;
   /** Whether a name is bound by a field after the current one. */
   isDeclaredBelow(name: string): boolean;
-  /** What to write instead of a name that `find` does not know, where that is known. */
-  hintFor(name: string): { readonly suggestion?: string | undefined; readonly hint?: string | undefined };
+  /** What to write instead of a name that `find` does not know, where that is known; else the names it does. */
+  hintFor(name: string): {
+    readonly suggestion?: string | undefined;
+    readonly hint?: string | undefined;
+    readonly candidates?: readonly string[];
+  };
+  /** The name that a field has now, or else one of some names that is near. */
+  intendedName(name: string, candidates: readonly string[]): string | undefined;
 }
 
 /** Bindings while a workflow is linked, field by field. */
@@ -84,9 +90,17 @@ export class WorkflowBindings implements Bindings {
   /** Fields of arguments by the names that callers know them by, which guidance may use. */
   readonly #fieldsByArgument: ReadonlyMap<string, string>;
   readonly #report: (diagnostic: Diagnostic) => void;
+  /** Fields that were renamed, by their former names. */
+  readonly #renamed: ReadonlyMap<string, string>;
   #current = '';
 
-  constructor(workflow: WorkflowDeclaration, report: (diagnostic: Diagnostic) => void) {
+  /** @param formerNames - of all fields, in their order, in an earlier run. */
+  constructor(
+    workflow: WorkflowDeclaration,
+    report: (diagnostic: Diagnostic) => void,
+    formerNames: readonly string[] = [],
+  ) {
+    this.#renamed = renamedFields(formerNames, fieldNames(workflow));
     this.#places = new Map([...workflow.args, ...workflow.steps].map(({ name, place }) => [name, place]));
     this.#fieldsByArgument = new Map(
       workflow.args.flatMap(({ argument, name }) => (this.#places.has(argument) ? [] : [[argument, name]])),
@@ -121,10 +135,18 @@ export class WorkflowBindings implements Bindings {
     return name !== this.#current && this.#places.has(name) && !this.#bound.has(name);
   }
 
-  hintFor(name: string): { readonly suggestion?: string | undefined; readonly hint?: string | undefined } {
-    if (!this.#places.has(name)) return { suggestion: nearestName(name, this.#bound.keys()) };
+  hintFor(name: string): ReturnType<Bindings['hintFor']> {
+    if (!this.#places.has(name)) {
+      const candidates = [...this.#bound.keys()];
+      return { suggestion: this.intendedName(name, candidates), candidates };
+    }
     if (name === this.#current) return { hint: 'a step has no value before it has run' };
     return { hint: `\`${name}\` is bound below: move it above \`${this.#current}\`` };
+  }
+
+  intendedName(name: string, candidates: readonly string[]): string | undefined {
+    const renamed = this.#renamed.get(name);
+    return renamed !== undefined && candidates.includes(renamed) ? renamed : nearestName(name, candidates);
   }
 
   resolve(name: string, at: SourceLocation): Binding | undefined {
@@ -132,7 +154,7 @@ export class WorkflowBindings implements Bindings {
     if (bound !== undefined) return bound;
     const later = this.#places.get(name);
     if (later === undefined) {
-      const suggestion = nearestName(name, this.#bound.keys());
+      const suggestion = this.intendedName(name, [...this.#bound.keys()]);
       this.#report(diagnostic('SW3001', at, { name, suggestion }));
       return undefined;
     }
@@ -140,6 +162,17 @@ export class WorkflowBindings implements Bindings {
     this.#report(diagnostic('SW3004', at, { name, step: this.#current }, { related }));
     return undefined;
   }
+}
+
+/** Fields that have another name in the same place, where there are as many as before. */
+function renamedFields(former: readonly string[], names: readonly string[]): ReadonlyMap<string, string> {
+  if (former.length !== names.length) return new Map();
+  return new Map(
+    former.flatMap((name, index) => {
+      const now = names[index] ?? name;
+      return names.includes(name) || former.includes(now) ? [] : [[name, now]];
+    }),
+  );
 }
 
 type ArrowSyntax = Extract<ExpressionSyntax, { kind: 'arrow' }>;

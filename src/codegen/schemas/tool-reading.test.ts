@@ -3,7 +3,8 @@ import type { JsonSchema } from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ToolDeclaration } from '../declarations.js';
 import type { TypeSyntax } from '../syntax.js';
-import { schemaPatternDiagnostics, toolReading } from './tool-reading.js';
+import { schemaDiagnostics } from './schema-faults.js';
+import { toolReading } from './tool-reading.js';
 
 const place: SourceLocation = { file: 'a.ts', span: [4, 1, 4, 2] };
 const named: SourceLocation = { file: 'a.ts', span: [9, 1, 9, 6] };
@@ -64,7 +65,7 @@ describe('a type whose name leads nowhere', () => {
 
 describe('a pattern of a schema', () => {
   const check = (schema: JsonSchema) =>
-    schemaPatternDiagnostics(schema, { owner: 'the input schema of tool `t`', place }).map(
+    schemaDiagnostics(schema, { owner: 'the input schema of tool `t`', place }).map(
       ({ code, message, place: at }) => `${at?.span[0]}: ${code} ${message}`,
     );
 

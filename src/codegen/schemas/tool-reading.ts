@@ -1,20 +1,12 @@
-import { patternFaults } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
-import {
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  type JsonSchema,
-  keysOf,
-  memberOf,
-  ownProperty,
-} from '../../graph/json.js';
+import { isJsonObject, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ClassHandle, Phase, ToolDeclaration } from '../declarations.js';
 import { type TypeSyntax, unresolvedType, whyUnresolved, withoutUndefined } from '../syntax.js';
 import type { ClassReading } from './import-modules.js';
 import type { SchemaReading, SchemaSide } from './json-schema.js';
+import { schemaDiagnostics } from './schema-faults.js';
 import { isNever, problemOf, schemaOfType, type TypeFault } from './type-schema.js';
 
 /** The schemas of a tool, from its module and its types. */
@@ -53,6 +45,11 @@ export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase
       : derivedInput(tool, report);
   const declared = reading.input === undefined ? undefined : inputSchema;
   for (const fault of defaultFaults(tool, declared)) report(fault);
+  const sides = { input: inputSchema, ...defined({ output: outputSchema }) };
+  for (const [side, schema = {}] of hasErrors(diagnostics) ? [] : Object.entries(sides)) {
+    const owner = `the ${side} schema of tool \`${tool.name}\``;
+    diagnostics.push(...schemaDiagnostics(schema, { owner, place: tool.place }));
+  }
   if (inputSchema === undefined || hasErrors(diagnostics)) return { value: undefined, diagnostics };
   return {
     value: {
@@ -104,12 +101,8 @@ function declaredSchema(
   report: Report,
 ): JsonSchema | undefined {
   switch (schema.kind) {
-    case 'schema': {
-      const owner = `the ${which} schema of tool \`${tool.name}\``;
-      for (const fault of schemaPatternDiagnostics(schema.schema, { owner, place: tool.place }))
-        report(fault);
+    case 'schema':
       return schema.schema;
-    }
     case 'unrepresentable':
       report(diagnostic('SW6002', tool.place, { tool: tool.name, which, reason: schema.reason }));
       return undefined;
@@ -233,7 +226,7 @@ function isBlock(type: TypeSyntax): boolean {
 
 /**
  * Compares the defaults of a declared input schema with the type of `execute`'s parameter, which is what callers see:
- * SW6020 for a field with a default that callers have to give all the same, SW6021 for one they may leave out without
+ * SW6020, a warning, for a field with a default that steps have to give all the same, SW6021 for one they may leave out without
  * a default.
  *
  * @param declared nothing where the schema is derived from that type, which says nothing of defaults.
@@ -253,36 +246,4 @@ function defaultOf(schema: JsonSchema | undefined, name: string): unknown {
   const properties = schema?.properties;
   const own = isJsonObject(properties) ? ownProperty(properties, name) : undefined;
   return isJsonObject(own) ? own.default : undefined;
-}
-
-/** What patterns are part of, and its place. */
-export interface PatternOwner {
-  /** As the end of a sentence: "the input schema of tool `t`". */
-  readonly owner: string;
-  readonly place: SourceLocation;
-}
-
-/**
- * The patterns of a schema that cannot be matched at run time (SW6010). Those beside a `format` are left out: a library
- * wrote them, and the format says the same.
- */
-export function schemaPatternDiagnostics(schema: JsonSchema, { owner, place }: PatternOwner): Diagnostic[] {
-  return patternFaults(schema).flatMap(({ pointer, problem }) => {
-    const { pattern, isOfFormat } = patternAt(schema, pointer);
-    return isOfFormat ? [] : [diagnostic('SW6010', place, { path: pointer, owner, pattern, problem })];
-  });
-}
-
-function patternAt(
-  schema: JsonSchema,
-  pointer: string,
-): { readonly pattern: string; readonly isOfFormat: boolean } {
-  const keys = keysOf(pointer);
-  const nodes: (Json | undefined)[] = [schema];
-  for (const key of keys) nodes.push(memberOf(nodes.at(-1), key));
-  const value = nodes.at(-1);
-  // A pattern is the value of `pattern`, or a key under `patternProperties`.
-  if (typeof value !== 'string') return { pattern: keys.at(-1) ?? '', isOfFormat: false };
-  const around = keys.at(-3) === 'allOf' ? [nodes.at(-2), nodes.at(-4)] : [nodes.at(-2)];
-  return { pattern: value, isOfFormat: around.some((node) => typeof memberOf(node, 'format') === 'string') };
 }

@@ -63,6 +63,7 @@ function readClass(
     name: node.name?.text ?? '',
     place: classPlace(context, node),
     exported: exportName !== undefined,
+    ...(ts.isSourceFile(node.parent) ? {} : { isNested: true }),
     ...defined({ exportName }),
     ...(base === undefined ? {} : { base: readBase(context, base) }),
     ...readShape(context, node),

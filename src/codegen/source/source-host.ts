@@ -63,6 +63,8 @@ export interface SourceHost {
   sourceFiles(typed?: ReadonlySet<string>): readonly SourceFileSyntax[];
   /** The comments that silence diagnostics, by file and in written order. */
   ignores(): readonly IgnoreSyntax[];
+  /** Whether each exported name has to say its type. */
+  readonly isIsolated: boolean;
   /** How an import of the project's own files is written. */
   importEnding(): ImportEnding;
   /** Identifies what `sourceFiles` gave last for a file, by the path of its place; empty where nothing does. */
@@ -147,6 +149,10 @@ class ProjectSources implements SourceHost {
 
   readText(file: string): string | undefined {
     return this.#files.readText(file);
+  }
+
+  get isIsolated(): boolean {
+    return this.#compilerOptions.isolatedDeclarations === true;
   }
 
   importEnding(): ImportEnding {

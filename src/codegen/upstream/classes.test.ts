@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonSchema } from '../../graph/json.js';
 import type { UpstreamTool } from '../../runtime/upstream/port.js';
 import { snapshotOf } from '../../runtime/upstream/snapshot.js';
 import { classesText } from './classes.js';
@@ -89,6 +90,49 @@ export class FilesRead {
       "tool 'd/e' is named 'files_d_e'",
     ]);
     expect(text.match(/class \w+/g)).toEqual(['class FilesDE']);
+  });
+
+  test('have schemas that can be checked, and say what was left out of them', () => {
+    const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
+    const property = (name: string, schema: JsonSchema | boolean) => ({
+      inputSchema: { ...object, properties: { [name]: schema } } as JsonSchema,
+    });
+    const { text, notes } = classes([
+      {
+        name: 'a',
+        inputSchema: {
+          $schema: DRAFT_07,
+          ...object,
+          properties: { l: { type: 'array', items: [{ type: 'string' }], additionalItems: false } },
+        },
+      },
+      { name: 'b', ...property('p', { type: 'string', pattern: '^[\\w-.]+$' }) },
+      { name: 'c', ...property('p', { type: 'string', pattern: '(?i)^a$' }) },
+      { name: 'd', ...property('p', { type: 'nope' }) },
+      { name: 'e', inputSchema: object, outputSchema: { ...object, $ref: 'https://example.com/x' } },
+      { name: 'f', ...property('p', true) },
+      {
+        name: 'g',
+        inputSchema: { ...object, patternProperties: { '(?P<n>a)': {} }, additionalProperties: false },
+      },
+    ]);
+    expect(notes).toEqual([
+      "tool 'c' is used without the pattern `(?i)^a$` of its input at `/properties/p/pattern`: it is not a regular expression: /(?i)^a$/u: Invalid group",
+      "tool 'd' is left out: its input cannot be checked: at `/properties/p/type` it must be equal to one of the allowed values",
+      expect.stringMatching(
+        /^tool 'e' is used without its output schema: it cannot be checked: .*example\.com/,
+      ),
+      expect.stringContaining(
+        "tool 'g' is used without the pattern `(?P<n>a)` of its input at `/patternProperties/(?P<n>a)`",
+      ),
+    ]);
+    expect(text).toContain('readonly l?: readonly [string];');
+    expect(text).toContain("l: { type: 'array', prefixItems: [{ type: 'string' }], items: false }");
+    expect(text).toContain("p: { type: 'string', pattern: '^[\\\\w\\\\-.]+$' }");
+    expect(text).not.toContain('(?');
+    expect(text.match(/class \w+/g)).toEqual(
+      ['A', 'B', 'C', 'E', 'F', 'G'].map((name) => `class Files${name}`),
+    );
   });
 
   test('are a module where a server has no tools', () => {

@@ -1,3 +1,6 @@
+import { currentSchema } from '../../formats/json-schema/dialect.js';
+import { SchemaCompiler, withUsablePatterns } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
 import { boundSchema } from '../../graph/part-schema.js';
 import { type NamedTool, nameTools } from '../../runtime/upstream/names.js';
@@ -52,12 +55,49 @@ export function usableTools(all: readonly UpstreamTool[]): {
   notes: string[];
 } {
   const notes: string[] = [];
-  const tools = all.filter((tool) => {
+  const tools = all.flatMap((tool): UpstreamTool[] => {
+    const say = (problem: string): void => void notes.push(`tool ${printString(tool.name)} is ${problem}`);
     const problem = unusable(tool);
-    if (problem !== undefined) notes.push(`tool ${printString(tool.name)} is left out: ${problem}`);
-    return problem === undefined;
+    if (problem !== undefined) say(`left out: ${problem}`);
+    const usable = problem === undefined ? withUsableSchemas(tool, say) : undefined;
+    return usable === undefined ? [] : [usable];
   });
   return { tools, notes };
+}
+
+/** A tool with the schemas that the run time checks; `undefined` for an input that cannot be checked. */
+function withUsableSchemas(tool: UpstreamTool, say: (problem: string) => void): UpstreamTool | undefined {
+  const { outputSchema: written, inputSchema, ...rest } = tool;
+  const input = usableSchema(inputSchema);
+  const output = written && usableSchema(written);
+  if (input.fault !== undefined) {
+    say(`left out: its input cannot be checked: ${input.fault}`);
+    return undefined;
+  }
+  for (const [side, { patterns }] of Object.entries({ input, ...defined({ output }) })) {
+    for (const { pointer, pattern, problem } of patterns)
+      say(`used without the pattern \`${pattern}\` of its ${side} at \`${pointer}\`: it ${problem}`);
+  }
+  if (output?.fault !== undefined)
+    say(`used without its output schema: it cannot be checked: ${output.fault}`);
+  return {
+    ...rest,
+    inputSchema: input.schema,
+    ...(output === undefined || output.fault !== undefined ? {} : { outputSchema: output.schema }),
+  };
+}
+
+const schemas = new SchemaCompiler();
+
+/** A schema without the patterns that cannot be matched, and why it cannot be checked all the same. */
+function usableSchema(written: JsonSchema) {
+  const { schema, patterns } = withUsablePatterns(currentSchema(written));
+  const [fault] = schemas.faults(schema);
+  return {
+    schema,
+    patterns,
+    ...defined({ fault: fault && `at \`${fault.pointer}\` it ${fault.problem}` }),
+  };
 }
 
 /** Why a tool can have no class; nothing for one that can. */

@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, Options, ValidateFunction } from 'ajv/dist/2020.js';
 import type formats from 'ajv-formats';
+import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../graph/json.js';
 import { currentSchema } from './dialect.js';
 import { readPattern } from './pattern.js';
+import { patternOf } from './regular-expression.js';
 import { mapSubschemas } from './subschemas.js';
 
 /** A fault of a schema. */
@@ -39,6 +41,59 @@ function visit(schema: Json, pointer: string, faults: SchemaFault[]): void {
 function inspect(source: string, pointer: string, faults: SchemaFault[]): void {
   const reading = readPattern(source);
   if (!reading.ok) faults.push({ pointer, problem: reading.why });
+}
+
+/** A pattern that a schema was left without. */
+export interface PatternFault extends SchemaFault {
+  readonly pattern: string;
+}
+
+/**
+ * A schema without the patterns that cannot be used. A pattern that is valid without the flag `u` alone, such as
+ * `^[\\w-.]+$`, is written as one with it.
+ */
+export function withUsablePatterns(schema: JsonSchema): {
+  readonly schema: JsonSchema;
+  readonly patterns: readonly PatternFault[];
+} {
+  const patterns: PatternFault[] = [];
+  return { schema: repaired(schema, '', patterns), patterns };
+}
+
+function repaired(schema: JsonSchema, at: string, faults: PatternFault[]): JsonSchema {
+  const usable = (pattern: string, pointer: string): string | undefined => {
+    const reading = readPattern(pattern);
+    if (reading.ok) return pattern;
+    const written = patternOf({ source: pattern, flags: '' });
+    if (written.ok && readPattern(written.pattern).ok) return written.pattern;
+    faults.push({ pattern, pointer: `${at}/${pointer}`, problem: reading.why });
+    return undefined;
+  };
+  const inner = mapSubschemas(schema, (part, pointer) =>
+    isJsonObject(part) ? repaired(part, `${at}${pointer}`, faults) : part,
+  );
+  const { pattern, patternProperties, ...rest } = inner;
+  let result = inner;
+  if (typeof pattern === 'string') {
+    const own = usable(pattern, 'pattern');
+    if (own !== pattern) result = { ...rest, ...defined({ patternProperties, pattern: own }) };
+  }
+  if (!isJsonObject(patternProperties)) return result;
+  const names = Object.keys(patternProperties).map((name) => [
+    name,
+    usable(name, `patternProperties/${pointerKey(name)}`),
+  ]);
+  if (names.every(([name, own]) => name === own)) return result;
+  const { additionalProperties, patternProperties: _, ...open } = result;
+  const isWhole = names.every(([, own]) => own !== undefined);
+  return {
+    ...open,
+    patternProperties: Object.fromEntries(
+      names.flatMap(([name = '', own]) => (own === undefined ? [] : [[own, patternProperties[name] ?? {}]])),
+    ),
+    // Keys that the pattern would have named are not further ones.
+    ...(isWhole ? defined({ additionalProperties }) : {}),
+  };
 }
 
 /**

@@ -4,8 +4,8 @@ import type { Span } from '../source-location.js';
 /** Why an expression has no value. Each code has one sentence, with its facts filled in. */
 const messages = {
   /** A property was read from something that has none. */
-  E_NOT_AN_OBJECT: (p: { key: string; of: string; actual: string }) =>
-    `\`${p.key}\` cannot be read: ${p.of} is ${p.actual}`,
+  E_NOT_AN_OBJECT: (p: { key: string; of: string; actual: string; why?: string }) =>
+    `\`${p.key}\` cannot be read: ${p.of} is ${p.actual}${p.why ?? ''}`,
   /** A computed key is neither text nor a number. */
   E_KEY_TYPE: (p: { actual: string }) => `a key must be text or a number, not ${p.actual}`,
   /** Two values that this comparison does not order or equate. */

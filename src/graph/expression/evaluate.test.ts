@@ -57,6 +57,14 @@ describe('references', () => {
     );
   });
 
+  test('into a missing item say how long the list is', () => {
+    const lists = { steps: { search: { flights: [], hotels: [{ id: 1 }] } } };
+    expect(fault(ref('steps', 'search', 'flights', 0, 'id'), lists).message).toBe(
+      '`id` cannot be read: `steps.search.flights.0` is absent, since `steps.search.flights` is an empty list',
+    );
+    expect(fault(ref('steps', 'search', 'hotels', 1, 'id'), lists).message).toMatch(/is a list of 1$/);
+  });
+
   test('carry their place in the error', () => {
     expect(fault({ ...ref('steps', 'gone', 'x'), at: [3, 5, 3, 9] }).at).toEqual([3, 5, 3, 9]);
   });

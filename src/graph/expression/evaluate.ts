@@ -166,8 +166,16 @@ function reference(expr: RefExpr, evaluation: Evaluation): Value {
   evaluation.budget.charge(path.length - 1, at);
   let value = root === 'local' ? local(name, expr, evaluation) : evaluation.scope.lookup(root, name);
   if (expr.find !== undefined) return valueOfReference(expr, value);
+  let around: Value;
   for (let place = 1; place < path.length; place += 1) {
-    value = readProperty(value, path[place] ?? '', () => describePath(root, path.slice(0, place)), at);
+    const of = value;
+    const list = around;
+    const why = (): string =>
+      of === undefined && Array.isArray(list)
+        ? `, since ${describePath(root, path.slice(0, place - 1))} is ${describeList(list)}`
+        : '';
+    value = readProperty(of, path[place] ?? '', () => describePath(root, path.slice(0, place)), at, why);
+    around = of;
   }
   return value;
 }
@@ -196,7 +204,8 @@ function valueOfReference({ root, path, find, at }: RefExpr, start: Value): Valu
 }
 
 function describeList(value: Value): string {
-  return Array.isArray(value) ? `a list of ${value.length}` : describeKind(value);
+  if (!Array.isArray(value)) return describeKind(value);
+  return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
 }
 
 function local(name: string | number, expr: RefExpr, { locals }: Evaluation): Value {

@@ -47,7 +47,7 @@ describe('a strict reference', () => {
     ],
     [
       strict('steps', 'empty', 0, 'id'),
-      '`steps.empty.0.id` finds nothing: `steps.empty` is a list of 0, and has no `0`',
+      '`steps.empty.0.id` finds nothing: `steps.empty` is an empty list, and has no `0`',
     ],
     [
       strict('steps', 'search', 'length'),

@@ -54,9 +54,16 @@ export function isTrue(value: Value, truth: Truth, at?: Span): boolean {
  * Reads an own property of an object, an item or the length of a list or text. What is not there is absent;
  * inherited members are never reached.
  * @param of names what is read from, for the error's sentence.
+ * @param why ends that sentence.
  * @throws ExpressionError `E_NOT_AN_OBJECT` for null, absent, booleans, numbers, and for names on text.
  */
-export function readProperty(value: Value, key: string | number, of: () => string, at?: Span): Value {
+export function readProperty(
+  value: Value,
+  key: string | number,
+  of: () => string,
+  at?: Span,
+  why: () => string = () => '',
+): Value {
   if (typeof value === 'object' && value !== null) {
     if (Object.hasOwn(value, key)) return (value as Readonly<Record<string | number, Value>>)[key];
     return isUnknown(value) ? value.at(key) : undefined;
@@ -68,7 +75,11 @@ export function readProperty(value: Value, key: string | number, of: () => strin
       return Number.isInteger(index) && index >= 0 && index < value.length ? value[index] : undefined;
     }
   }
-  throw expressionError('E_NOT_AN_OBJECT', { key: String(key), of: of(), actual: describeKind(value) }, at);
+  throw expressionError(
+    'E_NOT_AN_OBJECT',
+    { key: String(key), of: of(), actual: describeKind(value), why: why() },
+    at,
+  );
 }
 
 /** Reads an item of a list by its index, or an own property of an object; nothing else has parts. */

@@ -294,6 +294,13 @@ export const warnings = {
     cause: 'The client sent JSON in quotes. It was read as the object.',
     repair: 'Send the object itself.',
   },
+  W_STORED: {
+    meaning: 'What was sent is stored, and no server has taken it yet.',
+    cause:
+      'The run needs a tool, a function or a version that this server does not have, or the server that has the run does not respond.',
+    repair:
+      'Ask for the status later. `missing_capabilities` of the run names what a server needs to continue it.',
+  },
   W_NOT_USED: {
     meaning: 'The request came too late to change the run.',
     cause: 'The run was over when the answer or the cancellation came.',

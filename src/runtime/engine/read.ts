@@ -4,10 +4,19 @@ import type { ScopeInstance } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Outstanding } from './contract.js';
 import type { Failure, OwedCommand } from './events.js';
+import { timerId } from './identity.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import type { EffectRow, FailedItemRow, SubmissionRow, TableName, Tables } from './rows.js';
 import type { RunState } from './state.js';
 import type { RowTable } from './tables.js';
+
+/** Whether a timer belongs to a step that waits for a time: the others bound a container, or a delay. */
+export function isWait({
+  purpose,
+  id,
+}: Pick<Extract<OwedCommand, { kind: 'startTimer' }>, 'purpose' | 'id'>): boolean {
+  return purpose !== 'backoff' && !id.endsWith(timerId(''));
+}
 
 /** The record of a node by its key; undefined if its scope has not begun or was deleted. */
 export function nodeRecord(state: RunState, key: string): NodeRecord | undefined {

@@ -313,14 +313,16 @@ export const ENGINE_VERSION = 1;
 /** Version of the form of the state. An engine reads its own and the previous one. */
 export const STATE_VERSION = 1;
 
-/** Thrown for a state of an unknown version, before anything is read from it. */
+/** Thrown for a state of an unknown version, or of a later engine, before anything is read from it. */
 export class StateVersionError extends Error {
-  /** The version of the state. */
+  /** The version of the state, or of the engine that wrote it. */
   readonly actual: unknown;
 
-  constructor(run: string, actual: unknown) {
+  /** @param what completes "The … of run … has version …". */
+  constructor(run: string, actual: unknown, what: 'state' | 'engine' = 'state') {
+    const own = what === 'state' ? STATE_VERSION : ENGINE_VERSION;
     super(
-      `The state of run '${run}' has version ${JSON.stringify(actual)}, and this engine reads version ${STATE_VERSION}: ` +
+      `The ${what} of run '${run}' has version ${JSON.stringify(actual)}, and this engine reads version ${own}: ` +
         'run it with the version of stepwright that wrote it, or a later one.',
     );
     this.name = 'StateVersionError';
@@ -328,9 +330,14 @@ export class StateVersionError extends Error {
   }
 }
 
-/** @throws StateVersionError if the state of a run has another version. */
-export function checkVersion(run: string, { stateVersion }: { readonly stateVersion: unknown }): void {
+/** @throws StateVersionError if the state of a run has another version, or a later engine wrote it. */
+export function checkVersion(
+  run: string,
+  { stateVersion, engineVersion }: { readonly stateVersion: unknown; readonly engineVersion: unknown },
+): void {
   if (stateVersion !== STATE_VERSION) throw new StateVersionError(run, stateVersion);
+  if (typeof engineVersion !== 'number' || engineVersion > ENGINE_VERSION)
+    throw new StateVersionError(run, engineVersion, 'engine');
 }
 
 /** Thrown for a state with another graph than the one the run was started on. */

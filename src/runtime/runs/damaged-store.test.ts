@@ -12,7 +12,7 @@ import type { JournalRunStore } from './journal-run-store.js';
 import { journalStore } from './run-stores.js';
 import { SqliteJournal } from './store/sqlite/sqlite-journal.js';
 import { SqliteReader } from './store/sqlite/store-reader.js';
-import { ada, ok } from './store.fixture.js';
+import { ada, EARLIER, ok } from './store.fixture.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepwright-damage-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -152,11 +152,6 @@ describe.each([
     reader.close();
   });
 });
-
-/** The tables as the version before checksums had them. */
-const EARLIER = `ALTER TABLE runs DROP COLUMN identity; ALTER TABLE runs DROP COLUMN sum;
-  ALTER TABLE runs DROP COLUMN sum_seq; ALTER TABLE entries DROP COLUMN sum; ALTER TABLE inbox DROP COLUMN sum;
-  ALTER TABLE responses DROP COLUMN sum; PRAGMA user_version = 1`;
 
 describe('a file of the version without checksums', () => {
   test('is shown as it is', async () => {

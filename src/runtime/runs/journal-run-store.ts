@@ -7,6 +7,7 @@ import type { Failure } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import { runRef } from '../tools/port.js';
 import type { Submission, ToAnswer } from './actions/action.js';
+import { CapabilityWaits } from './capability-waits.js';
 import type { Clock } from './run/clock.js';
 import type { RunAnswer } from './run/envelope.js';
 import { accessKey, rolesOf } from './run/owner.js';
@@ -31,7 +32,7 @@ import type { StoredRun, StoreParts } from './stored-run.js';
 type Usage = Parameters<typeof excess>[0];
 
 /** What a run store is made of. */
-export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'journal' | 'clock'> {
+export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'journal' | 'clock' | 'waits'> {
   /** Default: the process's own clock. */
   readonly clock?: Clock;
   /** Makes the id of a run, which must be unique and impossible to guess. */
@@ -145,18 +146,23 @@ export class JournalRunStore implements RunStore {
 
   async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
     const answer =
-      (await this.#reached(caller, id, (run) => run.inbox.answer(caller, submission, waiter))) ??
-      (await this.#submitNamed(caller, id, submission));
+      (await this.#reached(caller, id, (run) => run.inbox.answer(caller, submission, { waiter }))) ??
+      (await this.#submitNamed(caller, id, submission, waiter.answerMs));
     return answer ?? unknownRun(id);
   }
 
   /** An answer of a caller that a question names and that is not the owner. */
-  async #submitNamed(caller: Owner, id: string, submission: Submission): Promise<SubmitAnswer | undefined> {
+  async #submitNamed(
+    caller: Owner,
+    id: string,
+    submission: Submission,
+    limitMs: number,
+  ): Promise<SubmitAnswer | undefined> {
     if (rolesOf(caller).length === 0) return undefined;
     const named = (await this.#journal.index.byAlias(id)) ?? id;
     return this.#using(named, async (run): Promise<SubmitAnswer | undefined> => {
       if (run.isOf(caller) || !run.questions.names(caller, submission)) return undefined;
-      const answer = await run.inbox.answer(caller, submission);
+      const answer = await run.inbox.answer(caller, submission, { limitMs });
       if (!answer.ok) return answer;
       const { warnings } = answer;
       return { ok: true, accepted: true, ...defined({ warnings }) };
@@ -288,8 +294,13 @@ export class JournalRunStore implements RunStore {
       journal.index.ended?.(id, endedAt);
       this.#expire();
     };
+    const waits = new CapabilityWaits({
+      ...{ journal, clock, log: this.#options.log, limitMs: this.#limits.capabilityMs },
+      ...defined({ missing: this.#options.missing }),
+      graphOf: (hash) => this.#graphOf(hash).catch(() => undefined),
+    });
     this.#opened = {
-      ...{ Run: StoredRun, journal, parts: { ...this.#options, clock, journal, idle, onEnd } },
+      ...{ Run: StoredRun, journal, parts: { ...this.#options, clock, journal, idle, onEnd, waits } },
       ...defined({ close }),
     };
     return this.#opened;
@@ -322,9 +333,11 @@ export class JournalRunStore implements RunStore {
     const { intervalMs } = this.#journal.leases;
     const look = async (): Promise<void> => {
       let next = intervalMs;
+      // A time that has come and was not taken is looked at with the next interval.
+      const lookedAt = this.#clock.now();
       try {
         await this.lookAfter();
-        const due = (await this.#journal.index.nextDue()) ?? Number.POSITIVE_INFINITY;
+        const due = (await this.#journal.index.nextDue(lookedAt)) ?? Number.POSITIVE_INFINITY;
         next = due - this.#clock.now();
       } catch (error) {
         // The source of the journal reports that fault.
@@ -343,7 +356,8 @@ export class JournalRunStore implements RunStore {
    */
   async lookAfter(): Promise<void> {
     const { leases, index } = this.#journal;
-    for (const id of await leases.orphans(this.#clock.now(), (run) => this.#isMoved(run))) {
+    const orphans = await leases.orphans(this.#clock.now(), (run) => this.#isMoved(run));
+    for (const { run: id } of await this.#store.parts.waits.capable(orphans)) {
       if (this.#unreadable.has(id)) continue;
       // A fault of one run does not keep the others from a process. It is tried again with the next look.
       await this.#usingReadable(id, (run) =>
@@ -383,6 +397,10 @@ export class JournalRunStore implements RunStore {
         },
       );
     });
+  }
+
+  #isAbandoned(id: string): boolean {
+    return this.#runs.get(id)?.isAbandoned === true;
   }
 
   /** Whether this process goes on with a run. */
@@ -472,9 +490,14 @@ export class JournalRunStore implements RunStore {
     const resident = this.#runs.get(id);
     if (resident?.isAbandoned === true) this.#runs.delete(id);
     else if (resident !== undefined) {
-      if (await resident.refresh()) return resident;
+      const isThere = await resident.refresh().catch((fault: unknown) => {
+        if (!this.#isAbandoned(id)) throw fault;
+        return undefined;
+      });
+      if (isThere === true) return resident;
       this.#runs.delete(id);
-      return undefined;
+      // A later version has written it: loading says so.
+      if (isThere === false) return undefined;
     }
     const unreadable = this.#unreadable.get(id);
     if (unreadable !== undefined) throw unreadable;
@@ -493,7 +516,7 @@ export class JournalRunStore implements RunStore {
     try {
       loaded = await this.#journal.load(id);
       if (loaded === undefined) return undefined;
-      graph = this.#graphs.get(loaded.graphHash) ?? (await this.#journal.graph(loaded.graphHash));
+      graph = await this.#graphOf(loaded.graphHash);
     } catch (error) {
       if (error instanceof StoreError && error.problem === 'damaged') throw this.#unreadableRun(id, error);
       // The journal could not be read now; it may be the next time.
@@ -519,11 +542,16 @@ export class JournalRunStore implements RunStore {
     return fault;
   }
 
+  async #graphOf(hash: string): Promise<Graph | undefined> {
+    const graph = this.#graphs.get(hash) ?? (await this.#journal.graph(hash));
+    if (graph !== undefined) this.#graphs.set(hash, graph);
+    return graph;
+  }
+
   #resumed(loaded: LoadedRun, graph: Graph | undefined): StoredRun {
     const { start } = runRowsIn(loaded.hostRows);
     if (graph === undefined) throw new Error('its workflow is missing');
     if (start === undefined) throw new Error('its owner is missing');
-    this.#graphs.set(loaded.graphHash, graph);
     const { owner, quota, auth } = start;
     const { Run, parts } = this.#store;
     const run = new Run({ graph, loaded, owner, auth }, groupOf(owner, quota), parts);

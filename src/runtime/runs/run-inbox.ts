@@ -6,6 +6,7 @@ import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
 import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
+import { capabilityText } from '../tools/capabilities.js';
 import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
 import { type LiveActions, refusal, type Submission } from './actions/action.js';
 import { commandIn, type Operator, type OperatorCommand } from './actions/operator-commands.js';
@@ -54,13 +55,14 @@ export class RunInbox {
 
   /**
    * Answers an action, or says why not. A repeated answer gets the stored response.
-   * @param waiter missing for a sender that does not wait for the run, such as one that is not its owner.
+   * @param how.waiter missing for a sender that does not wait for the run, such as one that is not its owner.
+   * @param how.limitMs how long that sender waits for a process that takes the answer. Default: without limit.
    */
-  answer(by: Owner, { actionId, result, error }: Submission, waiter?: Waiter): Promise<RunAnswer> {
+  answer(by: Owner, { actionId, result, error }: Submission, how: SenderWait = {}): Promise<RunAnswer> {
     const content = {
       ...defined({ action_id: actionId, result, error }),
     };
-    return this.#send('answer', by, content, waiter);
+    return this.#send('answer', by, content, how);
   }
 
   /** Cancels the run. Cancelling a cancelled run has no effect. */
@@ -68,14 +70,14 @@ export class RunInbox {
     const content = {
       ...defined({ reason, compensate }),
     };
-    return this.#send('cancel', by, content, waiter);
+    return this.#send('cancel', by, content, defined({ waiter }));
   }
 
   #send(
     kind: 'answer' | 'cancel',
     by: Owner,
     given: JsonObject,
-    waiter: Waiter | undefined,
+    { waiter, limitMs = waiter?.answerMs }: SenderWait,
   ): Promise<RunAnswer> {
     // What becomes of it outside must not reach the run.
     const json = toJson(given);
@@ -97,7 +99,10 @@ export class RunInbox {
       if (run.live === undefined) resolve(lateAnswer(run, item));
       else if (this.#journal.isVolatile) run.live.deliver(deliveryOf(run, item, { sender }));
       else {
+        const stopTimer =
+          limitMs === undefined ? undefined : run.clock.setTimer(() => this.#answerStored(item.id), limitMs);
         const answer = (given: RunAnswer | Promise<RunAnswer>): void => {
+          stopTimer?.();
           this.#senders.delete(item.id);
           resolve(given);
         };
@@ -110,6 +115,7 @@ export class RunInbox {
             else run.sent();
           },
           (fault) => {
+            stopTimer?.();
             this.#senders.delete(item.id);
             reject(fault);
           },
@@ -154,6 +160,20 @@ export class RunInbox {
   /** The run is over: what was not taken from the inbox until then is not taken any more. */
   ended(): void {
     this.settle();
+  }
+
+  /** No process has taken an item: it stays in the inbox, and its sender does not wait for that. */
+  #answerStored(id: string): void {
+    const sender = this.#senders.get(id);
+    if (sender?.isSent !== true || sender.delivery !== undefined) return;
+    const { envelope } = this.#run;
+    const lacking = (envelope.missing_capabilities ?? []).map(capabilityText).join(' and ');
+    const why =
+      lacking === ''
+        ? 'the server that has the run does not respond'
+        : `this server does not have ${lacking}`;
+    const message = `It is stored, and no server has taken it yet: ${why}. It is checked and used when a server takes the run up; the same answer may be sent again.`;
+    sender.resolve({ ok: true, envelope, warnings: [{ code: 'W_STORED', message }] });
   }
 
   #answerLate(id: string): void {
@@ -246,6 +266,12 @@ function cancellationIn({ reason, compensate }: JsonObject): Cancellation {
     ...(reason === undefined ? {} : { reason: String(reason) }),
     ...(compensate === undefined ? {} : { compensate: compensate === true }),
   };
+}
+
+/** How a sender waits for what becomes of what it sent. */
+interface SenderWait {
+  readonly waiter?: Waiter;
+  readonly limitMs?: number;
 }
 
 /** A caller of this process that waits for what becomes of what it sent. */

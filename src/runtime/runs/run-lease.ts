@@ -8,6 +8,9 @@ interface LeasedRun {
   readonly id: string;
   /** Missing when it is over. */
   readonly live: LiveRun | undefined;
+  readonly graph: Graph;
+  /** Whether this process has all that the runs of a graph need. */
+  isCapable(graph: Graph): boolean;
 }
 
 /** What happens to a run in its journal. */
@@ -72,14 +75,29 @@ export class RunLease {
     return isLocal(this.#journal) || this.#change(() => this.#refresh());
   }
 
-  /** Goes on with the run in this process. Resolves with whether it does: another one may hold the run. */
+  /**
+   * Goes on with the run in this process. Resolves with whether it does: another one may hold the run, or this one lacks
+   * what the run needs, and leaves it to others.
+   */
   act(): Promise<boolean> {
     return this.#change(async () => {
       if (this.#isActing) return true;
-      const claimed = await this.#journal.leases.claim(this.#run.id);
-      if (claimed === undefined) await this.#refresh();
-      else await this.#adopt(claimed);
-      return claimed !== undefined;
+      const { leases } = this.#journal;
+      const { id, graph } = this.#run;
+      const claimed = this.#run.isCapable(graph) ? await leases.claim(id) : undefined;
+      if (claimed === undefined) {
+        await this.#refresh();
+        return false;
+      }
+      try {
+        await this.#adopt(claimed);
+      } catch (fault) {
+        // Another version may read what this one cannot.
+        this.#isActing = false;
+        await leases.abandon(id);
+        throw fault;
+      }
+      return this.#isActing;
     });
   }
 
@@ -128,11 +146,16 @@ export class RunLease {
     return true;
   }
 
-  async #adopt(loaded: LoadedRun): Promise<void> {
-    const { graphHash } = loaded;
+  async #adopt(current: LoadedRun): Promise<void> {
+    const { graphHash } = current;
+    let loaded = current;
     // An operator may have moved it to another graph.
     const isSame = graphHash === this.#run.live?.state.run.graphHash;
     const graph = isSame ? undefined : await this.#journal.graph(graphHash);
+    if (loaded.holder === 'this' && graph !== undefined && !this.#run.isCapable(graph)) {
+      await this.#journal.leases.abandon(this.#run.id);
+      loaded = { ...loaded, holder: 'other' };
+    }
     this.#isActing = loaded.holder === 'this';
     this.#head = headOf(loaded);
     this.#emit({ kind: 'loaded', loaded, graph });

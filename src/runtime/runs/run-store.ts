@@ -149,6 +149,10 @@ export interface RunLimits {
    * Default 10 000.
    */
   readonly leaseMs: number;
+  /**
+   * How long a run may wait for a server that has the tools it needs before this one reports it, in ms. Default 60 000.
+   */
+  readonly capabilityMs: number;
 }
 
 export const DEFAULT_LIMITS: RunLimits = {
@@ -159,6 +163,7 @@ export const DEFAULT_LIMITS: RunLimits = {
   maxFinishedRuns: 1_000,
   finishedRunMs: 3_600_000,
   leaseMs: 10_000,
+  capabilityMs: 60_000,
 };
 
 /** Of runs in a file. */

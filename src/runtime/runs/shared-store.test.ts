@@ -9,6 +9,7 @@ import type { Json } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { ask, wait } from '../engine/constructs.fixture.js';
 import { call, chain, done, graph, lit, step } from '../engine/graph.fixture.js';
+import type { MissingCapabilities } from '../tools/capabilities.js';
 import { type OperatorCommand, operatorItem } from './actions/operator-commands.js';
 import { JournalRunStore } from './journal-run-store.js';
 import { FakeClock } from './run/fake-clock.fixture.js';
@@ -17,6 +18,7 @@ import { FILE_LIMITS, type RunLimits, type Waiter } from './run-store.js';
 import { request } from './store/journal.js';
 import type { SqliteDriver } from './store/sqlite/driver.js';
 import { SqliteJournal } from './store/sqlite/sqlite-journal.js';
+import { SqliteReader } from './store/sqlite/store-reader.js';
 import { ada, bob, codeOf, envelopeIn, never, ok, settle, type Tool, unattended } from './store.fixture.js';
 
 let folder: string;
@@ -44,6 +46,7 @@ class Process {
     readonly journal: SqliteJournal,
     tools: Readonly<Record<string, Tool>>,
     limits: Partial<RunLimits>,
+    missing: MissingCapabilities,
   ) {
     this.store = new JournalRunStore(
       { hasRuns: true, open: async () => ({ journal: unattended(journal) }) },
@@ -60,6 +63,7 @@ class Process {
         clock: this.clock,
         secretInputs: () => [],
         toolSafety: (tool) => (tool === 'tool-charge' ? 'none' : 'key'),
+        missing,
         holdsUnsafeCalls: true,
         resultFailure: (_, value) =>
           typeof value === 'string' ? undefined : { code: 'E_OUTPUT_SCHEMA', message: 'must be string' },
@@ -75,12 +79,13 @@ class Process {
     tools: Readonly<Record<string, Tool>> = {},
     limits: Partial<RunLimits> = {},
     driver: SqliteDriver = sqlite,
+    missing: MissingCapabilities = () => [],
   ): Promise<Process> {
     const path = join(folder, 'runs.db');
     const journal = await SqliteJournal.open(path, {
       ...{ pollMs: 1, leaseMs: 1_000, synchronous: 'normal', monotonicNow: () => now, driver },
     });
-    const process = new Process(name, journal, tools, limits);
+    const process = new Process(name, journal, tools, limits, missing);
     opened.push(process);
     await process.store.resumeAll();
     return process;
@@ -121,6 +126,74 @@ async function pass(ms: number, ...processes: readonly Process[]): Promise<void>
 }
 
 const asking = graph(chain(ask('sure'), call('a'), ask('still'), done('out', step('sure'))));
+
+describe('a process that lacks a tool of a run', () => {
+  const capability = { kind: 'tool', name: 'tool-a' } as const;
+  const old = () => Process.begin('old', {}, { capabilityMs: 500 }, sqlite, () => [capability]);
+  const listed = async () => {
+    const reader = await SqliteReader.open(join(folder, 'runs.db'));
+    const rows = reader.list({ limit: 10 });
+    reader.close();
+    return rows;
+  };
+  const sent = ({ journal }: Process, id: string) =>
+    vi.waitFor(async () => expect(await journal.inbox(id)).toHaveLength(1));
+  const sleeping = graph(
+    chain(wait('rest', { durationMs: lit(100_000) }), call('a'), done('out', step('a'))),
+  );
+
+  test('leaves its answers to the process that has it', async () => {
+    const [one, other] = [await Process.begin('new'), await old()];
+    const id = await one.start(asking);
+    const answer = other.submit(id, 'sure#1', true);
+    expect(envelopeIn(await answer)).toMatchObject({ status: 'waiting', action: { action_id: 'still#1' } });
+    expect([one.calls, other.calls]).toEqual([['tool-a'], []]);
+  });
+
+  test('stores an answer that no process takes, and says so', async () => {
+    const [one, other] = [await Process.begin('new'), await old()];
+    const id = await one.start(asking);
+    await one.end();
+    const answer = other.submit(id, 'sure#1', true);
+    await sent(other, id);
+    await pass(250, other);
+    other.clock.pass(45_000);
+    expect(await answer).toMatchObject({
+      envelope: { status: 'waiting', missing_capabilities: [capability] },
+      warnings: [{ code: 'W_STORED' }],
+    });
+    const next = await Process.begin('next');
+    expect(envelopeIn(await next.get(id))).toMatchObject({ action: { action_id: 'still#1' } });
+  });
+
+  test('leaves its times and its calls in flight, and reports them after some time', async () => {
+    const [one, other] = [await Process.begin('new', { 'tool-a': never }), await old()];
+    const ids = [await one.start(sleeping), await one.start(asking)];
+    void one.submit(ids[1] ?? '', 'sure#1', true);
+    await vi.waitFor(() => expect(one.calls).toEqual(['tool-a']));
+    one.store.endAll('the end');
+    await one.journal.close();
+    other.clock.pass(100_000);
+    await pass(250, other);
+    expect(other.log).toEqual([]);
+    for (const id of ids) expect(envelopeIn(await other.get(id))).not.toHaveProperty('error');
+    other.clock.pass(500);
+    await pass(500, other);
+    expect(other.log).toEqual(
+      ids.map(() => expect.stringContaining("waits for a server that has tool 'tool-a'")),
+    );
+    for (const id of ids) expect(envelopeIn(await other.get(id))).toMatchObject({ status: 'waiting' });
+    expect((await listed()).map(({ missing }) => missing)).toEqual([[capability], [capability]]);
+    expect(other.calls).toEqual([]);
+
+    const next = await Process.begin('next');
+    next.clock.pass(100_500);
+    await pass(250, next);
+    next.clock.pass(1);
+    await vi.waitFor(() => expect(next.calls).toHaveLength(2));
+    expect((await listed()).map(({ missing }) => missing)).toEqual([[], []]);
+  });
+});
 
 describe('a disk that is full for some time', () => {
   let isFull = false;
@@ -230,7 +303,7 @@ describe('two processes on a file', () => {
     const one = await Process.begin('one');
     const id = await one.start(nap);
     await one.store.lookAfter();
-    expect(await one.journal.index.nextDue()).toBe(one.clock.now() + 100_000);
+    expect(await one.journal.index.nextDue(0)).toBe(one.clock.now() + 100_000);
     one.clock.pass(100_000);
     await one.store.lookAfter();
     one.clock.pass(0);

@@ -6,6 +6,7 @@ import type { Graph } from '../../graph/model.js';
 import { clip } from '../../graph/printable-text.js';
 import type { Fact, Failure } from '../engine/contract.js';
 import { RunMask } from '../secrets/run-mask.js';
+import type { MissingCapabilities } from '../tools/capabilities.js';
 import { maskedThrown, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import { type Peer, runRef } from '../tools/port.js';
@@ -14,6 +15,7 @@ import type { ActionHistory } from './actions/action-history.js';
 import type { Decision } from './actions/run-questions.js';
 import { RunQuestions } from './actions/run-questions.js';
 import { RunRecord } from './actions/run-record.js';
+import type { CapabilityWaits } from './capability-waits.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
 import { definitionOf, type Envelope, envelopeOf } from './run/envelope.js';
@@ -49,14 +51,15 @@ export interface StoreParts extends RunHost {
   readonly secretInputs: (tool: string) => readonly string[];
   /** Whether only steps of workflows may call a tool. Default: none is private. */
   readonly isPrivate?: (tool: string) => boolean;
-  /** The tools that a workflow may call and that are not there. Default: all are. */
-  readonly missingTools?: (graph: Graph) => readonly string[];
+  /** The needs of a graph's runs that this process lacks. Default: it has all. */
+  readonly missing?: MissingCapabilities;
   /** Why a value cannot be what a call of a tool returned. Default: it can. */
   readonly resultFailure?: (tool: string, value: Json) => Failure | undefined;
   /** Log of internal errors; clients never receive it. */
   readonly log: Log;
   /** Receives a run when it waits for an answer without a request, and when that ends. */
   readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
+  readonly waits: CapabilityWaits;
   readonly onEnd: (run: StoredRun) => void;
 }
 
@@ -120,7 +123,7 @@ export class StoredRun implements RequestedRun, SharedContext {
   /** It had ended before this process knew it, or in another one. */
   #wasOver = false;
   readonly #lease: RunLease;
-  /** A journal of several processes failed, and keeps it as it was last written: it is loaded from there again. */
+  /** A journal of several processes has it as this process cannot show it: it is loaded from there again. */
   isAbandoned = false;
 
   /** @param run a run to start, with its request, or a run to continue. */
@@ -257,6 +260,11 @@ export class StoredRun implements RequestedRun, SharedContext {
     return this.#lease.refresh();
   }
 
+  /** Whether this process has all that the runs of a graph need: else it never takes one. */
+  isCapable(graph: Graph): boolean {
+    return (this.#parts.missing?.(graph) ?? []).length === 0;
+  }
+
   /** Continues the run in this process, unless another one executes it. */
   async takeUp(): Promise<void> {
     if (await this.refresh()) await this.#lease.act();
@@ -292,7 +300,13 @@ export class StoredRun implements RequestedRun, SharedContext {
     if (this.#live === undefined) return;
     this.#live.leave();
     this.graph = graph;
-    this.#load(loaded);
+    try {
+      this.#load(loaded);
+    } catch (fault) {
+      // A later version has written it.
+      this.isAbandoned = true;
+      throw fault;
+    }
     if (loaded.holder === 'this') {
       logStart(this.#parts.log, this.#logged, true);
       this.#live.go();
@@ -530,11 +544,12 @@ export class StoredRun implements RequestedRun, SharedContext {
   }
 
   #envelopeOf({ state, liveStatus, heldCalls }: LiveRun): Envelope {
-    const { isPrivate, missingTools } = this.#parts;
+    const { isPrivate, missing, waits } = this.#parts;
     return envelopeOf({
-      ...{ state, liveStatus, mask: this.mask, record: this.#record },
+      ...{ state, mask: this.mask, record: this.#record },
+      liveStatus: liveStatus === 'busy' && waits.isReported(this.id) ? 'asking' : liveStatus,
       paused: heldCalls.map(({ node, tool }) => ({ step_id: node, tool })),
-      missingTools: missingTools?.(this.graph) ?? [],
+      missing: missing?.(this.graph) ?? [],
       ...defined({ isPrivate }),
     });
   }

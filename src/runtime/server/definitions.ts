@@ -1,6 +1,6 @@
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
 import type { Graph } from '../../graph/model.js';
-import { toolsIn } from '../../graph/nodes.js';
+import { type Capability, missingIn } from '../tools/capabilities.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import { type Registry, verifyRegistry } from '../tools/registry.js';
 import { createToolset, type Toolset } from '../tools/toolset.js';
@@ -39,14 +39,19 @@ export function definitionsOf(registry: Registry, options: ServerSettings & Unty
   };
 }
 
-/** What looks for the tools of a graph that a registry does not have, once for each graph. */
-export function missingToolsOf({ tools }: Registry): (graph: Graph) => readonly string[] {
-  const missingByGraph = new WeakMap<Graph, readonly string[]>();
-  return (graph) => {
-    const cached = missingByGraph.get(graph);
-    if (cached !== undefined) return cached;
-    const missing = [...toolsIn(graph)].filter((tool) => !Object.hasOwn(tools, tool)).sort();
-    missingByGraph.set(graph, missing);
-    return missing;
+/** How the definition of a run differs from those of today. */
+export function changeSince(
+  definitions: readonly Definitions[],
+  graph: Graph,
+  hash: string,
+): { readonly definition_changed: boolean; readonly missing_capabilities?: readonly Capability[] } {
+  const named = definitions.filter(({ workflows }) => workflows.has(graph.name));
+  const isCurrent = named.some(({ workflows }) => workflows.get(graph.name)?.hash === hash);
+  const [missing = []] = (named.length === 0 ? definitions : named)
+    .map(({ registry }) => missingIn(registry)(graph))
+    .sort((one, other) => one.length - other.length);
+  return {
+    definition_changed: !isCurrent,
+    ...(missing.length === 0 ? {} : { missing_capabilities: missing }),
   };
 }

@@ -65,6 +65,7 @@ describe('resolveSettings', () => {
         maxFinishedRuns: 1_000,
         finishedRunMs: 3_600_000,
         leaseMs: 10_000,
+        capabilityMs: 60_000,
       },
       maxResultChars: 50_000,
       hooks: {},

@@ -9,6 +9,7 @@ import { valuePort } from '../runs/actions/model-values.js';
 import type { RunStoreOptions } from '../runs/journal-run-store.js';
 import type { RunStore } from '../runs/run-store.js';
 import { fileStore, journalStore, memoryStore } from '../runs/run-stores.js';
+import { missingIn } from '../tools/capabilities.js';
 import type { UntypedFactories } from '../tools/factories.js';
 import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
@@ -18,7 +19,6 @@ import { RegistrationMemo } from './catalogue/registration.js';
 import type { UpstreamDrift } from './catalogue/upstream-drift.js';
 import { type RunTool, runToolsFor } from './composite/run-tools.js';
 import { type Registered, runTraitsOf, ServedMemo } from './composite/served-workflows.js';
-import { missingToolsOf } from './definitions.js';
 import { Lifecycle } from './lifecycle.js';
 import type { ResolvedSettings } from './options.js';
 import { RequestGate } from './requests/limits.js';
@@ -140,6 +140,7 @@ export class ServerParts {
   /** The run store that the settings name. */
   #runStore(): RunStore {
     const { toolset, settings, schemas } = this;
+    const missing = missingIn(toolset.registry);
     const { newRunId, runs: limits, log, journal, storePath, telemetry, localRoles } = settings;
     const { secretInputs, toolSafety, isPrivate, resultFailure } = toolset;
     const options: RunStoreOptions = {
@@ -148,7 +149,7 @@ export class ServerParts {
       secretInputs,
       toolSafety,
       isPrivate,
-      missingTools: missingToolsOf(toolset.registry),
+      missing: (graph) => [...missing(graph), ...(this.drift?.missingFor(graph) ?? [])],
       resultFailure,
       values: valuePort({ ...settings, schemas }),
       refusal: (graph, owner) =>

@@ -101,7 +101,7 @@ export function explainFailure(
     }
     if (parameter !== undefined) {
       return {
-        sentence: `Could not resolve parameter '${parameter.key}' for step '${id}'${where}.`,
+        sentence: `Could not resolve parameter '${parameter.key}' for step '${id}'${where}: ${stop(oneLine(failure.message))}`,
         pause: {
           type: 'unresolvableParams',
           blockedStep: key,

@@ -1,3 +1,4 @@
+import { currentSchema } from '../../formats/json-schema/dialect.js';
 import { canonicalJson } from '../../graph/canonical.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty } from '../../graph/json.js';
@@ -81,10 +82,10 @@ function breakOf(
   live: UpstreamTool | undefined,
 ): readonly PartBreak[] {
   if (live === undefined) return [{ part: 'tool', path: [], problem: 'is not offered any more' }];
-  const ofInput = inputMisfit(input, recorded.inputSchema, live.inputSchema);
+  const ofInput = inputMisfit(input, recorded.inputSchema, currentSchema(live.inputSchema));
   const breaks: PartBreak[] = ofInput === undefined ? [] : [{ part: 'input', ...ofInput }];
   if (reads.length === 0) return breaks;
-  const [was, is] = [recorded.outputSchema, live.outputSchema];
+  const [was, is] = [recorded.outputSchema, live.outputSchema && currentSchema(live.outputSchema)];
   if (was === undefined || is === undefined) {
     if (was === is) return breaks;
     const problem =

@@ -194,7 +194,7 @@ async function onSdk(schema: z.ZodType<object>): Promise<(input: Arguments) => P
 
 const compiler = new SchemaCompiler();
 
-/** The schema that codegen would write; nothing where it refuses the tool. */
+/** The schema that codegen would write; `undefined` where it refuses the tool. */
 function builtSchema(schema: z.ZodType, side: 'input' | 'output'): JsonSchema | undefined {
   const reading = readJsonSchema(schema, side, import.meta.filename);
   if (reading.kind !== 'schema' || compiler.faults(reading.schema, 'usable').length > 0) return undefined;

@@ -11,7 +11,7 @@ import { runStubbed } from '../../../runtime/runs/operate/stubbed-run.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { resolveSettings } from '../../../runtime/server/options.js';
 import { runRef } from '../../../runtime/tools/port.js';
-import { misused, type Output } from '../../command-line.js';
+import { Misuse, type Output } from '../../command-line.js';
 import { readStubs } from '../stubs.js';
 import {
   COMMON,
@@ -61,26 +61,23 @@ ${COMMON}${REGISTRY}`,
     const { values, args } = parsed;
     const { real = false, yes = false, json = false, stubs } = values;
     const at = numberIn('at', values.at, { least: 1 });
-    if (typeof at === 'object') return misused(at.fault, output);
     if (at === undefined)
-      return misused(
+      throw new Misuse(
         'stepwright: `stepwright runs fork` needs `--at N`, the number of an entry of the log; `stepwright runs events RUN` shows them',
-        output,
       );
     if (real && stubs !== undefined)
-      return misused(
+      throw new Misuse(
         'stepwright: `--stubs` is for a fork without `--real`, which calls the tools themselves',
-        output,
       );
     if (yes && !real)
-      return misused('stepwright: `--yes` is for `--real`; without it a fork calls no tool', output);
+      throw new Misuse('stepwright: `--yes` is for `--real`; without it a fork calls no tool');
     const name = args[0] ?? '';
     const fork = (definitions: readonly Definitions[] = []): Promise<number> =>
       withRun(store, args[0], NAME, output, async ({ head, loaded, graph }, reader) => {
         const entries = reader.entries(head, 1, head.seq);
         const id = resolveSettings({}).newRunId();
         const forked = forkAt({ loaded, graph, entries }, { entry: at, id, now: Date.now() });
-        if ('why' in forked) return misused(refusalText(name, at, forked), output);
+        if ('why' in forked) throw new Misuse(refusalText(name, at, forked));
         if (real) return keep(store, forked, { yes, json }, output);
         const definition = definitionOf(definitions, graph);
         const tools = definition?.registry.tools;
@@ -181,9 +178,8 @@ async function keep(
   }
   if (!yes) {
     if (!process.stdin.isTTY)
-      return misused(
+      throw new Misuse(
         'stepwright: the new run was not kept: no user can be asked here, so add `--yes` if the calls above may be made',
-        output,
       );
     if (!(await agrees('Keep the new run, and let a server make these calls? [y/N] '))) {
       output.err(`stepwright: the new run was not kept\n`);

@@ -8,7 +8,7 @@ import type { Head, StoreReader } from '../../../runtime/runs/store/reader.js';
 import type { Definitions } from '../../../runtime/server/definitions.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import type { Toolset } from '../../../runtime/tools/toolset.js';
-import { misused, type Output } from '../../command-line.js';
+import { Misuse, type Output } from '../../command-line.js';
 import {
   COMMON,
   DEFINITION_OPTIONS,
@@ -52,12 +52,10 @@ ${COMMON}${REGISTRY}`,
     const { workflow, mapping: file, apply = false, json = false } = values;
     const [name] = args;
     if ((name === undefined) === (workflow === undefined))
-      return misused(
+      throw new Misuse(
         'stepwright: `stepwright runs migrate` takes either a run or `--workflow NAME`; `stepwright runs list` shows the names of runs',
-        output,
       );
     const mapping = file === undefined ? new Map<string, string>() : mappingIn(file);
-    if ('fault' in mapping) return misused(mapping.fault, output);
     return withDefinitions('runs migrate', values, output, (definitions) => {
       const command = { store, definitions, mapping, apply, json, output };
       if (workflow !== undefined)
@@ -67,15 +65,14 @@ ${COMMON}${REGISTRY}`,
   },
 );
 
-function mappingIn(file: string): Mapping | { readonly fault: string } {
-  const object = readObject('mapping', file, '`{ "old-step": "new-step" }`');
-  if ('fault' in object) return object;
-  const wrong = Object.entries(object.value).find(([, id]) => typeof id !== 'string' || id === '');
+function mappingIn(file: string): Mapping {
+  const ids = Object.entries(readObject('mapping', file, '`{ "old-step": "new-step" }`'));
+  const wrong = ids.find(([, id]) => typeof id !== 'string' || id === '');
   if (wrong !== undefined)
-    return {
-      fault: `stepwright: \`--mapping\` gives \`${singleLine(wrong[0])}\` no text: give the new id of the step`,
-    };
-  return new Map(Object.entries(object.value) as [string, string][]);
+    throw new Misuse(
+      `stepwright: \`--mapping\` gives \`${singleLine(wrong[0])}\` no text: give the new id of the step`,
+    );
+  return new Map(ids as [string, string][]);
 }
 
 /** What the command line says of the moves. */
@@ -91,24 +88,22 @@ interface MigrateCommand {
 /** How many runs are read at once. */
 const PAGE = 200;
 
-/** All open runs of a workflow. */
-function openRuns(reader: StoreReader, workflow: string): readonly Head[] {
-  const heads: Head[] = [];
+/** All open runs of a workflow, a page at a time. */
+function* openRuns(reader: StoreReader, workflow: string): Generator<Head> {
   for (const state of ['running', 'waiting'] as const) {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
       const rows = reader.list({ state, workflow, before, limit: PAGE });
-      heads.push(...rows.flatMap(({ ref }) => reader.find(ref)));
+      for (const { ref } of rows) yield* reader.find(ref);
       if (rows.length < PAGE) break;
       before = rows.at(-1)?.n ?? 0;
     }
   }
-  return heads;
 }
 
 /** @param isList whether runs of the workflow as it is now are left out. */
 async function migrate(
   { store, definitions, mapping, apply, json, output }: MigrateCommand,
-  heads: readonly Head[],
+  heads: Iterable<Head>,
   workflow: string,
   isList = false,
 ): Promise<number> {
@@ -116,26 +111,29 @@ async function migrate(
   const [definition] = named;
   const to = definition?.workflows.get(workflow);
   if (definition === undefined || to === undefined || named.length > 1)
-    return misused(
+    throw new Misuse(
       `stepwright: ${named.length === 0 ? 'no registry has' : `${named.length} registries have`} the workflow \`${singleLine(workflow)}\`: name one with \`--registry FILE\``,
-      output,
     );
   const toolset = definition.toolset();
   const { secretInputs } = toolset;
   const tools = safetyIn(definition, toolset);
   const { graph, hash } = to;
-  const results: ShownOutcome[] = [];
-  const refs = heads.map(({ id }) => runRef(id));
   const target = { graph, hash, tools, mapping, secretInputs };
-  for await (const outcome of store.migrate(heads, target, apply)) {
-    const run = refs.shift() ?? '';
-    if (outcome.kind === 'mapping') return misused(mappingText(outcome.faults), output);
-    if (!isList || outcome.kind !== 'current') results.push(shownOutcome(run, outcome));
+  const runs: JsonObject[] = [];
+  let areSafe = true;
+  let count = 0;
+  for await (const { run, outcome } of store.migrate(heads, target, apply)) {
+    if (outcome.kind === 'mapping') throw new Misuse(mappingText(outcome.faults));
+    if (isList && outcome.kind === 'current') continue;
+    const { text, value, isSafe } = shownOutcome(runRef(run.id), outcome);
+    areSafe &&= isSafe;
+    count += 1;
+    if (json) runs.push(value);
+    else output.out(`${text}\n`);
   }
-  if (json) output.out(`${JSON.stringify({ runs: results.map(({ value }) => value) })}\n`);
-  else if (results.length === 0) output.out('no open run of another definition\n');
-  else for (const { text } of results) output.out(`${text}\n`);
-  return results.every(({ isSafe }) => isSafe) ? 0 : 1;
+  if (json) output.out(`${JSON.stringify({ runs })}\n`);
+  else if (count === 0) output.out('no open run of another definition\n');
+  return areSafe ? 0 : 1;
 }
 
 function mappingText(faults: readonly MappingFault[]): string {

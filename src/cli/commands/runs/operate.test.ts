@@ -20,12 +20,12 @@ async function paused(of = paying, calls = 1): Promise<string> {
     };
   }
   void store.start(of).catch(() => {});
-  await vi.waitFor(() => expect(made).toBe(calls));
+  await vi.waitFor(() => expect(made).toBe(calls), { timeout: 20_000 });
   await store.close();
   store.tools = {};
   const ref = runRef(`run-${store.started}`);
   await serve();
-  await vi.waitFor(async () => expect((await shown(ref)).status).toBe('waiting'));
+  await vi.waitFor(async () => expect((await shown(ref)).status).toBe('waiting'), { timeout: 20_000 });
   return ref;
 }
 

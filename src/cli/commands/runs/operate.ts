@@ -6,7 +6,7 @@ import type { OperatorCommand } from '../../../runtime/runs/actions/operator-com
 import type { StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { RESULT_LIMIT_BYTES } from '../../../runtime/tools/call-result.js';
 import { isWithin } from '../../../runtime/tools/to-json.js';
-import { misused, type Output } from '../../command-line.js';
+import { Misuse, type Output } from '../../command-line.js';
 import {
   type NamedRun,
   numberIn,
@@ -41,8 +41,6 @@ interface Sending {
 }
 
 /** What a command line says: commands to send, or what is wrong with it. */
-type CommandLine = { readonly send: readonly OperatorCommand[] } | { readonly fault: string };
-
 const DECIDE_OPTIONS = {
   ...OPTIONS,
   call: { type: 'string' },
@@ -73,21 +71,16 @@ ${SENDING}`,
     return operate(store, name, 'stepwright runs answer', values, output, (match) => {
       if (action !== undefined) {
         if (override !== true || reason === undefined)
-          return {
-            fault:
-              'stepwright: `--action` answers in the place of others: it needs `--override`, and `--reason TEXT` for the log',
-          };
+          throw new Misuse(
+            'stepwright: `--action` answers in the place of others: it needs `--override`, and `--reason TEXT` for the log',
+          );
         if (call !== undefined || given.length !== 1)
-          return { fault: 'stepwright: `--action ID` takes one VALUE as JSON, and no `--call`' };
-        const result = jsonIn(given[0]);
-        if ('fault' in result) return result;
-        return { send: [{ command: 'answer', actionId: action, result: result.value }] };
+          throw new Misuse('stepwright: `--action ID` takes one VALUE as JSON, and no `--call`');
+        return [{ command: 'answer', actionId: action, result: jsonIn(given[0]) }];
       }
-      if (override === true) return { fault: 'stepwright: `--override` needs `--action ID`' };
+      if (override === true) throw new Misuse('stepwright: `--override` needs `--action ID`');
       const outcome = outcomeIn(given);
-      if ('fault' in outcome) return outcome;
-      const step = stepIn(match, call);
-      return 'fault' in step ? step : { send: [{ command: 'decide', step: step.step, outcome }] };
+      return [{ command: 'decide', step: call ?? pausedStep(match), outcome }];
     });
   },
 );
@@ -97,27 +90,26 @@ const OUTCOME_USAGE =
 
 type Outcome = Extract<OperatorCommand, { command: 'decide' }>['outcome'];
 
-function outcomeIn([kind, value, ...more]: readonly string[]): Outcome | { readonly fault: string } {
-  if (more.length > 0) return { fault: OUTCOME_USAGE };
-  if (kind === 'did-not-happen' && value === undefined) return { kind: 'didNotHappen' };
-  if (kind !== 'happened' || value === undefined) return { fault: OUTCOME_USAGE };
-  const reading = jsonIn(value);
-  return 'fault' in reading ? reading : { kind: 'happened', value: reading.value };
+function outcomeIn([kind, value, ...more]: readonly string[]): Outcome {
+  const isOne = more.length === 0;
+  if (isOne && kind === 'did-not-happen' && value === undefined) return { kind: 'didNotHappen' };
+  if (isOne && kind === 'happened' && value !== undefined) return { kind, value: jsonIn(value) };
+  throw new Misuse(OUTCOME_USAGE);
 }
 
-function jsonIn(text: string | undefined): { readonly value: Json } | { readonly fault: string } {
+function jsonIn(text = ''): Json {
+  let value: Json;
   try {
-    const value = JSON.parse(text ?? '') as Json;
-    return isWithin(value, RESULT_LIMIT_BYTES)
-      ? { value }
-      : {
-          fault: `stepwright: VALUE has more than ${RESULT_LIMIT_BYTES} bytes of JSON, the most that a run keeps: give a part of it, or a link to it`,
-        };
+    value = JSON.parse(text) as Json;
   } catch (error) {
-    return {
-      fault: `stepwright: VALUE is JSON, such as '{"id": 7}' or '"text"', not \`${singleLine(text ?? '')}\`: ${singleLine(error instanceof Error ? error.message : String(error))}`,
-    };
+    throw new Misuse(
+      `stepwright: VALUE is JSON, such as '{"id": 7}' or '"text"', not \`${singleLine(text)}\`: ${singleLine(error instanceof Error ? error.message : String(error))}`,
+    );
   }
+  if (isWithin(value, RESULT_LIMIT_BYTES)) return value;
+  throw new Misuse(
+    `stepwright: VALUE has more than ${RESULT_LIMIT_BYTES} bytes of JSON, the most that a run keeps: give a part of it, or a link to it`,
+  );
 }
 
 /** `stepwright runs retry RUN`: has paused calls made again. */
@@ -137,9 +129,8 @@ ${SENDING}`,
     operate(store, name, 'stepwright runs retry', values, output, (match) => {
       const { call } = values;
       const steps = call === undefined ? undecided(match) : [call];
-      return steps.length === 0
-        ? { fault: nothingPaused(match.run.view.run) }
-        : { send: steps.map((step) => ({ command: 'retry', step })) };
+      if (steps.length === 0) throw nothingPaused(match);
+      return steps.map((step) => ({ command: 'retry', step }));
     }),
 );
 
@@ -159,12 +150,14 @@ ${SENDING}`,
     operate(store, name, 'stepwright runs cancel', values, output, () => {
       const { reason, compensate } = values;
       const how = { ...defined({ reason }), ...(compensate ? { compensate } : {}) };
-      return { send: [{ command: 'cancel', ...how }] };
+      return [{ command: 'cancel', ...how }];
     }),
 );
 
-function nothingPaused(run: string): string {
-  return `stepwright: no call of run \`${run}\` waits for a decision: \`stepwright runs show ${run}\` shows what it waits for`;
+function nothingPaused({ run: { view } }: NamedRun): Misuse {
+  return new Misuse(
+    `stepwright: no call of run \`${view.run}\` waits for a decision: \`stepwright runs show ${view.run}\` shows what it waits for`,
+  );
 }
 
 /** The calls that wait for a decision, or will when a server has the run again. */
@@ -174,19 +167,15 @@ function undecided({ run: { view } }: NamedRun): readonly string[] {
     .map(({ step_id }) => step_id);
 }
 
-function stepIn(
-  match: NamedRun,
-  text: string | undefined,
-): { readonly step: string } | { readonly fault: string } {
-  if (text !== undefined) return { step: text };
+/** The only call that waits for a decision. */
+function pausedStep(match: NamedRun): string {
   const [step, ...others] = undecided(match);
-  const { run } = match.run.view;
-  if (step === undefined) return { fault: nothingPaused(run) };
-  return others.length === 0
-    ? { step }
-    : {
-        fault: `stepwright: run \`${run}\` is paused at several calls: add \`--call STEP\` with one of ${[step, ...others].map((step) => `\`${singleLine(step)}\``).join(', ')}`,
-      };
+  if (step === undefined) throw nothingPaused(match);
+  if (others.length === 0) return step;
+  const names = [step, ...others].map((each) => `\`${singleLine(each)}\``).join(', ');
+  throw new Misuse(
+    `stepwright: run \`${match.run.view.run}\` is paused at several calls: add \`--call STEP\` with one of ${names}`,
+  );
 }
 
 /** How long a command waits for its response by default, in seconds. */
@@ -199,22 +188,20 @@ function operate(
   command: string,
   sending: Sending,
   output: Output,
-  read: (run: NamedRun) => CommandLine,
+  read: (run: NamedRun) => readonly OperatorCommand[],
 ): Promise<number> {
   const wait = numberIn('wait', sending.wait, { least: 0, most: 3_600 }) ?? WAIT;
-  if (typeof wait === 'object') return Promise.resolve(misused(wait.fault, output));
   return withRun(store, name, command, output, async (named) => {
     const { run, status } = named.run.view;
     if (status !== 'running' && status !== 'waiting') {
       output.err(`stepwright: run \`${run}\` is ${status}: nothing moves it on; start its workflow again\n`);
       return 1;
     }
-    const line = read(named);
-    if ('fault' in line) return misused(line.fault, output);
+    const commands = read(named);
     const { by = userInfo().username, reason } = sending;
     const operator = { kind: 'operator', name: by, ...defined({ reason }) } as const;
     const outcomes = await Promise.all(
-      line.send.map((each) => store.send(named.head.id, each, operator, wait * 1_000)),
+      commands.map((each) => store.send(named.head.id, each, operator, wait * 1_000)),
     );
     for (const outcome of outcomes) report(run, outcome, wait, sending.json === true, output);
     return outcomes.every(({ outcome }) => outcome !== 'refused') ? 0 : 1;

@@ -24,10 +24,15 @@ test('a run that waits is listed and shown while its server runs, without its id
   const listed = await on('list', '--json');
   expect(listed).toMatchObject({ code: 0, err: '' });
   expect(JSON.parse(listed.out)).toEqual({
-    runs: [{ run: ref, workflow: 'asking', status: 'waiting', started_at: expect.any(String) }],
+    runs: [
+      {
+        ...{ run: ref, workflow: 'asking', status: 'waiting', started_at: expect.any(String) },
+        waits_for: [{ for: 'answer', of: 'sure#1' }],
+      },
+    ],
   });
   expect((await on('list')).out).toMatch(
-    new RegExp(`^RUN .*\\n${ref} {2}waiting {2}asking {4}\\d{4}-.*\\n$`),
+    new RegExp(`^RUN .*\\n${ref} {2}waiting {2}asking {4}\\d{4}-.* answer sure#1\\n$`),
   );
 
   const shown = await on('show', ref, '--json');
@@ -43,7 +48,7 @@ test('a run that waits is listed and shown while its server runs, without its id
   });
   const text = (await on('show', id)).out;
   expect(text).toContain(`${ref}  waiting  asking\nsteps:\n  sure: waiting\n`);
-  expect(text).toContain('waits for:\n  sure#1: ');
+  expect(text).toMatch(/waits for:\n {2}sure#1: .* \(by the owner of the run\)\n/);
   expect(listed.out + shown.out + text).not.toContain(id);
 });
 
@@ -62,15 +67,21 @@ test('with a registry a run shows whether its workflow was changed, and which to
     return JSON.parse((await on('show', id, '--json', '--registry', registry, '--options', file)).out);
   };
   expect(JSON.parse((await on('show', id, '--json')).out)).not.toHaveProperty('definition_changed');
-  expect(await shown()).toMatchObject({ definition_changed: true, missing_tools: ['tool-a'] });
+  expect(await shown()).toMatchObject({
+    definition_changed: true,
+    missing_capabilities: [{ kind: 'tool', name: 'tool-a' }],
+  });
   const edited = graph(chain(ask('sure'), done('out', lit(1))), { name: 'asking' });
-  expect(await shown(edited)).toMatchObject({ definition_changed: true, missing_tools: ['tool-a'] });
+  expect(await shown(edited)).toMatchObject({
+    definition_changed: true,
+    missing_capabilities: [{ kind: 'tool', name: 'tool-a' }],
+  });
 
   const current = await store.start(edited);
   const text = (await on('show', current, '--registry', registry, '--options', store.file('options-1.mjs')))
     .out;
   expect(text).toContain('definition_changed: false\n');
-  expect(text).not.toContain('missing_tools');
+  expect(text).not.toContain('missing_capabilities');
   expect(await on('show', id, '--registry', store.file('none.mjs'))).toMatchObject({ code: 1, out: '' });
 });
 

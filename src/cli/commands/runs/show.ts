@@ -2,11 +2,9 @@ import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import { eventLine, runLines, runText } from '../../../print/runs.js';
 import type { ListedRow, StoreReader } from '../../../runtime/runs/store/reader.js';
-import type { Definitions } from '../../../runtime/server/definitions.js';
-import { misused } from '../../command-line.js';
+import { changeSince, type Definitions } from '../../../runtime/server/definitions.js';
 import {
   COMMON,
-  changeSince,
   DEFINITION_OPTIONS,
   type NamedRun,
   namesRegistry,
@@ -44,9 +42,7 @@ ${COMMON}`,
   0,
   async (store, { values }, output) => {
     const limit = numberIn('limit', values.limit, { least: 1, most: 1_000 }) ?? 50;
-    if (typeof limit === 'object') return misused(limit.fault, output);
     const before = numberIn('before', values.before, { least: 1 });
-    if (typeof before === 'object') return misused(before.fault, output);
     const { status, workflow } = values;
     const matches = await store.read((reader) =>
       reader.list({
@@ -67,13 +63,36 @@ ${COMMON}`,
   },
 );
 
-function listed({ ref, workflow, state, startedAt, endedAt }: ListedRow) {
+function listed({ ref, workflow, state, startedAt, endedAt, waits, missing }: ListedRow) {
   return {
     run: ref,
     workflow,
     status: shownStatus(state),
-    started_at: new Date(startedAt).toISOString(),
-    ...(endedAt === undefined ? {} : { ended_at: new Date(endedAt).toISOString() }),
+    started_at: time(startedAt),
+    ...(endedAt === undefined ? {} : { ended_at: time(endedAt) }),
+    ...(waits.length === 0
+      ? {}
+      : {
+          waits_for: waits.map(({ until, ...wait }) => ({
+            ...wait,
+            ...(until === undefined ? {} : { until: time(until) }),
+          })),
+        }),
+    ...(missing.length === 0 ? {} : { missing_capabilities: missing }),
+  };
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** What was sent to a run and is not taken: values are left out. */
+function storedItem({ kind, at, by, content }: NamedRun['inbox'][number]) {
+  const { command, action_id, actionId = action_id, step, reason } = content;
+  return {
+    kind: kind === 'operator' ? String(command) : kind,
+    at: time(at),
+    ...defined({ by, action_id: actionId, step_id: step, reason }),
   };
 }
 
@@ -97,9 +116,14 @@ ${COMMON}${REGISTRY}`,
   1,
   (store, { values, args }, output) => {
     const show = (definitions?: readonly Definitions[]): Promise<number> =>
-      withRun(store, args[0], 'stepwright runs show', output, ({ run, graph, head }) => {
+      withRun(store, args[0], 'stepwright runs show', output, ({ run, graph, head, inbox, missing }) => {
         const change = definitions === undefined ? {} : changeSince(definitions, graph, head.graph);
-        const view = { ...run.view, ...change };
+        const view = {
+          ...run.view,
+          ...(missing.length === 0 ? {} : { missing_capabilities: missing }),
+          ...change,
+          ...(inbox.length === 0 ? {} : { stored: inbox.map(storedItem) }),
+        };
         output.out(values.json ? `${JSON.stringify(view, null, 2)}\n` : runText(view));
         return 0;
       });
@@ -129,9 +153,7 @@ ${COMMON}`,
   async (store, parsed, output) => {
     const { values, args } = parsed;
     const from = numberIn('from', values.from, { least: 1 }) ?? 1;
-    if (typeof from === 'object') return misused(from.fault, output);
     const to = numberIn('to', values.to, { least: from }) ?? Number.MAX_SAFE_INTEGER;
-    if (typeof to === 'object') return misused(to.fault, output);
     return withRun(store, args[0], 'stepwright runs events', output, (run, reader) => {
       for (const event of eventsOf(run, reader, from, to))
         output.out(values.json ? `${JSON.stringify(event)}\n` : eventLine(event));

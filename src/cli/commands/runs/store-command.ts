@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject, type JsonObject } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
 import { singleLine } from '../../../graph/printable-text.js';
 import { openStore, type StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import { StoredRunReader } from '../../../runtime/runs/operate/stored-view.js';
 import type { ReadRun, StoreReader } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
-import { type Definitions, definitionsOf, missingToolsOf } from '../../../runtime/server/definitions.js';
+import { type Definitions, definitionsOf } from '../../../runtime/server/definitions.js';
 import {
   type Command,
-  misused,
+  Misuse,
   type OptionTable,
   type Output,
   optionCommand,
@@ -55,7 +54,7 @@ export function storeCommand<T extends OptionTable & typeof STORE_OPTIONS>(
 ): Command {
   return optionCommand(name, help, table, most, (parsed, output) => {
     const values: { readonly store?: string } = parsed.values;
-    return withStore(values.store, name, output, (store) => work(store, parsed, output));
+    return withStore(values.store, name, (store) => work(store, parsed, output));
   });
 }
 
@@ -67,24 +66,21 @@ export function storeCommand<T extends OptionTable & typeof STORE_OPTIONS>(
 export async function withStore(
   option: string | undefined,
   name: string,
-  output: Output,
   work: (store: StoreOperator) => Promise<number>,
 ): Promise<number> {
   if (option === undefined)
-    return misused(
+    throw new Misuse(
       `stepwright: \`${name}\` needs \`--store sqlite:PATH\`, the file that a server uses as its store`,
-      output,
     );
   const path = /^sqlite:(?!:memory:$)(.+)$/s.exec(option)?.[1];
   if (path === undefined)
-    return misused(
+    throw new Misuse(
       `stepwright: \`--store\` is \`sqlite:PATH\`, such as \`sqlite:runs.db\`, not \`${singleLine(option)}\``,
-      output,
     );
   try {
     return await work(await openStore(path));
   } catch (error) {
-    if (error instanceof StoreError) return misused(`stepwright: ${singleLine(error.message)}`, output);
+    if (error instanceof StoreError) throw new Misuse(`stepwright: ${singleLine(error.message)}`);
     throw error;
   }
 }
@@ -103,21 +99,17 @@ export function withRun(
   work: (run: NamedRun, reader: StoreReader) => number | Promise<number>,
 ): Promise<number> {
   if (name === undefined)
-    return Promise.resolve(
-      misused(
-        `stepwright: \`${command}\` needs a run; \`stepwright runs list\` shows the names of runs`,
-        output,
-      ),
+    throw new Misuse(
+      `stepwright: \`${command}\` needs a run; \`stepwright runs list\` shows the names of runs`,
     );
   return store.read((reader) => {
     const [head, ...others] = reader.find(name);
     if (others.length > 0)
-      return misused(`stepwright: several runs have the name \`${name}\`: give the id of the run`, output);
+      throw new Misuse(`stepwright: several runs have the name \`${name}\`: give the id of the run`);
     const stored = head && reader.read(head);
     if (stored === undefined)
-      return misused(
+      throw new Misuse(
         `stepwright: the store '${store.path}' has no run \`${singleLine(name)}\`: give a name from \`stepwright runs list\`, or the id of a run`,
-        output,
       );
     const run = readable(stored);
     if (run instanceof Error) {
@@ -147,13 +139,13 @@ export function numberIn(
   option: string,
   text: string | undefined,
   { least, most }: { readonly least: number; readonly most?: number },
-): number | undefined | { readonly fault: string } {
+): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= (most ?? value)) return value;
-  return {
-    fault: `stepwright: \`--${option}\` takes a whole number from ${least}${most === undefined ? ' on' : ` to ${most}`}, not \`${singleLine(text)}\``,
-  };
+  throw new Misuse(
+    `stepwright: \`--${option}\` takes a whole number from ${least}${most === undefined ? ' on' : ` to ${most}`}, not \`${singleLine(text)}\``,
+  );
 }
 
 /** The options of a command on a store that may read registries. */
@@ -176,20 +168,6 @@ export function withDefinitions(
   );
 }
 
-/** How the definition of a run differs from those of today. */
-export function changeSince(
-  definitions: readonly Definitions[],
-  graph: Graph,
-  hash: string,
-): { readonly definition_changed: boolean; readonly missing_tools?: readonly string[] } {
-  const named = definitions.filter(({ workflows }) => workflows.has(graph.name));
-  const isCurrent = named.some(({ workflows }) => workflows.get(graph.name)?.hash === hash);
-  const [missing = []] = (named.length === 0 ? definitions : named)
-    .map(({ registry }) => missingToolsOf(registry)(graph))
-    .sort((one, other) => one.length - other.length);
-  return { definition_changed: !isCurrent, ...(missing.length === 0 ? {} : { missing_tools: missing }) };
-}
-
 /** The most bytes of a file that an option names. */
 const MOST_BYTES = 10_000_000;
 
@@ -198,30 +176,23 @@ const MOST_BYTES = 10_000_000;
  *
  * @param example of what to write instead.
  */
-export function readObject(
-  option: string,
-  file: string,
-  example: string,
-): { readonly value: JsonObject } | { readonly fault: string } {
-  const unreadable = (why: string): { readonly fault: string } => ({
-    fault: `stepwright: \`--${option} ${singleLine(file)}\` cannot be read: ${singleLine(why)}`,
-  });
+export function readObject(option: string, file: string, example: string): JsonObject {
+  const misuse = (why: string): Misuse =>
+    new Misuse(`stepwright: \`--${option} ${singleLine(file)}\` ${why}`);
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    return unreadable(code ?? message);
+    throw misuse(`cannot be read: ${singleLine(code ?? message)}`);
   }
-  if (text.length > MOST_BYTES) return unreadable(`it is longer than ${MOST_BYTES} bytes`);
+  if (text.length > MOST_BYTES) throw misuse(`cannot be read: it is longer than ${MOST_BYTES} bytes`);
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value)
-      ? { value }
-      : { fault: `stepwright: \`--${option} ${singleLine(file)}\` is not a JSON object: write ${example}` };
+    value = JSON.parse(text);
   } catch (error) {
-    return {
-      fault: `stepwright: \`--${option} ${singleLine(file)}\` is not valid JSON: ${singleLine((error as Error).message)}`,
-    };
+    throw misuse(`is not valid JSON: ${singleLine((error as Error).message)}`);
   }
+  if (isJsonObject(value)) return value;
+  throw misuse(`is not a JSON object: write ${example}`);
 }

@@ -5,7 +5,7 @@ import { openStore } from '../../../runtime/runs/operate/store-operator.js';
 import type { Retention } from '../../../runtime/runs/store/journal.js';
 import type { StoreCheck } from '../../../runtime/runs/store/reader.js';
 import { StoreError } from '../../../runtime/runs/store/store-error.js';
-import { type Command, misused } from '../../command-line.js';
+import { type Command, Misuse } from '../../command-line.js';
 import { COMMON, numberIn, STORE_OPTIONS, storeCommand } from './store-command.js';
 
 /** `stepwright runs backup FILE`: copies a store while a server uses it. */
@@ -33,7 +33,7 @@ ${COMMON}`,
 function copyCommand(kind: 'backup' | 'restore', help: string) {
   const name = `stepwright runs ${kind}`;
   return storeCommand(name, help, STORE_OPTIONS, 1, async (store, { values, args: [file] }, output) => {
-    if (file === undefined) return misused(`stepwright: \`${name}\` needs a file`, output);
+    if (file === undefined) throw new Misuse(`stepwright: \`${name}\` needs a file`);
     const isBackup = kind === 'backup';
     const from = isBackup ? store : await openStore(file);
     const to = isBackup ? file : store.path;
@@ -99,11 +99,11 @@ ${COMMON}`,
   STORE_OPTIONS,
   0,
   async (store, { values }, output) => {
-    const { nextDueAt, holders, open, waiting, paused, ...counts } = await store.read((reader) =>
+    const { nextDueAt, holders, open, waiting, paused, missing, ...counts } = await store.read((reader) =>
       reader.metrics(Date.now()),
     );
     const shown = {
-      ...{ open, waiting, paused, ...counts },
+      ...{ open, waiting, paused, missing, ...counts },
       ...(nextDueAt === undefined ? {} : { next_due_at: new Date(nextDueAt).toISOString() }),
       servers: holders.map(({ id, runs, beat, leaseMs }) => ({ id, runs, beat, lease_ms: leaseMs })),
     };
@@ -136,15 +136,13 @@ ${COMMON}`,
   async (store, { values }, output) => {
     const { 'older-than': age, 'dry-run': isDry = false, json } = values;
     const keep = numberIn('keep', values.keep, { least: 0 });
-    if (typeof keep === 'object') return misused(keep.fault, output);
     const ms = age === undefined ? undefined : msIn(age);
     if (age !== undefined && ms === undefined)
-      return misused(
+      throw new Misuse(
         `stepwright: \`--older-than\` takes a whole number and a unit (d, h, m or s), such as \`30d\`, not \`${singleLine(age)}\``,
-        output,
       );
     if (keep === undefined && ms === undefined)
-      return misused('stepwright: `stepwright runs prune` needs `--older-than AGE` or `--keep N`', output);
+      throw new Misuse('stepwright: `stepwright runs prune` needs `--older-than AGE` or `--keep N`');
     const retention: Retention = {
       ...(ms === undefined ? {} : { endedBefore: Date.now() - ms }),
       ...defined({ keep }),

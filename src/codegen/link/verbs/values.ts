@@ -1,8 +1,10 @@
+import { currentSchema } from '../../../formats/json-schema/dialect.js';
 import type { Answerer } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { JsonSchema } from '../../../graph/json.js';
+import { schemaDiagnostics } from '../../schemas/schema-faults.js';
 import { isNever, schemaOfValue } from '../../schemas/type-schema.js';
 import { printType, withoutUndefined } from '../../syntax.js';
 import type { CallSyntax } from '../../verbs.js';
@@ -52,8 +54,12 @@ export function readValue(
   const reading = readOptionsOf(`ask.${verb}`, options, report);
   const who = reading && answerByOf(linker, reading);
   if (message === undefined || reading === undefined || who === undefined) return undefined;
-  if (reading.values.schema !== undefined)
-    return { message, schema: reading.values.schema as JsonSchema, isWritten: true, ...who };
+  if (reading.values.schema !== undefined) {
+    const schema = currentSchema(reading.values.schema as JsonSchema);
+    const faults = schemaDiagnostics(schema, { owner: `the schema of \`ask.${verb}\``, place: callee.place });
+    for (const fault of faults) report(fault);
+    return faults.length > 0 ? undefined : { message, schema, isWritten: true, ...who };
+  }
   const { schema } = type === undefined || isNever(type) ? {} : schemaOfValue(withoutUndefined(type));
   return { message, ...defined({ schema }), ...who };
 }

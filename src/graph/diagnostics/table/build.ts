@@ -84,11 +84,11 @@ export const moduleFaults = {
       `\`${p.file}\`${p.count === 1 ? ' was' : ` and ${p.count - 1} more ${p.count === 2 ? 'module' : 'modules'} were`} not read: ${p.stops} modules before were stopped at their limits`,
     () => 'repair the modules that were stopped; they may import the same file that hangs',
   ),
-  SW6020: error(
+  SW6020: warning(
     (p: { tool: string; property: string }) =>
-      `\`${p.property}\` of tool \`${p.tool}\` has a default in its schema, and \`execute\` makes callers give it all the same`,
+      `\`${p.property}\` of tool \`${p.tool}\` has a default in its schema, and steps of workflows have to give it`,
     () =>
-      "declare it as `Arg<T, 'default'>`, which is always there in `execute` and optional for callers; `ToolInput<typeof schema>` does so for a whole schema",
+      "declare it as `Arg<T, 'default'>`, which is always there in `execute` and optional for steps; `ToolInput<typeof schema>` does so for a whole schema",
   ),
   SW6021: error(
     (p: { tool: string; property: string }) =>
@@ -103,6 +103,12 @@ export const moduleFaults = {
   SW6017: error(
     (p: { file: string; problem: string }) => `\`${p.file}\` is not valid JSON: ${p.problem}`,
     () => 'repair it: Node reads it to load the modules of tools and resources',
+  ),
+  SW6018: error(
+    (p: { owner: string; pointer: string; problem: string }) =>
+      `${p.owner} cannot check values${p.pointer === '' ? ': it' : `: \`${p.pointer}\``} ${p.problem}`,
+    () =>
+      'write JSON Schema of draft 2020-12, or name an older dialect by `$schema`; a `$ref` names a part of the same schema',
   ),
   SW6030: error(
     (p: { className: string; specifier: string; package: string }) =>

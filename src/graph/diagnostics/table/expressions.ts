@@ -1,5 +1,14 @@
 import { error, listed, nearest, warning } from './entry.js';
 
+/** More names than these are no help. */
+const MOST_NAMES = 12;
+
+/** `name one of …`, if there are names and not too many of them. */
+function oneOf(names: readonly string[] = []): string | undefined {
+  if (names.length === 0 || names.length > MOST_NAMES) return undefined;
+  return `name ${names.length === 1 ? '' : 'one of '}${listed(names)}`;
+}
+
 /** Faults of expressions. */
 export const expressionFaults = {
   SW2001: error(
@@ -85,14 +94,20 @@ export const referenceFaults = {
           : `move \`${p.name}\` above \`${p.step}\``,
   ),
   SW3005: error(
-    (p: { step: string; target: string; suggestion?: string | undefined }) =>
-      `step \`${p.step}\` waits for \`${p.target}\`, which is not a step of this workflow`,
-    nearest,
+    (p: {
+      step: string;
+      target: string;
+      suggestion?: string | undefined;
+      candidates?: readonly string[] | undefined;
+    }) => `step \`${p.step}\` waits for \`${p.target}\`, which is not a step of this workflow`,
+    (p) => nearest(p) ?? oneOf(p.candidates),
   ),
   SW3006: error(
-    (p: { name: string; suggestion?: string | undefined }) =>
+    (p: { name: string; suggestion?: string | undefined; candidates?: readonly string[] | undefined }) =>
       `\`{${p.name}}\` names neither an argument nor an earlier step`,
-    (p) => nearest(p) ?? 'name an argument or a step, or write the braces twice for literal text',
+    (p) =>
+      nearest(p) ??
+      `${oneOf(p.candidates) ?? 'name an argument or a step'}, or write the braces twice for literal text`,
   ),
   SW3007: error(
     (p: {

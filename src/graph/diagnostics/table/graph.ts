@@ -34,7 +34,8 @@ export const graphFaults = {
       step: string;
       of?: 'item' | 'state field' | 'the outcome of';
       suggestion?: string | undefined;
-    }) => `${p.of ?? 'the output of'} \`${p.step}\` has no \`${p.path}\``,
+      // An item that a parameter takes apart has no name of the author's.
+    }) => `${p.of ?? 'the output of'}${p.step.startsWith('(') ? '' : ` \`${p.step}\``} has no \`${p.path}\``,
     nearest,
   ),
   SW4006: error(

@@ -153,8 +153,7 @@ export const structureFaults = {
   SW1034: error(
     (p: { className: string }) =>
       `\`new ${p.className}()\` makes an instance of a workflow class: its verbs throw when they run as code`,
-    () =>
-      'run the workflow by its name: `createServer({ registry }).callTool(…)`, or as a step with `run(…)`',
+    () => 'run the workflow by its name: `server.callTool(…)`, or as a step with `run(…)`',
   ),
   SW1050: warning(
     (p: { kind: string; name: string }) => `some hosts refuse the ${p.kind} name \`${p.name}\``,

@@ -5,10 +5,9 @@ import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph } from '../../../graph/model.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
 import type { AskMode, Failure, RunState } from '../../engine/contract.js';
-import type { OwedCommand } from '../../engine/events.js';
-import { timerId } from '../../engine/identity.js';
 import {
   commandsOf,
+  isWait,
   nodeRecord,
   outputOf,
   type Remains,
@@ -18,6 +17,7 @@ import {
 } from '../../engine/read.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
+import type { Capability } from '../../tools/capabilities.js';
 import { jsonSize } from '../../tools/to-json.js';
 import type { ForkOrigin } from '../store/journal.js';
 import {
@@ -41,8 +41,8 @@ export interface Envelope extends Partial<StepsInProgress> {
   readonly cancelling?: true;
   /** Calls that may have been made before the server stopped, and may not be repeated: the run does not continue past them. */
   readonly paused_steps?: readonly PausedStep[];
-  /** Tools that the workflow may call and the server no longer has. Of a run that is not over. */
-  readonly missing_tools?: readonly string[];
+  /** Needs of the run that this server lacks: another one continues it. Of a run that is not over. */
+  readonly missing_capabilities?: readonly Capability[];
   /** What is open now, oldest first: also while other steps of the run continue. */
   readonly actions: readonly EnvelopeAction[];
   /** The one open action, where there is exactly one. */
@@ -138,8 +138,8 @@ interface RunView {
   /** Whether the run continues by itself. */
   readonly liveStatus: LiveStatus;
   readonly paused: readonly PausedStep[];
-  /** Default: none. */
-  readonly missingTools?: readonly string[];
+  /** Needs of the run that this process lacks. Default: it has all. */
+  readonly missing?: readonly Capability[];
   /** Whether only steps of workflows may call a tool. Default: none is private. */
   readonly isPrivate?: (tool: string) => boolean;
 }
@@ -152,7 +152,7 @@ interface RecordView {
 
 /** Makes the envelope of a run. */
 export function envelopeOf(view: RunView): Envelope {
-  const { state, liveStatus, mask, paused, missingTools = [], record } = view;
+  const { state, liveStatus, mask, paused, missing = [], record } = view;
   const { id, graphHash, status, result, cancelling } = state.run;
   const head = {
     ...{ workflow_id: id, definition: definitionOf(state.plan.graph, graphHash) },
@@ -171,7 +171,7 @@ export function envelopeOf(view: RunView): Envelope {
         // Of a run that waits, the actions are all there is.
         ...(liveStatus === 'busy' ? stepsInProgress(state) : {}),
         ...(paused.length === 0 ? {} : { paused_steps: paused }),
-        ...(missingTools.length === 0 ? {} : { missing_tools: missingTools }),
+        ...(missing.length === 0 ? {} : { missing_capabilities: missing }),
         actions,
         ...(isOne ? { action } : {}),
       };
@@ -276,11 +276,6 @@ function stepsInProgress(state: RunState): StepsInProgress {
     }
   }
   return { running_steps: [...running], waiting_steps: waiting };
-}
-
-/** Whether a timer belongs to a step that waits for a time: the others bound a container, or a delay. */
-function isWait({ purpose, id }: Extract<OwedCommand, { kind: 'startTimer' }>): boolean {
-  return purpose !== 'backoff' && !id.endsWith(timerId(''));
 }
 
 function expiry(dueAt: number | undefined, openedAt: number) {

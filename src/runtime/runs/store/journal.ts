@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import type { Change } from '../../engine/contract.js';
 import type { Event, RunStatus } from '../../engine/events.js';
+import type { Capability } from '../../tools/capabilities.js';
 
 /** One or more transitions of a run, written as a whole or not at all. */
 export interface JournalEntry {
@@ -250,14 +251,16 @@ export interface RunIndex {
   listed(quota: string, query: ListedQuery): Promise<readonly string[]>;
   /** How many of them are open, and how many questions they ask. */
   open(quota: string): Promise<{ readonly runs: number; readonly questions: number }>;
-  /** How many runs are open whose quota begins with a text. */
+  /** How many runs of anonymous callers are open: their quotas begin with this text. */
   openOf(prefix: string): Promise<number>;
   /** The run with a second name. */
   byAlias(alias: string): Promise<string | undefined>;
   /** The open runs that have a second name, the oldest first. */
   openWithAlias(): Promise<readonly string[]>;
-  /** When the first time comes that an open run waits for which no process holds, in ms since the epoch. */
-  nextDue(): Promise<number | undefined>;
+  /**
+   * When the first time after `now` comes that an open run waits for which no process holds. Both in ms since the epoch.
+   */
+  nextDue(now: number): Promise<number | undefined>;
   /** Removes finished runs that do not stay. Works in small parts. */
   expire(retention: Retention): Promise<void>;
 }
@@ -305,7 +308,12 @@ export interface Leases {
    * @param isMoved whether this process goes on with a run that it holds. One that it does not go on with needs a
    *   process as well: it was claimed or begun, and the response of the journal was lost. Default: it does.
    */
-  orphans(now: number, isMoved?: (run: string) => boolean): Promise<readonly string[]>;
+  orphans(now: number, isMoved?: (run: string) => boolean): Promise<readonly OpenRun[]>;
+  /**
+   * Notes for operators the needs of a run that this process lacks: it leaves the run to others, and no process has claimed
+   * it for some time. The next claim removes the note. Default: it is not noted.
+   */
+  leave?(run: string, missing: readonly Capability[]): Promise<void>;
   /** How often {@link orphans} has to be called, in ms. */
   readonly intervalMs: number;
 }

@@ -198,9 +198,7 @@ class LocalJournal implements RunJournal {
       claim: (run) => this.#claim(run),
       head: (run) => this.#head(run),
       orphans: async (_now, isMoved = () => true) =>
-        (await journal.openRuns()).flatMap(({ run }) =>
-          this.#ownRuns.has(run) && isMoved(run) ? [] : [run],
-        ),
+        (await journal.openRuns()).filter(({ run }) => !this.#ownRuns.has(run) || !isMoved(run)),
     };
   }
 

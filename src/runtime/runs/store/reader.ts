@@ -1,5 +1,6 @@
 import type { Graph } from '../../../graph/model.js';
 import type { Event, RunStatus } from '../../engine/events.js';
+import type { Capability } from '../../tools/capabilities.js';
 import type { InboxItem, LoadedRun, Retention } from './journal.js';
 
 /** Reads a store without changing it: what operators see of its runs. Servers go on meanwhile. */
@@ -86,6 +87,17 @@ export interface ListedRow {
   /** In ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number | undefined;
+  /** What an open run waits for, the earliest time first. Empty while it is at work. */
+  readonly waits: readonly {
+    /** An answer, a time, or an operator's decision about a call. */
+    readonly for: 'answer' | 'time' | 'decision';
+    /** The id of the action, or the step of the call. */
+    readonly of: string;
+    /** Ms since the epoch: when the time comes, or the action expires. */
+    readonly until?: number;
+  }[];
+  /** Needs of an open run that a server has reported, since no server has them. */
+  readonly missing: readonly Capability[];
 }
 
 /** A run with what is needed to show it, as of one moment. */
@@ -95,6 +107,8 @@ export interface ReadRun {
   readonly graph: Graph;
   /** What was sent to it and not yet consumed. */
   readonly inbox: readonly InboxItem[];
+  /** Needs of the run that a server has reported, since no server has them. */
+  readonly missing: readonly Capability[];
 }
 
 /** A process that has runs. */
@@ -116,6 +130,8 @@ export interface StoreMetrics {
   readonly waiting: number;
   /** Of the open runs, those that wait for an operator. */
   readonly paused: number;
+  /** Of the open runs, those with reported needs that no server has. */
+  readonly missing: number;
   readonly finished: number;
   /** Answers, cancellations and commands that were sent, and that no run has taken. */
   readonly inbox: number;

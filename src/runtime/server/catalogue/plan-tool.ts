@@ -1,4 +1,5 @@
 import type { Json } from '../../../graph/json.js';
+import { toolsIn } from '../../../graph/nodes.js';
 import { toolsFrom } from '../../../infer/tool.js';
 import { runTools } from '../composite/run-tools.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
@@ -11,7 +12,7 @@ const GOAL_LENGTH = 2_000;
 export const PLAN_TOOL: ToolListing = {
   name: '_plan',
   description:
-    'Suggests how to reach a goal: the workflows that fit with the parameters that they need, or else a sequence of tool calls, inferred from their hints and schemas. It calls nothing.',
+    'Suggests how to reach a goal: for each part of it the workflows that fit with the parameters that they need, or else a sequence of tool calls, inferred from their hints and schemas. `missing` has the parts without an answer. It calls nothing.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -49,9 +50,15 @@ export async function planResult(
   }
   const { planFor } = await import('../../../infer/goal.js');
   const names = new Set(shown.map(({ name }) => name));
-  const choices = [...workflows].flatMap(({ graph: { name, description, inputs }, tool }) =>
-    tool !== undefined && names.has(tool.name) ? [{ name, tool: tool.name, description, inputs }] : [],
+  const reading = new Set(
+    shown.flatMap(({ name, annotations }) => (annotations?.readOnlyHint ? [name] : [])),
   );
+  const choices = [...workflows].flatMap(({ graph, tool }) => {
+    if (tool === undefined || !names.has(tool.name)) return [];
+    const { name, description, inputs } = graph;
+    const readOnly = [...toolsIn(graph)].every((each) => reading.has(each));
+    return [{ name, tool: tool.name, description, inputs, ...(readOnly ? { readOnly } : {}) }];
+  });
   const own = new Set([PLAN_TOOL.name, ...Object.keys(runTools), ...choices.map(({ tool }) => tool)]);
   const tools = toolsFrom(shown.filter(({ name }) => !own.has(name)) as unknown as Json) ?? [];
   return successResult(planFor(goal, tools, choices) as unknown as Json, undefined);

@@ -2,6 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import type { Graph } from '../../../graph/model.js';
 import { toolsIn } from '../../../graph/nodes.js';
 import type { Failure } from '../../engine/contract.js';
+import type { Capability } from '../../tools/capabilities.js';
 import type { Log } from '../../tools/log.js';
 import type { Registry } from '../../tools/registry.js';
 import { type Break, breaksOf, breakText, changesOf } from '../../upstream/drift.js';
@@ -52,6 +53,12 @@ export class UpstreamDrift {
   /** Why a workflow is unavailable, if it was when its servers were compared last. */
   failureOf(workflow: RunnableWorkflow | undefined): Failure | undefined {
     return workflow && this.#unavailable.get(workflow.hash);
+  }
+
+  /** What a graph needs of the servers that were compared, and does not get: of a registered workflow or another one. */
+  missingFor(graph: Graph): readonly Capability[] {
+    const breaks = breaksOf(graph, this.#check.registry.tools, this.#live);
+    return breaks.map((each) => ({ kind: 'contract', name: each.tool, problem: breakText(each) }));
   }
 
   /** Compares the servers whose tools further workflows call. Workflows that were added before are left out. */

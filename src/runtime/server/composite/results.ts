@@ -6,6 +6,7 @@ import { clip, jsonText, MASKED, oneLine } from '../../../graph/printable-text.j
 import { howToAnswer } from '../../runs/actions/action.js';
 import type { Envelope, RunWarning } from '../../runs/run/envelope.js';
 import type { RemainingEffects } from '../../runs/run/side-effects.js';
+import { capabilityText } from '../../tools/capabilities.js';
 import { undoText } from '../../trace/sentences.js';
 import { FAILURE_META, type ToolResult } from '../wire.js';
 import { shown } from './long-results.js';
@@ -140,10 +141,12 @@ function runMeta({ workflow_id, definition }: Envelope): JsonObject {
 /** A run that did not succeed has an error. */
 const UNTOLD: EnvelopeError = { code: 'E_INTERNAL', message: '', partial: {} };
 
-function missingIn({ missing_tools: missing }: Envelope): readonly string[] {
+function missingIn({ missing_capabilities: missing }: Envelope): readonly string[] {
   if (missing === undefined) return [];
-  const tools = missing.map((tool) => `'${clip(tool)}'`).join(', ');
-  return [`The server no longer has ${tools}, which the workflow may call: a step that does fails.`];
+  const all = missing.map(capabilityText).join(' and ');
+  return [
+    `This server does not have ${all}, which the run needs: answers are stored, and a server that has it continues the run.`,
+  ];
 }
 
 /** The state of a run as text: what it asks, and how to answer. */

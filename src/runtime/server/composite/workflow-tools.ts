@@ -1,8 +1,13 @@
+import { answererKey, describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
+import type { Graph, Input } from '../../../graph/model.js';
+import { nodesWithTasks } from '../../../graph/nodes.js';
+import { clip, clipText } from '../../../graph/printable-text.js';
+import { failurePolicy } from '../../../print/failure-policy.js';
+import { flowText } from '../../../print/flow.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import { headOf, type ToolListing, type ToolResult } from '../wire.js';
-import { describeShortly, describeWorkflow } from './description.js';
 import { RUN_TOOLS, type RunTool, runTools, runToolsFor } from './run-tools.js';
 import type { OfferedWorkflow, ServedWorkflow } from './served-workflows.js';
 import type { WorkflowCalls, WorkflowCallsOptions } from './workflow-calls.js';
@@ -96,4 +101,96 @@ function listingOf({ graph, tool, canWait }: OfferedWorkflow, describe: 'short' 
     inputSchema: tool.inputSchema,
     outputSchema: tool.output.schema,
   };
+}
+
+/** The longest description of a tool, in UTF-16 code units. */
+const DESCRIPTION_LIMIT = 1_024;
+
+/** A longer flow shows fewer levels, and is cut in the end. */
+const FLOW_LIMIT = 400;
+
+/** What a box that has to be short has left for its flow, and for its policy. */
+const SHORT_LIMIT = 120;
+
+/** How many levels of steps a flow shows. */
+const ALL_LEVELS = Number.POSITIVE_INFINITY;
+
+/** How much of a box is shown. */
+interface Detail {
+  readonly parameters: boolean;
+  readonly levels: number;
+  readonly limit: number;
+}
+
+/** From the whole box to what is always left of it: parameters are dropped first, then nested steps. */
+const DETAILS: readonly Detail[] = [
+  { parameters: true, levels: ALL_LEVELS, limit: FLOW_LIMIT },
+  { parameters: false, levels: ALL_LEVELS, limit: FLOW_LIMIT },
+  { parameters: false, levels: 2, limit: FLOW_LIMIT },
+  { parameters: false, levels: 1, limit: FLOW_LIMIT },
+  { parameters: false, levels: 1, limit: SHORT_LIMIT },
+];
+
+/**
+ * The description of a workflow's tool: the author's, then a box with its flow, what happens on a failure, and its
+ * parameters. Where that is too long, the box says less, and in the end the author's words are cut as well.
+ *
+ * @param canWait whether a run may be over only after the call is: it asks, or waits for a time.
+ */
+export function describeWorkflow(graph: Graph, canWait: boolean): string {
+  for (const detail of DETAILS) {
+    const described = `${graph.description}\n\n${boxOf(graph, canWait, detail)}`;
+    if (described.length <= DESCRIPTION_LIMIT) return described;
+  }
+  const smallest = boxOf(graph, canWait, { parameters: false, levels: 1, limit: SHORT_LIMIT });
+  return `${clipText(graph.description, DESCRIPTION_LIMIT - smallest.length - 2)}\n\n${smallest}`;
+}
+
+/** The description of a workflow's tool without the box: the author's, and whether a run may wait. */
+export function describeShortly(graph: Graph, canWait: boolean): string {
+  const note = canWait ? `\n\n${waitingNote(graph)}` : '';
+  return `${clipText(graph.description, DESCRIPTION_LIMIT - note.length)}${note}`;
+}
+
+function boxOf(graph: Graph, canWait: boolean, { parameters, levels, limit }: Detail): string {
+  const { inputs } = graph;
+  const lines = [
+    clipText(shownFlow(graph, levels), limit),
+    clipText(`On failure: ${failurePolicy(graph)}`, limit),
+    ...(canWait ? [waitingNote(graph)] : []),
+    ...(inputs.length > 0 && parameters ? ['Params:'] : []),
+    ...(parameters ? inputs.map((input) => `  ${input.name} (${notesOf(input).join(', ')})`) : []),
+    ...(inputs.length > 0 && !parameters ? [`Params: ${inputs.length}, as the input schema says`] : []),
+  ];
+  const head = clipText(`Workflow: ${graph.name}`, SHORT_LIMIT);
+  return [`┌─ ${head}`, ...lines.map((line) => `│ ${line}`), '└─'].join('\n');
+}
+
+/** As many levels of the flow as there is room for. */
+function shownFlow(graph: Graph, levels: number): string {
+  const flows = levels === ALL_LEVELS ? [levels, 2, 1] : [levels];
+  const texts = flows.map((each) => flowText(graph, { depth: each }));
+  return texts.find((flow) => flow.length <= FLOW_LIMIT) ?? texts.at(-1) ?? '';
+}
+
+/** What a run may wait for, by the steps of the workflow and of those it runs. */
+function waitingNote(graph: Graph): string {
+  const asks = nodesWithTasks(graph).filter((node) => node.kind === 'ask');
+  const others = asks.flatMap(({ answerBy }) => (isForOthers(answerBy) ? answerBy : []));
+  if (asks.length === 0) return 'May wait for a time: get_workflow_status returns its state.';
+  if (others.length === 0) return 'May ask a question before it is done: then answer with submit_result.';
+  const unique = [...new Map(others.map((each) => [answererKey(each), each])).values()];
+  const who = `only ${clip(describeAnswerers(unique))} may answer: get_workflow_status returns its state.`;
+  return asks.every(({ answerBy }) => isForOthers(answerBy))
+    ? `May ask a question before it is done, which ${who}`
+    : `May ask questions before it is done: then answer with submit_result. Some ${who}`;
+}
+
+function notesOf({ schema, required, default: defaultValue, secret }: Input): string[] {
+  return [
+    typeof schema.type === 'string' ? schema.type : Array.isArray(schema.enum) ? 'one of a few' : 'any',
+    required ? 'required' : 'optional',
+    ...(defaultValue === undefined || secret === true ? [] : [`default ${JSON.stringify(defaultValue)}`]),
+    ...(secret === true ? ['secret'] : []),
+  ];
 }

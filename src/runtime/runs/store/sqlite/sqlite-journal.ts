@@ -372,7 +372,7 @@ export class SqliteJournal implements RunJournal {
     if (!isHeld && previous !== undefined) this.#tables.rowsOf(previous, sums);
     sums.apply(entry);
     this.#run(
-      'UPDATE runs SET seq = ?, epoch = ?, holder = ?, identity = ?, sum = ?, sum_seq = ? WHERE n = ?',
+      'UPDATE runs SET seq = ?, epoch = ?, holder = ?, missing = NULL, identity = ?, sum = ?, sum_seq = ? WHERE n = ?',
       ...[seq, epoch, isAtRest ? null : this.leases.holder],
       ...[identitySum(head), sums.total, seq, head.n],
     );
@@ -431,7 +431,7 @@ export class SqliteJournal implements RunJournal {
       return;
     }
     this.#run(
-      `UPDATE runs SET status = ?, is_open = 0, ended = (SELECT coalesce(max(ended), 0) + 1 FROM runs),
+      `UPDATE runs SET status = ?, is_open = 0, ended = (SELECT coalesce(max(ended), 0) + 1 FROM runs WHERE ended IS NOT NULL),
        ended_at = coalesce(?, started_at) WHERE n = ?`,
       ...[status, at, n],
     );

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../store-error.js';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
 import { OpenFiles } from './open-files.js';
+import { COUNTS } from './run-counts.js';
 
 /** How the file of a store is opened. */
 export interface SqliteJournalOptions {
@@ -101,7 +102,8 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE uses (run INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (run, hash)) WITHOUT ROWID;
   CREATE INDEX uses_of_text ON uses (hash);
   `,
-  // Checksums. Rows of an earlier version get them when they are written.
+  // Checksums: rows of an earlier version get them when they are written. Needs of a run that no server has. For how long
+  // processes together have seen the last beat of a holder.
   `
   ALTER TABLE runs ADD COLUMN identity INTEGER;
   ALTER TABLE runs ADD COLUMN sum INTEGER;
@@ -109,14 +111,18 @@ const MIGRATIONS: readonly string[] = [
   ALTER TABLE entries ADD COLUMN sum INTEGER;
   ALTER TABLE inbox ADD COLUMN sum INTEGER;
   ALTER TABLE responses ADD COLUMN sum INTEGER;
+  ALTER TABLE runs ADD COLUMN missing TEXT;
+  CREATE INDEX left_runs ON runs (n) WHERE missing IS NOT NULL;
+  ALTER TABLE holders ADD COLUMN silent_ms INTEGER NOT NULL DEFAULT 0;
   `,
+  COUNTS,
 ];
 
 /** Shows the tables of each earlier version as those of the next one to those who only read. */
 const VIEWS: readonly string[] = [
   '',
   `
-  CREATE TEMP VIEW runs AS SELECT *, NULL AS identity, NULL AS sum, NULL AS sum_seq FROM main.runs;
+  CREATE TEMP VIEW runs AS SELECT *, NULL AS identity, NULL AS sum, NULL AS sum_seq, NULL AS missing FROM main.runs;
   CREATE TEMP VIEW entries AS SELECT *, NULL AS sum FROM main.entries;
   CREATE TEMP VIEW inbox AS SELECT *, NULL AS sum FROM main.inbox;
   CREATE TEMP VIEW responses AS SELECT *, NULL AS sum FROM main.responses;

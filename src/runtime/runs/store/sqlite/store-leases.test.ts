@@ -52,6 +52,10 @@ const next = (run: string, epoch: number, seq = 2): JournalEntry => {
   return { run, epoch, seq, expectedSeq: seq - 1, events: [], changes: [] };
 };
 
+async function orphansOf({ leases }: SqliteJournal, at: number): Promise<readonly string[]> {
+  return (await leases.orphans(at)).map(({ run }) => run);
+}
+
 /** Lets time pass in which both processes look after their leases, or one of them alone. */
 async function pass(ms: number, ...processes: readonly SqliteJournal[]): Promise<void> {
   for (let passed = 0; passed < ms; passed += 250) {
@@ -67,7 +71,7 @@ describe('a run that a process holds', () => {
     await expect(other.append(next('r', 2))).rejects.toThrow('another process holds the run, with epoch 1');
     expect(await other.leases.claim('r')).toBeUndefined();
     await pass(20_000, one, other);
-    expect(await other.leases.orphans(0)).toEqual([]);
+    expect(await orphansOf(other, 0)).toEqual([]);
     expect(await other.leases.claim('r')).toBeUndefined();
     await one.append(next('r', 1));
   });
@@ -95,15 +99,46 @@ describe('a run that a process holds', () => {
     const [one, other] = await two();
     await one.append(first('r'));
     await pass(1_000, other);
-    expect([await other.leases.orphans(0), await other.leases.claim('r')]).toEqual([[], undefined]);
+    expect([await orphansOf(other, 0), await other.leases.claim('r')]).toEqual([[], undefined]);
     await pass(250, other);
-    expect(await other.leases.orphans(0)).toEqual(['r']);
+    expect(await orphansOf(other, 0)).toEqual(['r']);
     expect(await other.leases.claim('r')).toMatchObject({ run: 'r', seq: 1, epoch: 2, holder: 'this' });
-    expect(await other.leases.orphans(0)).toEqual([]);
+    expect(await orphansOf(other, 0)).toEqual([]);
     await expect(one.append(next('r', 1))).rejects.toThrow('the run has a later holder, of epoch 2');
     expect(await one.leases.claim('r')).toBeUndefined();
     await other.append(next('r', 2));
     await expect(one.append(next('r', 2, 3))).rejects.toThrow('another process holds the run, with epoch 2');
+  });
+
+  test('is taken over by processes that live for two beats each, one after the other', async () => {
+    const [one, other] = await two();
+    await one.append(first('r'));
+    await other.close();
+    for (let lives = 1; ; lives += 1) {
+      const short = await open(one.path);
+      await short.leases.orphans(0);
+      await pass(500, short);
+      const claimed = await short.leases.claim('r');
+      await short.close();
+      if (claimed !== undefined) {
+        expect(lives).toBe(2);
+        return;
+      }
+    }
+  });
+
+  test('is not taken over sooner when many processes watch its holder', async () => {
+    const [one, other] = await two();
+    await one.append(first('r'));
+    const many = await Promise.all([1, 2, 3, 4].map(() => open(one.path)));
+    for (let round = 0; round < 8; round += 1) {
+      await pass(750, other, ...many);
+      await one.append(next('r', 1, round + 2));
+    }
+    await pass(750, other, ...many);
+    expect(await other.leases.claim('r')).toBeUndefined();
+    await pass(500, other, ...many);
+    expect(await other.leases.claim('r')).toBeDefined();
   });
 
   test('is not taken over for time in which the other process itself was stopped', async () => {
@@ -111,9 +146,9 @@ describe('a run that a process holds', () => {
     await one.append(first('r'));
     await other.leases.orphans(0);
     now += 60_000;
-    expect(await other.leases.orphans(0)).toEqual([]);
+    expect(await orphansOf(other, 0)).toEqual([]);
     await one.append(next('r', 1));
-    expect(await other.leases.orphans(0)).toEqual([]);
+    expect(await orphansOf(other, 0)).toEqual([]);
   });
 
   test('is held from its first entry on, however long its holder was idle before', async () => {
@@ -121,7 +156,7 @@ describe('a run that a process holds', () => {
     await one.append({ ...first('r'), releases: true });
     await pass(5_000, one, other);
     await one.append(first('s'));
-    expect([await other.leases.orphans(0), await other.leases.claim('s')]).toEqual([[], undefined]);
+    expect([await orphansOf(other, 0), await other.leases.claim('s')]).toEqual([[], undefined]);
   });
 
   test('is free as soon as its holder ends, or gives it up', async () => {
@@ -129,9 +164,9 @@ describe('a run that a process holds', () => {
     await one.append(first('r'));
     await one.append(first('s'));
     await one.leases.abandon('s');
-    expect(await other.leases.orphans(0)).toEqual(['s']);
+    expect(await orphansOf(other, 0)).toEqual(['s']);
     await one.close();
-    expect(await other.leases.orphans(0)).toEqual(['r', 's']);
+    expect(await orphansOf(other, 0)).toEqual(['r', 's']);
     expect(await other.leases.claim('r')).toMatchObject({ epoch: 2 });
   });
 });
@@ -154,12 +189,12 @@ describe('a run that only waits', () => {
     await one.append({ ...first('asks', graph([ask('a')])), releases: true });
     // Paused: its call is not made again without an operator.
     await one.append({ ...first('held', graph([call('a', {}, { timeoutMs: 5 })])), releases: true });
-    expect(await other.leases.orphans(1_004)).toEqual([]);
-    expect(await other.leases.orphans(1_005)).toEqual(['long']);
+    expect(await orphansOf(other, 1_004)).toEqual([]);
+    expect(await orphansOf(other, 1_005)).toEqual(['long']);
     await one.send({ run: 'asks', id: '1', kind: 'answer', at: 7, content: {} });
-    expect(await other.leases.orphans(1_005)).toEqual(['long', 'asks']);
+    expect(await orphansOf(other, 1_005)).toEqual(['long', 'asks']);
     expect(await other.leases.claim('long')).toBeDefined();
-    expect(await one.leases.orphans(1_005)).toEqual(['asks']);
+    expect(await orphansOf(one, 1_005)).toEqual(['asks']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isOver, isSameHead, type Leases, type LoadedRun, type RunHead } from '../journal.js';
+import type { Capability } from '../../../tools/capabilities.js';
+import { isOver, isSameHead, type Leases, type LoadedRun, type OpenRun, type RunHead } from '../journal.js';
 import type { Head } from '../reader.js';
 import { RunSums } from './run-sums.js';
 import type { SqliteJournalOptions } from './store-file.js';
@@ -29,11 +30,11 @@ interface LeasedStore {
 /** Of a run that was forgotten. */
 const NO_HEAD: RunHead = { seq: 0, epoch: 0 };
 
-/** Another process, as this one has seen it. */
+/** Another process, as this one and those before it have seen it. */
 interface Sighting {
-  beat: number;
-  /** For how long it has shown no sign of life, in ms on this process's clock. */
-  silentMs: number;
+  readonly beat: number;
+  /** For how long it has shown no sign of life, in ms. Each process counts by its own clock. */
+  readonly silentMs: number;
 }
 
 interface Follower {
@@ -42,8 +43,9 @@ interface Follower {
 }
 
 /**
- * The leases of one process in a store. A holder counts up a number in the file; who has seen the same number for a full
- * lease on its own monotonic clock takes its runs over. Wall clocks are never compared.
+ * The leases of one process in a store. A holder counts up a number in the file; if the same number was seen for a full
+ * lease, by one process or by several one after the other, each on its own monotonic clock, others take its runs over. Wall
+ * clocks are never compared.
  */
 export class StoreLeases implements Leases {
   /** Names this process in the file. */
@@ -99,7 +101,10 @@ export class StoreLeases implements Leases {
       const head = tables.head(run);
       if (head === undefined || isOver(head.status) || !this.#isFree(head)) return;
       const epoch = head.epoch + 1;
-      tables.run('UPDATE runs SET holder = ?, epoch = ? WHERE n = ?', this.holder, epoch, head.n);
+      tables.run(
+        'UPDATE runs SET holder = ?, epoch = ?, missing = NULL WHERE n = ?',
+        ...[this.holder, epoch, head.n],
+      );
       this.beat();
       const sums = new RunSums();
       claimed = { ...tables.load({ ...head, epoch }, sums), holder: 'this' };
@@ -174,35 +179,45 @@ export class StoreLeases implements Leases {
     }
   }
 
-  async orphans(now: number, isMoved: (run: string) => boolean = () => true): Promise<readonly string[]> {
+  leave(run: string, missing: readonly Capability[]): Promise<void> {
+    return this.#store.write(() =>
+      this.#store.tables.run(
+        'UPDATE runs SET missing = ? WHERE id = ? AND is_open = 1',
+        ...[JSON.stringify(missing), keyColumn(run)],
+      ),
+    );
+  }
+
+  async orphans(now: number, isMoved: (run: string) => boolean = () => true): Promise<readonly OpenRun[]> {
     this.#store.check();
     const { tables } = this.#store;
     const own = tables
-      .all('SELECT id FROM runs INDEXED BY held_runs WHERE holder = ? AND is_open = 1', this.holder)
-      .map(({ id }) => keyIn(id));
+      .all('SELECT id, graph FROM runs INDEXED BY held_runs WHERE holder = ? AND is_open = 1', this.holder)
+      .map(openRun);
     if (own.length > 0) await this.#store.write(() => this.beat());
-    const unmoved = own.filter((run) => !isMoved(run));
-    this.#observe();
+    const unmoved = own.filter(({ run }) => !isMoved(run));
+    await this.#observe();
     this.#sweep();
     // SQLite would rather read all open runs: the indexes and the order of these joins are not left to it.
     const abandoned = tables
       .all(
-        `SELECT id, holder FROM runs INDEXED BY held_runs
+        `SELECT id, graph, holder FROM runs INDEXED BY held_runs
          WHERE holder IS NOT NULL AND holder <> ? AND is_open = 1 ORDER BY n`,
         this.holder,
       )
       .filter(({ holder }) => this.#isGone(holder as string));
     // A call that is owed by a run that no process holds waits for an operator.
     const due = tables.all(
-      `SELECT DISTINCT runs.id FROM state INDEXED BY due_times CROSS JOIN runs ON n = state.run
+      `SELECT DISTINCT runs.id, runs.graph FROM state INDEXED BY due_times CROSS JOIN runs ON n = state.run
        WHERE due_at <= ? AND owes IN ('startTimer', 'requestAction') AND is_open = 1 AND holder IS NULL`,
       now,
     );
     const addressed = tables.all(
-      `SELECT DISTINCT runs.id FROM inbox CROSS JOIN runs ON runs.n = inbox.run
+      `SELECT DISTINCT runs.id, runs.graph FROM inbox CROSS JOIN runs ON runs.n = inbox.run
        WHERE is_open = 1 AND holder IS NULL`,
     );
-    return [...new Set([...unmoved, ...[...abandoned, ...due, ...addressed].map(({ id }) => keyIn(id))])];
+    const all = [...unmoved, ...[...abandoned, ...due, ...addressed].map(openRun)];
+    return [...new Map(all.map((each) => [each.run, each])).values()];
   }
 
   /** Abandons all runs within a transaction, at the end of this process. */
@@ -244,21 +259,39 @@ export class StoreLeases implements Leases {
     }
   }
 
-  /** Takes note of the signs of life of others. Time in which this process was stopped does not count. */
-  #observe(): void {
+  /**
+   * Takes note of the signs of life of others. Time in which this process was stopped does not count; time in which an
+   * earlier process has seen the same beat does, so that processes which live for less than a lease take runs over.
+   */
+  async #observe(): Promise<void> {
     const now = this.#now();
     const elapsed = Math.min(now - this.#observedAt, 2 * this.intervalMs);
     this.#observedAt = now;
-    const rows = this.#store.tables.all('SELECT id, beat FROM holders WHERE id <> ?', this.holder);
-    const ids = new Set(rows.map(({ id }) => id as string));
+    const rows = this.#store.tables.all(
+      'SELECT id, beat, silent_ms AS silentMs FROM holders WHERE id <> ?',
+      this.holder,
+    ) as unknown as readonly (Sighting & { readonly id: string })[];
+    const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.#others.keys()) if (!ids.has(id)) this.#others.delete(id);
-    for (const { id, beat } of rows) {
-      const sighting = this.#others.get(id as string);
-      const isSame = sighting !== undefined && sighting.beat === beat;
-      this.#others.set(id as string, {
-        beat: beat as number,
-        silentMs: isSame ? sighting.silentMs + elapsed : 0,
-      });
+    const longer: (readonly [id: string, sighting: Sighting])[] = [];
+    for (const { id, beat, silentMs } of rows) {
+      const before = this.#others.get(id);
+      const ownMs = before?.beat === beat ? before.silentMs + elapsed : 0;
+      const sighting = { beat, silentMs: Math.max(ownMs, silentMs) };
+      this.#others.set(id, sighting);
+      if (ownMs > silentMs) longer.push([id, sighting]);
     }
+    if (longer.length === 0) return;
+    await this.#store.write(() => {
+      for (const [id, { beat, silentMs }] of longer)
+        this.#store.tables.run(
+          'UPDATE holders SET silent_ms = max(silent_ms, ?) WHERE id = ? AND beat = ?',
+          ...[Math.floor(silentMs), id, beat],
+        );
+    });
   }
+}
+
+function openRun({ id, graph }: Record<string, unknown>): OpenRun {
+  return { run: keyIn(id), graphHash: graph as string };
 }

@@ -9,8 +9,8 @@ import { advance, start } from '../../../engine/engine.js';
 import type { Event } from '../../../engine/events.js';
 import { call, chain, done, graph, step } from '../../../engine/graph.fixture.js';
 import { runRef } from '../../../tools/port.js';
+import { EARLIER } from '../../store.fixture.js';
 import type { StoreReader } from '../reader.js';
-
 import { SqliteJournal } from './sqlite-journal.js';
 import { SqliteReader } from './store-reader.js';
 
@@ -80,10 +80,27 @@ test('lists runs, the latest first, by what they are at and by workflow', async 
   const [latest, next] = reader.list({ limit: 2 });
   expect(latest).toEqual({
     ...{ n: 5, ref: runRef('five'), workflow: 'asking', state: 'cancelled' },
-    ...{ startedAt: 1_000, endedAt: 4_000 },
+    ...{ startedAt: 1_000, endedAt: 4_000, waits: [], missing: [] },
   });
   expect(reader.list({ limit: 1, before: next?.n ?? 0 })).toMatchObject([{ ref: runRef('three'), n: 3 }]);
-  expect(reader.list({ limit: 9, state: 'waiting' })).toMatchObject([{ endedAt: undefined }]);
+  expect(reader.list({ limit: 9, state: 'waiting' })).toMatchObject([
+    { endedAt: undefined, waits: [{ for: 'answer', of: 'sure#1' }] },
+  ]);
+});
+
+test('reads a file that an earlier version wrote', async () => {
+  await fill();
+  await journal.close();
+  const database = new sqlite.DatabaseSync(path);
+  database.exec(EARLIER);
+  database.close();
+  const reader = await read();
+  const [head] = reader.find('two');
+  expect(reader.list({ limit: 10, state: 'waiting' })).toMatchObject([{ ref: runRef('one'), missing: [] }]);
+  expect([head && reader.read(head)?.missing, reader.metrics(0).missing]).toEqual([[], 0]);
+  const migrated = await SqliteJournal.open(path);
+  expect(await migrated.leases.claim('one')).toBeDefined();
+  await migrated.close();
 });
 
 test('finds a run by its name and by its id, and reads its log in parts', async () => {
@@ -123,7 +140,7 @@ test('of 100,000 finished runs, those listed are found by an index', async () =>
   expect(reader.list({ limit: 50, state: 'failed' })).toEqual([]);
   expect(reader.list({ limit: 50, state: 'waiting' })).toMatchObject([{ ref: runRef('one') }]);
   expect(reader.find('ref77')).toMatchObject([{ id: 'id77' }]);
-  expect(prepared).toHaveLength(5);
+  expect(prepared).toHaveLength(6);
   const plans = prepared.map((sql) => {
     const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...unbound(sql)) as { detail: string }[];
     return steps.map(({ detail }) => detail).filter((detail) => !/SUBQUERY|state/.test(detail));
@@ -135,6 +152,8 @@ test('of 100,000 finished runs, those listed are found by an index', async () =>
     [expect.stringMatching(/^SEARCH runs USING INDEX runs_of_status \(status=\?\)$/)],
     [expect.stringMatching(/^SEARCH runs USING INDEX runs_of_workflow \(workflow=\? AND n<\?\)$/)],
     [expect.stringMatching(/^SCAN runs USING INDEX open_runs$/)],
+    // The few commands of one run.
+    ['USE TEMP B-TREE FOR ORDER BY'],
     [expect.stringMatching(/^SEARCH runs USING INDEX refs \(ref=\?\)$/)],
   ]);
 });

@@ -1,3 +1,7 @@
+import { defined } from '../../../../graph/defined.js';
+import { isWait } from '../../../engine/read.js';
+import type { Tables } from '../../../engine/rows.js';
+import type { Capability } from '../../../tools/capabilities.js';
 import type { Retention } from '../journal.js';
 import type {
   Head,
@@ -19,10 +23,14 @@ import {
 import { countExpired } from './retention.js';
 import { openReadOnly, storeError } from './store-file.js';
 import { StoreTables } from './store-tables.js';
+import { keyIn } from './texts.js';
 
 /** Whether a run owes commands, and its host none of them. */
 const WAITS = `(EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes IS NOT NULL) AND NOT EXISTS
   (SELECT 1 FROM state WHERE run = runs.n AND owes IN ('callTool', 'readResource', 'evaluate')))`;
+
+/** Whether a server has reported needs of a run that no server has. */
+const LEFT = `(is_open = 1 AND missing IS NOT NULL)`;
 
 /** Whether a run owes a call that no process makes. */
 const PAUSED = `(holder IS NULL AND EXISTS (SELECT 1 FROM state WHERE run = runs.n AND owes = 'callTool'))`;
@@ -56,9 +64,9 @@ export class SqliteReader implements StoreReader {
       conditions.push(condition);
       values.push(...given);
     };
-    if (state === 'waiting') where(`is_open = 1 AND ${WAITS}`);
+    if (state === 'waiting') where(`is_open = 1 AND (${WAITS} OR ${LEFT})`);
     else if (state === 'paused') where(`is_open = 1 AND ${PAUSED}`);
-    else if (state === 'running') where(`is_open = 1 AND NOT ${WAITS} AND NOT ${PAUSED}`);
+    else if (state === 'running') where(`is_open = 1 AND NOT ${WAITS} AND NOT ${PAUSED} AND NOT ${LEFT}`);
     else if (state !== undefined) where('status = ?', state);
     if (workflow !== undefined) where('workflow = ?', workflow);
     if (before !== undefined) where('n < ?', before);
@@ -66,14 +74,43 @@ export class SqliteReader implements StoreReader {
     return this.#reading(() =>
       this.#tables
         .all(
-          `SELECT n, ref, workflow, status, started_at, ended_at, is_open, ${WAITS} AS waits,
+          `SELECT n, ref, workflow, status, started_at, ended_at, is_open, missing, ${WAITS} OR ${LEFT} AS waits,
            ${PAUSED} AS paused
            FROM runs ${all} ORDER BY n DESC LIMIT ?`,
           ...values,
           limit,
         )
-        .map(listedRow),
+        .map((row) => this.#listedRow(row)),
     );
+  }
+
+  #listedRow(row: Record<string, unknown>): ListedRow {
+    const { n, ref, workflow, status, started_at: startedAt, ended_at: endedAt } = row;
+    const open = row.waits === 1 ? 'waiting' : row.paused === 1 ? 'paused' : 'running';
+    const isOpen = row.is_open === 1;
+    return {
+      ...{ n, ref, workflow, startedAt, endedAt: endedAt ?? undefined },
+      state: isOpen ? open : status,
+      waits: isOpen && open !== 'running' ? this.#waitsOf(n as number, open) : [],
+      missing: isOpen ? missingIn(row.missing) : [],
+    } as ListedRow;
+  }
+
+  #waitsOf(n: number, state: 'waiting' | 'paused'): ListedRow['waits'] {
+    const owed = this.#tables.all(
+      `SELECT key, row, owes FROM state WHERE run = ? AND owes IS NOT NULL ORDER BY due_at IS NULL, due_at, key`,
+      n,
+    );
+    return owed.flatMap(({ key, row, owes }): ListedRow['waits'] => {
+      if (owes === 'callTool') return state === 'paused' ? [{ for: 'decision', of: keyIn(key) }] : [];
+      const { command } = this.#tables.json(row) as Tables['nodes'];
+      if (command === undefined) return [];
+      const { id, dueAt: until } = command;
+      if (command.kind === 'requestAction') return [{ for: 'answer', of: id, ...defined({ until }) }];
+      return command.kind === 'startTimer' && isWait(command)
+        ? [{ for: 'time', of: id, ...defined({ until }) }]
+        : [];
+    });
   }
 
   find(name: string): readonly Head[] {
@@ -89,7 +126,11 @@ export class SqliteReader implements StoreReader {
       const head = this.#tables.head(id);
       const graph = head && this.#tables.graph(head.graph);
       if (head === undefined || graph === undefined) return undefined;
-      return { head, graph, loaded: this.#tables.load(head), inbox: this.#tables.inbox(head.n) };
+      const row = this.#tables.get('SELECT missing FROM runs WHERE n = ?', head.n);
+      return {
+        ...{ head, graph, loaded: this.#tables.load(head), inbox: this.#tables.inbox(head.n) },
+        missing: missingIn(row?.missing),
+      };
     });
   }
 
@@ -123,13 +164,8 @@ export class SqliteReader implements StoreReader {
   }
 }
 
-function listedRow(row: Record<string, unknown>): ListedRow {
-  const { n, ref, workflow, status, started_at: startedAt, ended_at: endedAt } = row;
-  const open = row.waits === 1 ? 'waiting' : row.paused === 1 ? 'paused' : 'running';
-  return {
-    ...{ n, ref, workflow, startedAt, endedAt: endedAt ?? undefined },
-    state: row.is_open === 1 ? open : status,
-  } as ListedRow;
+function missingIn(column: unknown): readonly Capability[] {
+  return typeof column === 'string' ? (JSON.parse(column) as Capability[]) : [];
 }
 
 /** The times that open runs wait for. Limits of calls are a matter of the process that makes the call. */
@@ -151,6 +187,7 @@ function storeMetrics(tables: StoreTables, now: number): StoreMetrics {
     open: count('FROM runs WHERE is_open = 1'),
     waiting: count(`FROM runs WHERE is_open = 1 AND ${WAITS}`),
     paused: count(`FROM runs WHERE is_open = 1 AND ${PAUSED}`),
+    missing: count(`FROM runs WHERE ${LEFT}`),
     finished: count('FROM runs WHERE ended IS NOT NULL'),
     inbox: count('FROM inbox'),
     overdue: count(`${TIMES} AND due_at <= ?`, now),

@@ -25,7 +25,7 @@ import {
   step,
   stop,
 } from '../../engine/graph.fixture.js';
-import { describeShortly, describeWorkflow } from './description.js';
+import { describeShortly, describeWorkflow } from './workflow-tools.js';
 
 const linesOf = (...parts: Parameters<typeof describeWorkflow>) =>
   describeWorkflow(...parts)

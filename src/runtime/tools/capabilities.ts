@@ -1,0 +1,120 @@
+import { requiredKeys, stepInto, viewOf } from '../../check/schema-view.js';
+import { schemaMismatch } from '../../check/type-of.js';
+import { expressionFunctions } from '../../graph/expression/functions.js';
+import { childrenOf } from '../../graph/expression/traversal.js';
+import type { DictExpr, Expr } from '../../graph/expression/tree.js';
+import { type JsonSchema, ownProperty } from '../../graph/json.js';
+import type { Graph } from '../../graph/model.js';
+import { compensationsOf, expressionsOf, nodesOf, ownResources } from '../../graph/nodes.js';
+import { clip } from '../../graph/printable-text.js';
+import { thrownText } from './exceptions.js';
+import type { Registry } from './registry.js';
+
+/**
+ * Something that the runs of a graph need of a server: a tool, a resource or a function of its registry, that a tool takes
+ * and returns what it did (`contract`), or an engine that knows the graph. Plain JSON.
+ */
+export interface Capability {
+  readonly kind: 'tool' | 'contract' | 'resource' | 'function' | 'engine';
+  readonly name: string;
+  /** What of it does not fit. */
+  readonly problem?: string;
+}
+
+/** The needs of a graph that a server lacks, those of its tasks included. Empty: a run of it can continue there. */
+export type MissingCapabilities = (graph: Graph) => readonly Capability[];
+
+/** Looks for what a registry lacks, once for each graph. */
+export function missingIn(registry: Registry): MissingCapabilities {
+  const missingByGraph = new WeakMap<Graph, readonly Capability[]>();
+  return (graph) => {
+    const missing = missingByGraph.get(graph) ?? findMissing(registry, graph);
+    missingByGraph.set(graph, missing);
+    return missing;
+  };
+}
+
+export function capabilityText({ kind, name, problem }: Capability): string {
+  switch (kind) {
+    case 'tool':
+    case 'resource':
+    case 'function':
+      return `${kind} '${clip(name)}'${problem === undefined ? '' : `, which ${problem}`}`;
+    case 'contract':
+      return `tool '${clip(name)}' as it was: ${problem}`;
+    case 'engine':
+      return `a version of Stepwright that knows ${clip(name)}`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function findMissing(registry: Registry, graph: Graph): readonly Capability[] {
+  const missing = new Map<string, Capability>();
+  const add = (capability: Capability): void => {
+    const { kind, name } = capability;
+    if (!missing.has(`${kind} ${name}`)) missing.set(`${kind} ${name}`, capability);
+  };
+  try {
+    for (const node of [graph, ...(graph.tasks ?? [])].flatMap(nodesOf)) {
+      if (node.kind === 'call') addCall(registry, node, add);
+      for (const undo of compensationsOf(node)) addCall(registry, undo, add);
+      const resources = ownResources(node).map(({ resource }) => resource);
+      for (const name of node.kind === 'resource' ? [...resources, node.resource] : resources)
+        if (ownProperty(registry.resources, name) === undefined) add({ kind: 'resource', name });
+      if (node.kind === 'compute' && node.function !== undefined) {
+        const { name, hash } = node.function;
+        const entry = ownProperty(registry.functions ?? {}, name);
+        if (entry === undefined) add({ kind: 'function', name });
+        else if (entry.hash !== hash) add({ kind: 'function', name, problem: 'has another source here' });
+      }
+      for (const expr of expressionsOf(node)) addFunctions(expr, add);
+    }
+  } catch (error) {
+    // A node or an expression of a later version.
+    add({ kind: 'engine', name: `the workflow (${thrownText(error)})` });
+  }
+  return [...missing.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+interface ToolUse {
+  readonly tool: string;
+  readonly input: DictExpr;
+}
+
+function addCall({ tools }: Registry, { tool, input }: ToolUse, add: (capability: Capability) => void): void {
+  const entry = ownProperty(tools, tool);
+  if (entry === undefined) {
+    add({ kind: 'tool', name: tool });
+    return;
+  }
+  const problem = inputProblem(input, entry.inputSchema);
+  if (problem !== undefined) add({ kind: 'contract', name: tool, problem });
+}
+
+/** Why a tool refuses the input of a call, for any values of its expressions. */
+function inputProblem({ entries }: DictExpr, schema: JsonSchema): string | undefined {
+  const view = viewOf(schema);
+  const keys = new Set<string>();
+  for (const entry of entries) {
+    // What is spread may have any keys.
+    if (!('key' in entry)) return undefined;
+    keys.add(entry.key);
+    const step = stepInto(view, entry.key);
+    if (step.kind === 'missing') return `it does not take '${clip(entry.key)}' any more`;
+    const { value } = entry;
+    const wrong =
+      value.kind === 'literal' && value.value !== undefined
+        ? schemaMismatch(value.value, step.view)
+        : undefined;
+    if (wrong !== undefined) return `it does not take the value of '${clip(entry.key)}' any more: ${wrong}`;
+  }
+  const required = requiredKeys(view).find((key) => !keys.has(key));
+  return required === undefined ? undefined : `it requires '${clip(required)}' now`;
+}
+
+function addFunctions(expr: Expr, add: (capability: Capability) => void): void {
+  if (expr.kind === 'call' && !expressionFunctions.has(expr.fn))
+    add({ kind: 'engine', name: `the expression function '${expr.fn}'` });
+  for (const child of childrenOf(expr)) addFunctions(child.expr, add);
+}
