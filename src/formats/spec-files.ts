@@ -1,5 +1,5 @@
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
-import { GraphMemo } from '../check/graph-memo.js';
+import { GraphMemo } from '../check/environment.js';
 import { defined } from '../graph/defined.js';
 import {
   type Diagnostic,

@@ -1,6 +1,5 @@
 import { checkGraph } from '../../../check/check-graph.js';
-import { environmentOf } from '../../../check/environment.js';
-import { GraphMemo, oncePerGraph } from '../../../check/graph-memo.js';
+import { environmentOf, GraphMemo, oncePerGraph } from '../../../check/environment.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import { graphErrors } from '../../../formats/builder/diagnostic-errors.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../../formats/builder/errors.js';

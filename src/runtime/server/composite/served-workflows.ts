@@ -1,5 +1,4 @@
-import { type CheckEnvironment, environmentOf } from '../../../check/environment.js';
-import { GraphMemo, oncePerGraph } from '../../../check/graph-memo.js';
+import { type CheckEnvironment, environmentOf, GraphMemo, oncePerGraph } from '../../../check/environment.js';
 import { schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
 import type { Icon } from '../../../decorators/decorate.js';

@@ -338,7 +338,7 @@ ${warnings.replaceAll(/^(?=.)/gm, '  ')}`,
   }
 }
 
-/** Whether a reload changes nothing. What was not read again is the same object. */
+/** Whether a reload gives an equal layer. What was not read again is the same object. */
 function isSameLayer(layer: Layer, before: Layer | undefined): boolean {
   const { workflows } = layer;
   const others = before?.workflows ?? [];
