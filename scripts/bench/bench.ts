@@ -7,6 +7,7 @@ import { frameworks } from './rows/frameworks.js';
 import { graphSize, runLength } from './rows/growth.js';
 import { items } from './rows/items.js';
 import { memory, rowBytes } from './rows/memory.js';
+import { openRuns } from './rows/open-runs.js';
 import { planning, references } from './rows/parts.js';
 import { promptSlope, prompts } from './rows/prompts.js';
 import { secrets } from './rows/secrets.js';
@@ -38,6 +39,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   prompts,
   tools,
   durable: async (sizes) => [...(await durable(sizes)), ...(await durablePeers(sizes))],
+  open: openRuns,
   startup,
   compiler,
 };

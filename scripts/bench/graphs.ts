@@ -90,6 +90,13 @@ export function question(): Graph {
   );
 }
 
+/** A question to a person, and no call. */
+export function confirmation(): Graph {
+  const message: Expr = { kind: 'text', style: 'display', parts: ['Go on?'] };
+  const ask: Node = { ...common, kind: 'ask', id: 'sure', mode: 'confirm', message };
+  return { ...graphOf([ask], ref('steps', 'sure')), name: 'confirmation' };
+}
+
 /** `count` calls as in `line`, beside a number of questions without answers. */
 export function lineBesideAsks(asks: number, count: number): Graph {
   const message: Expr = { kind: 'text', style: 'display', parts: ['Go on?'] };

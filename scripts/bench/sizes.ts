@@ -12,6 +12,8 @@ export interface Sizes {
   readonly items: readonly [LoopSize, ...LoopSize[]];
   /** How many waits are open, and the calls beside them. */
   readonly openWaits: { readonly count: number; readonly calls: number };
+  /** How many runs are open in a file beside a start and an answer. */
+  readonly openRuns: readonly number[];
   /** Steps of the shorter and the longer workflow that is built by a program. */
   readonly built: readonly [shorter: number, longer: number];
   /** Steps of the shorter and the longer prompt. */
@@ -107,6 +109,7 @@ export const FULL: Sizes = {
     { count: 10_000, concurrency: 10 },
   ],
   openWaits: { count: 16_000, calls: 5_000 },
+  openRuns: [10_000, 100_000],
   built: [10, 3_000],
   prompt: [3, 30],
   nodes: [1_000, 10_000],
@@ -163,6 +166,7 @@ export const TINY: Sizes = {
     { count: 5, concurrency: 3 },
   ],
   openWaits: { count: 3, calls: 4 },
+  openRuns: [5],
   built: [2, 3],
   prompt: [2, 3],
   nodes: [4, 8],

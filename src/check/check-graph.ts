@@ -16,7 +16,7 @@ import { type CheckEnvironment, withTasks } from './environment.js';
 import { checkNames, checkReferences, checkUnused } from './names.js';
 import { checkOutputPaths } from './output-paths.js';
 import { checkSettledNodes } from './settled-nodes.js';
-import { checkRetries, checkRollbacks } from './side-effects.js';
+import { checkNeverUndone, checkRetries, checkRollbacks } from './side-effects.js';
 import { checkSkipped } from './skipped-steps.js';
 import { namesOf } from './values.js';
 
@@ -66,6 +66,7 @@ function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhol
     ...checkConstructs(plan, namesIn),
     ...checkModelMessages(plan, environment),
     ...checkRollbacks(plan, environment),
+    ...checkNeverUndone(plan),
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),
     ...checkSettledNodes(plan),

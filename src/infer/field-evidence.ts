@@ -80,7 +80,7 @@ function evidenceOf(
 /** What a tool makes is new: what another one reads of that name need not be its source. */
 function isNew(match: Match, from: ToolFacts, to: ToolFacts, parameter: Parameter): boolean {
   return (
-    match === EQUAL && rankOf(from.tool) === 0 && isCreating(to.tool) && ownedPart(parameter) === undefined
+    match === EQUAL && !isCreating(from.tool) && isCreating(to.tool) && ownedPart(parameter) === undefined
   );
 }
 

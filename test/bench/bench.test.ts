@@ -117,6 +117,8 @@ describe('the rows', () => {
       'prompts/get of 2 steps, over stdio / by hand',
       'prompts/get of 2 steps, over HTTP / by hand',
       'tools/call, in memory / by hand',
+      'HTTP: start beside 5 open runs / beside none',
+      'HTTP: answer beside 5 open runs / beside none',
       'start of a server with 2 tools, to its first list / by hand',
       'memory of a server with 2 tools that has started / by hand',
       'memory of a server with 2 tools and a store in a file',

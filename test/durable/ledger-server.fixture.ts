@@ -89,7 +89,10 @@ const workflows = [
 
 const options = {
   store: `sqlite:${path}`,
-  runs: { leaseMs: 1_000, capabilityMs: 3_000, maxOpenRuns: 100_000, maxPendingActions: 100_000 },
+  runs: {
+    ...{ leaseMs: 1_000, capabilityMs: 3_000 },
+    ...{ maxOpenRuns: 100_000, maxPendingActions: 100_000, maxAnonymousRuns: 100_000 },
+  },
   ...(how === 'edited' ? { toolAnswerMs: 1_000 } : {}),
   drainTimeoutMs: 500,
   workflows,

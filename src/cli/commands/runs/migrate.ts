@@ -88,24 +88,22 @@ interface MigrateCommand {
 /** How many runs are read at once. */
 const PAGE = 200;
 
-/** All open runs of a workflow. */
-function openRuns(reader: StoreReader, workflow: string): readonly Head[] {
-  const heads: Head[] = [];
+/** All open runs of a workflow, a page at a time. */
+function* openRuns(reader: StoreReader, workflow: string): Generator<Head> {
   for (const state of ['running', 'waiting'] as const) {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
       const rows = reader.list({ state, workflow, before, limit: PAGE });
-      heads.push(...rows.flatMap(({ ref }) => reader.find(ref)));
+      for (const { ref } of rows) yield* reader.find(ref);
       if (rows.length < PAGE) break;
       before = rows.at(-1)?.n ?? 0;
     }
   }
-  return heads;
 }
 
 /** @param isList whether runs of the workflow as it is now are left out. */
 async function migrate(
   { store, definitions, mapping, apply, json, output }: MigrateCommand,
-  heads: readonly Head[],
+  heads: Iterable<Head>,
   workflow: string,
   isList = false,
 ): Promise<number> {
@@ -120,18 +118,22 @@ async function migrate(
   const { secretInputs } = toolset;
   const tools = safetyIn(definition, toolset);
   const { graph, hash } = to;
-  const results: ShownOutcome[] = [];
-  const refs = heads.map(({ id }) => runRef(id));
   const target = { graph, hash, tools, mapping, secretInputs };
-  for await (const outcome of store.migrate(heads, target, apply)) {
-    const run = refs.shift() ?? '';
+  const runs: JsonObject[] = [];
+  let areSafe = true;
+  let count = 0;
+  for await (const { run, outcome } of store.migrate(heads, target, apply)) {
     if (outcome.kind === 'mapping') throw new Misuse(mappingText(outcome.faults));
-    if (!isList || outcome.kind !== 'current') results.push(shownOutcome(run, outcome));
+    if (isList && outcome.kind === 'current') continue;
+    const { text, value, isSafe } = shownOutcome(runRef(run.id), outcome);
+    areSafe &&= isSafe;
+    count += 1;
+    if (json) runs.push(value);
+    else output.out(`${text}\n`);
   }
-  if (json) output.out(`${JSON.stringify({ runs: results.map(({ value }) => value) })}\n`);
-  else if (results.length === 0) output.out('no open run of another definition\n');
-  else for (const { text } of results) output.out(`${text}\n`);
-  return results.every(({ isSafe }) => isSafe) ? 0 : 1;
+  if (json) output.out(`${JSON.stringify({ runs })}\n`);
+  else if (count === 0) output.out('no open run of another definition\n');
+  return areSafe ? 0 : 1;
 }
 
 function mappingText(faults: readonly MappingFault[]): string {
@@ -153,7 +155,7 @@ const OBSTACLES: Readonly<Record<string, string>> = {
   unfinished: 'it is at work: try again',
   inputs: 'the arguments of the workflow were changed',
   state: 'a state field was changed or removed',
-  option: 'the error strategy, `failFast` or `maxConcurrency` was changed',
+  option: 'the error strategy, `failFast`, `onFailure` or `maxConcurrency` was changed',
   secrets: 'the workflow has secrets, and the values of the store are not encrypted',
   answerers: 'it asks other callers than its owner, and did not before',
   removed: 'the step has started, and is no longer there',

@@ -75,10 +75,10 @@ export class SqliteOperator implements StoreOperator {
   }
 
   async *migrate(
-    runs: readonly Head[],
+    runs: Iterable<Head>,
     target: MoveTarget & { readonly hash: string },
     applies: boolean,
-  ): AsyncGenerator<MigrationOutcome> {
+  ): AsyncGenerator<{ readonly run: Head; readonly outcome: MigrationOutcome }> {
     const reader = await SqliteReader.open(this.path);
     const journal = applies ? await SqliteJournal.open(this.path, { leaseMs: LEASE_MS }) : undefined;
     let hasWaited = false;
@@ -91,7 +91,7 @@ export class SqliteOperator implements StoreOperator {
           hasWaited = true;
           outcome = await migrated(reader, run, target, journal);
         }
-        yield outcome;
+        yield { run, outcome };
       }
     } finally {
       reader.close();

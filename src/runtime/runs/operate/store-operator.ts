@@ -45,10 +45,10 @@ export interface StoreOperator {
    * @param target.hash of the graph. @param applies whether runs that move safely are moved.
    */
   migrate(
-    runs: readonly Head[],
+    runs: Iterable<Head>,
     target: MoveTarget & { readonly hash: string },
     applies: boolean,
-  ): AsyncIterable<MigrationOutcome>;
+  ): AsyncIterable<{ readonly run: Head; readonly outcome: MigrationOutcome }>;
   /** Removes finished runs. Resolves with their number. */
   prune(retention: Retention): Promise<number>;
   /** Copies the store to a file that does not exist, and checks the copy. */

@@ -251,7 +251,7 @@ export interface RunIndex {
   listed(quota: string, query: ListedQuery): Promise<readonly string[]>;
   /** How many of them are open, and how many questions they ask. */
   open(quota: string): Promise<{ readonly runs: number; readonly questions: number }>;
-  /** How many runs are open whose quota begins with a text. */
+  /** How many runs of anonymous callers are open: their quotas begin with this text. */
   openOf(prefix: string): Promise<number>;
   /** The run with a second name. */
   byAlias(alias: string): Promise<string | undefined>;

@@ -431,7 +431,7 @@ export class SqliteJournal implements RunJournal {
       return;
     }
     this.#run(
-      `UPDATE runs SET status = ?, is_open = 0, ended = (SELECT coalesce(max(ended), 0) + 1 FROM runs),
+      `UPDATE runs SET status = ?, is_open = 0, ended = (SELECT coalesce(max(ended), 0) + 1 FROM runs WHERE ended IS NOT NULL),
        ended_at = coalesce(?, started_at) WHERE n = ?`,
       ...[status, at, n],
     );

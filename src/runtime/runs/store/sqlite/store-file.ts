@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { StoreError } from '../store-error.js';
 import { checkDriver, findDriver, type SqliteDatabase, type SqliteDriver, sqliteCode } from './driver.js';
 import { OpenFiles } from './open-files.js';
+import { COUNTS } from './run-counts.js';
 
 /** How the file of a store is opened. */
 export interface SqliteJournalOptions {
@@ -114,6 +115,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE INDEX left_runs ON runs (n) WHERE missing IS NOT NULL;
   ALTER TABLE holders ADD COLUMN silent_ms INTEGER NOT NULL DEFAULT 0;
   `,
+  COUNTS,
 ];
 
 /** Shows the tables of each earlier version as those of the next one to those who only read. */

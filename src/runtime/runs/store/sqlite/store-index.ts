@@ -41,22 +41,13 @@ export class StoreIndex implements RunIndex {
   }
 
   async open(quota: string): Promise<{ readonly runs: number; readonly questions: number }> {
-    const questions = this.#count(
-      `SELECT count(*) AS count FROM runs JOIN state ON run = n
-       WHERE quota = ? AND is_open = 1 AND owes = 'requestAction'`,
-      quota,
-    );
-    return {
-      runs: this.#count('SELECT count(*) AS count FROM runs WHERE quota = ? AND is_open = 1', quota),
-      questions,
-    };
+    const { runs = 0, questions = 0 } = this.#counts(quota);
+    return { runs, questions };
   }
 
+  /** @param prefix which is counted as a whole; see `run-counts.ts`. */
   async openOf(prefix: string): Promise<number> {
-    return this.#count(
-      'SELECT count(*) AS count FROM runs WHERE quota >= ? AND quota < ? AND is_open = 1',
-      ...[prefix, `${prefix}\uffff`],
-    );
+    return this.#counts(`${prefix}*`).runs ?? 0;
   }
 
   async byAlias(alias: string): Promise<string | undefined> {
@@ -88,8 +79,8 @@ export class StoreIndex implements RunIndex {
     }
   }
 
-  #count(sql: string, ...values: readonly string[]): number {
-    return Number(this.#tables.get(sql, ...values)?.count);
+  #counts(quota: string): { readonly runs?: number; readonly questions?: number } {
+    return this.#tables.get('SELECT runs, questions FROM counts WHERE quota = ?', quota) ?? {};
   }
 
   get #tables(): StoreTables {
