@@ -13,6 +13,7 @@ import type { Graph } from '../graph/model.js';
 import { type Domain, mergedDomains } from '../graph/model.js';
 import { bundle, compensationsOf, nodesOf, withBodies } from '../graph/nodes.js';
 import { lowerDocument, type SpecDocument, withHintOf, XML_MAPPINGS } from './dialects/dialects.js';
+import { valueFault } from './json-schema/schema-compiler.js';
 import { readText, type TextFormat } from './text/read-text.js';
 import { Reports, type TextLimits } from './text/reading.js';
 
@@ -148,7 +149,9 @@ export function checkedGraphs(
     const hasRepeated = repeated.some(({ place }) => place?.file === reports.source.file);
     const isWhole = !reports.hasErrors && !hasRepeated;
     const check = (graph: Graph): readonly Diagnostic[] =>
-      checkGraph(graph, environment, { isWhole }).map((each) => withHintOf(document?.dialect ?? '', each));
+      checkGraph(graph, environment, { isWhole, valueFault }).map((each) =>
+        withHintOf(document?.dialect ?? '', each),
+      );
     const ofGraphs = (document?.graphs ?? []).flatMap((graph) =>
       isWhole ? memo.checked.get(graph, environment, () => check(graph)) : check(graph),
     );
