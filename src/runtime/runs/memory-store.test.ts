@@ -195,7 +195,7 @@ describe('an answer that comes again', () => {
     expect(await store.submit('run-1', { result: true })).toStrictEqual(first);
   });
 
-  test('to a question is no repetition of an acknowledgement', async () => {
+  test('to a question does not repeat an acknowledgement', async () => {
     const store = new Store();
     await store.start(graph(chain(ask('read', 'info'), ask('sure'))));
     await store.submit('run-1', {});
