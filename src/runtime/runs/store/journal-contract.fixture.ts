@@ -256,6 +256,17 @@ export function journalContract(
       expect(await journal.inbox('unknown')).toEqual([]);
     });
 
+    test('has no items for a run that is over', async () => {
+      const journal = await open();
+      const run = begin('r');
+      await journal.append(run.first);
+      await journal.send(item('r', '1'));
+      await journal.append(run.entry(returned(1)));
+      expect(await journal.inbox('r')).toEqual([]);
+      await journal.send(item('r', '2'));
+      expect(await journal.inbox('r')).toEqual([]);
+    });
+
     test('consumes an item once, together with its entry or not at all', async () => {
       const journal = await open();
       const run = begin('r');

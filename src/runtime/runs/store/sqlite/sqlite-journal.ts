@@ -167,6 +167,7 @@ export class SqliteJournal implements RunJournal {
     await this.#group.add((effect) => {
       const head = this.#head(run);
       if (head === undefined) return new UnknownRunError(run);
+      if (isOver(head.status)) return undefined;
       if (this.#get('SELECT 1 FROM responses WHERE run = ? AND id = ?', head.n, keyColumn(id)) !== undefined)
         return undefined;
       const key = keyColumn(id);
@@ -324,6 +325,8 @@ export class SqliteJournal implements RunJournal {
         ...[n, key, response, sumOf(key, response)],
       );
     }
+    if (entry.becomes !== undefined && isOver(entry.becomes.status))
+      this.#run('DELETE FROM inbox WHERE run = ?', n);
     for (const large of entry.large) this.#keepText(n, large);
     if (consumed.length > 0) effect.runs.add(run);
     return undefined;
