@@ -479,7 +479,7 @@ class RegistryServer implements StepwrightServer {
   #identified(request: RequestContext | undefined): IdentifiedRequest {
     if (request === undefined)
       throw new UnidentifiedCallerError(
-        'The request has no caller: pass `{ local: true, requestId, signal, progress }` for the user of this process, or `auth` in place of `local`. Nothing was done.',
+        'The request has no caller: pass `{ local: true, requestId, signal, progress }` for the user of this process, or `auth` in place of `local`.',
       );
     try {
       const principal = withRoles(this.ownerOf(request), request.auth?.roles, this.settings.localRoles);

@@ -232,6 +232,8 @@ function refusalOf(
   if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
   if (previous !== undefined && epoch < previous.epoch)
     return `the run has a later holder, of epoch ${previous.epoch}`;
+  // Its items have left the inbox.
+  if (previous?.isOpen === false) return undefined;
   const missing = consumed.find(({ id }) => !previous?.inbox.has(id));
   return missing === undefined ? undefined : `the inbox has no item '${missing.id}'`;
 }

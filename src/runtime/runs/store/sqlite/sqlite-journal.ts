@@ -392,6 +392,8 @@ export class SqliteJournal implements RunJournal {
     if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
     const lease = previous && this.leases.refusalOf(previous, epoch);
     if (lease !== undefined) return lease;
+    // Its items have left the inbox.
+    if (previous !== undefined && isOver(previous.status)) return undefined;
     const missing = consumed.find(
       ({ id }) =>
         previous === undefined ||
