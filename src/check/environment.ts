@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../graph/json.js';
+import type { Json, JsonSchema } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import { workflowsIn } from '../graph/nodes.js';
 import type { ToolEffects } from '../graph/tool-safety.js';
@@ -12,6 +12,9 @@ export interface CheckEnvironment {
   /** By name. If missing, the workflows that a graph runs are not checked. */
   readonly workflows?: ReadonlyMap<string, Graph>;
 }
+
+/** Why a value does not fit a schema, as the end of a sentence about it; `undefined` for one that fits. */
+export type ValueFault = (schema: JsonSchema, value: Json) => string | undefined;
 
 /** The input, the output and the side effects of a tool. */
 export interface ToolSignature extends ToolEffects {

@@ -105,3 +105,40 @@ describe('SW4037: a call that a rollback does not undo', () => {
     });
   });
 });
+
+describe('SW4046: a call that is never undone on failure', () => {
+  const never = (line: number, id: string): string =>
+    `SW4046 ${line}:1 step \`${id}\` has \`compensate\`, and is never undone when the workflow fails | add \`onFailure: 'undo'\` to the workflow, or call it inside a \`parallel\` with \`onPartialFailure: 'rollback'\``;
+
+  test('has a compensation outside of every rollback', () => {
+    const inParallel = parallel(4, 'p', { one: body([booked(5, 'b')]) }, { onPartialFailure: 'abort' });
+    const nodes = [booked(3, 'a'), { ...inParallel, after: ['a'] }, { ...put(6, 'c'), after: ['p'] }];
+    expect(findings(nodes)).toEqual([never(3, 'a'), never(5, 'b')]);
+  });
+
+  test('is beside another branch that may fail', () => {
+    const one = body([booked(4, 'a')]);
+    expect(findings([parallel(3, 'p', { one, two: body([put(5, 'b')]) })])).toEqual([never(4, 'a')]);
+  });
+
+  test('has a later step: the last one need not be undone', () => {
+    expect(findings([put(3, 'a'), { ...booked(4, 'b'), after: ['a'] }])).toEqual([]);
+  });
+
+  test('is undone with its workflow, or by a rollback', () => {
+    expect(findings([booked(3, 'a')], { onFailure: 'undo' })).toEqual([]);
+    expect(findings([rolling(booked(4, 'a'))])).toEqual([]);
+  });
+
+  test('may be undone by the workflow that runs its own', () => {
+    expect(findings([booked(3, 'a')], { expose: [] })).toEqual([]);
+  });
+});
+
+test('SW4028: a workflow that undoes has something to undo', () => {
+  expect(findings([put(3, 'a')], { onFailure: 'undo' })).toEqual([
+    'SW4028 1:1 the workflow is undone when it fails, and nothing in it says how it is undone | add `compensate` to a call in it, or let it fail without rolling back',
+  ]);
+  const inner = graphOf([booked(1, 'b')], { name: 'inner', inputs: [], onFailure: 'undo' });
+  expect(findings([runs(3, 'a', 'inner')], { onFailure: 'undo' }, [inner])).toEqual([]);
+});

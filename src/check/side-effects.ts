@@ -1,4 +1,5 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
+import { workOf } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { CallNode, Graph, ParallelNode } from '../graph/model.js';
 import { nodesOf } from '../graph/nodes.js';
@@ -11,6 +12,8 @@ import { reachableFrom } from './environment.js';
 /** SW4028 rollbacks with nothing to undo, SW4037 calls that a rollback does not undo. */
 export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: CheckEnvironment): Diagnostic[] {
   const rolling = nodes.flatMap(({ node }) => (rollsBack(node) ? [node] : []));
+  if (graph.onFailure === 'undo' && !hasCompensation(graph, environment))
+    return [diagnostic('SW4028', graph.source, {})];
   if (rolling.length === 0) return [];
   const idle = new Set(rolling.filter((each) => !canUndo(each, environment)));
   const faults = rolling.flatMap((node) =>
@@ -34,12 +37,49 @@ export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: Chec
   return [...faults, ...remaining];
 }
 
+/**
+ * SW4046: calls with a compensation that is not made when a later step fails. A workflow that only others run may be undone by
+ * them.
+ */
+export function checkNeverUndone({ graph, nodes }: WorkflowPlan): Diagnostic[] {
+  if (graph.onFailure === 'undo' || graph.expose?.length === 0) return [];
+  const byNodes = new Set(
+    nodes.flatMap(({ node, compensations }) =>
+      node.kind === 'compensate' ? compensations.flatMap(({ refersTo }) => refersTo) : [],
+    ),
+  );
+  return nodes.flatMap((planned) => {
+    const { node, rolledBackBy } = planned;
+    if (node.compensate === undefined || rolledBackBy.length > 0 || byNodes.has(planned)) return [];
+    if (!mayFailAfter(planned)) return [];
+    return [diagnostic('SW4046', locationOfNode(node, graph), { step: node.id })];
+  });
+}
+
+/** Whether work, or a failure, waits for a node or a container around it, or is in another branch of a `parallel` around it. */
+function mayFailAfter({ successors, scope }: PlannedNode): boolean {
+  const later = new Set(successors);
+  for (const each of later) for (const next of each.successors) later.add(next);
+  const { container } = scope;
+  const beside = container?.node.kind === 'parallel' ? container.parts.filter((part) => part !== scope) : [];
+  const others = [...later, ...beside.flatMap(({ nodes }) => nodes)].map(({ node }) => node);
+  return nodesOf({ nodes: others }).some(mayFail) || (container !== undefined && mayFailAfter(container));
+}
+
+function mayFail(node: Node): boolean {
+  return workOf(node) !== 'none' || node.kind === 'workflow' || node.kind === 'error';
+}
+
 /** Whether a rollback may undo something. Unknown workflows may. */
 function canUndo(node: ParallelNode, environment: CheckEnvironment): boolean {
-  if (node.compensateNode !== undefined) return true;
-  const own = { nodes: nodesOf({ nodes: [node] }) };
-  const { graphs, isWhole } = reachableFrom(own, environment);
-  const all = [...own.nodes, ...graphs.flatMap(nodesOf)];
+  return node.compensateNode !== undefined || hasCompensation({ nodes: [node] }, environment);
+}
+
+/** Whether a call in nodes, or in the workflows that they run, has a compensation. One in an unknown workflow may. */
+function hasCompensation(of: Pick<Graph, 'nodes'>, environment: CheckEnvironment): boolean {
+  const nodes = nodesOf(of);
+  const { graphs, isWhole } = reachableFrom({ nodes }, environment);
+  const all = [...nodes, ...graphs.flatMap(nodesOf)];
   return !isWhole || all.some((each) => each.kind === 'call' && each.compensate !== undefined);
 }
 

@@ -45,6 +45,11 @@ export interface WorkflowOptions extends ListedOptions {
   /** Whether the first failure keeps further steps from starting. Default: `true`, and `false` under `'collect'`. */
   readonly failFast?: boolean;
   /**
+   * `'undo'`: when it fails, the calls that it made and that have `compensate` are undone, the last to succeed first; so they
+   * are when a workflow that runs it as a step goes on. Default: they remain, and the run reports them.
+   */
+  readonly onFailure?: 'undo';
+  /**
    * How many calls, reads and functions of a run are in flight at once. The value of the workflow that the run was
    * started on applies. Default: 10.
    */

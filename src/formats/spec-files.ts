@@ -12,6 +12,7 @@ import type { Graph } from '../graph/model.js';
 import { type Domain, mergedDomains } from '../graph/model.js';
 import { bundle, compensationsOf, nodesOf, withBodies } from '../graph/nodes.js';
 import { lowerDocument, type SpecDocument, withHintOf, XML_MAPPINGS } from './dialects/dialects.js';
+import { valueFault } from './json-schema/schema-compiler.js';
 import { SourceText } from './text/located.js';
 import { openText, readText, type TextFormat } from './text/read-text.js';
 import { Reports, type TextLimits } from './text/reading.js';
@@ -129,7 +130,9 @@ export function checkedGraphs(
     const hasRepeated = repeated.some(({ place }) => place?.file === reports.source.file);
     const isWhole = !reports.hasErrors && !hasRepeated;
     const ofGraphs = (document?.graphs ?? []).flatMap((graph) =>
-      checkGraph(graph, environment, { isWhole }).map((each) => withHintOf(document?.dialect ?? '', each)),
+      checkGraph(graph, environment, { isWhole, valueFault }).map((each) =>
+        withHintOf(document?.dialect ?? '', each),
+      ),
     );
     return [...reports.diagnostics, ...ofGraphs].filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
   });

@@ -31,6 +31,8 @@ export interface Graph {
   readonly errorStrategy?: ErrorStrategy;
   /** Whether the first failure stops the run. Default true. */
   readonly failFast?: boolean;
+  /** Whether the effects of its calls are undone when it fails. Default: they remain. */
+  readonly onFailure?: 'undo';
   /** How many nodes may run at once. Default 10. */
   readonly maxConcurrency?: number;
   /** Default: as a prompt and as a tool. */

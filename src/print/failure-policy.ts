@@ -92,6 +92,11 @@ function endOf(node: Node): Ending | undefined {
 }
 
 function restOf(graph: Graph): string {
+  const rest = unlessUndone(graph);
+  return graph.onFailure === undefined ? rest : `${rest}; when it fails, ${UNDONE}`;
+}
+
+function unlessUndone(graph: Graph): string {
   if (graph.errorStrategy?.kind === 'collect')
     return 'steps that do not depend on it go on, and all failures are reported';
   return isFailFast(graph) ? 'stops at the first failure' : 'steps that do not depend on it go on';

@@ -74,7 +74,7 @@ function describeSchema(schema: JsonSchema): string {
 }
 
 function describeBehaviour(graph: Graph): string[] {
-  const { errorStrategy, maxConcurrency } = graph;
+  const { errorStrategy, onFailure, maxConcurrency } = graph;
   const isCollected = errorStrategy?.kind === 'collect';
   return [
     ...(isCollected ? ['failures are collected: what does not depend on them goes on'] : []),
@@ -82,6 +82,7 @@ function describeBehaviour(graph: Graph): string[] {
       ? [`failures of calls and reads: ${describeRetry(errorStrategy.retry)}`]
       : []),
     ...(!isCollected && !isFailFast(graph) ? ['failures do not stop what does not depend on them'] : []),
+    ...(onFailure === undefined ? [] : ['when it fails, what it did is undone']),
     ...(maxConcurrency === undefined ? [] : [`at most ${maxConcurrency} calls run at once`]),
   ];
 }

@@ -31,6 +31,7 @@ export function workflowData(graph: Graph): JsonObject {
       ? {}
       : { params: Object.fromEntries(inputs.map((input) => [input.name, paramData(input)])) }),
     ...strategyData(graph),
+    ...(graph.onFailure === undefined ? {} : { on_failure: 'compensate' }),
     ...defined({ max_concurrency: maxConcurrency }),
     steps: graph.nodes.map((node) => stepData(node, context)),
     ...(graph.returns === undefined ? {} : { returns: valueData(graph.returns, context) }),

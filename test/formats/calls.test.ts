@@ -114,3 +114,44 @@ test.each(['files/write', 'disk/read.text', '/remove'])(
     expect(said(diagnostics).join('\n')).toMatch(/f\.yaml:\d+:\d+ SW4001 /);
   },
 );
+
+const trip = (more: string): string => `
+workflows:
+  w:
+    description: d
+${more}    graph:
+      flight: { call: book, args: { what: flight }, compensate: { call: unbook, args: { id: $flight.id } } }
+      hotel: { call: book, depends_on: [flight], args: { what: hotel }, compensate: { call: unbook, args: { id: $hotel.id } } }
+      pay: { call: pay, depends_on: [hotel] }
+`;
+
+const tripTools = {
+  book: ({ what }: { what: string }) => ({ id: `${what}-1` }),
+  unbook: null,
+  pay: failing,
+};
+
+test.each(['yaml', 'xml'] as const)(
+  'on_failure: compensate undoes what a failed workflow did: %s',
+  async (format) => {
+    const text =
+      format === 'yaml'
+        ? trip('    on_failure: compensate\n')
+        : `<workflows><workflow id="w" description="d" on_failure="compensate"><graph>
+          <step id="flight"><call tool="book"/><args><arg name="what" value="flight"/></args>
+            <compensate><call tool="unbook"/><args><arg name="id" value="$flight.id"/></args></compensate></step>
+          <step id="pay" depends_on="flight"><call tool="pay"/></step>
+        </graph></workflow></workflows>`;
+    const run = await runSpec(await onlyGraph(text, format), {}, tripTools);
+    expect(run).toMatchObject({ status: 'failed', failure: { code: 'E_TOOL', message: 'no such file' } });
+    const undone = run.calls.filter(({ tool }) => tool === 'unbook').map(({ input }) => input.id);
+    expect(undone).toEqual(format === 'yaml' ? ['hotel-1', 'flight-1'] : ['flight-1']);
+  },
+);
+
+test('a compensation without on_failure is a warning, and another value of it is refused', async () => {
+  const warned = await parseWorkflows(trip(''), { file: 'f.yaml', format: 'yaml' });
+  expect(said(warned.diagnostics).filter((each) => each.includes('SW4046'))).toHaveLength(2);
+  const refused = await parseWorkflows(trip('    on_failure: undo\n'), { file: 'f.yaml', format: 'yaml' });
+  expect(said(refused.diagnostics).join()).toContain('compensate');
+});

@@ -8,7 +8,15 @@ import type {
   WorkflowNode,
 } from '../../src/graph/model.js';
 import { alarm, cancel, failAttempt, select, succeed } from './endings.js';
-import { closeRollback, effectsIn, forgetFailedItems, mayRepeat, noteFailedItem, want } from './records.js';
+import {
+  closeRollback,
+  effectsIn,
+  forgetFailedItems,
+  mayRepeat,
+  noteFailedItem,
+  undoesOnFailure,
+  want,
+} from './records.js';
 import {
   type Fault,
   type Frame,
@@ -20,7 +28,7 @@ import {
   type Run,
 } from './run.js';
 import { abort, stop } from './stop.js';
-import { partialFailure, undoParts } from './undo.js';
+import { partialFailure, undoneFault, undoParts, undoWorkflow } from './undo.js';
 import { attempt, holds, NoValue, read } from './values.js';
 
 const DEEPEST = 5;
@@ -244,7 +252,8 @@ export function finish(run: Run, instance: Instance): boolean {
   const { node } = instance;
   if (instance.verdict !== undefined && instance.timedOut) {
     // What it did is not undone any more.
-    if (node.kind === 'parallel' && node.onPartialFailure === 'rollback') want(effectsIn(run, instance));
+    const isRollback = node.kind === 'parallel' && node.onPartialFailure === 'rollback';
+    if (isRollback || undoesOnFailure(run, instance)) want(effectsIn(run, instance));
     failAttempt(run, instance, instance.verdict);
     return true;
   }
@@ -254,11 +263,13 @@ export function finish(run: Run, instance: Instance): boolean {
   }
   const { rollback } = instance;
   if (rollback !== undefined) {
-    const { failed, again, report, target } = rollback;
+    const { failed, again, report, target, fault } = rollback;
     if (target === undefined ? report === undefined : !isSettled(target)) return false;
     closeRollback(run, instance);
     instance.verdict =
-      target?.fault ?? partialFailure(failed, again && mayRepeat(run, instance), report ?? null);
+      (fault && { ...undoneFault(fault, report ?? null), again: fault.again && mayRepeat(run, instance) }) ??
+      target?.fault ??
+      partialFailure(failed, again && mayRepeat(run, instance), report ?? null);
     return true;
   }
   const outcomes = instance.open.map(
@@ -292,6 +303,10 @@ export function finish(run: Run, instance: Instance): boolean {
       return true;
     default: {
       const [fault] = faults;
+      if (fault !== undefined && undoesOnFailure(run, instance)) {
+        if (instance.aborted) want(effectsIn(run, instance));
+        else if (undoWorkflow(run, instance, withoutFrom(fault))) return true;
+      }
       if (fault !== undefined) failAttempt(run, instance, withoutFrom(fault));
       else succeed(run, instance, outcomes[0] === undefined ? undefined : valueIn(outcomes[0]));
       return true;

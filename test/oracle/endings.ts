@@ -167,7 +167,7 @@ function settle(run: Run, instance: Instance, status: NodeStatus): void {
   if (status === 'cancelled' && instance.part.stopped) instance.part.cut = true;
   run.settlements += 1;
   instance.settledAt = run.settlements;
-  if (instance.node.kind === 'parallel') forgetPlain(run, instance);
+  if (['parallel', 'workflow'].includes(instance.node.kind)) forgetPlain(run, instance);
   const { key: node, value } = instance;
   const end = { at: run.agenda.now, node, status: toldStatus(instance) };
   run.ends.push(status === 'succeeded' ? { ...end, value } : end);

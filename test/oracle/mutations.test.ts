@@ -77,6 +77,15 @@ const perhaps: Case = {
   },
 };
 
+/** What was paid was given back, and is paid again. */
+const repeated: Case = {
+  graph: trip,
+  world: {
+    ...{ luck: [], tools: { pay: 'idempotent', hotel: 'idempotent' } },
+    replies: { pay: [value(1)], hotel: [broken(2), value(2)], undo_pay: [value(1)] },
+  },
+};
+
 /** Cancelled while it gives back what was paid. */
 const cancelled: Case = {
   graph: trip,
@@ -86,7 +95,7 @@ const cancelled: Case = {
   },
 };
 
-const cases = [forgetful, changing, unsafe, perhaps, cancelled, ...sample(GRAPHS)];
+const cases = [forgetful, changing, unsafe, perhaps, repeated, cancelled, ...sample(GRAPHS)];
 
 const wrongRules: readonly [string, Partial<Rules>][] = [
   ['joins by `none_failed` as by `all_success`', joinAs('none_failed', 'all_success')],

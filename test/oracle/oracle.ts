@@ -4,7 +4,7 @@ import { Agenda } from './agenda.js';
 import { admit, begin } from './begin.js';
 import { beginParts, defaultsOf, endPart, finish, outcomeOf } from './containers.js';
 import { decide } from './decide.js';
-import { remainsIn } from './records.js';
+import { remainsIn, want } from './records.js';
 import { RULES, type Rules } from './rules.js';
 import {
   type CallRecord,
@@ -19,7 +19,7 @@ import {
   toldStatus,
 } from './run.js';
 import { abort } from './stop.js';
-import { undoAll } from './undo.js';
+import { undoAll, undoneFault } from './undo.js';
 import type { World } from './world.js';
 
 /** How a run ends, and what it has done. */
@@ -104,7 +104,19 @@ function settle(run: Run): void {
   }
   if (run.cancelling && run.isUndone && run.detached === 0) run.end = { status: 'cancelled' };
   if (run.end !== undefined || run.cancelling || !run.root.nodes.every(isSettled)) return;
-  run.end = outcomeOf(run, run.root);
+  if (run.failing) return;
+  const outcome = outcomeOf(run, run.root);
+  const open = run.effects.filter(({ status }) => status !== 'undone');
+  if (outcome.status === 'failed' && run.graph.onFailure === 'undo' && open.length > 0) {
+    run.failing = true;
+    undoAll(run, (report) => {
+      run.end = { ...outcome, fault: undoneFault(outcome.fault, report) };
+    });
+    return;
+  }
+  // What could be undone remains.
+  if (outcome.status === 'failed') want(open.filter(({ tool }) => tool !== undefined));
+  run.end = outcome;
 }
 
 /** Ends what has come to its end in a scope, and begins the parts there is room for. Gives whether it did one of that. */
@@ -129,6 +141,7 @@ function decideNext(run: Run, part: Part): boolean {
 }
 
 function cancelRun(run: Run, compensate: boolean): void {
+  if (run.failing) return;
   run.cancelling = { compensate };
   abort(run, run.root);
   if (!compensate) run.isUndone = true;

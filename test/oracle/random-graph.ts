@@ -79,6 +79,7 @@ function workflow(tape: Tape, name: string, tasks: readonly Graph[]): Graph {
     ...(strategy === 'off' ? { failFast: false } : {}),
     ...(strategy === 'collect' ? { errorStrategy: { kind: 'collect' } } : {}),
     ...(strategy === 'retry' ? { errorStrategy: { kind: 'retry', retry: anyRetry(tape) } } : {}),
+    ...(tape.chance(25) ? { onFailure: 'undo' } : {}),
     ...(isRoot && tape.chance(40) ? { maxConcurrency: 1 + tape.below(3) } : {}),
   };
 }

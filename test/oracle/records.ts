@@ -207,9 +207,11 @@ export function beginOwn(run: Run, by: Instance): void {
   if (isKnown) add(run.reissues, by.key);
 }
 
-/** Whether a `parallel` around a node that still runs may roll back. */
+/** Whether a `parallel` around a node that still runs may roll back, or a workflow around it undoes on failure. */
 export function rollsBack(instance: Instance): boolean {
-  return aroundOf(instance).some(
+  const around = aroundOf(instance);
+  if ([instance, ...around].some(({ part }) => part.frame.graph.onFailure === 'undo')) return true;
+  return around.some(
     ({ node, status }) =>
       node.kind === 'parallel' && node.onPartialFailure === 'rollback' && status === 'running',
   );
@@ -218,7 +220,7 @@ export function rollsBack(instance: Instance): boolean {
 /** Deletes effects without a compensation once no rollback runs or may run. */
 export function forgetPlain(run: Run, parallel: Instance): void {
   const { node } = parallel;
-  const mayRollBack = node.kind === 'parallel' && node.onPartialFailure === 'rollback';
+  const mayRollBack = node.kind === 'workflow' || node.kind === 'parallel';
   if (mayRollBack && !rollsBack(parallel) && !repeatedIn(run.graph).has(node))
     dropPlain(run, ({ around }) => around.includes(parallel.key));
 }
@@ -231,6 +233,13 @@ function dropPlain(run: Run, of: (effect: Effect) => boolean): void {
 
 export function effectsIn(run: Run, { key }: Instance): Effect[] {
   return run.effects.filter(({ around, status }) => around.includes(key) && status !== 'undone');
+}
+
+/** Whether a node runs a workflow that undoes on failure. */
+export function undoesOnFailure({ graph }: Run, { node }: Instance): boolean {
+  return (
+    node.kind === 'workflow' && graph.tasks?.find(({ name }) => name === node.workflow)?.onFailure === 'undo'
+  );
 }
 
 /** They were to be undone. */

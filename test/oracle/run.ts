@@ -120,6 +120,8 @@ export interface Instance {
         readonly again: boolean;
         readonly report?: Json;
         readonly target?: Instance;
+        /** Of a workflow: what it failed with. */
+        readonly fault?: Fault;
       }
     | undefined;
   /** What all attempts of a call send. */
@@ -223,6 +225,8 @@ export interface Run {
   end?: Outcome;
   /** Whether what it did is undone. */
   cancelling?: { readonly compensate: boolean; hasBegun?: true };
+  /** It has failed, and is undone before it ends. */
+  failing?: true;
   /** Compensations that were in flight when the run was cancelled. */
   detached: number;
   /** Nothing is undone any more in a cancelled run, and how it went. */

@@ -1,5 +1,5 @@
 import { conclude } from './containers.js';
-import { cancel, giveUp, skip, takesPlace } from './endings.js';
+import { cancel, giveUp, release, skip, takesPlace } from './endings.js';
 import { rollsBack, safetyOf } from './records.js';
 import {
   type Fault,
@@ -76,7 +76,12 @@ export function abort(run: Run, part: Part, reason?: SkipReason): void {
     leaveLine(run, instance);
     abortParts(run, instance, reason);
     // What comes to an end of its own is not cut off.
-    if (isContainer(instance) && (conclude(run, instance) || hasCallsIn(instance))) continue;
+    if (isContainer(instance) && conclude(run, instance)) continue;
+    if (isContainer(instance) && hasCallsIn(instance)) {
+      // It has no timeout any more.
+      release(run, instance);
+      continue;
+    }
     if (reason === undefined || hasBegun) cancel(run, instance);
     else {
       skip(run, instance, reason);

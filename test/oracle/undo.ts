@@ -84,14 +84,37 @@ export function undoParts(
   instance.rollback = target === undefined ? { failed, again, report: null } : { failed, again, target };
 }
 
+/** Undoes what a workflow did that failed with `fault`. Gives whether there is anything to undo. */
+export function undoWorkflow(run: Run, instance: Instance, fault: Fault): boolean {
+  if (effectsIn(run, instance).length === 0) return false;
+  release(run, instance);
+  const rollback = { failed: {}, again: fault.again, fault };
+  instance.rollback = rollback;
+  undoNewest(
+    run,
+    instance,
+    () => effectsIn(run, instance),
+    (report) => {
+      instance.rollback = { ...rollback, report };
+    },
+  );
+  return true;
+}
+
+/** What a workflow, or the run, fails with once it was undone. */
+export function undoneFault({ details, ...fault }: Fault, compensation: Json): Fault {
+  return { ...fault, details: { compensation, ...(details === undefined ? {} : { details }) } };
+}
+
 /** What a `parallel` fails with that has rolled back. */
 export function partialFailure(failed: JsonObject, again: boolean, compensation: Json): Fault {
   return { code: 'E_PARTIAL_FAILURE', message: '', details: { failed, compensation }, again };
 }
 
-/** All effects in a run that can be undone, the last one first. */
+/** All effects in a run that can be undone, the last one first. Of a run that failed, all effects. */
 export function undoAll(run: Run, then: (report: Json) => void): void {
-  const covered = () => run.effects.filter(({ tool, status }) => tool !== undefined && status !== 'undone');
+  const covered = () =>
+    run.effects.filter(({ tool, status }) => (run.failing || tool !== undefined) && status !== 'undone');
   undoNewest(run, undefined, covered, then);
 }
 

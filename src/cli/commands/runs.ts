@@ -11,6 +11,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   cancel: async () => (await import('./runs/operate.js')).cancelRun,
   fork: async () => (await import('./runs/fork.js')).forkRun,
   migrate: async () => (await import('./runs/migrate.js')).migrateRuns,
+  gate: async () => (await import('./runs/migrate.js')).gate,
   export: async () => (await import('./runs/show.js')).exportRun,
   backup: async () => (await import('./runs/upkeep.js')).backUp,
   restore: async () => (await import('./runs/upkeep.js')).restore,
@@ -35,6 +36,7 @@ Commands:
   cancel      cancel a run
   fork        start a new run from a point of the log of a run
   migrate     move open runs to the workflow as it is now
+  gate        say what becomes of open runs when a new build is deployed
   export      print a run and its log as one JSON value
   backup      copy the store to a file
   restore     make a store of a backup

@@ -222,6 +222,7 @@ const workflowRules: Rules<WorkflowOptions> = {
   scopes,
   ...listedRules,
   failFast: flag,
+  onFailure: oneOf('undo'),
   maxConcurrency: positive,
   errorStrategy: {
     ...oneOf('failFast', 'collect'),

@@ -177,6 +177,7 @@ class WorkflowLinker {
       nodes: nodes.map((node) => ({ ...node, after: node.after.filter((id) => linked.has(id)) })),
       ...defined({ errorStrategy }),
       ...(typeof options.failFast === 'boolean' ? { failFast: options.failFast } : {}),
+      ...(options.onFailure === 'undo' ? { onFailure: 'undo' as const } : {}),
       ...(typeof options.maxConcurrency === 'number' ? { maxConcurrency: options.maxConcurrency } : {}),
       // The option's rule admits the names of exposures only.
       ...(Array.isArray(options.expose) ? { expose: options.expose } : {}),

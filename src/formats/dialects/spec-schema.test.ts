@@ -92,6 +92,7 @@ const WHOLE = {
       },
       expose: ['tool', 'resource'],
       fail_fast: false,
+      on_failure: 'compensate',
       max_concurrency: 3,
       graph: {
         start: {

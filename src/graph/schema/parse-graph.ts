@@ -88,6 +88,7 @@ function makeGraphSchema(): z.ZodType<Graph> {
       ])
       .exactOptional(),
     failFast: z.boolean().exactOptional(),
+    onFailure: z.literal('undo').exactOptional(),
     maxConcurrency: z.int().positive().exactOptional(),
     scopes: z.array(z.string().regex(SCOPE)).exactOptional(),
     expose: z.array(z.enum(['prompt', 'tool', 'resource'])).exactOptional(),

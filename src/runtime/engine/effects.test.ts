@@ -251,7 +251,7 @@ describe('A6, A7: what is undone', () => {
     run.returns('other', { id: 0 }).returns('l', { id: 1 }).fails('bad');
     expect(made(undoAll(run)).map(({ tool }) => tool)).toEqual(['undo-l']);
     expect(run.tables.effects['other@1']).toMatchObject({ status: 'active' });
-    expect(run.tables.effects['other@1']).not.toHaveProperty('needsUndo');
+    expect(run.remains.notUndone).toMatchObject([{ step: 'other', tool: 'undo-other' }]);
   });
 
   test('a failure halts: the rest stays active and is reported', () => {

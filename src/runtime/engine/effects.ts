@@ -3,7 +3,7 @@ import { references } from '../../graph/expression/traversal.js';
 import type { RefRoot } from '../../graph/expression/tree.js';
 import { type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { visibleKey } from '../../plan/instances.js';
-import { type PlannedCompensation, type PlannedNode, rollsBack } from '../../plan/plan.js';
+import type { PlannedCompensation, PlannedNode } from '../../plan/plan.js';
 import { type Evaluated, Evaluation } from './evaluation.js';
 import type { Command, Failure } from './events.js';
 import { failures } from './failures.js';
@@ -207,12 +207,12 @@ export function markNotUndoable(state: Transition['state'], key: string): void {
 }
 
 /**
- * Deletes the records without a compensation of a `parallel` that settled without a rollback, unless it may run again and
- * roll back then.
+ * Deletes the records without a compensation of a container that could roll back and settled without that, unless it may
+ * run again and roll back then.
  */
 export function forgetUncompensated({ state }: Transition, node: NodeRecord): void {
   const { isRepeatable, mayStartOver } = node.planned;
-  if (!rollsBack(node.planned.node) || isRepeatable || mayStartOver || isInRollback(node)) return;
+  if (state.effects.size === 0 || isRepeatable || mayStartOver || isInRollback(node)) return;
   for (const { key, tool, needsUndo } of state.effects.open(node)) {
     if (tool === undefined && !needsUndo) state.effects.delete(key);
   }

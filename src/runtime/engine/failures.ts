@@ -112,6 +112,11 @@ export const failures = {
     message: `${Object.keys(failed).length} of ${branches} branches failed: ${reasonsIn(failed)}.`,
     details: { failed, ...(report === undefined ? {} : { compensation: reportAsJson(report) }) },
   }),
+  /** What a failed workflow had done was undone. */
+  undone: ({ details, ...failure }: Failure, report: CompensationReport): Failure => ({
+    ...failure,
+    details: { compensation: reportAsJson(report), ...defined({ details }) },
+  }),
   /** The compensation of a call refers to steps that have not succeeded. */
   compensationInput: (steps: readonly (string | undefined)[]): Failure => ({
     code: 'E_COMPENSATION',

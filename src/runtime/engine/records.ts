@@ -324,17 +324,23 @@ export class ContainerRecord implements Tracked<'containers'> {
   }
 }
 
-/** The `parallel` nodes around a node that roll back, the innermost first. */
+/** The containers around a node that roll back, the innermost first: `parallel` nodes, and workflows that undo on failure. */
 export function rollbacksAround({ scope }: NodeRecord): NodeRecord[] {
   const around: NodeRecord[] = [];
-  for (let each = scope.container; each !== undefined; each = each.scope.container) {
-    if (rollsBack(each.planned.node)) around.push(each);
+  for (let each = scope; each.container !== undefined; each = each.container.scope) {
+    if (rollsBack(each.container.planned.node) || undoesOnFailure(each)) around.push(each.container);
   }
   return around;
 }
 
-/** Whether a `parallel` around a node rolls back. */
+/** Whether a scope is the top of a workflow that undoes on failure. */
+export function undoesOnFailure({ plan, workflow }: ScopeRecord): boolean {
+  return plan.container === undefined && workflow.plan.graph.onFailure === 'undo';
+}
+
+/** Whether a container around a node rolls back, or the run does. */
 export function isInRollback({ planned, scope }: NodeRecord): boolean {
-  const { node } = scope.workflow;
-  return planned.rolledBackBy.length > 0 || (node !== undefined && isInRollback(node));
+  const { node, plan } = scope.workflow;
+  const isOwn = planned.rolledBackBy.length > 0 || plan.graph.onFailure === 'undo';
+  return isOwn || (node !== undefined && isInRollback(node));
 }

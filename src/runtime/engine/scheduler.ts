@@ -8,21 +8,15 @@ import type { Graph } from '../../graph/model.js';
 import type { PlanFault } from '../../plan/faults.js';
 import type { PlannedNode } from '../../plan/plan.js';
 import { failWithoutFallback } from './attempt.js';
+import { markForUndo } from './effects.js';
 import type { CompensationReport, Event, Failure, NodeFailure, NodeStatus, SkipReason } from './events.js';
 import { failures } from './failures.js';
 import { beginNode, readsNext } from './nodes/begin.js';
-import { completeItem } from './nodes/control-flow.js';
+import { completeItem, completeOnlyPart } from './nodes/control-flow.js';
 import { completeBranch, completeCompensate, completeRollback } from './nodes/parallel.js';
-import type { NodeRecord, ScopeRecord } from './records.js';
+import { type NodeRecord, type ScopeRecord, undoesOnFailure } from './records.js';
 import type { Completion, RemainingWork, ScopeRef } from './rows.js';
-import {
-  closeContainer,
-  closePart,
-  deleteParts,
-  failedWith,
-  forgetFailedItems,
-  outcomeOf,
-} from './scopes.js';
+import { deleteParts, forgetFailedItems, outcomeOf } from './scopes.js';
 import { skip, stopScope } from './settle.js';
 import type { RunRecord } from './state.js';
 import {
@@ -297,7 +291,7 @@ function completeNext(transition: Transition): boolean {
     }
     case 'undone': {
       const { by, report, hasHalted } = next;
-      if (by === undefined) finishCancelled(transition, report);
+      if (by === undefined) finishUndone(transition, report);
       else if (by.planned.node.kind === 'compensate') {
         // An abort may have cancelled it meanwhile.
         if (by.status === 'running') completeCompensate(transition, by, report, hasHalted);
@@ -327,13 +321,6 @@ function completeScope(transition: Transition, scope: ScopeRecord): void {
   else completeOnlyPart(transition, container, scope);
 }
 
-/** A `branch` and a `workflow` node settle as their only part did, unless they timed out. */
-function completeOnlyPart(transition: Transition, node: NodeRecord, scope: ScopeRecord): void {
-  const outcome = outcomeOf(transition, scope);
-  const { failure, isPermanent } = closePart(transition, node, scope, outcome);
-  closeContainer(transition, node, failure === undefined ? outcome : failedWith(failure, isPermanent));
-}
-
 /** Fails a run whose graph cannot run, before any node starts. */
 export function endWithFault(transition: Transition, graph: Graph, { failure, node }: PlanFault): void {
   for (const { id, kind: nodeKind } of graph.nodes) {
@@ -350,7 +337,8 @@ export function cancelRun(
   { reason, compensate = false, code }: Extract<Event, { kind: 'cancelled' }>,
 ): boolean {
   const { run, root } = transition.state;
-  if (run.cancelling !== undefined) return false;
+  // A run that has failed, and is undone, ends so.
+  if (run.cancelling !== undefined || root.open === 0) return false;
   transition.changeRun().cancelling = { reason, compensate, ...defined({ code }) };
   const failure = failures.cancelledInFlight(reason);
   stopScope(transition, root, { how: 'cancel', reason: 'run_ended', failure });
@@ -372,18 +360,42 @@ function finishRun(transition: Transition): void {
   else if (compensations === 0) finishCancelled(transition);
 }
 
-/** Ends a run that was not cancelled. It succeeds only if no failure is left. */
+/** Ends a run that was not cancelled. It succeeds only if no failure is left. One that fails may be rolled back first. */
 function finishByOutcome(transition: Transition): void {
-  const { root } = transition.state;
+  const { root, effects } = transition.state;
   const outcome = outcomeOf(transition, root);
-  transition.changeRun().endedBy = root.details.endedBy;
+  if (outcome.status === 'cancelled') throw new Error('a run is unfinished and was not cancelled');
   if (outcome.status === 'succeeded') {
+    transition.changeRun().endedBy = root.details.endedBy;
     finish(transition, { status: 'succeeded', result: outcome.value });
-  } else if (outcome.status === 'failed') {
-    const { failure } = outcome;
-    const failures = failuresIn(root);
-    finish(transition, { status: 'failed', failure, failedNode: root.details.failedNode?.key, failures });
-  } else throw new Error('a run is unfinished and was not cancelled');
+    return;
+  }
+  const open = effects.size === 0 ? [] : effects.open();
+  if (open.length > 0 && undoesOnFailure(root)) {
+    beginRollback(transition, undefined, open, outcome.failure);
+    return;
+  }
+  // What could be undone remains, and is reported.
+  markForUndo(
+    transition,
+    open.filter(({ tool }) => tool !== undefined),
+  );
+  finishFailed(transition, outcome.failure);
+}
+
+function finishFailed(transition: Transition, failure: Failure): void {
+  const { root } = transition.state;
+  transition.changeRun().endedBy = root.details.endedBy;
+  const failedNode = root.details.failedNode?.key;
+  finish(transition, { status: 'failed', failure, failures: failuresIn(root), ...defined({ failedNode }) });
+}
+
+/** Ends a run that was rolled back, because it was cancelled or because it failed. */
+function finishUndone(transition: Transition, report: CompensationReport): void {
+  const { run, root } = transition.state;
+  const { failure } = root.details;
+  if (run.cancelling !== undefined || failure === undefined) finishCancelled(transition, report);
+  else finishFailed(transition, failures.undone(failure, report));
 }
 
 function finishCancelled(transition: Transition, report?: CompensationReport): void {

@@ -239,7 +239,7 @@ export function closeContainer(transition: Transition, node: NodeRecord, outcome
   transition.cancelTimer(node);
   const { kind } = node.planned.node;
   deleteValues(transition, container);
-  if (kind === 'parallel') forgetUncompensated(transition, node);
+  if (kind === 'parallel' || kind === 'workflow') forgetUncompensated(transition, node);
   if (kind === 'foreach' || kind === 'workflow') deleteContainer(transition, node, container);
   settleWith(transition, node, outcome);
 }

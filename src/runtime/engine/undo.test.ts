@@ -351,3 +351,83 @@ describe('L16: cancelling with compensation', () => {
     expect(run.state.run.status).toBe('cancelled');
   });
 });
+
+describe('E12: a workflow that undoes on failure', () => {
+  const booking = (id: string) => call(id, {}, { compensate: undoes(id) });
+  const onFailure = 'undo' as const;
+  const three = graph([booking('a'), { ...booking('b'), after: ['a'] }, { ...call('c'), after: ['b'] }], {
+    onFailure,
+  });
+
+  test('undoes what it did, the last to succeed first, and then fails with the report', () => {
+    const run = new Run(three).returns('a', { id: 1 }).returns('b', { id: 2 }).fails('c');
+    expect(run.state.run.status).toBe('running');
+    expect(run.commands).toMatchObject([{ tool: 'undo-b', input: { id: 2 }, isCompensation: true }]);
+    run.returns('b').returns('a');
+    expect(run.state.run).toMatchObject({
+      ...{ status: 'failed', failedNode: 'c' },
+      failure: {
+        ...{ code: 'E_TOOL', message: 'broke' },
+        details: { compensation: { done: ['undo-b', 'undo-a'], failed: [], not_run: [] } },
+      },
+    });
+    expect(run.remains).toMatchObject({ steps: ['a', 'b'], notUndone: [] });
+  });
+
+  test('names what it could not undo', () => {
+    const nodes = [booking('a'), { ...call('plain'), after: ['a'] }, { ...call('c'), after: ['plain'] }];
+    const run = new Run(graph(nodes, { onFailure }));
+    run.returns('a', { id: 1 }).returns('plain').fails('c').fails('a');
+    expect(run.state.run.failure?.details).toMatchObject({ compensation: { failed: [{ tool: 'undo-a' }] } });
+    expect(run.remains.notUndone).toMatchObject([
+      { step: 'plain', failure: { code: 'E_NOT_UNDOABLE' } },
+      { step: 'a', tool: 'undo-a', failure: { code: 'E_TOOL' } },
+    ]);
+  });
+
+  test('fails at once without effects, and succeeds without undoing', () => {
+    expect(new Run(three).fails('a').state.run.status).toBe('failed');
+    const run = new Run(three).returns('a', { id: 1 }).returns('b', { id: 2 }).returns('c');
+    expect([run.state.run.status, run.calls.length]).toEqual(['succeeded', 3]);
+  });
+
+  test('ends failed, whether or not it is cancelled while it undoes', () => {
+    const run = new Run(three).returns('a', { id: 1 }).fails('b').cancel();
+    expect(run.last.changes).toEqual([]);
+    expect(run.returns('a').state.run.status).toBe('failed');
+  });
+
+  test('waits for calls in flight that a branch aborts', () => {
+    const both = parallel('both', { left: body([booking('l')]), right: body([call('r')]) });
+    const run = new Run(graph([booking('a'), { ...both, after: ['a'] }], { onFailure }));
+    run.returns('a', { id: 1 }).fails('r');
+    expect([run.commands, run.inFlight]).toEqual([[], ['l']]);
+    run.returns('l', { id: 2 });
+    expect(run.commands).toMatchObject([{ kind: 'callTool', tool: 'undo-l' }]);
+  });
+
+  test('inside another one is undone before its node fails, which another attempt may follow', () => {
+    const inner = graph([booking('a'), { ...call('bad'), after: ['a'] }], { name: 'inner', onFailure });
+    const of = withTasks(graph([runs('sub', 'inner', {}, { retry: again(1) })]), inner);
+    const run = new Run(of, {}, undefined, undefined, { 'tool-a': 'key' });
+    run.returns('sub/a', { id: 1 }).fails('sub/bad');
+    expect(run.commands).toMatchObject([{ tool: 'undo-a', node: 'sub' }]);
+    run.returns('sub').returns('sub/a', { id: 2 }).fails('sub/bad').returns('sub');
+    expect(run.state.run.failure).toMatchObject({
+      details: { compensation: { done: ['undo-a'], failed: [], not_run: [] } },
+    });
+    expect(run.calls.map(({ tool }) => tool)).toEqual([
+      ...['tool-a', 'tool-bad', 'undo-a', 'tool-a', 'tool-bad', 'undo-a'],
+    ]);
+  });
+
+  test('without it, what could be undone remains, and is named', () => {
+    const { onFailure: _, ...keeps } = three;
+    const run = new Run(keeps).returns('a', { id: 1 }).returns('b', { id: 2 }).fails('c');
+    expect(run.state.run.status).toBe('failed');
+    expect(run.remains.notUndone).toMatchObject([
+      { step: 'b', tool: 'undo-b', input: { id: 2 } },
+      { step: 'a', tool: 'undo-a', input: { id: 1 } },
+    ]);
+  });
+});

@@ -321,7 +321,7 @@ describe('a run that completes', () => {
 });
 
 describe('a `parallel` that rolls back', () => {
-  test('names the side effects of its branches, and nothing else', async () => {
+  test('names the side effects of its branches, and those of the run that failed', async () => {
     const branches = { left: body([made('b')]), right: body([made('c')]), bad: body([call('bad')]) };
     const both = parallel('both', branches, { onPartialFailure: 'rollback' });
     const store = new Store({
@@ -337,6 +337,7 @@ describe('a `parallel` that rolls back', () => {
       not_undone: [
         { step: 'c', tool: 'tool-undo', input: { id: 'C' } },
         { step: 'b', tool: 'tool-undo', input: { id: 'B' } },
+        { step: 'a', tool: 'tool-undo', input: { id: 'A' } },
       ],
     });
     expect(error).not.toHaveProperty('undone');
@@ -349,6 +350,32 @@ describe('a `parallel` that rolls back', () => {
     const store = new Store({ ...tools, 'tool-bad': () => broken('no'), 'tool-undo': undoes() });
     expect((await store.start(graph([both]))).error).toMatchObject({
       undone_calls: [{ step: 'b', tool: 'tool-undo', input: { id: 'B', pin: '0000' } }],
+    });
+  });
+});
+
+describe('a workflow that undoes on failure', () => {
+  const of = graph(chain(made('a'), made('b'), call('bad')), { onFailure: 'undo' });
+
+  test('names what was undone and what was not', async () => {
+    const store = new Store({ ...tools, 'tool-bad': () => broken('no'), 'tool-undo': undoes('A') });
+    expect((await store.start(of)).error).toMatchObject({
+      ...{ message: 'no', node: 'bad', undone: ['b'] },
+      details: { compensation: { done: ['tool-undo'], failed: [{ tool: 'tool-undo' }] } },
+      undone_calls: [{ step: 'b', input: { id: 'B' } }],
+      not_undone: [{ step: 'a', input: { id: 'A' } }],
+    });
+  });
+
+  test('is shown as failing while it is undone', async () => {
+    const store = new Store({ ...tools, 'tool-bad': () => broken('no'), 'tool-undo': never });
+    void store.start(of);
+    await store.open();
+    await settle();
+    expect(await store.get('run-1')).toMatchObject({
+      status: 'running',
+      failing: true,
+      running_steps: ['b'],
     });
   });
 });

@@ -63,10 +63,18 @@ export class PartLog {
 /** What a step with bodies has to say: what its parts have, each by itself, however their facts interleave. */
 export abstract class ContainerLog extends StepLog {
   protected readonly instance: NodeInstance;
+  readonly #undo: UndoLog;
 
   constructor(instance: NodeInstance, secrets: RunMask) {
     super(instance, secrets);
     this.instance = instance;
+    this.#undo = new UndoLog(secrets, (...args) => this.say(...args), instance);
+  }
+
+  /** Shows how what the parts did is undone. */
+  protected override tell(fact: StepFact, _state: RunState): void {
+    if (fact.kind === 'compensating') this.closeParts();
+    this.#undo.observe(fact);
   }
 
   /** The log of a part of this attempt. */
@@ -236,14 +244,13 @@ type Outcome = FactOf<'partEnded'>['outcome'];
 export class ParallelLog extends ContainerLog {
   readonly #logs = new Map<string, PartLog>();
   readonly #outcomes = new Map<string, Outcome>();
-  readonly #undo = new UndoLog(this.secrets, (...args) => this.say(...args), this.instance);
   #hasBegun = false;
 
   override part({ plan }: ScopeInstance): PartLog {
     return this.#log(plan.arm ?? '');
   }
 
-  protected override tell(fact: StepFact): void {
+  protected override tell(fact: StepFact, state: RunState): void {
     switch (fact.kind) {
       case 'partStarted':
         this.#announce();
@@ -252,12 +259,9 @@ export class ParallelLog extends ContainerLog {
       case 'partEnded':
         this.#outcomes.set(fact.arm ?? '', fact.outcome);
         return;
-      case 'compensating':
-        this.closeParts();
-        break;
       default:
+        super.tell(fact, state);
     }
-    this.#undo.observe(fact);
   }
 
   protected override succeeded(): void {

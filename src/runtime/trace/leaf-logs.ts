@@ -152,7 +152,7 @@ export class UndoLog {
   readonly #say: Say;
   readonly #by: NodeInstance | undefined;
 
-  /** @param by the step that undoes; missing for a cancelled run. */
+  /** @param by the step that undoes; missing for the run as a whole. */
   constructor(secrets: RunMask, say: Say, by?: NodeInstance) {
     this.#secrets = secrets;
     this.#say = say;
@@ -182,9 +182,10 @@ export class UndoLog {
   }
 
   #begins({ failure }: FactOf<'compensating'>): void {
+    const what = failure === undefined ? 'was cancelled' : 'failed';
     const text =
       this.#by === undefined
-        ? 'The run was cancelled. What it did is undone, the last step first.'
+        ? `The run ${what}. What it did is undone, the last step first.`
         : `Step '${this.#by.planned.node.id}' undoes what was done${failure?.message === undefined ? '.' : `, because of this failure: ${stop(oneLine(failure?.message))}`}`;
     this.#say('assistant', 'undo', this.#secrets.text(text));
   }

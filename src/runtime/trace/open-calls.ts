@@ -400,7 +400,8 @@ export function isUndone(node: NodeInstance, { ledger }: HandOffContext): boolea
   if (ledger.undoneSteps.has(node.key)) return true;
   for (let { container } = node.scope; container !== undefined; container = container.scope.container) {
     const isFailed = ledger.record(container)?.status === 'failed';
-    if ((isFailed && isRolledBack(container)) || ledger.undoneSteps.has(container.key)) return true;
+    if ((isFailed && isRolledBack(container, ledger.plan)) || ledger.undoneSteps.has(container.key))
+      return true;
   }
   return false;
 }

@@ -8,7 +8,7 @@ import type { Graph } from '../../graph/model.js';
 import { valueExpressions } from '../../graph/nodes.js';
 import type { ToolSafety } from '../../graph/tool-safety.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
-import { rollsBack } from '../../plan/plan.js';
+import { type Plan, rollsBack } from '../../plan/plan.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
 import { advance, start } from '../engine/engine.js';
 import { type Evaluated, Evaluation } from '../engine/evaluation.js';
@@ -104,7 +104,7 @@ export class OpenNodes {
         return { kind: 'handled', failure: record.failure, fallbackNode };
       }
       case 'failed': {
-        if (isOpen) return isRolledBack(node) ? { kind: 'lost' } : this.#open(record);
+        if (isOpen) return isRolledBack(node, ledger.plan) ? { kind: 'lost' } : this.#open(record);
         const isFree = record.issued === undefined && this.#lacked(node);
         return { kind: isFree || record.failure?.code === 'E_NOBODY_TO_ASK' ? 'pending' : 'lost' };
       }
@@ -203,7 +203,8 @@ function answerPromised({ properties, required, additionalProperties }: JsonSche
 }
 
 /** Whether a node that failed has undone what was done inside. */
-export function isRolledBack({ planned: { node } }: NodeInstance): boolean {
+export function isRolledBack({ planned: { node } }: NodeInstance, { tasks }: Plan): boolean {
+  if (node.kind === 'workflow') return tasks.get(node.workflow)?.graph.onFailure === 'undo';
   return rollsBack(node);
 }
 

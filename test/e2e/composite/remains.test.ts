@@ -324,14 +324,16 @@ describe('a run that fails', () => {
   test('and rolls back says which branch, why, what was undone and what was not', async () => {
     const { client } = await atWork();
     const answer = await callOf(client, 'w_rollback');
-    expect(failureIn(answer)).toMatchObject({ not_undone: [{ step: 'y' }, { step: 'x' }] });
+    expect(failureIn(answer)).toMatchObject({
+      not_undone: [{ step: 'y' }, { step: 'x' }, { step: 'first' }],
+    });
     expect(textIn(answer)).toBe(
       [
         "Workflow 'rollback' failed at step 'both': 1 of 3 branches failed: z (cannot make bad). (E_PARTIAL_FAILURE)",
         'Nothing was undone. Undoing with unmake failed: cannot unmake id-stuck. Not tried after that: unmake.',
         'Finished before that: first.',
         'W_NOT_UNDONE: Not undone, and still in effect: ' +
-          `step 'y' (to undo it: unmake {"id":"id-stuck"}), step 'x' (to undo it: unmake {"id":"id-x"}).`,
+          `step 'y' (to undo it: unmake {"id":"id-stuck"}), step 'x' (to undo it: unmake {"id":"id-x"}), step 'first' (to undo it: unmake {"id":"id-first"}).`,
       ].join('\n'),
     );
   });

@@ -5,7 +5,8 @@ import type { Mapping, MappingFault } from '../../../runtime/engine/migration/mi
 import type { MoveTarget } from '../../../runtime/runs/operate/move-run.js';
 import type { MigrationOutcome, StoreOperator } from '../../../runtime/runs/operate/store-operator.js';
 import type { Head, StoreReader } from '../../../runtime/runs/store/reader.js';
-import type { Definitions } from '../../../runtime/server/definitions.js';
+import { changeSince, type Definitions } from '../../../runtime/server/definitions.js';
+import { capabilityText, missingIn } from '../../../runtime/tools/capabilities.js';
 import { runRef } from '../../../runtime/tools/port.js';
 import type { Toolset } from '../../../runtime/tools/toolset.js';
 import { Misuse, type Output } from '../../command-line.js';
@@ -14,6 +15,7 @@ import {
   DEFINITION_OPTIONS,
   REGISTRY,
   RUN,
+  readable,
   readObject,
   storeCommand,
   unreadableRun,
@@ -88,12 +90,18 @@ interface MigrateCommand {
 /** How many runs are read at once. */
 const PAGE = 200;
 
-/** All open runs of a workflow, a page at a time. */
-function* openRuns(reader: StoreReader, workflow: string): Generator<Head> {
-  for (const state of ['running', 'waiting'] as const) {
+/** All open runs, or those of a workflow, a page at a time. */
+function* openRuns(reader: StoreReader, workflow?: string): Generator<Head> {
+  const numbers = new Set<number>();
+  for (const state of ['running', 'waiting', 'paused'] as const) {
     for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = reader.list({ state, workflow, before, limit: PAGE });
-      for (const { ref } of rows) yield* reader.find(ref);
+      const rows = reader.list({ state, ...defined({ workflow }), before, limit: PAGE });
+      for (const { ref } of rows) {
+        // Some are in two of the states, or come to another one meanwhile.
+        const heads = reader.find(ref).filter(({ n }) => !numbers.has(n));
+        for (const { n } of heads) numbers.add(n);
+        yield* heads;
+      }
       if (rows.length < PAGE) break;
       before = rows.at(-1)?.n ?? 0;
     }
@@ -107,18 +115,7 @@ async function migrate(
   workflow: string,
   isList = false,
 ): Promise<number> {
-  const named = definitions.filter(({ workflows }) => workflows.has(workflow));
-  const [definition] = named;
-  const to = definition?.workflows.get(workflow);
-  if (definition === undefined || to === undefined || named.length > 1)
-    throw new Misuse(
-      `stepwright: ${named.length === 0 ? 'no registry has' : `${named.length} registries have`} the workflow \`${singleLine(workflow)}\`: name one with \`--registry FILE\``,
-    );
-  const toolset = definition.toolset();
-  const { secretInputs } = toolset;
-  const tools = safetyIn(definition, toolset);
-  const { graph, hash } = to;
-  const target = { graph, hash, tools, mapping, secretInputs };
+  const target = { ...targetIn(definitions, workflow), mapping };
   const runs: JsonObject[] = [];
   let areSafe = true;
   let count = 0;
@@ -134,6 +131,25 @@ async function migrate(
   if (json) output.out(`${JSON.stringify({ runs })}\n`);
   else if (count === 0) output.out('no open run of another definition\n');
   return areSafe ? 0 : 1;
+}
+
+/** A workflow as the one registry that has it defines it now. @throws Misuse without exactly one. */
+export function targetIn(
+  definitions: readonly Definitions[],
+  workflow: string,
+): MoveTarget & { readonly hash: string } {
+  const named = definitions.filter(({ workflows }) => workflows.has(workflow));
+  const [definition] = named;
+  const to = definition?.workflows.get(workflow);
+  if (definition === undefined || to === undefined || named.length > 1)
+    throw new Misuse(
+      `stepwright: ${named.length === 0 ? 'no registry has' : `${named.length} registries have`} the workflow \`${singleLine(workflow)}\`: name one with \`--registry FILE\``,
+    );
+  const toolset = definition.toolset();
+  const { secretInputs } = toolset;
+  const tools = safetyIn(definition, toolset);
+  const { graph, hash } = to;
+  return { graph, hash, tools, mapping: new Map(), secretInputs };
 }
 
 function mappingText(faults: readonly MappingFault[]): string {
@@ -155,7 +171,7 @@ const OBSTACLES: Readonly<Record<string, string>> = {
   unfinished: 'it is at work: try again',
   inputs: 'the arguments of the workflow were changed',
   state: 'a state field was changed or removed',
-  option: 'the error strategy, `failFast` or `maxConcurrency` was changed',
+  option: 'the error strategy, `failFast`, `onFailure` or `maxConcurrency` was changed',
   secrets: 'the workflow has secrets, and the values of the store are not encrypted',
   answerers: 'it asks other callers than its owner, and did not before',
   removed: 'the step has started, and is no longer there',
@@ -234,4 +250,84 @@ function shownOutcome(
 
 function reasonText({ node, reason }: { readonly node?: string; readonly reason: string }): string {
   return `${node === undefined ? '' : `${singleLine(node)}: `}${OBSTACLES[reason] ?? reason}`;
+}
+
+/** `stepwright runs gate`: says of each open run whether a new build can continue it. */
+export const gate = storeCommand(
+  'stepwright runs gate',
+  `Usage: stepwright runs gate --store sqlite:PATH [options]
+
+Says of each open run what becomes of it when this build is deployed: it continues unchanged, continues on its old
+definition, moves safely with \`runs migrate --apply\`, or would be stuck, and why. It only reads, and also takes a copy
+that \`runs backup\` made. The exit code is 1 if a run would be stuck.
+
+Options:
+${COMMON}${REGISTRY}`,
+  DEFINITION_OPTIONS,
+  0,
+  (store, { values }, output) =>
+    withDefinitions('runs gate', values, output, (definitions) =>
+      store.read(async (reader) => {
+        const outcomes: GateOutcome[] = [];
+        for (const head of openRuns(reader))
+          outcomes.push(await gateOutcome({ store, reader, definitions }, head));
+        if (values.json) output.out(`${JSON.stringify({ runs: outcomes })}\n`);
+        else if (outcomes.length === 0) output.out('no open run\n');
+        else for (const each of outcomes) output.out(`${gateText(each)}\n`);
+        return outcomes.some(({ outcome }) => outcome === 'stuck') ? 1 : 0;
+      }),
+    ),
+);
+
+interface GateOutcome extends JsonObject {
+  readonly run: string;
+  readonly outcome: 'unchanged' | 'old_definition' | 'moves' | 'stuck';
+  /** Why it would be stuck, or what it lacks until it has moved. */
+  readonly reasons: readonly string[];
+}
+
+interface Deploy {
+  readonly store: StoreOperator;
+  readonly reader: StoreReader;
+  readonly definitions: readonly Definitions[];
+}
+
+/** What becomes of a run when the new build takes the place of all others. */
+export async function gateOutcome({ store, reader, definitions }: Deploy, head: Head): Promise<GateOutcome> {
+  const run = runRef(head.id);
+  const stored = reader.read(head);
+  // It ended meanwhile, and was removed.
+  if (stored === undefined) return { run, outcome: 'unchanged', reasons: [] };
+  const shown = readable(stored);
+  if (shown instanceof Error) return { run, outcome: 'stuck', reasons: [shown.message] };
+  const { graph } = stored;
+  const change = changeSince(definitions, graph, head.graph);
+  const lacking = (change.missing_capabilities ?? []).map(
+    (capability) => `this build does not have ${capabilityText(capability)}`,
+  );
+  if (lacking.length === 0)
+    return { run, outcome: change.definition_changed ? 'old_definition' : 'unchanged', reasons: [] };
+  const stuck = { run, outcome: 'stuck', reasons: lacking } as const;
+  const named = definitions.filter(({ workflows }) => workflows.has(graph.name));
+  const [definition] = named;
+  if (!change.definition_changed || definition === undefined || named.length > 1) return stuck;
+  const target = targetIn(definitions, graph.name);
+  // A run cannot move to a workflow without its tools.
+  if (missingIn(definition.registry)(target.graph).length > 0) return stuck;
+  for await (const { outcome: move } of store.migrate([head], target, false)) {
+    if (move.kind === 'safe') return { run, outcome: 'moves', reasons: lacking };
+    if (move.kind !== 'mapping') lacking.push(shownOutcome('', move).text.trim());
+  }
+  return stuck;
+}
+
+const TEXTS: Readonly<Record<GateOutcome['outcome'], string>> = {
+  unchanged: 'continues unchanged',
+  old_definition: 'continues on its old definition',
+  moves: 'moves safely with `stepwright runs migrate --apply`; until then',
+  stuck: 'would be stuck:',
+};
+
+function gateText({ run, outcome, reasons }: GateOutcome): string {
+  return `${run}  ${singleLine(`${TEXTS[outcome]} ${reasons.join('; ')}`.trimEnd())}`;
 }

@@ -125,7 +125,7 @@ export function unreadableRun(name: string, why: string): string {
 }
 
 /** A run of a later version is a fault of the input, not of this program. */
-function readable({ loaded, graph, head }: ReadRun): StoredRunReader | Error {
+export function readable({ loaded, graph, head }: ReadRun): StoredRunReader | Error {
   try {
     return new StoredRunReader(loaded, graph, { hasHolder: head.holder !== null });
   } catch (error) {

@@ -10,6 +10,7 @@ import { FakeClock } from '../../../runtime/runs/run/fake-clock.fixture.js';
 import type { RunLimits, Waiter } from '../../../runtime/runs/run-store.js';
 import { fileStore } from '../../../runtime/runs/run-stores.js';
 import { ada, envelopeIn, ok, type Tool } from '../../../runtime/runs/store.fixture.js';
+import type { MissingCapabilities } from '../../../runtime/tools/capabilities.js';
 import { type Dispatched, dispatched } from '../../dispatched.fixture.js';
 
 const waiter: Waiter = {
@@ -22,6 +23,8 @@ export class ServedStore {
   readonly clock = new FakeClock();
   /** Default: a tool returns its input. */
   tools: Record<string, Tool> = {};
+  /** Needs of graphs that the server lacks, from its next start on. */
+  missing: MissingCapabilities = () => [];
   #folder = '';
   #ids = 0;
   #served: JournalRunStore | undefined;
@@ -67,6 +70,7 @@ export class ServedStore {
       schemas: new SchemaCompiler(),
       clock: this.clock,
       secretInputs: () => [],
+      missing: this.missing,
       log: () => {},
       newRunId: () => `run-${++this.#ids}`,
       limits,

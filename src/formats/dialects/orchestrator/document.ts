@@ -25,6 +25,7 @@ export const WORKFLOW_KEYS = [
   'returns',
   'expose',
   'fail_fast',
+  'on_failure',
   'max_concurrency',
 ];
 
@@ -88,6 +89,7 @@ function lowerWorkflow(
   const parts = lowerGraph(reports, { name, fields, inputs, params, graph });
   const title = fields.text('title')?.value;
   const failFast = fields.boolean('fail_fast');
+  const onFailure = fields.oneOf('on_failure', ['compensate']) && ('undo' as const);
   const maxConcurrency = fields.number('max_concurrency');
   const expose = exposureOf(reports, fields);
   return {
@@ -100,7 +102,7 @@ function lowerWorkflow(
     instructions: [],
     ...defined({ expose }),
     ...parts,
-    ...defined({ failFast, maxConcurrency }),
+    ...defined({ failFast, onFailure, maxConcurrency }),
     source: reports.source.placeOf(key),
   };
 }

@@ -42,6 +42,8 @@ const HINTS: { readonly [C in DiagnosticCode]?: (params: Readonly<Record<string,
     'add a node of `type: compensate` and name it in `on_partial_failure`, or add `compensate` to a call',
   SW4037: ({ tool }) =>
     `add \`compensate\` to the call; if \`${String(tool)}\` changes nothing, let the tool say so`,
+  SW4046: () =>
+    'add `on_failure: compensate` to the workflow, or call it in a branch of a `parallel` node with `on_partial_failure: rollback_all`',
 };
 
 /** The repair of a value that a text cannot have. */

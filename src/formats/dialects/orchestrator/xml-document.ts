@@ -50,6 +50,7 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
       title: 'text',
       expose: 'names',
       fail_fast: 'boolean',
+      on_failure: 'text',
       max_concurrency: 'number',
     },
     children: ['params', 'graph', 'returns'],

@@ -66,6 +66,10 @@ export const graphFaults = {
       actual: string;
     }) => `\`${p.input}\` of ${taker(p)} takes ${p.expected}, and step \`${p.step}\` gives ${p.actual}`,
   ),
+  SW4048: error(
+    (p: { step: string; input: string; tool?: string; workflow?: string; value: string; problem: string }) =>
+      `step \`${p.step}\` gives \`${p.value}\` for \`${p.input}\` of ${taker(p)}: ${p.problem}`,
+  ),
   SW4013: warning(
     (p: { step: string; end: string; ends?: string }) =>
       `step \`${p.step}\` is never reached: \`${p.end}\` always ends ${p.ends ?? 'the run'}`,
@@ -151,7 +155,8 @@ export const graphFaults = {
     (p) => (p.limit === undefined ? 'say when it is to end' : 'run some of them one after the other'),
   ),
   SW4028: error(
-    (p: { step: string }) => `step \`${p.step}\` rolls back, and nothing in it says how it is undone`,
+    (p: { step?: string }) =>
+      `${p.step === undefined ? 'the workflow is undone when it fails' : `step \`${p.step}\` rolls back`}, and nothing in it says how it is undone`,
     () => 'add `compensate` to a call in it, or let it fail without rolling back',
   ),
   SW4029: error(
@@ -235,6 +240,12 @@ export const graphFaults = {
       `the hints of the upstream server \`${p.server}\` say nothing: no registry has one of its tools`,
     (p) =>
       `record its tools with \`npx stepwright pull ${p.server}\`, and include the file of the classes in a registry; or remove the hints`,
+  ),
+  SW4046: warning(
+    (p: { step: string }) =>
+      `step \`${p.step}\` has \`compensate\`, and is never undone when the workflow fails`,
+    () =>
+      "add `onFailure: 'undo'` to the workflow, or call it inside a `parallel` with `onPartialFailure: 'rollback'`",
   ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>

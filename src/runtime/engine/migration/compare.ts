@@ -112,6 +112,7 @@ function headerObstacles(from: Graph, to: Graph): Obstacle[] {
   const options = (graph: Graph): string =>
     canonicalJson([
       ...[(graph.errorStrategy ?? null) as Json, graph.maxConcurrency ?? null, isFailFast(graph)],
+      graph.onFailure ?? null,
     ]);
   if (options(from) !== options(to)) reasons.push('option');
   return reasons;

@@ -3,13 +3,21 @@ import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js'
 import { MAX_LOOP_CONCURRENCY, MAX_WORKFLOW_DEPTH } from '../../../graph/limits.js';
 import type { Arm, BranchNode, ForeachNode, GotoNode, Graph, WorkflowNode } from '../../../graph/model.js';
 import { fail, forgetFailures } from '../attempt.js';
+import { markForUndo } from '../effects.js';
 import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
 import { countRestart } from '../identity.js';
-import { type ContainerRecord, type NodeRecord, recount, type ScopeRecord } from '../records.js';
+import {
+  type ContainerRecord,
+  type NodeRecord,
+  recount,
+  type ScopeRecord,
+  undoesOnFailure,
+} from '../records.js';
 import {
   beginParts,
   closeContainer,
+  closePart,
   completePart,
   deleteParts,
   failedWith,
@@ -17,11 +25,13 @@ import {
   isFinished,
   type Outcome,
   openContainer,
+  outcomeOf,
   succeededWith,
 } from '../scopes.js';
 import { select, succeed } from '../settle.js';
 import { containerOf } from '../state.js';
 import { readerOf, type Transition } from '../transition.js';
+import { beginRollback } from '../undo.js';
 
 /** Takes the first case whose condition is true: runs its body, or selects its `goto` node. [G6, G8] */
 export function beginBranch(transition: Transition, node: NodeRecord, model: BranchNode): void {
@@ -224,4 +234,28 @@ function valuesOf({ next, values }: ContainerRecord): [index: number, value: Jso
     if (value !== undefined) entries.push([part, value]);
   }
   return entries;
+}
+
+/**
+ * Ends a `branch` or a `workflow` node: it settles as its only part did, unless it timed out. A workflow that undoes on failure
+ * is rolled back first.
+ */
+export function completeOnlyPart(transition: Transition, node: NodeRecord, scope: ScopeRecord): void {
+  const outcome = outcomeOf(transition, scope);
+  const container = closePart(transition, node, scope, outcome);
+  const { failure, isPermanent, aborted } = container;
+  const end = failure === undefined ? outcome : failedWith(failure, isPermanent);
+  const effects =
+    end.status === 'failed' && undoesOnFailure(scope) ? transition.state.effects.open(node) : [];
+  if (end.status !== 'failed' || aborted || effects.length === 0) {
+    // After an abort or a timeout there is no rollback: report the effects that remain.
+    markForUndo(transition, effects);
+    closeContainer(transition, node, end);
+    return;
+  }
+  transition.cancelTimer(node);
+  transition.change(container).undoing = true;
+  container.failure = end.failure;
+  container.isPermanent = end.isPermanent;
+  beginRollback(transition, node, effects, end.failure);
 }

@@ -122,7 +122,7 @@ function hasPermanentFailure(node: NodeRecord): boolean {
   return failedBranches(node)[0]?.isPermanent ?? false;
 }
 
-/** Fails a `parallel` after its rollback, by itself or by its compensate node. */
+/** Fails a container after its rollback, by itself or by its compensate node. */
 export function completeRollback(
   transition: Transition,
   node: NodeRecord,
@@ -133,6 +133,12 @@ export function completeRollback(
   if (container?.undoing !== true || node.status !== 'running') return;
   transition.change(container).undoing = false;
   const { node: model } = node.planned;
+  if (model.kind === 'workflow') {
+    const { failure = partialFailure(node), isPermanent } = container;
+    const undone = report === undefined ? failure : failures.undone(failure, report);
+    closeContainer(transition, node, failedWith(undone, closeRollback(transition, node) || isPermanent));
+    return;
+  }
   const by = model.kind === 'parallel' ? model.compensateNode : undefined;
   const undone = by === undefined ? undefined : sibling(node, by);
   const { selections, failure: passedOn } = undone?.details ?? {};

@@ -39,6 +39,8 @@ export interface Envelope extends Partial<StepsInProgress> {
   readonly status: EnvelopeStatus;
   /** Of a running run that was cancelled, while its effects are undone. */
   readonly cancelling?: true;
+  /** Of a running run that has failed, while its effects are undone. */
+  readonly failing?: true;
   /** Calls that may have been made before the server stopped, and may not be repeated: the run does not continue past them. */
   readonly paused_steps?: readonly PausedStep[];
   /** Needs of the run that this server lacks: another one continues it. Of a run that is not over. */
@@ -168,6 +170,7 @@ export function envelopeOf(view: RunView): Envelope {
         ...head,
         status: liveStatus === 'busy' ? 'running' : 'waiting',
         ...(cancelling === undefined ? {} : { cancelling: true }),
+        ...(isFailing(state) ? { failing: true } : {}),
         // Of a run that waits, the actions are all there is.
         ...(liveStatus === 'busy' ? stepsInProgress(state) : {}),
         ...(paused.length === 0 ? {} : { paused_steps: paused }),
@@ -192,6 +195,11 @@ export function envelopeOf(view: RunView): Envelope {
     default:
       return status satisfies never;
   }
+}
+
+/** Whether a run has failed, and is undone before it ends. */
+function isFailing({ run, tables }: RunState): boolean {
+  return run.cancelling === undefined && tables.existing('undoing')?.get('') !== undefined;
 }
 
 /** What a run that is over left behind, for its caller. */

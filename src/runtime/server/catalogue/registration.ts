@@ -4,7 +4,11 @@ import type { SimplePrompt } from '../../../decorators/prompt.js';
 import { graphErrors } from '../../../formats/builder/diagnostic-errors.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../../formats/builder/errors.js';
 import { currentSchema } from '../../../formats/json-schema/dialect.js';
-import { SchemaCompiler, type SchemaFault } from '../../../formats/json-schema/schema-compiler.js';
+import {
+  SchemaCompiler,
+  type SchemaFault,
+  valueFault,
+} from '../../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../../graph/canonical.js';
 import type { Diagnostic, DiagnosticCode } from '../../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../../graph/json.js';
@@ -144,7 +148,7 @@ function check(workflow: BuiltWorkflow, registered: RegisteredParts): CheckedWor
   if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(registered);
   const { graph, functions = new Map() } = workflow;
   const parsed = parseGraph(graph);
-  const diagnostics = parsed.ok ? checkGraph(parsed.graph, registered) : parsed.diagnostics;
+  const diagnostics = parsed.ok ? checkGraph(parsed.graph, registered, { valueFault }) : parsed.diagnostics;
   const faults = diagnostics.filter(({ severity }) => severity === 'error');
   if (!parsed.ok || faults.length > 0) {
     return {

@@ -151,7 +151,7 @@ function missingIn({ missing_capabilities: missing }: Envelope): readonly string
 
 /** The state of a run as text: what it asks, and how to answer. */
 function textOf(envelope: Envelope): string {
-  const { workflow_id: id, definition, status, cancelling, actions, result, error } = envelope;
+  const { workflow_id: id, definition, status, actions, result, error } = envelope;
   const workflow = `Workflow '${clip(definition.name)}'`;
   const askLater = `workflow_id: ${id}\nAsk for it with get_workflow_status.`;
   switch (status) {
@@ -171,9 +171,9 @@ function textOf(envelope: Envelope): string {
         .join('\n\n');
     case 'running':
       return [
-        cancelling === undefined
-          ? [`${workflow} is still running. ${askLater}`, ...stepsIn(envelope)].join('\n')
-          : `${workflow} was cancelled; undoing is in progress. ${askLater}`,
+        envelope.cancelling || envelope.failing
+          ? `${workflow} ${envelope.cancelling ? 'was cancelled' : 'failed'}; undoing is in progress. ${askLater}`
+          : [`${workflow} is still running. ${askLater}`, ...stepsIn(envelope)].join('\n'),
         ...missingIn(envelope),
         ...actions.map((action) => actionText(id, action)),
       ].join('\n\n');

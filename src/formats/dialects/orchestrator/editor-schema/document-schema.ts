@@ -60,6 +60,7 @@ function workflowSchema(): JsonSchema {
       returns: {},
       expose: { anyOf: [{ enum: [...EXPOSURES] }, { type: 'array', items: { enum: [...EXPOSURES] } }] },
       fail_fast: { type: 'boolean' },
+      on_failure: { enum: ['compensate'] },
       max_concurrency: { type: 'number' },
     }),
     required: ['description', 'graph'],

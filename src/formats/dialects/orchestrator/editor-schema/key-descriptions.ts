@@ -76,6 +76,8 @@ export const WORKFLOW: Readonly<Record<string, string>> = {
   returns: 'The result: a reference, or an object of values with references.',
   expose: 'What clients get: a prompt, a tool, a resource with its details. Default: a prompt and a tool.',
   fail_fast: 'Whether the first failure stops the run. Default: true.',
+  on_failure:
+    '`compensate`: when the workflow fails, what it did is undone. Default: it remains, and is reported.',
   max_concurrency: 'How many calls run at once. Default: 10.',
 };
 
