@@ -10,7 +10,7 @@ export interface Score {
   readonly samples: number;
   /** Edges of the recorded calls: a call uses a result of an earlier one. */
   readonly recorded: number;
-  /** Inferred edges with a confidence of at least 0.5. */
+  /** Inferred edges with a confidence of at least 0.7. */
   readonly inferred: number;
   readonly correct: number;
   /** Samples whose tools were inferred to need each other, or whose sequence contradicts an edge. */

@@ -48,12 +48,16 @@ export interface Sizes {
     /** Runs of the length that `window` has. */
     readonly longRuns: number;
   };
-  /** Nodes of the large spec file, how often a hostile text repeats, and the files that are loaded at once. */
+  /**
+   * Nodes of the large spec file, how often a hostile text repeats, the files that are loaded at once, and those that a
+   * server has when one of them changes.
+   */
   readonly specs: {
     readonly nodes: number;
     readonly hostile: number;
     readonly files: number;
     readonly nodesOfEach: number;
+    readonly served: number;
   };
   /** Tools of the server that starts, and of the one whose lists are measured. */
   readonly tools: readonly [started: number, listed: number];
@@ -124,7 +128,7 @@ export const FULL: Sizes = {
     peerSteps: 50,
     longRuns: 3,
   },
-  specs: { nodes: 1_000, hostile: 10_000, files: 100, nodesOfEach: 6 },
+  specs: { nodes: 1_000, hostile: 10_000, files: 100, nodesOfEach: 6, served: 500 },
   tools: [20, 100],
   compiled: [
     {
@@ -181,7 +185,7 @@ export const TINY: Sizes = {
     peerSteps: 3,
     longRuns: 1,
   },
-  specs: { nodes: 3, hostile: 100, files: 2, nodesOfEach: 2 },
+  specs: { nodes: 3, hostile: 100, files: 2, nodesOfEach: 2, served: 3 },
   tools: [2, 3],
   compiled: [
     { ...{ workflows: 2, tools: 2, schemas: 'types', rounds: 1, edits: 2 }, targets: { cold: 1 } },

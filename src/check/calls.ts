@@ -1,16 +1,26 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr } from '../graph/expression/tree.js';
-import type { JsonSchema } from '../graph/json.js';
+import type { Json, JsonSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import { nearestName } from '../graph/names.js';
 import { compensationsOf, ownResources } from '../graph/nodes.js';
 import { inputsSchema } from '../graph/part-schema.js';
+import { clip, jsonText } from '../graph/printable-text.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import { uriFault } from '../graph/uri.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
-import type { CheckEnvironment } from './environment.js';
-import { requiredKeys, type SchemaView, stepInto, unnamedBeside, viewOf } from './schema-view.js';
+import type { CheckEnvironment, ValueFault } from './environment.js';
+import {
+  requiredKeys,
+  type SchemaView,
+  schemaAt,
+  stepInto,
+  typeOfJson,
+  typesIn,
+  unnamedBeside,
+  viewOf,
+} from './schema-view.js';
 import { type Names, typeMismatch, typeOf } from './type-of.js';
 import { keysOf } from './value-type.js';
 import type { NamesIn } from './values.js';
@@ -20,26 +30,30 @@ type Callee = { readonly tool: string } | { readonly workflow: string };
 
 /**
  * SW4001 unknown tools, SW4026 unknown workflows, SW4003 missing and SW4004 unknown inputs, SW9030 inputs that a schema
- * takes without naming them, SW4012 inputs of an incompatible type; of calls, of compensations, and of the workflows
+ * takes without naming them, SW4012 inputs of an incompatible type, SW4048 constants that a schema refuses; of calls, of compensations, and of the workflows
  * that steps run.
  */
 export function checkCalls(
   plan: WorkflowPlan,
   environment: CheckEnvironment,
   namesIn: NamesIn,
+  valueFault: ValueFault,
 ): Diagnostic[] {
   const { graph } = plan;
   const diagnostics: Diagnostic[] = [];
+  const inputFaults = (planned: PlannedNode, callee: Callee, input: DictExpr, schema: JsonSchema) => [
+    ...checkInput(planned, callee, input, schema, plan, namesIn),
+    ...checkConstants(planned, callee, input, schema, plan, valueFault),
+  ];
   for (const planned of plan.nodes) {
     const { node } = planned;
     const ofTool = (tool: string, input: DictExpr): Diagnostic[] => {
       const signature = environment.tools.get(tool);
-      if (signature !== undefined)
-        return checkInput(planned, { tool }, input, signature.inputSchema, plan, namesIn);
+      if (signature !== undefined) return inputFaults(planned, { tool }, input, signature.inputSchema);
       const suggestion = nearestName(tool, environment.tools.keys());
       return [diagnostic('SW4001', locationOfNode(node, graph), { workflow: graph.name, tool, suggestion })];
     };
-    diagnostics.push(...ofCallee(planned, ofTool, plan, environment, namesIn));
+    diagnostics.push(...ofCallee(planned, ofTool, plan, environment, inputFaults));
     for (const { tool, input } of compensationsOf(node)) diagnostics.push(...ofTool(tool, input));
   }
   return diagnostics;
@@ -50,7 +64,7 @@ function ofCallee(
   ofTool: (tool: string, input: DictExpr) => Diagnostic[],
   plan: WorkflowPlan,
   { workflows }: CheckEnvironment,
-  namesIn: NamesIn,
+  inputFaults: (planned: PlannedNode, callee: Callee, input: DictExpr, schema: JsonSchema) => Diagnostic[],
 ): Diagnostic[] {
   const { node } = planned;
   if (node.kind === 'call') return ofTool(node.tool, node.input);
@@ -59,7 +73,7 @@ function ofCallee(
   const { workflow: target } = node;
   const callee = workflows.get(target);
   if (callee !== undefined)
-    return checkInput(planned, { workflow: target }, node.input, inputsSchema(callee), plan, namesIn);
+    return inputFaults(planned, { workflow: target }, node.input, inputsSchema(callee));
   const suggestion = nearestName(target, workflows.keys());
   return [diagnostic('SW4026', locationOfNode(node, graph), { workflow: graph.name, target, suggestion })];
 }
@@ -106,6 +120,85 @@ function checkInput(
   for (const missing of missingInputs(input, view))
     diagnostics.push(diagnostic('SW4003', locationOfExpr(input, source), { ...about, input: missing }));
   return diagnostics;
+}
+
+/** Keywords that compare more of a value than its type. Most schemas have none of them, and need no compiler. */
+const NARROWING =
+  /"(?:m(?:in|ax)imum|exclusiveM(?:in|ax)imum|multipleOf|m(?:in|ax)(?:Length|Items|Properties)|pattern|format|enum|const|uniqueItems|propertyNames|patternProperties)":/;
+
+/** SW4048: constants that the schema of their place refuses, in every run. */
+function checkConstants(
+  { node }: PlannedNode,
+  callee: Callee,
+  input: DictExpr,
+  schema: JsonSchema,
+  { graph }: WorkflowPlan,
+  valueFault: ValueFault,
+): Diagnostic[] {
+  const source = locationOfNode(node, graph);
+  const diagnostics: Diagnostic[] = [];
+  const faultOf = (place: JsonSchema, value: Json): string | undefined => {
+    try {
+      return valueFault(place, value);
+    } catch {
+      // A schema that cannot be used is reported where it is.
+      return undefined;
+    }
+  };
+  const visit = (expr: Expr, path: readonly (string | number)[]): void => {
+    const place = path.length === 0 ? undefined : schemaAt(schema, path);
+    const value = place === undefined ? undefined : constantOf(expr);
+    if (value !== undefined && place !== undefined && NARROWING.test(JSON.stringify(place))) {
+      const problem = typeMatches(value, place) ? faultOf(place, value) : undefined;
+      if (problem === undefined) return;
+      const params = {
+        step: node.id,
+        ...callee,
+        input: path.join('.'),
+        value: clip(jsonText(value)),
+        problem,
+      };
+      diagnostics.push(diagnostic('SW4048', locationOfExpr(expr, source), params));
+      return;
+    }
+    if (expr.kind === 'dict') {
+      for (const entry of expr.entries) if ('key' in entry) visit(entry.value, [...path, entry.key]);
+    }
+    if (expr.kind !== 'list') return;
+    for (const [index, item] of expr.items.entries())
+      if (item.spread !== true) visit(item.value, [...path, index]);
+  };
+  visit(input, []);
+  return diagnostics;
+}
+
+/** A value of another type is SW4012. */
+function typeMatches(value: Json, schema: JsonSchema): boolean {
+  const types = typesIn(viewOf(schema));
+  const type = typeOfJson(value);
+  return types === undefined || types.has(type) || (type === 'integer' && types.has('number'));
+}
+
+/** The value of an expression of literals alone. */
+function constantOf(expr: Expr): Json | undefined {
+  switch (expr.kind) {
+    case 'literal':
+      return expr.value;
+    case 'list': {
+      const items = expr.items.map(({ value, spread }) => (spread === true ? undefined : constantOf(value)));
+      return items.includes(undefined) ? undefined : (items as readonly Json[]);
+    }
+    case 'dict': {
+      const entries = expr.entries.map((entry) =>
+        'key' in entry ? ([entry.key, constantOf(entry.value)] as const) : undefined,
+      );
+      return entries.some((entry) => entry?.[1] === undefined)
+        ? undefined
+        : (Object.fromEntries(entries as readonly (readonly [string, Json])[]) as Json);
+    }
+    default:
+      return undefined;
+  }
 }
 
 /** The hint for an input that a spread value brings. */

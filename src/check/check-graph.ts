@@ -12,7 +12,7 @@ import {
   checkState,
 } from './constructs.js';
 import { checkCycles, checkNesting, checkReachability, checkRoutes } from './control-flow.js';
-import { type CheckEnvironment, withTasks } from './environment.js';
+import { type CheckEnvironment, type ValueFault, withTasks } from './environment.js';
 import { checkNames, checkReferences, checkUnused } from './names.js';
 import { checkOutputPaths } from './output-paths.js';
 import { checkSettledNodes } from './settled-nodes.js';
@@ -28,6 +28,8 @@ export interface CheckOptions {
    * Default true.
    */
   readonly isWhole?: boolean;
+  /** Compares constants with the whole schema of their place. Default: their types and listed values are compared. */
+  readonly valueFault?: ValueFault;
 }
 
 /**
@@ -38,19 +40,25 @@ export interface CheckOptions {
 export function checkGraph(
   graph: Graph,
   registered: CheckEnvironment,
-  { isWhole = true }: CheckOptions = {},
+  { isWhole = true, valueFault = () => undefined }: CheckOptions = {},
 ): Diagnostic[] {
   const { main, tasks } = planOf(graph);
   const environment = withTasks(registered, graph);
   const own = [...tasks.values()].filter(({ graph: { name } }) => isOwnTask(name, graph, registered));
-  return [main, ...own].flatMap((plan) => checkWorkflow(plan, environment, isWhole || plan !== main));
+  return [main, ...own].flatMap((plan) =>
+    checkWorkflow(plan, environment, { isWhole: isWhole || plan !== main, valueFault }),
+  );
 }
 
 function isOwnTask(task: string, { name }: Graph, { workflows }: CheckEnvironment): boolean {
   return task !== name && !workflows?.has(task);
 }
 
-function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhole: boolean): Diagnostic[] {
+function checkWorkflow(
+  plan: WorkflowPlan,
+  environment: CheckEnvironment,
+  { isWhole, valueFault }: Required<CheckOptions>,
+): Diagnostic[] {
   const namesIn = namesOf(plan, environment);
   const references = checkReferences(plan);
   const cycles = checkCycles(plan);
@@ -60,7 +68,7 @@ function checkWorkflow(plan: WorkflowPlan, environment: CheckEnvironment, isWhol
     ...references,
     ...checkRoutes(plan),
     ...cycles,
-    ...checkCalls(plan, environment, namesIn),
+    ...checkCalls(plan, environment, namesIn, valueFault),
     ...checkResources(plan, environment),
     ...checkState(plan, namesIn),
     ...checkConstructs(plan, namesIn),

@@ -87,8 +87,15 @@ export function checkRetryRanges({ graph, nodes }: WorkflowPlan): Diagnostic[] {
   return [...ofGraph, ...ofNodes];
 }
 
+/** A cap does not cut the first delay of an exponential backoff. */
+function capRange({ delayMs, backoff }: Pick<Retry, 'delayMs' | 'backoff'>): Range {
+  if (backoff !== 'exponential' || !DELAY.holds(delayMs)) return DELAY;
+  const text = `from ${delayMs} to ${MAX_RETRY_DELAY_MS} (milliseconds)`;
+  return { ...between(delayMs, MAX_RETRY_DELAY_MS), text };
+}
+
 function checkRetry(
-  { extra, delayMs, capMs, jitter }: Retry,
+  { extra, delayMs, backoff, capMs, jitter }: Retry,
   what: string,
   location: SourceLocation | undefined,
 ): Diagnostic[] {
@@ -97,7 +104,7 @@ function checkRetry(
   return [
     ...check('attempts', extra + 1, wholeNumber(1, MAX_ATTEMPTS)),
     ...check('delayMs', delayMs, DELAY),
-    ...check('capMs', capMs, DELAY),
+    ...check('capMs', capMs, capRange({ delayMs, backoff })),
     ...check('jitter', jitter, between(0, 1)),
   ];
 }

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../graph/json.js';
+import type { Json, JsonSchema } from '../graph/json.js';
 import type { Graph } from '../graph/model.js';
 import { workflowsIn } from '../graph/nodes.js';
 import type { ToolEffects } from '../graph/tool-safety.js';
@@ -12,6 +12,9 @@ export interface CheckEnvironment {
   /** By name. If missing, the workflows that a graph runs are not checked. */
   readonly workflows?: ReadonlyMap<string, Graph>;
 }
+
+/** Why a value does not fit a schema, as the end of a sentence about it; `undefined` for one that fits. */
+export type ValueFault = (schema: JsonSchema, value: Json) => string | undefined;
 
 /** The input, the output and the side effects of a tool. */
 export interface ToolSignature extends ToolEffects {
@@ -36,8 +39,8 @@ export function environmentOf(
   graphs: readonly Graph[],
 ): CheckEnvironment {
   return {
-    tools: new Map(Object.entries(tools)),
-    resources: new Map(Object.entries(resources)),
+    tools: byName(tools),
+    resources: byName(resources),
     workflows: new Map(graphs.map((graph) => [graph.name, graph])),
   };
 }
@@ -71,4 +74,49 @@ export function reachableFrom(
   }
   const callees = [...graphs.values()].filter((graph) => graph !== undefined);
   return { graphs: callees, isWhole: callees.length === graphs.size };
+}
+
+const MAPS = new WeakMap<object, ReadonlyMap<string, unknown>>();
+
+/** The entries of a part of a registry by name: one map, so that results about it can be recalled. */
+function byName<T>(entries: Readonly<Record<string, T>>): ReadonlyMap<string, T> {
+  const map = (MAPS.get(entries) as ReadonlyMap<string, T> | undefined) ?? new Map(Object.entries(entries));
+  MAPS.set(entries, map);
+  return map;
+}
+
+const runsOthers = oncePerGraph((graph) => workflowsIn(graph).size > 0);
+const ALONE: ReturnType<typeof reachableFrom> = { graphs: [], isWhole: true };
+
+/**
+ * Results about graphs that follow from a graph, the workflows that it runs, and the tools and resources of one registry.
+ * Graphs are equal if they are one object: what reads files again gives unchanged graphs as they were.
+ */
+export class GraphMemo<T> {
+  readonly #entries = new WeakMap<Graph, { readonly uses: readonly Graph[]; readonly value: T }>();
+
+  get(graph: Graph, environment: CheckEnvironment, make: () => T): T {
+    const { graphs: uses, isWhole } = runsOthers(graph) ? reachableFrom(graph, environment) : ALONE;
+    // What is not there may be suggested by its name: that depends on all workflows.
+    if (!isWhole) return make();
+    const entry = this.#entries.get(graph);
+    const isSame =
+      entry !== undefined &&
+      entry.uses.length === uses.length &&
+      entry.uses.every((each, index) => each === uses[index]);
+    if (isSame) return entry.value;
+    const value = make();
+    this.#entries.set(graph, { uses, value });
+    return value;
+  }
+}
+
+/** A function of graphs alone that is evaluated once for each graph. */
+export function oncePerGraph<T>(make: (graph: Graph) => T): (graph: Graph) => T {
+  const values = new WeakMap<Graph, { readonly value: T }>();
+  return (graph) => {
+    const entry = values.get(graph) ?? { value: make(graph) };
+    values.set(graph, entry);
+    return entry.value;
+  };
 }

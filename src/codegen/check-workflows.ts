@@ -1,5 +1,6 @@
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
 import { mayHaveCompositeConditions } from '../check/values.js';
+import { valueFault } from '../formats/json-schema/schema-compiler.js';
 import { defined } from '../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph, Input } from '../graph/model.js';
@@ -70,7 +71,7 @@ function checkWorkflow(
   untyped: ReadonlySet<string>,
   environment: CheckEnvironment,
 ): CheckedWorkflow {
-  const result = workingOn(declaration, () => checkGraph(graph, environment, { isWhole }));
+  const result = workingOn(declaration, () => checkGraph(graph, environment, { isWhole, valueFault }));
   // One with faults is typed whatever its conditions are.
   const isAsked = isWhole && untyped.has(declaration.file);
   return {

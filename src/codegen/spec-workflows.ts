@@ -3,7 +3,8 @@ import type { CheckEnvironment } from '../check/check-graph.js';
 import { schemaOf } from '../check/value-type.js';
 import { resultTypeOf } from '../check/values.js';
 import { specSchema } from '../formats/dialects/dialects.js';
-import { checkedGraphs, domainsOf, type LoweredSpec, loadFile, lowerSpec } from '../formats/spec-files.js';
+import { loadFile } from '../formats/load-files.js';
+import { checkedGraphs, domainsOf, type LoweredSpec, lowerSpec } from '../formats/spec-files.js';
 import { formatOf } from '../formats/text/read-text.js';
 import { canonicalGraph } from '../graph/canonical.js';
 import {

@@ -199,7 +199,7 @@ export interface RetryOptions {
    * (`'exponential'`). Default: `'constant'`.
    */
   readonly backoff?: 'constant' | 'linear' | 'exponential';
-  /** The longest delay, in milliseconds. Default: 60 000. */
+  /** The longest delay of `'exponential'` backoff, in milliseconds. Default: 60 000, or `delayMs` if it is longer. */
   readonly capMs?: number;
   /** Random share of each delay, 0 to 1; it only shortens the delay. Default: 0. */
   readonly jitter?: number;

@@ -6,11 +6,9 @@ export {
   formatGithub,
   formatJson,
 } from '../graph/diagnostics/format.js';
+export { type LoadedWorkflows, type LoadOptions, loadWorkflowFiles } from './load-files.js';
 export {
   type Domain,
-  type LoadedWorkflows,
-  type LoadOptions,
-  loadWorkflowFiles,
   type ParseOptions,
   parseWorkflows,
   type SpecWorkflow,

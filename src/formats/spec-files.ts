@@ -1,4 +1,5 @@
 import { type CheckEnvironment, checkGraph, type ToolSignature } from '../check/check-graph.js';
+import { GraphMemo } from '../check/environment.js';
 import { defined } from '../graph/defined.js';
 import {
   type Diagnostic,
@@ -12,8 +13,8 @@ import type { Graph } from '../graph/model.js';
 import { type Domain, mergedDomains } from '../graph/model.js';
 import { bundle, compensationsOf, nodesOf, withBodies } from '../graph/nodes.js';
 import { lowerDocument, type SpecDocument, withHintOf, XML_MAPPINGS } from './dialects/dialects.js';
-import { SourceText } from './text/located.js';
-import { openText, readText, type TextFormat } from './text/read-text.js';
+import { valueFault } from './json-schema/schema-compiler.js';
+import { readText, type TextFormat } from './text/read-text.js';
 import { Reports, type TextLimits } from './text/reading.js';
 
 export type { Domain } from '../graph/model.js';
@@ -78,16 +79,34 @@ export async function lowerSpec(
 export function checkSpecs(
   specs: readonly LoweredSpec[],
   registered: CheckEnvironment | undefined,
+  memo = new SpecMemo(),
 ): SpecWorkflows {
   const unknown = registered === undefined ? unknownTools(specs) : undefined;
   const tools = registered?.tools ?? unknown?.tools ?? new Map();
   const environment = { ...registered, tools, resources: registered?.resources ?? new Map() };
-  const { graphs, byName, diagnostics: faults } = checkedGraphs(specs, environment);
+  const { graphs, byName, diagnostics: faults } = checkedGraphs(specs, environment, memo);
   const diagnostics = sortDiagnostics([...faults, ...(unknown?.diagnostics ?? [])]);
   const domains = domainsOf(specs);
   if (hasErrors(diagnostics)) return { domains, workflows: [], diagnostics };
-  const workflows = graphs.map((graph) => ({ graph: bundle(graph, (name) => byName.get(name)) }));
+  const workflows = graphs.map((graph) =>
+    memo.bundled.get(graph, { ...environment, workflows: byName }, () => ({
+      graph: bundle(graph, (name) => byName.get(name)),
+    })),
+  );
   return { domains, workflows, diagnostics };
+}
+
+/** What is known of the graphs of files that are read again, with one registry. */
+export class SpecMemo {
+  readonly checked = new GraphMemo<readonly Diagnostic[]>();
+  readonly bundled = new GraphMemo<SpecWorkflow>();
+  readonly #renamed = new WeakMap<Graph, Graph>();
+
+  renamed(graph: Graph, tools: Tools): Graph {
+    const renamed = this.#renamed.get(graph) ?? withRegisteredTools(graph, tools);
+    this.#renamed.set(graph, renamed);
+    return renamed;
+  }
 }
 
 /** The graphs of files that may use each other's workflows, and what is wrong with them. */
@@ -103,10 +122,11 @@ export interface CheckedGraphs {
 export function checkedGraphs(
   loweredSpecs: readonly LoweredSpec[],
   { workflows, ...registered }: CheckEnvironment,
+  memo = new SpecMemo(),
 ): CheckedGraphs {
   const specs = loweredSpecs.map(({ reports, document }): LoweredSpec => {
     if (document === undefined) return { reports };
-    const graphs = document.graphs.map((graph) => withRegisteredTools(graph, registered.tools));
+    const graphs = document.graphs.map((graph) => memo.renamed(graph, registered.tools));
     return { reports, document: { ...document, graphs } };
   });
   const byName = new Map(workflows);
@@ -128,8 +148,12 @@ export function checkedGraphs(
   const faults = specs.flatMap(({ reports, document }) => {
     const hasRepeated = repeated.some(({ place }) => place?.file === reports.source.file);
     const isWhole = !reports.hasErrors && !hasRepeated;
+    const check = (graph: Graph): readonly Diagnostic[] =>
+      checkGraph(graph, environment, { isWhole, valueFault }).map((each) =>
+        withHintOf(document?.dialect ?? '', each),
+      );
     const ofGraphs = (document?.graphs ?? []).flatMap((graph) =>
-      checkGraph(graph, environment, { isWhole }).map((each) => withHintOf(document?.dialect ?? '', each)),
+      isWhole ? memo.checked.get(graph, environment, () => check(graph)) : check(graph),
     );
     return [...reports.diagnostics, ...ofGraphs].filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
   });
@@ -210,39 +234,4 @@ function registeredName(name: string, tools: Tools): string {
   for (const [name, { upstream }] of tools)
     if (upstream !== undefined && upstream.server === server && upstream.tool === tool) return name;
   return name;
-}
-
-/** How spec files are found and checked. */
-export interface LoadOptions {
-  /** The folder that the names of the files are relative to. Default: the working directory. */
-  readonly root?: string;
-  /** The tools, resources and workflows that their workflows may use. Without it calls are not checked. */
-  readonly registered?: CheckEnvironment;
-}
-
-/** The workflows of spec files, with the texts that the diagnostics are about. */
-export interface LoadedWorkflows extends SpecWorkflows {
-  /** The text of a file, for `formatDiagnostics`. */
-  readonly readSource: (file: string) => string | undefined;
-}
-
-/**
- * Reads spec files, whose workflows may run each other. The format of each follows from its extension. All faults of all
- * files are reported at once; with an error there is no workflow. Never throws for a file.
- */
-export async function loadWorkflowFiles(
-  files: readonly string[],
-  { root = '.', registered }: LoadOptions = {},
-): Promise<LoadedWorkflows> {
-  const specs: LoweredSpec[] = [];
-  for (const file of files) specs.push(await loadFile(file, root));
-  const texts = new Map(specs.map(({ reports: { source } }) => [source.file, source.text]));
-  return { ...checkSpecs(specs, registered), readSource: (file) => texts.get(file) };
-}
-
-/** Reads a spec file and lowers it. A file that cannot be read is a diagnostic. */
-export async function loadFile(file: string, root: string): Promise<LoweredSpec> {
-  const reports = new Reports(new SourceText(file, ''));
-  const opened = await openText(file, root, reports);
-  return opened === undefined ? { reports } : lowerSpec(opened.text, { file, format: opened.format });
 }

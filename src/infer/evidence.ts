@@ -47,7 +47,7 @@ export const CONFIDENCE = {
   equalName: 0.8,
   identity: 0.7,
   qualifiedName: 0.6,
-  phrase: 0.6,
+  phrase: 0.7,
   operand: 0.6,
   untypedSource: 0.5,
   /** The most for an edge whose opposite is as likely or likelier, or which runs against the usual order. */
@@ -58,8 +58,8 @@ export const CONFIDENCE = {
   genericName: 0.2,
 } as const;
 
-/** The least confidence of an edge that orders tools. Edges below it are shown only. */
-export const ENOUGH = 0.5;
+/** The least confidence of an edge that orders tools and is shown. */
+export const ENOUGH = 0.7;
 
 /** One tool before another. */
 export interface Edge extends Arc {

@@ -1,6 +1,6 @@
 import { CONFIDENCE, ENOUGH, type Evidence } from './evidence.js';
 import { type Field, fitOf, ownedPart, type Parameter, type ToolFacts } from './fields.js';
-import { rankOf } from './lifecycle.js';
+import { isCreating, rankOf } from './lifecycle.js';
 import { isGeneric } from './words.js';
 
 /** An edge between two tools, for one value. */
@@ -68,10 +68,20 @@ function evidenceOf(
   const optional = parameter.isRequired ? '' : ', which is optional';
   return {
     kind: match.kind,
-    confidence: Math.min(match.confidence, limitOf(from, to, parameter)),
+    confidence: Math.min(
+      match.confidence,
+      isNew(match, from, to, parameter) ? CONFIDENCE.genericName : limitOf(from, to, parameter),
+    ),
     text: `\`${result.path}\` of ${from.tool.name} ${match.text} \`${parameter.path}\` of ${to.tool.name}${optional}`,
     link: { output: result.path, parameter: parameter.path },
   };
+}
+
+/** What a tool makes is new: what another one reads of that name need not be its source. */
+function isNew(match: Match, from: ToolFacts, to: ToolFacts, parameter: Parameter): boolean {
+  return (
+    match === EQUAL && !isCreating(from.tool) && isCreating(to.tool) && ownedPart(parameter) === undefined
+  );
 }
 
 /** Optional parameters, searches by details of what was done, and reads of what is yet to be made order nothing. */

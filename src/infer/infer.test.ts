@@ -293,7 +293,7 @@ describe('descriptions', () => {
     'Use the result from `check_seats`.',
     'Books. Uses the output of check_seats as input.',
   ])('%s', (description) => {
-    expect(confidence([other, toolOf('book', [], { description })], 'check_seats', 'book')).toBe(0.6);
+    expect(confidence([other, toolOf('book', [], { description })], 'check_seats', 'book')).toBe(0.7);
   });
 
   test.each([
@@ -311,14 +311,14 @@ describe('descriptions', () => {
       toolOf('check', [], { description: 'Call it before calling book_seat.' }),
       toolOf('book_seat', []),
     ];
-    expect(confidence(tools, 'check', 'book_seat')).toBe(0.6);
+    expect(confidence(tools, 'check', 'book_seat')).toBe(0.7);
   });
 
   test('a name that is a plain word counts in quotes only', () => {
     const search = toolOf('search', []);
     const say = (description: string) => [search, toolOf('book', [], { description })];
     expect(inferOrder(say('Do it after search of all kinds.')).edges).toEqual([]);
-    expect(confidence(say('Do it after `search`.'), 'search', 'book')).toBe(0.6);
+    expect(confidence(say('Do it after `search`.'), 'search', 'book')).toBe(0.7);
   });
 
   test('nothing follows a final step', () => {
@@ -470,4 +470,18 @@ describe('a tool that passes no value on', () => {
     const start = toolOf('start_race', []);
     expect(inferOrder([first, second, start]).sequences).toEqual([['stretch_legs', 'start_race']]);
   });
+});
+
+test('what is read need not be the source of what is made of that name', () => {
+  const list = { type: 'array', items: { type: 'object', properties: { title: { type: 'string' } } } };
+  const holds = { type: 'object', properties: { entities: list }, required: ['entities'] };
+  const tools = [
+    { name: 'read_graph', inputSchema: { type: 'object' }, outputSchema: holds },
+    { name: 'create_entities', inputSchema: holds, outputSchema: { type: 'object' } },
+    { name: 'render_entities', inputSchema: holds, outputSchema: { type: 'object' } },
+  ];
+  const { edges } = inferOrder(tools);
+  const confidenceOf = (to: string) => edges.find((each) => each.to === to)?.confidence ?? 0;
+  expect(confidenceOf('create_entities')).toBeLessThan(0.5);
+  expect(confidenceOf('render_entities')).toBe(0.8);
 });

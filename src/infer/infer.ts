@@ -13,7 +13,7 @@ import type { ToolDescription } from './tool.js';
 export interface Inference {
   /** In the order of the list. */
   readonly tools: readonly string[];
-  /** The surest first. Edges with a confidence below 0.5 do not order tools. */
+  /** The surest first. Edges with a confidence below 0.7 do not order tools. */
   readonly edges: readonly Edge[];
   /** Alternatives: a sequence has one tool of each. */
   readonly choices: readonly Choice[];

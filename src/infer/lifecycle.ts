@@ -55,6 +55,13 @@ export function isUndoing({ name }: Pick<ToolDescription, 'name'>): boolean {
   return wordsOf(name).some((word) => UNDOING.has(word));
 }
 
+const CREATING = new Set('create add make insert register'.split(' '));
+
+/** True for a tool that makes something new. */
+export function isCreating({ name }: Pick<ToolDescription, 'name'>): boolean {
+  return wordsOf(name).some((word) => CREATING.has(word));
+}
+
 /** True for a word that says what a tool does, and not with what. */
 export function isVerb(word: string): boolean {
   return UNDOING.has(word) || VERBS.some((verbs) => verbs.includes(word));

@@ -9,7 +9,6 @@ import { CATEGORIES } from './lifecycle.js';
 /** An inference as an outline. The text ends with a line break. */
 export function inferenceText({ tools, edges, choices, cycles, sequences, faults }: Inference): string {
   const sure = edges.filter(({ confidence }) => confidence >= ENOUGH);
-  const unsure = edges.filter(({ confidence }) => confidence < ENOUGH);
   return outline(
     `${counted(tools.length, 'tool')}, ${counted(sure.length, 'edge')} that order${sure.length === 1 ? 's' : ''} them`,
     [
@@ -17,7 +16,6 @@ export function inferenceText({ tools, edges, choices, cycles, sequences, faults
       ['alternatives', choices.map(({ after, oneOf }) => `after ${after}: ${oneOf.join(' or ')}`)],
       ['cycles, which have no order', cycles.map((cycle) => cycle.join(', '))],
       ['edges', sure.flatMap(edgeLines)],
-      [`below ${ENOUGH}, which order nothing`, unsure.flatMap(edgeLines)],
       ['hints', faults.map(hintFaultText)],
     ],
   );
@@ -87,7 +85,8 @@ function hintFaultText(fault: HintFault): string {
 }
 
 function edgeLines({ from, to, confidence, evidence }: Edge): string[] {
-  return [`${from} → ${to} ${confidence}`, ...evidence.map((each) => `  ${each.confidence} ${each.text}`)];
+  const shown = evidence.filter((each) => each.confidence >= ENOUGH);
+  return [`${from} → ${to} ${confidence}`, ...shown.map((each) => `  ${each.confidence} ${each.text}`)];
 }
 
 function outline(head: string, sections: readonly (readonly [string, readonly string[]])[]): string {

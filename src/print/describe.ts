@@ -41,7 +41,8 @@ export function describeAttempts(node: Node): string[] {
 export function describeRetry({ extra, delayMs, backoff, capMs }: Retry): string {
   const attempts = `at most ${extra + 1} ${extra === 0 ? 'attempt' : 'attempts'}`;
   if (extra === 0 || delayMs === 0) return attempts;
-  const growth = backoff === 'constant' ? '' : ` (${backoff}, at most ${capMs} ms)`;
+  const cap = backoff === 'exponential' ? `, at most ${capMs} ms` : '';
+  const growth = backoff === 'constant' ? '' : ` (${backoff}${cap})`;
   return `${attempts}, ${delayMs} ms apart${growth}`;
 }
 

@@ -155,3 +155,24 @@ test('a compensation without on_failure is a warning, and another value of it is
   const refused = await parseWorkflows(trip('    on_failure: undo\n'), { file: 'f.yaml', format: 'yaml' });
   expect(said(refused.diagnostics).join()).toContain('compensate');
 });
+
+test('a delay that is written is honoured, and only exponential growth has a longest one', async () => {
+  const retryOf = async (more: string) => {
+    const [node] = (await onlyGraph(reading(`on_error: { retry: 1, ${more} }`))).nodes;
+    return node?.retry;
+  };
+  expect(await retryOf('delay: 2m')).toMatchObject({ delayMs: 120_000, backoff: 'constant', capMs: 120_000 });
+  expect(await retryOf('delay: 2m, backoff: exponential, max_delay: 5m')).toMatchObject({ capMs: 300_000 });
+});
+
+test.each(['delay: 2m', 'backoff: linear', 'jitter: 0.5'])('%s without retry is refused', async (more) => {
+  const text = reading(`on_error: { ${more}, fallback: tell }`);
+  const { diagnostics } = await parseWorkflows(text, { file: 'f.yaml', format: 'yaml' });
+  expect(said(diagnostics).join('\n')).toMatch(/SW5011 .*without a `retry`/);
+});
+
+test('max_delay without exponential growth is refused', async () => {
+  const text = reading('on_error: { retry: 1, delay: 1s, max_delay: 1m }');
+  const { diagnostics } = await parseWorkflows(text, { file: 'f.yaml', format: 'yaml' });
+  expect(said(diagnostics).join('\n')).toMatch(/SW5011 .*`backoff: exponential` alone/);
+});

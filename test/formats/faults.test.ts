@@ -26,6 +26,7 @@ test('all faults of a file are reported at once, each at its place', async () =>
     '30:15 SW5021',
     '42:22 SW5013',
     '45:18 SW5006',
+    '46:11 SW5011',
   ]);
 });
 

@@ -41,7 +41,8 @@ export function failAttempt(run: Run, instance: Instance, fault: Fault): void {
     return;
   }
   const factor = { constant: 1, linear: instance.attempts, exponential: 2 ** (instance.attempts - 1) };
-  const delay = Math.min(retry.capMs, retry.delayMs * factor[retry.backoff]);
+  const grown = retry.delayMs * factor[retry.backoff];
+  const delay = retry.backoff === 'exponential' ? Math.min(retry.capMs, grown) : grown;
   instance.status = 'waiting';
   const resume = (): void => {
     instance.status = 'ready';

@@ -131,8 +131,9 @@ function isNullish(value: Raw): boolean {
 }
 
 function displayed(value: Raw): string {
-  if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (value === undefined || value === null || typeof value === 'object')
+    throw new ExpressionFault('E_TEXT_VALUE');
+  return String(value);
 }
 
 /** Absent items become null, absent properties are left out. */

@@ -2,12 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Tool } from 'stepwright';
 import { parseWorkflows } from 'stepwright/formats';
+import { createServer } from 'stepwright/runtime';
 import { parseDocument } from 'yaml';
 import { lowerSpec } from '../../../src/formats/spec-files.js';
 import { readText } from '../../../src/formats/text/read-text.js';
 import { YAML_OPTIONS } from '../../../src/formats/text/read-yaml.js';
 import { builtPackage } from '../../../test/built-package.js';
+import { registryOf } from '../../../test/e2e/server/fixture/registry-of.js';
 import { inTurns, timed } from '../measure.js';
 import { type Row, row } from '../row.js';
 import type { Sizes } from '../sizes.js';
@@ -17,10 +21,15 @@ const REGISTERED = { tools: new Map([['search_hotels', SEARCH]]), resources: new
 
 /**
  * Spec files: a large one from its text to a checked graph, beside the `yaml` package on the same text; keys that are
- * repeated; texts that are refused; many files in a new process.
+ * repeated; texts that are refused; many files in a new process; one of many served files that changes.
  */
 export async function specs(sizes: Sizes): Promise<Row[]> {
-  return [...(await largeFile(sizes)), ...(await refusals(sizes)), await manyFiles(sizes)];
+  return [
+    ...(await largeFile(sizes)),
+    ...(await refusals(sizes)),
+    await manyFiles(sizes),
+    ...(await changedFile(sizes)),
+  ];
 }
 
 async function largeFile(sizes: Sizes): Promise<Row[]> {
@@ -125,4 +134,65 @@ async function manyFiles({ specs: { files, nodesOfEach }, rounds }: Sizes): Prom
   } finally {
     rmSync(root, { recursive: true });
   }
+}
+
+/** How many changes are measured. */
+const CHANGES = 5;
+
+/** The CPU time and the longest stall of a server from the change of one of its files to its new lists. */
+async function changedFile({ specs: { served, nodesOfEach } }: Sizes): Promise<Row[]> {
+  const root = mkdtempSync(path.join(tmpdir(), 'stepwright-served-'));
+  const write = (index: number, nodes: number): void =>
+    writeFileSync(path.join(root, `flow-${index}.yaml`), specText(nodes, `flow_${index}`));
+  for (let index = 0; index < served; index += 1) write(index, nodesOfEach);
+  class Search {
+    execute(input: object): object {
+      return input;
+    }
+  }
+  Tool({ name: 'search_hotels', description: 'Searches hotels' })(Search as never);
+  const { inputSchema: input, outputSchema: output } = SEARCH;
+  const registry = registryOf({ tools: [{ class: Search, input, output }] } as never);
+  let onLoaded = (): void => {};
+  const server = createServer(registry, {
+    specs: { root, files: ['*.yaml'] },
+    log: (_text, { event }) => event === 'specs.loaded' && onLoaded(),
+  });
+  // The watcher does not keep a process.
+  const alive = setInterval(() => {}, 1_000);
+  const costs: { readonly cpu: number; readonly stall: number }[] = [];
+  try {
+    await server.start();
+    for (let change = 1; change <= CHANGES; change += 1) {
+      const loaded = new Promise<void>((resolve) => {
+        onLoaded = resolve;
+      });
+      const delay = monitorEventLoopDelay({ resolution: 1 });
+      delay.enable();
+      const before = process.cpuUsage();
+      write(0, nodesOfEach + change);
+      await loaded;
+      const { user, system } = process.cpuUsage(before);
+      delay.disable();
+      costs.push({ cpu: user + system, stall: delay.max / 1_000 });
+    }
+  } finally {
+    clearInterval(alive);
+    await server.stop();
+    rmSync(root, { recursive: true });
+  }
+  const least = (values: readonly number[]): number => Math.min(...values);
+  const name = `one of ${served} served spec files changes`;
+  return [
+    row({
+      name,
+      unit: 'µs',
+      ours: least(costs.map(({ cpu }) => cpu)),
+      target: { of: 'ours', atMost: 50_000 },
+    }),
+    row({
+      name: `${name}, longest stall`,
+      ...{ unit: 'µs', ours: least(costs.map(({ stall }) => stall)), target: { of: 'ours', atMost: 20_000 } },
+    }),
+  ];
 }

@@ -3,6 +3,7 @@ import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { inlineText } from '../../graph/printable-text.js';
 import { draftSpec } from '../../infer/draft-spec.js';
+import { ENOUGH } from '../../infer/evidence.js';
 import { planFor, separateWorkflows, type WorkflowChoice } from '../../infer/goal.js';
 import { inferOrder } from '../../infer/infer.js';
 import { inferenceMermaid, inferenceText, planText } from '../../infer/print-inference.js';
@@ -130,7 +131,10 @@ function shown(
     case 'mermaid':
       return inferenceMermaid(inference);
     case 'json':
-      return jsonText(inference);
+      return jsonText({
+        ...inference,
+        edges: inference.edges.filter(({ confidence }) => confidence >= ENOUGH),
+      });
     case 'spec':
       return draftSpec(tools, inference);
   }

@@ -1,7 +1,8 @@
 import { Console } from 'node:console';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { loadWorkflowFiles, type SpecWorkflow } from '../../formats/spec-files.js';
+import { loadWorkflowFiles } from '../../formats/load-files.js';
+import type { SpecWorkflow } from '../../formats/spec-files.js';
 import { formatOf } from '../../formats/text/read-text.js';
 import { hashGraph } from '../../graph/canonical.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { CheckEnvironment } from '../../check/check-graph.js';
-import { loadWorkflowFiles } from '../../formats/spec-files.js';
+import { loadWorkflowFiles } from '../../formats/load-files.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';

@@ -1,5 +1,5 @@
 import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
-import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { valueFault } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
@@ -65,9 +65,9 @@ function checkDefault(
     report(diagnostic('SW1012', at, { decorator: 'Arg', option: 'default', expected }));
     return false;
   };
-  if (schemaFault(typed, fallback) !== undefined)
+  if (valueFault(typed, fallback) !== undefined)
     return refuse(`of the argument's type, \`${printType(type)}\``);
-  const why = schemaFault(schema, fallback);
+  const why = valueFault(schema, fallback);
   return why === undefined || refuse(`what the rules beside it allow: ${why}`);
 }
 
@@ -291,14 +291,6 @@ function narrowProperties(
   schema.properties = narrowed;
 }
 
-/** Why a value is not what a schema describes, as the end of a sentence; nothing where it is. */
-function schemaFault(schema: JsonSchema, value: Json): string | undefined {
-  const [first] = new SchemaCompiler().check(schema, value, 'usable');
-  if (first === undefined) return undefined;
-  const where = first.instancePath ? `\`${first.instancePath}\` ` : 'it ';
-  return `${where}${first.message ?? 'does not fit'}`;
-}
-
 /** The fields of state by class; faulty ones are absent. */
 export type LinkedStates = ReadonlyMap<StateDeclaration, StateField>;
 
@@ -340,7 +332,7 @@ function isInitialFitting(
   schema: JsonSchema,
   report: (diagnostic: Diagnostic) => void,
 ): boolean {
-  const why = initial === undefined ? undefined : schemaFault(schema, initial);
+  const why = initial === undefined ? undefined : valueFault(schema, initial);
   if (why === undefined) return true;
   const params = { decorator: 'State', option: 'initial', expected: `of the type of \`value\`: ${why}` };
   report(diagnostic('SW1012', initialPlace ?? place, params));

@@ -176,6 +176,8 @@ function requireZod(from: string): unknown {
 interface ZodDefinition {
   readonly type: string;
   readonly catchall?: unknown;
+  /** The kind of a check. */
+  readonly check?: string;
   readonly in?: ZodSchema;
   readonly keyType?: ZodSchema;
   readonly pattern?: RegExp;
@@ -195,6 +197,9 @@ function adaptSchema({ zodSchema, jsonSchema }: OverrideContext, side: SchemaSid
       break;
     case 'string':
       writePatterns(jsonSchema, expressionsOf(zodSchema as ZodSchema));
+      // What callers send is longer than a trimmed text, and in other letters than a lower-case one.
+      if (side === 'input' && def.checks?.some((check) => check._zod.def.check === 'overwrite') === true)
+        for (const keyword of ['allOf', 'maxLength', 'pattern']) delete jsonSchema[keyword];
       break;
     case 'record':
       if (def.keyType !== undefined && isJsonObject(jsonSchema.patternProperties)) {

@@ -7,6 +7,7 @@ import type { Node } from '../../graph/kinds/node.js';
 import type { Graph } from '../../graph/model.js';
 import { ownResources } from '../../graph/nodes.js';
 import { parseGraph } from '../../graph/schema/parse-graph.js';
+import { valueFault } from '../json-schema/schema-compiler.js';
 import {
   type ArgumentOptions,
   type ResultValue,
@@ -241,7 +242,7 @@ function compiled(definition: WorkflowDefinition, registered?: Registered): Comp
   const parsed = parseGraph(lowered.hasForeignParts ? lowered.graph : withoutExpressions(lowered.graph));
   const { errors, warnings } = findingsOf(lowered, environment, [
     ...(parsed.ok ? [] : parsed.diagnostics),
-    ...checkGraph(lowered.graph, environment),
+    ...checkGraph(lowered.graph, environment, { valueFault }),
     ...checkTransforms(lowered, environment),
   ]);
   if (errors.length > 0) return { ok: false, problems: errors };

@@ -127,6 +127,7 @@ class DiagnosticReader {
       case 'SW4003':
       case 'SW4004':
       case 'SW4012':
+      case 'SW4048':
         return this.#mapping(diagnostic, origin, sentence(diagnostic));
       case 'SW4005': {
         const { step, path: field, suggestion } = paramsOf<'SW4005'>(diagnostic);

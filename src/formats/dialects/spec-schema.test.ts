@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { CheckEnvironment } from '../../check/check-graph.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
-import { loadWorkflowFiles, parseWorkflows } from '../spec-files.js';
+import { loadWorkflowFiles } from '../load-files.js';
+import { parseWorkflows } from '../spec-files.js';
 import { specSchema } from './dialects.js';
 import { keysOf, misplacedKeys, SPEC_KINDS, type SpecKind } from './orchestrator/node-kinds.js';
 
@@ -103,7 +104,14 @@ const WHOLE = {
           timeout: '30s',
           join: 'all_success',
           when: "$origin != 'x'",
-          on_error: { retry: 2, delay: 1000, backoff: 'linear', jitter: 0.5, fallback: 'sorry' },
+          on_error: {
+            retry: 2,
+            delay: 1000,
+            backoff: 'exponential',
+            max_delay: '2m',
+            jitter: 0.5,
+            fallback: 'sorry',
+          },
           compensate: { call: 'undo', args: { id: '$origin' } },
           'x-note': 'own',
         },

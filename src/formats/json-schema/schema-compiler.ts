@@ -240,3 +240,18 @@ function makeAjv(options: Options): Ajv2020 {
   load<typeof formats>('ajv-formats').default(ajv);
   return ajv;
 }
+
+/** Shared, since it is expensive to compile a schema again. */
+let shared: SchemaCompiler | undefined;
+
+/** Why a value is not what a schema describes, as the end of a sentence; `undefined` where it is. */
+export function valueFault(schema: JsonSchema, value: Json): string | undefined {
+  shared ??= new SchemaCompiler();
+  const [first] = shared.check(schema, value, 'usable');
+  if (first === undefined) return undefined;
+  const { instancePath, keyword, params, message = 'does not fit' } = first;
+  const where = instancePath ? `\`${instancePath}\` ` : 'it ';
+  const allowed = keyword === 'enum' ? (params.allowedValues as readonly Json[]) : [];
+  const values = allowed.slice(0, 10).map((each) => JSON.stringify(each));
+  return `${where}${values.length === 0 ? message : `must be one of ${values.join(', ')}`}`;
+}

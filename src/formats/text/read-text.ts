@@ -131,16 +131,14 @@ export async function fileText(file: string, most: number): Promise<FileText> {
     if (stats.size > most) return { bytes: stats.size };
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(await readFile(file)) };
   } catch (error) {
-    const reason = reasonOf(error);
-    if (reason === undefined) throw error;
-    return { reason };
+    return { reason: reasonOf(error) };
   }
 }
 
-/** Why a file cannot be read; undefined for a fault of the product. */
-function reasonOf(error: unknown): string | undefined {
-  const code = (error as { readonly code?: unknown }).code;
+/** Why a file cannot be read. */
+function reasonOf(error: unknown): string {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   if (code === 'ENOENT') return 'there is no such file';
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is not UTF-8';
-  return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? `the system says ${code}` : undefined;
+  return typeof code === 'string' && /^E[A-Z]+$/.test(code) ? `the system says ${code}` : String(message);
 }

@@ -13,6 +13,7 @@ export interface Retry {
   readonly extra: number;
   readonly delayMs: number;
   readonly backoff: 'constant' | 'linear' | 'exponential';
+  /** The longest delay of an exponential backoff. */
   readonly capMs: number;
   /** Fraction of the delay to vary by, 0 to 1. */
   readonly jitter: number;
@@ -24,12 +25,17 @@ interface RetryAttempts extends Partial<Omit<Retry, 'extra'>> {
   readonly attempts: number;
 }
 
+/** The longest delay of an exponential backoff, where its author says no other. A delay that is written is never cut. */
+function defaultCapMs(delayMs: number): number {
+  return Math.max(60_000, delayMs);
+}
+
 /** A retry as the graph has it. */
 export function retryFromAttempts({
   attempts,
   delayMs = 0,
   backoff = 'constant',
-  capMs = 60_000,
+  capMs = defaultCapMs(delayMs),
   jitter = 0,
 }: RetryAttempts): Retry {
   return { extra: attempts - 1, delayMs, backoff, capMs, jitter };

@@ -32,7 +32,8 @@ type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>
  */
 export function delayAfter(retry: Retry, attempt: number, failure: Failure, share: number): number {
   if (failure.retryAfterMs !== undefined) return Math.ceil(Math.max(0, failure.retryAfterMs));
-  const delay = Math.max(0, Math.min(retry.capMs, retry.delayMs * growth(retry.backoff, attempt)));
+  const grown = retry.delayMs * growth(retry.backoff, attempt);
+  const delay = Math.max(0, retry.backoff === 'exponential' ? Math.min(retry.capMs, grown) : grown);
   return Math.round(delay * (1 - retry.jitter * share));
 }
 

@@ -32,6 +32,8 @@ describe('E3: the delay before a retry', () => {
     ['linear', { delayMs: 2_000, backoff: 'linear' }, [2_000, 4_000, 6_000]],
     ['exponential', { delayMs: 2_000, backoff: 'exponential' }, [2_000, 4_000, 8_000]],
     ['capped', { delayMs: 2_000, backoff: 'exponential', capMs: 5_000 }, [2_000, 4_000, 5_000]],
+    ['of two minutes', { delayMs: 120_000 }, [120_000, 120_000, 120_000]],
+    ['linear, above a minute', { delayMs: 40_000, backoff: 'linear' }, [40_000, 80_000, 120_000]],
     ['none', { backoff: 'exponential' }, [0, 0, 0]],
   ])('%s', (_name, options, expected) => {
     expect(delays(again(3, options), 3)).toEqual(expected);

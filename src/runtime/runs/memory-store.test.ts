@@ -195,6 +195,13 @@ describe('an answer that comes again', () => {
     expect(await store.submit('run-1', { result: true })).toStrictEqual(first);
   });
 
+  test('to a question does not repeat an acknowledgement', async () => {
+    const store = new Store();
+    await store.start(graph(chain(ask('read', 'info'), ask('sure'))));
+    await store.submit('run-1', {});
+    expect(envelopeIn(await store.submit('run-1', { result: true })).status).toBe('completed');
+  });
+
   test('without an action is refused while one is open: it is not guessed which one is meant', async () => {
     const store = new Store();
     await store.start(graph(chain(ask('a'), ask('b'), ask('c'))));

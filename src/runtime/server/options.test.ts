@@ -131,4 +131,14 @@ describe('resolveSettings', () => {
     }
     expect(() => resolveSettings({ runs: { maxOpenRuns: limit } })).toThrow('runs.maxOpenRuns must be');
   });
+
+  test('takes durations of runs up to ten years', () => {
+    for (const name of ['finishedRunMs', 'idleMs'] as const) {
+      for (const ms of [2_592_000_000, 10 * 366 * 86_400_000])
+        expect(resolveSettings({ runs: { [name]: ms } }).runs[name]).toBe(ms);
+      expect(() => resolveSettings({ runs: { [name]: 10 * 366 * 86_400_000 + 1 } })).toThrow(
+        `runs.${name} must be a whole number from 1 to 316224000000`,
+      );
+    }
+  });
 });

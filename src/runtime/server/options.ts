@@ -2,7 +2,7 @@ import type { Icon } from '../../decorators/decorate.js';
 import type { SimplePrompt } from '../../decorators/prompt.js';
 import { isRole } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
-import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
+import { DEFAULT_TIMEOUT_MS, MAX_DURATION_MS } from '../../graph/limits.js';
 import type { Domain } from '../../graph/model.js';
 import type { PlanningHints } from '../../infer/tool.js';
 import type { ModelFunction } from '../runs/actions/model-values.js';
@@ -291,12 +291,15 @@ function localRolesOf({ localRoles = [] }: ServerSettings): readonly string[] {
   );
 }
 
+const LONG_DURATIONS: ReadonlySet<string> = new Set(['runs.finishedRunMs', 'runs.idleMs']);
+
 /** @throws RangeError for a limit that is not a positive whole number. */
 export function checkLimits(limits: Iterable<readonly [name: string, limit: number]>): void {
   for (const [name, limit] of limits) {
-    // Longer timers than 2^31-1 ms fire at once.
-    if (!Number.isInteger(limit) || limit < 1 || limit > 0x7fffffff) {
-      throw new RangeError(`${name} must be a whole number from 1 to 2147483647, not ${limit}`);
+    // Longer timers than 2^31-1 ms fire at once. Those of runs are set again.
+    const most = LONG_DURATIONS.has(name) ? MAX_DURATION_MS : 0x7fffffff;
+    if (!Number.isInteger(limit) || limit < 1 || limit > most) {
+      throw new RangeError(`${name} must be a whole number from 1 to ${most}, not ${limit}`);
     }
   }
 }

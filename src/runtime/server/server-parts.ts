@@ -15,9 +15,10 @@ import type { Registry } from '../tools/registry.js';
 import type { Toolset } from '../tools/toolset.js';
 import type { Layer } from './catalogue/catalogue.js';
 import { Changes, LiveCatalogue } from './catalogue/live-catalogue.js';
+import { RegistrationMemo } from './catalogue/registration.js';
 import type { UpstreamDrift } from './catalogue/upstream-drift.js';
 import { type RunTool, runToolsFor } from './composite/run-tools.js';
-import { type Registered, runTraitsOf } from './composite/served-workflows.js';
+import { type Registered, runTraitsOf, ServedMemo } from './composite/served-workflows.js';
 import { Lifecycle } from './lifecycle.js';
 import type { ResolvedSettings } from './options.js';
 import { RequestGate } from './requests/limits.js';
@@ -43,6 +44,9 @@ export class ServerParts {
   #specs: Promise<ServerSpecs> | undefined;
   #runPrompt: Promise<typeof import('./requests/prompt-run.js').runPrompt> | undefined;
 
+  readonly registrationMemo: RegistrationMemo;
+  readonly servedMemo: ServedMemo;
+
   constructor(
     readonly registry: Registry,
     readonly toolset: Toolset,
@@ -52,6 +56,8 @@ export class ServerParts {
     registered: Registered,
   ) {
     const { hooks, log, storePath } = settings;
+    this.registrationMemo = new RegistrationMemo(schemas);
+    this.servedMemo = new ServedMemo(registry);
     this.lifecycle = new Lifecycle(hooks, log);
     this.renderer = new PromptRenderer(registry, factories, settings);
     this.runs = this.#runStore();

@@ -476,7 +476,11 @@ class RegistryServer implements StepwrightServer {
   }
 
   /** A request with its caller. One whose caller cannot be distinguished from others is refused before anything is done. */
-  #identified(request: RequestContext): IdentifiedRequest {
+  #identified(request: RequestContext | undefined): IdentifiedRequest {
+    if (request === undefined)
+      throw new UnidentifiedCallerError(
+        'The request has no caller: pass `{ local: true, requestId, signal, progress }` for the user of this process, or `auth` in place of `local`.',
+      );
     try {
       const principal = withRoles(this.ownerOf(request), request.auth?.roles, this.settings.localRoles);
       const { auth } = request;

@@ -50,6 +50,26 @@ describe('thrownFailure', () => {
     expect(failure(thrown).message).toBe(message);
   });
 
+  test('a failed `fetch` says why, and has the code of its cause', async () => {
+    const thrown = await fetch('http://127.0.0.1:1/').catch((error: unknown) => error);
+    const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
+    for (const error of [new TypeError('fetch failed', { cause }), thrown])
+      expect(failure(error).message).toMatch(/^fetch failed: ./);
+    expect(failure(new TypeError('fetch failed', { cause }))).toEqual({
+      code: 'ECONNREFUSED',
+      message: 'fetch failed: connect ECONNREFUSED 127.0.0.1:1',
+    });
+    expect(failure(new Error('not saved', { cause })).message).toBe('not saved');
+  });
+
+  test('several errors that were gathered are all named', () => {
+    const errors = [new Error('a is away'), new Error('b is away'), 'c'];
+    expect(failure(new AggregateError(errors)).message).toBe('a is away; b is away; c');
+    expect(failure(new AggregateError(errors, 'No mirror')).message).toBe(
+      'No mirror: a is away; b is away; c',
+    );
+  });
+
   test('survives an error whose members throw', () => {
     const hostile = {
       get message(): never {

@@ -11,7 +11,7 @@ const CODE = /^[A-Z][A-Z0-9_]*$/;
  * things whose members throw.
  */
 export function thrownFailure(thrown: unknown, fallback: RunTimeCode): Failure {
-  const code = member(thrown, 'code');
+  const code = member(thrown, 'code') ?? member(fetchCause(thrown), 'code');
   const retryAfterMs = member(thrown, 'retryAfterMs');
   const isDelay = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs >= 0;
   return {
@@ -32,11 +32,25 @@ export function thrownText(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown.trim() === '' ? 'it threw an empty text' : clean(thrown);
   if (typeof thrown === 'object' && thrown !== null) {
     const message = member(thrown, 'message');
-    if (typeof message === 'string' && message.trim() !== '') return clean(message);
+    const inner = [fetchCause(thrown), ...gatheredErrors(thrown)].filter((each) => each !== undefined);
+    const texts = [...(typeof message === 'string' && message.trim() !== '' ? [message] : [])];
+    if (inner.length > 0) texts.push([...new Set(inner.slice(0, REPORTED).map(thrownText))].join('; '));
+    if (texts.length > 0) return clean(texts.join(': '));
     const name = member(thrown, 'name');
     return `it threw ${typeof name === 'string' && name !== '' ? clean(name) : 'an object without a message'}`;
   }
   return `it threw ${typeof thrown === 'symbol' ? 'a symbol' : typeof thrown === 'function' ? 'a function' : String(thrown)}`;
+}
+
+/** The cause of a failed request of `fetch`, which alone says why. */
+function fetchCause(thrown: unknown): unknown {
+  return member(thrown, 'message') === 'fetch failed' ? member(thrown, 'cause') : undefined;
+}
+
+/** The errors of an `AggregateError`. */
+function gatheredErrors(thrown: unknown): readonly unknown[] {
+  const errors = member(thrown, 'name') === 'AggregateError' ? member(thrown, 'errors') : undefined;
+  return Array.isArray(errors) ? errors.filter((each) => each !== thrown) : [];
 }
 
 /** So many errors are reported of what was thrown. */

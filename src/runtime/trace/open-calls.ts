@@ -13,7 +13,7 @@ import type {
   ResourceNode,
 } from '../../graph/model.js';
 import { ownResources } from '../../graph/nodes.js';
-import { inlineText, oneLine } from '../../graph/printable-text.js';
+import { bodyText, clipText, inlineText, oneLine } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
@@ -119,7 +119,10 @@ class OpenCalls implements PlannedRunObserver {
       return this.#run.open.promised(node.key);
     }
     const notes = this.#notesOf(node);
-    this.calls.push({ ...entry, ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }) });
+    this.calls.push({
+      ...entry,
+      ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ').replaceAll(' \n', '\n')) }),
+    });
     this.#promised.add(nameOf(node.key));
     return this.#run.open.promised(node.key);
   }
@@ -431,8 +434,14 @@ function guidanceNote(guidance: Expr | undefined, node: NodeInstance, run: Plann
     const text = value.ok ? textOf(value.value) : undefined;
     return text === undefined || part.kind === 'literal' ? text : inlineText(text);
   });
-  return shown.includes(undefined) ? [] : [oneLine(shown.join(''))];
+  if (shown.includes(undefined)) return [];
+  // Values in it have no line breaks: those of the author are kept, as in a numbered list.
+  const lines = bodyText(shown.join('').trim()).split(/\r?\n/);
+  return [lines.length === 1 ? oneLine(lines.join('')) : clipText(['', ...lines].join('\n'), GUIDANCE_LIMIT)];
 }
+
+/** The longest guidance of several lines in a hand-off, in UTF-16 code units. */
+const GUIDANCE_LIMIT = 2_000;
 
 function timeText(value: Value, isDuration: boolean): string | undefined {
   if (value === undefined) return undefined;

@@ -37,6 +37,14 @@ describe('a server with a journal', () => {
     expect(journal.runs).toEqual([]);
   });
 
+  test('names a call without a caller', async () => {
+    const { server } = desk({});
+    await expect(server.callTool('w_careful', { city: 'Rome' }, undefined as never)).rejects.toMatchObject({
+      name: 'UnidentifiedCallerError',
+      message: expect.stringContaining('local: true'),
+    });
+  });
+
   test('refuses a run that cannot be journaled, and logs why', async () => {
     const full = new MemoryJournal();
     full.append = async () => {

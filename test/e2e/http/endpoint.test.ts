@@ -499,3 +499,18 @@ test('the clients of the SDK work with and without a session', async () => {
     await client.close();
   }
 });
+
+test.each([undefined, '*/*', 'application/json', 'application/json;q=0.9, text/html'])(
+  'a request without a session that accepts %s is answered with JSON',
+  async (accept) => {
+    const handler = handlerOf();
+    const headers = { 'content-type': 'application/json', ...(accept === undefined ? {} : { accept }) };
+    const params = accept === 'application/json' ? { _meta: { progressToken: 1 } } : {};
+    const body = JSON.stringify(rpc('tools/list', params));
+    const response = await handler(new Request('http://localhost/mcp', { method: 'POST', headers, body }), {
+      remoteAddress: '192.0.2.1',
+    });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json']);
+    expect(await response.json()).toMatchObject({ id: 1, result: { tools: expect.any(Array) } });
+  },
+);

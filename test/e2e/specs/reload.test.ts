@@ -99,6 +99,39 @@ describe('files', () => {
 });
 
 describe('a change', () => {
+  test('of one file keeps the graphs of the others, and a folder that vanishes is said', async () => {
+    const root = folderWith({ 'flows/a.yaml': repeat('twice'), 'flows/b.yaml': repeat('thrice', 3) });
+    const { server, next } = serverWith({ specs: { root, files: ['flows/*.yaml'] } });
+    const { client } = await connectedTo(server);
+    writeFileSync(path.join(root, 'flows/b.yaml'), repeat('thrice', 4));
+    await next('specs.loaded');
+    const says = async (name: string) => (await callOf(client, name, { text: 'hi' })).structuredContent;
+    expect(await says('w_thrice')).toEqual({ result: { text: 'hi 4' } });
+    expect(await says('w_twice')).toEqual({ result: { text: 'hi 2' } });
+    rmSync(path.join(root, 'flows'), { recursive: true });
+    expect(await next('workflow.warning')).toMatchObject({
+      message: expect.stringMatching(/matches flows\/\*\.yaml any more: its workflows are gone/),
+    });
+    await next('specs.loaded');
+    expect(added(server)).toEqual([]);
+  });
+
+  test('of a workflow changes what the workflows that run it give', async () => {
+    const outer = `workflows:\n  outer:\n    description: d\n    graph: { both: { workflow: twice, args: { text: hi } } }\n`;
+    const root = folderWith({ 'a.yaml': repeat('twice'), 'outer.yaml': outer });
+    const { server, next, log } = serverWith({ specs: { root, files: ['*.yaml'] } });
+    const { client } = await connectedTo(server);
+    writeFileSync(path.join(root, 'a.yaml'), repeat('twice', 5));
+    await next('specs.loaded');
+    expect((await callOf(client, 'w_outer', {})).structuredContent).toEqual({ result: { text: 'hi 5' } });
+    writeFileSync(path.join(root, 'a.yaml'), repeat('twise'));
+    await next('specs.refused');
+    expect(log.at(-1)?.message).toContain('did you mean `twise`?');
+    writeFileSync(path.join(root, 'a.yaml'), repeat('twice', 6));
+    await next('specs.loaded');
+    expect((await callOf(client, 'w_outer', {})).structuredContent).toEqual({ result: { text: 'hi 6' } });
+  });
+
   test('replaces the workflows and tells the clients which lists have changed', async () => {
     const root = folderWith({ 'a.yaml': repeat('twice') });
     const { server, next } = serverWith({ specs: { root, files: ['*.yaml'] } });

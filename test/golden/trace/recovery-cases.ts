@@ -31,6 +31,22 @@ const method = (fn: string, ...args: Expr[]): Expr => ({ kind: 'call', fn, args 
 
 /** Runs that retry, fall back, collect and compute. */
 export const recoveryCases: Readonly<Record<string, Scenario>> = {
+  'guidance-of-several-lines': {
+    graph: sample(
+      [
+        use(
+          'add',
+          { task: input('task') },
+          { guidance: lit('1. Look at the page.\n2. Write the title.\n   Keep it short.') },
+        ),
+        use('tell', {}, { guidance: lit('1. Say what was added.\n2. Ask for more.') }),
+      ],
+      { inputs: [textInput('task')] },
+    ),
+    tools: { add: faltering(['full'], { id: 7 }) },
+    given: { task: 'x' },
+  },
+
   'retried-step': {
     graph: sample(
       [

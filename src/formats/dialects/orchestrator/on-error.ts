@@ -7,7 +7,10 @@ import { Fields } from '../fields.js';
 import { checkLiteral, unknownNode } from './names.js';
 import type { NodeContext } from './node-context.js';
 
-export const ON_ERROR_KEYS = ['retry', 'delay', 'backoff', 'jitter', 'fallback'] as const;
+export const ON_ERROR_KEYS = ['retry', 'delay', 'backoff', 'max_delay', 'jitter', 'fallback'] as const;
+
+/** Keys that say when further attempts are made. */
+const DELAY_KEYS = ['delay', 'backoff', 'max_delay', 'jitter'] as const;
 
 export const BACKOFFS: readonly Retry['backoff'][] = ['constant', 'linear', 'exponential'];
 
@@ -23,16 +26,30 @@ export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onErro
   const delayMs = delay === undefined ? undefined : durationOf(reports, delay, `\`delay\` of ${where}`);
   const backoff = fields.oneOf('backoff', BACKOFFS);
   const jitter = fields.number('jitter');
+  const cap = fields.value('max_delay');
+  const capMs = cap === undefined ? undefined : durationOf(reports, cap, `\`max_delay\` of ${where}`);
   const fallback = fallbackOf(context, fields);
+  if (cap !== undefined && backoff !== 'exponential') {
+    const problem =
+      'has `max_delay` in `on_error`, which limits `backoff: exponential` alone: add that, or remove it';
+    reports.report('SW5011', fields.entry('max_delay')?.key ?? spec.at, { node: spec.id, problem });
+  }
   if (extra !== undefined && (!Number.isInteger(extra) || extra < 0)) {
     const value = fields.value('retry');
     if (value !== undefined) reportRange(context, value, extra);
     return fallback;
   }
-  if (extra === undefined || extra === 0) return fallback;
+  if (extra === undefined || extra === 0) {
+    const unused = DELAY_KEYS.flatMap((key) => fields.entry(key)?.key ?? []);
+    for (const key of unused) {
+      const problem = `has \`${key.value}\` in \`on_error\` without a \`retry\` that it could delay: add \`retry: 1\`, or remove it`;
+      reports.report('SW5011', key, { node: spec.id, problem });
+    }
+    return fallback;
+  }
   const retry = retryFromAttempts({
     attempts: extra + 1,
-    ...defined({ delayMs, backoff, jitter }),
+    ...defined({ delayMs, backoff, capMs, jitter }),
   });
   return { retry, ...fallback };
 }

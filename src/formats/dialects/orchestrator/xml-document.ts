@@ -71,7 +71,14 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
   items: { attributes: {}, children: ['item'] },
   output: { attributes: { name: 'text' }, children: [] },
   on_error: {
-    attributes: { retry: 'number', delay: 'number', backoff: 'text', jitter: 'number', fallback: 'text' },
+    attributes: {
+      retry: 'number',
+      delay: 'number',
+      backoff: 'text',
+      max_delay: 'number',
+      jitter: 'number',
+      fallback: 'text',
+    },
     children: [],
   },
   branch: { attributes: NODE, children: ['condition', 'default'] },

@@ -66,6 +66,10 @@ export const graphFaults = {
       actual: string;
     }) => `\`${p.input}\` of ${taker(p)} takes ${p.expected}, and step \`${p.step}\` gives ${p.actual}`,
   ),
+  SW4048: error(
+    (p: { step: string; input: string; tool?: string; workflow?: string; value: string; problem: string }) =>
+      `step \`${p.step}\` gives \`${p.value}\` for \`${p.input}\` of ${taker(p)}: ${p.problem}`,
+  ),
   SW4013: warning(
     (p: { step: string; end: string; ends?: string }) =>
       `step \`${p.step}\` is never reached: \`${p.end}\` always ends ${p.ends ?? 'the run'}`,

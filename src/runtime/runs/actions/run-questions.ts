@@ -269,6 +269,9 @@ export class RunQuestions {
     const { actions } = this.#run;
     const before = actionId === undefined ? actions.lastOf(ownerKey(by)) : actions.get(actionId);
     if (before?.answer === undefined || before.mode === undefined) return undefined;
+    // An acknowledgement takes no value: what is sent without an action id is for the action that is open.
+    const isForOpen = actionId === undefined && asks.length > 0 && submission.result !== undefined;
+    if (isForOpen && before.mode === 'info' && typeof submission.result === 'boolean') return undefined;
     if (!contentsOf(before.mode, submission).includes(before.answer.content)) return undefined;
     const { warnings } = before.answer;
     const extra = defined({ warnings });

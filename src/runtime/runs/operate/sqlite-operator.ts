@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Json } from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
 import { type Operator, type OperatorCommand, operatorItem } from '../actions/operator-commands.js';
 import { type Retention, request } from '../store/journal.js';
@@ -16,6 +17,9 @@ import type { MigrationOutcome, StoreOperator } from './store-operator.js';
 
 /** A command that is killed holds a run for so long, in ms. */
 const LEASE_MS = 1_000;
+
+/** The run ended before it took a command. */
+const OVER: Failure = { code: 'E_NOT_PAUSED', message: 'The run is over: the command was not taken.' };
 
 /** Operates the runs of a file. */
 export class SqliteOperator implements StoreOperator {
@@ -46,16 +50,15 @@ export class SqliteOperator implements StoreOperator {
     // It keeps the process alive, which what the journal does in the meantime does not.
     const timer = setTimeout(() => late.abort(), waitMs);
     try {
-      const { ok, failure = {} } = (await request(journal, item, late.signal)) as {
-        readonly ok: boolean;
-        readonly failure?: Partial<Failure>;
-      };
-      return ok ? { outcome: 'applied' } : { outcome: 'refused', failure };
+      return outcomeIn(await request(journal, item, late.signal));
     } catch (error) {
       const fault = storeErrorIn(error);
       if (fault !== undefined) throw fault;
       if (!late.signal.aborted || error !== late.signal.reason) throw error;
-      return { outcome: 'stored' };
+      const isStored = (await journal.inbox(run)).some(({ id }) => id === item.id);
+      const response = await journal.response(run, item.id);
+      if (response !== undefined) return outcomeIn(response);
+      return isStored ? { outcome: 'stored' } : { outcome: 'refused', failure: OVER };
     } finally {
       clearTimeout(timer);
       await journal.close();
@@ -106,6 +109,11 @@ export class SqliteOperator implements StoreOperator {
   copyTo(path: string): ReturnType<StoreOperator['copyTo']> {
     return copyStore(this.path, path);
   }
+}
+
+function outcomeIn(response: Json): Awaited<ReturnType<StoreOperator['send']>> {
+  const { ok, failure = {} } = response as { readonly ok: boolean; readonly failure?: Partial<Failure> };
+  return ok ? { outcome: 'applied' } : { outcome: 'refused', failure };
 }
 
 async function migrated(

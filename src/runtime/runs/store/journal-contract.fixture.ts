@@ -256,6 +256,20 @@ export function journalContract(
       expect(await journal.inbox('unknown')).toEqual([]);
     });
 
+    test('has no items for a run that is over', async () => {
+      const journal = await open();
+      const run = begin('r');
+      await journal.append(run.first);
+      await journal.send(item('r', '1'));
+      await journal.append(run.entry(returned(1)));
+      expect(await journal.inbox('r')).toEqual([]);
+      await journal.send(item('r', '2'));
+      expect(await journal.inbox('r')).toEqual([]);
+      // Its holder may have the item, and answers its sender.
+      await journal.append({ ...run.entry(), consumed: [{ id: '1', response: 'late' }] });
+      expect(await journal.response('r', '1')).toBe('late');
+    });
+
     test('consumes an item once, together with its entry or not at all', async () => {
       const journal = await open();
       const run = begin('r');
@@ -323,7 +337,7 @@ export function journalContract(
       await journal.append(run.first);
       await journal.send(item('r', '1'));
       await journal.send(item('r', '2'));
-      await journal.append({ ...run.entry(returned(1)), consumed: [{ id: '1', response: 'first' }] });
+      await journal.append({ ...run.entry(), consumed: [{ id: '1', response: 'first' }] });
       const later = await reopen(journal);
       expect((await later.load('r'))?.seq).toBe(2);
       expect(await later.graph(run.hash)).toEqual(line);

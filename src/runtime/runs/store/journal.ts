@@ -177,7 +177,7 @@ export interface Journal {
   dueTimers(until: number): Promise<readonly DueTimer[]>;
   /**
    * Puts an item into a run's inbox. Resolves when it is safe. An item whose id the run has had already, consumed or not,
-   * is left out.
+   * is left out, and so is one for a run that is over: its items leave the inbox when it ends.
    *
    * @throws UnknownRunError where the journal has no such run.
    */

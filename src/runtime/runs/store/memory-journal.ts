@@ -103,6 +103,7 @@ export class MemoryJournal implements Journal {
   async send(item: InboxItem): Promise<void> {
     const stored = this.#runs.get(item.run);
     if (stored === undefined) throw new UnknownRunError(item.run);
+    if (!stored.isOpen) return;
     if (stored.inbox.has(item.id) || stored.responses.has(item.id)) return;
     stored.inbox.set(item.id, JSON.stringify(item));
     notify(stored);
@@ -168,6 +169,7 @@ export class MemoryJournal implements Journal {
       stored.inbox.delete(id);
       stored.responses.set(id, JSON.stringify(response));
     }
+    if (!stored.isOpen) stored.inbox.clear();
     stored.entries.push(JSON.stringify(entry));
     stored.seq = seq;
     stored.epoch = epoch;
@@ -230,6 +232,8 @@ function refusalOf(
   if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
   if (previous !== undefined && epoch < previous.epoch)
     return `the run has a later holder, of epoch ${previous.epoch}`;
+  // Its items have left the inbox.
+  if (previous?.isOpen === false) return undefined;
   const missing = consumed.find(({ id }) => !previous?.inbox.has(id));
   return missing === undefined ? undefined : `the inbox has no item '${missing.id}'`;
 }

@@ -7,7 +7,12 @@ import type { RunStore } from '../../runs/run-store.js';
 import { clientToolNames, type Registry } from '../../tools/registry.js';
 import { lackingScopes, type ScopedCaller } from '../callers.js';
 import type { RunTool } from '../composite/run-tools.js';
-import { type Registered, type ServedWorkflow, servedWorkflows } from '../composite/served-workflows.js';
+import {
+  type Registered,
+  type ServedMemo,
+  type ServedWorkflow,
+  servedWorkflows,
+} from '../composite/served-workflows.js';
 import { WorkflowTools } from '../composite/workflow-tools.js';
 import type { ResolvedSettings } from '../options.js';
 import { type BuiltWorkflow, RegistrationError } from '../registrations.js';
@@ -24,7 +29,7 @@ import {
   withUses,
 } from './listings.js';
 import { PLAN_TOOL } from './plan-tool.js';
-import { register } from './registration.js';
+import { type RegistrationMemo, register } from './registration.js';
 import { WorkflowResources } from './workflow-resources.js';
 
 /** What one source of workflows and hints adds to a catalogue: the program, a profile, or the headers of a client. */
@@ -48,6 +53,9 @@ export interface CatalogueParts {
   readonly settings: ResolvedSettings;
   readonly schemas: SchemaCompiler;
   readonly runs: RunStore;
+  /** What the catalogues that follow each other have in common. */
+  readonly registrationMemo: RegistrationMemo;
+  readonly servedMemo: ServedMemo;
 }
 
 /**
@@ -90,10 +98,11 @@ export class Catalogue {
     const { settings, schemas, runs } = parts;
     const workflows = layers.flatMap((layer) => layer.workflows);
     const prompts = layers.flatMap((layer) => layer.prompts ?? []);
-    const registered = registration ?? register(parts.registry, { workflows, prompts }, schemas);
+    const registered =
+      registration ?? register(parts.registry, { workflows, prompts }, schemas, parts.registrationMemo);
     this.warnings = registered.warnings;
     const { workflowPrefix, describe, log, pageSize, maxResultChars, toolAnswerMs: answerMs } = settings;
-    const served = servedWorkflows(parts.registry, registered.workflows, workflowPrefix);
+    const served = servedWorkflows(parts.registry, registered.workflows, workflowPrefix, parts.servedMemo);
     if (served.problems.length > 0) throw new RegistrationError(served.problems);
     const isShown = shownWorkflows(layers);
     const registry = shownRegistry(parts.registry, layers, isShown);

@@ -120,6 +120,15 @@ export interface Listings {
   readonly templates: readonly ResourceTemplateListing[];
 }
 
+const ARGUMENTS = new WeakMap<ServedPrompt['inputs'], readonly ReturnType<typeof listArgument>[]>();
+
+/** The arguments of a prompt in a list: worked out once for the same prompt of catalogues that follow each other. */
+function listedArguments(inputs: ServedPrompt['inputs']): readonly ReturnType<typeof listArgument>[] {
+  const listed = ARGUMENTS.get(inputs) ?? inputs.map(listArgument);
+  ARGUMENTS.set(inputs, listed);
+  return listed;
+}
+
 /** Makes the lists, once: they never change while a server runs. */
 export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[]): Listings {
   const resources = byName(Object.entries(registry.resources)).map(([name, entry]) => {
@@ -136,7 +145,7 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
       byName(prompts.map((prompt) => [prompt.name, prompt] as const)).map(([name, prompt]) => ({
         ...headOf(name, prompt),
         ...defined({ description: prompt.description }),
-        arguments: prompt.inputs.map(listArgument),
+        arguments: listedArguments(prompt.inputs),
       })),
     ),
     resources: listedTexts(

@@ -1,10 +1,14 @@
 import { checkGraph } from '../../../check/check-graph.js';
-import { environmentOf } from '../../../check/environment.js';
+import { environmentOf, GraphMemo, oncePerGraph } from '../../../check/environment.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import { graphErrors } from '../../../formats/builder/diagnostic-errors.js';
 import { OtherWorkflowError, WorkflowError, within } from '../../../formats/builder/errors.js';
 import { currentSchema } from '../../../formats/json-schema/dialect.js';
-import { SchemaCompiler, type SchemaFault } from '../../../formats/json-schema/schema-compiler.js';
+import {
+  SchemaCompiler,
+  type SchemaFault,
+  valueFault,
+} from '../../../formats/json-schema/schema-compiler.js';
 import { hashGraph } from '../../../graph/canonical.js';
 import type { Diagnostic, DiagnosticCode } from '../../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type Json, type JsonSchema, pointerKey } from '../../../graph/json.js';
@@ -38,6 +42,18 @@ import {
 } from '../registrations.js';
 import { kindOf } from './arguments.js';
 
+/** What is known of the workflows of one server, of which some are replaced: worked out once for each graph. */
+export class RegistrationMemo {
+  readonly parsed = oncePerGraph((graph) => parseGraph(graph));
+  readonly hash = oncePerGraph(hashGraph);
+  readonly checked = new GraphMemo<CheckedWorkflow>();
+  readonly argumentFaults: (graph: Graph) => readonly RegistrationProblem[];
+
+  constructor(schemas: SchemaCompiler) {
+    this.argumentFaults = oncePerGraph((graph) => argumentFaults(graph, schemas));
+  }
+}
+
 /**
  * Checks built workflows against the tools, resources and functions of a registry, with the schemas of their arguments,
  * the schemas of tools, and every name against all others.
@@ -48,12 +64,13 @@ export function register(
   registry: Registry,
   registrations: Registrations,
   schemas: SchemaCompiler = new SchemaCompiler(),
+  memo = new RegistrationMemo(schemas),
 ): Registered {
   const misfits = misfitsOf(registrations);
   const workflows = registrations.workflows.filter(isBuiltWorkflow);
   const prompts = registrations.prompts.filter(isPlainPrompt);
   const functions = new Map(Object.entries(registry.functions ?? {}));
-  const registered = partsOf(registry, workflows);
+  const registered = partsOf(registry, workflows, memo);
   const problems: StartProblem[] = [
     ...misfits,
     ...toolSchemaProblems(registry),
@@ -68,13 +85,13 @@ export function register(
   const runnable: RunnableWorkflow[] = [];
   for (const workflow of workflows) {
     const { name } = workflow.graph;
-    const checked = check(workflow, registered);
+    const checked = check(workflow, registered, memo);
     if (!checked.ok) {
       problems.push(...checked.problems.map((finding) => errorOf(finding, name)));
       continue;
     }
     warnings.push(...checked.warnings.map((finding) => workflowFault(name, finding)));
-    const hash = hashGraph(checked.graph);
+    const hash = memo.hash(checked.graph);
     // A program may build its workflows again for each server: servers share the plans of equal graphs.
     planOf(checked.graph, hash);
     runnable.push({ graph: checked.graph, hash });
@@ -83,7 +100,7 @@ export function register(
     }
     problems.push(...functionProblems(checked, functions));
   }
-  problems.push(...runnable.flatMap(({ graph }) => argumentFaults(graph, schemas)));
+  problems.push(...runnable.flatMap(({ graph }) => memo.argumentFaults(graph)));
   if (problems.length > 0) throw new RegistrationError(problems);
   return { workflows: runnable, functions: Object.fromEntries(functions), warnings };
 }
@@ -130,21 +147,38 @@ function isPlainPrompt(item: unknown): item is SimplePrompt {
 }
 
 /** What graphs are checked against. */
-function partsOf(registry: Registry, built: readonly BuiltWorkflow[]): RegisteredParts {
+function partsOf(
+  registry: Registry,
+  built: readonly BuiltWorkflow[],
+  memo: RegistrationMemo,
+): RegisteredParts {
   const { functions = {} } = registry;
   const graphs = Object.values(registry.workflows).map(({ graph }) => graph);
   for (const { graph } of built) {
-    const parsed = parseGraph(graph);
+    const parsed = memo.parsed(graph);
     if (parsed.ok) graphs.push(parsed.graph);
   }
   return { ...environmentOf(registry, graphs), functions: new Map(Object.entries(functions)) };
 }
 
-function check(workflow: BuiltWorkflow, registered: RegisteredParts): CheckedWorkflow {
+function check(
+  workflow: BuiltWorkflow,
+  registered: RegisteredParts,
+  memo: RegistrationMemo,
+): CheckedWorkflow {
   if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(registered);
-  const { graph, functions = new Map() } = workflow;
-  const parsed = parseGraph(graph);
-  const diagnostics = parsed.ok ? checkGraph(parsed.graph, registered) : parsed.diagnostics;
+  const { graph, functions } = workflow;
+  const make = (): CheckedWorkflow => checkPlain(workflow, registered, memo);
+  return functions === undefined ? memo.checked.get(graph, registered, make) : make();
+}
+
+function checkPlain(
+  { graph, functions = new Map() }: BuiltWorkflow,
+  registered: RegisteredParts,
+  memo: RegistrationMemo,
+): CheckedWorkflow {
+  const parsed = memo.parsed(graph);
+  const diagnostics = parsed.ok ? checkGraph(parsed.graph, registered, { valueFault }) : parsed.diagnostics;
   const faults = diagnostics.filter(({ severity }) => severity === 'error');
   if (!parsed.ok || faults.length > 0) {
     return {

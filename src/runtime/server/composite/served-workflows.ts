@@ -1,4 +1,4 @@
-import { type CheckEnvironment, environmentOf } from '../../../check/environment.js';
+import { type CheckEnvironment, environmentOf, GraphMemo, oncePerGraph } from '../../../check/environment.js';
 import { schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
 import type { Icon } from '../../../decorators/decorate.js';
@@ -51,6 +51,18 @@ export interface ServedWorkflows {
   readonly problems: readonly RegistrationProblem[];
 }
 
+/** What is known of the workflows of one registry, of which some are replaced: worked out once for each graph. */
+export class ServedMemo {
+  readonly bundled = new GraphMemo<Graph>();
+  readonly output = new GraphMemo<OutputShape>();
+  readonly inputSchema = oncePerGraph(inputSchemaOf);
+  readonly traits: (graph: Graph) => Omit<RunTraits, 'tool'>;
+
+  constructor(registry: Registry) {
+    this.traits = oncePerGraph((graph) => runTraitsOf(graph, registry));
+  }
+}
+
 /**
  * Puts together what is needed to run workflows, and to offer them as tools.
  *
@@ -61,14 +73,16 @@ export function servedWorkflows(
   registry: Registry,
   built: readonly RunnableWorkflow[],
   prefix: string = DEFAULT_PREFIX,
+  memo = new ServedMemo(registry),
 ): ServedWorkflows {
   const graphs = [...Object.values(registry.workflows), ...built].map(({ graph }) => graph);
   const byName = new Map(graphs.map((graph) => [graph.name, graph]));
   const all = [...byName.values()].sort((one, right) => (one.name < right.name ? -1 : 1));
   const problems: RegistrationProblem[] = [];
+  const environment = environmentOf(registry, graphs);
   const bundled = all.map((graph) => {
     try {
-      return bundle(graph, (name) => byName.get(name));
+      return memo.bundled.get(graph, environment, () => bundle(graph, (name) => byName.get(name)));
     } catch (error) {
       problems.push(new NestedWorkflowError(graph.name, thrownText(error)));
       return graph;
@@ -77,7 +91,6 @@ export function servedWorkflows(
   const offered = bundled.filter((graph) => isOffered(graph, 'tool'));
   const otherTools = new Set(Object.keys(registry.tools));
   const named = toolNames(offered, otherTools, prefix);
-  const environment = environmentOf(registry, graphs);
   // A workflow that runs others is bundled into another graph, whose hash is worked out when it is first read.
   for (const { graph, hash } of Object.values(registry.workflows)) planOf(graph, hash);
   const workflows = new Map(
@@ -89,12 +102,12 @@ export function servedWorkflows(
           : {
               tool: {
                 name,
-                inputSchema: inputSchemaOf(graph),
-                output: outputShapeOf(graph, environment),
+                inputSchema: memo.inputSchema(graph),
+                output: memo.output.get(graph, environment, () => outputShapeOf(graph, environment)),
                 ...listedAs(ownProperty(registry.workflows, graph.name)),
               },
             };
-      return [graph.name, servedOf(graph, tool, registry)];
+      return [graph.name, servedOf(graph, tool, memo)];
     }),
   );
   const hasRuns = runToolsFor([...workflows.values()]).length > 0;
@@ -114,13 +127,13 @@ function listedAs({ icons, meta }: Partial<WorkflowEntry> = {}): Pick<WorkflowTo
   return { ...defined({ icons, meta }) };
 }
 
-function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, registry: Registry): ServedWorkflow {
+function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, memo: ServedMemo): ServedWorkflow {
   return {
     graph,
     get hash() {
       return planOf(graph).hash;
     },
-    ...runTraitsOf(graph, registry),
+    ...memo.traits(graph),
     ...tool,
   };
 }

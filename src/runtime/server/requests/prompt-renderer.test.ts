@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { assistant, prompt, user } from '../../../decorators/prompt.js';
 import { Resource } from '../../../decorators/resource.js';
 import { Tool } from '../../../decorators/tool.js';
+import { toolHandle } from '../../../formats/builder/index.js';
 import type { Registry } from '../../tools/registry.js';
 import { convertPrompt } from './prompt-renderer.js';
 
@@ -63,6 +64,12 @@ describe('what the author wrote, as MCP has it', () => {
         },
       },
     ]);
+  });
+
+  test('a handle of a step is refused: classes are written', () => {
+    expect(() => convertPrompt([{ role: 'user', content: toolHandle('greet') }], registry)).toThrow(
+      "message 1 holds a handle of 'greet', which is for steps of workflows: write the class of the tool",
+    );
   });
 
   test('a resource is a link', () => {

@@ -1,6 +1,7 @@
 import type { RequestContext as PromptContext } from '../../../decorators/context.js';
 import { readMetadata } from '../../../decorators/metadata.js';
 import { PromptText } from '../../../decorators/prompt.js';
+import { ResourceHandle, ToolHandle } from '../../../formats/builder/tools-and-resources.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { nearestName, withSuggestion } from '../../../graph/names.js';
@@ -214,6 +215,11 @@ function plainBlock(content: unknown, number: number, registry: Registry): Conte
     const kind = content === undefined || content === null ? String(content) : `a ${typeof content}`;
     throw refuse(`message ${number} holds ${kind}`);
   }
+  if (ToolHandle.is(content) || ResourceHandle.is(content))
+    throw new PromptContentError(
+      'E_PROMPT_HANDLE',
+      `message ${number} holds a handle of '${clip(String(content))}', which is for steps of workflows: write the class of the ${content.kind}`,
+    );
   const { data, text } = content;
   const json = toJson({
     ...content,

@@ -10,10 +10,10 @@ import type { Profile, RemoteSpecs, SpecSettings, SpecSources } from '../options
 import { RegistrationError, registrationFaults } from '../registrations.js';
 import type { ViewSelection } from '../stepwright-server.js';
 import { OverlayCache } from './overlay-cache.js';
-import { asResources, filesOf, hasSources, loadFiles, loadUrl, type SpecBase } from './spec-loader.js';
+import { asResources, hasSources, loadUrl, SourceFiles, type SpecBase } from './spec-loader.js';
 import { checkToolHints } from './tool-hints.js';
 import { SpecError, UrlRules } from './url-rules.js';
-import { type SpecWatcher, watchSpecFiles } from './watch-files.js';
+import { type SpecChanges, type SpecWatcher, watchSpecFiles } from './watch-files.js';
 
 export interface SpecParts extends LiveParts {
   readonly registry: Registry;
@@ -31,6 +31,7 @@ interface Source {
   readonly own: Layer;
   readonly specs: SpecSources;
   readonly resources: SpecSources;
+  readonly files: { readonly specs: SourceFiles; readonly resources: SourceFiles };
   /** Those of addresses, which are read once. */
   remote: { readonly specs: Loaded; readonly resources: Loaded };
   /** What was said last about a change that cannot be used. */
@@ -65,13 +66,17 @@ export class ServerSpecs {
     this.#parts = parts;
     this.#rules = new UrlRules(settings.specs.remote);
     const [own = { workflows: [] }] = base.layers;
-    this.#server = sourceOf('the server', base, undefined, own, settings.specs);
+    this.#server = sourceOf('the server', settings.specs.root, base, undefined, own, settings.specs);
     this.#profiles = new Map(
       Object.entries(settings.profiles).map(([name, profile]) => {
         const layer = profileLayer(name, profile, base.current);
         const catalogue = new LiveCatalogue(parts, layer, base);
         const { specs, resources } = profile;
-        return [name, sourceOf(`the profile '${name}'`, catalogue, base, layer, specs, resources)] as const;
+        const { root } = settings.specs;
+        return [
+          name,
+          sourceOf(`the profile '${name}'`, root, catalogue, base, layer, specs, resources),
+        ] as const;
       }),
     );
     this.#overlays = new OverlayCache();
@@ -133,7 +138,7 @@ export class ServerSpecs {
       this.#watcher = await watchSpecFiles(
         patterns,
         root,
-        () => this.#reload(),
+        (changes) => this.#reload(changes),
         ({ message }) =>
           settings.log(`workflow files are not watched: ${message}. Restart the server to read changes`, {
             event: 'specs.refused',
@@ -178,16 +183,16 @@ export class ServerSpecs {
   }
 
   /** Files have changed: those of every source are read again, one source after the other. */
-  #reload(): void {
+  #reload(changes: SpecChanges | undefined): void {
     this.#reloading = this.#reloading.then(async () => {
-      for (const source of this.#all) await this.#reloadOne(source);
+      for (const source of this.#all) await this.#reloadOne(source, changes);
     });
   }
 
-  async #reloadOne(source: Source): Promise<void> {
+  async #reloadOne(source: Source, changes: SpecChanges | undefined): Promise<void> {
     if (isOff(source.catalogue.layers)) return;
     const { log } = this.#parts.settings;
-    const report = await this.#replaced(source).catch((error: unknown) =>
+    const report = await this.#replaced(source, changes).catch((error: unknown) =>
       error instanceof RegistrationError ? registrationFaults(error) : thrownText(error),
     );
     if (report !== '' && report !== source.reported)
@@ -199,12 +204,11 @@ export class ServerSpecs {
   }
 
   /** Reads the files of a source again. Gives a report where they cannot be used, and nothing is replaced. */
-  async #replaced(source: Source): Promise<string> {
-    const layer = await this.#read(source, 'silent');
+  async #replaced(source: Source, changes: SpecChanges | undefined): Promise<string> {
+    const layer = await this.#read(source, 'silent', changes);
     if (typeof layer === 'string') return layer;
     const before = source.catalogue.layers.at(-1);
-    const isSame = JSON.stringify(partsOf(layer)) === JSON.stringify(partsOf(before));
-    if (layer === undefined || (isSame && source.reported === '')) {
+    if (layer === undefined || (isSameLayer(layer, before) && source.reported === '')) {
       source.catalogue.follow();
       return '';
     }
@@ -218,12 +222,16 @@ export class ServerSpecs {
   }
 
   /** Reads the files of a source. Nothing for one without files and addresses, a report where they cannot be used. */
-  async #read(source: Source, mode: 'warn' | 'silent'): Promise<Layer | string | undefined> {
+  async #read(
+    source: Source,
+    mode: 'warn' | 'silent',
+    changes?: SpecChanges,
+  ): Promise<Layer | string | undefined> {
     const { specs, resources, remote, own } = source;
     if (!hasSources(specs) && !hasSources(resources)) return undefined;
-    const offered = await this.#readFiles(source, specs.files ?? [], remote.specs, mode);
+    const offered = await this.#readFiles(source, 'specs', mode, changes);
     if (!offered.ok) return offered.report;
-    const described = await this.#readFiles(source, resources.files ?? [], remote.resources, mode);
+    const described = await this.#readFiles(source, 'resources', mode, changes);
     if (!described.ok) return described.report;
     const workflows = asResources(
       [...remote.specs.workflows, ...offered.workflows],
@@ -233,15 +241,24 @@ export class ServerSpecs {
     return { ...own, workflows: [...own.workflows, ...workflows], domains };
   }
 
-  async #readFiles(source: Source, patterns: readonly string[], remote: Loaded, mode: 'warn' | 'silent') {
-    const { root } = this.#parts.settings.specs;
-    const { log } = this.#parts.settings;
-    const { files, unmatched } = await filesOf(patterns, root);
-    const loaded = await loadFiles(files, root, this.#baseOf(source), remote.workflows);
-    if (mode === 'silent' || !loaded.ok) return loaded;
-    for (const pattern of unmatched)
-      log(`no file in ${root} matches ${clip(pattern)}`, { event: 'specs.loaded', level: 'warning' });
-    this.#warn(loaded.warnings);
+  async #readFiles(
+    source: Source,
+    part: 'specs' | 'resources',
+    mode: 'warn' | 'silent',
+    changes: SpecChanges | undefined,
+  ) {
+    const files = source.files[part];
+    const before = mode === 'warn' ? [] : files.unmatched;
+    const loaded = await files.load(this.#baseOf(source), source.remote[part].workflows, changes);
+    if (!loaded.ok) return loaded;
+    const { log, specs } = this.#parts.settings;
+    const [event, again] =
+      mode === 'warn'
+        ? (['specs.loaded', ''] as const)
+        : (['workflow.warning', ' any more: its workflows are gone'] as const);
+    for (const pattern of files.unmatched.filter((each) => !before.includes(each)))
+      log(`no file in ${specs.root} matches ${clip(pattern)}${again}`, { event, level: 'warning' });
+    if (mode === 'warn') this.#warn(loaded.warnings);
     return loaded;
   }
 
@@ -321,13 +338,22 @@ ${warnings.replaceAll(/^(?=.)/gm, '  ')}`,
   }
 }
 
-/** What a reload compares. */
-function partsOf(layer: Layer | undefined) {
-  return { workflows: layer?.workflows, domains: layer?.domains };
+/** Whether a reload gives an equal layer. What was not read again is the same object. */
+function isSameLayer(layer: Layer, before: Layer | undefined): boolean {
+  const { workflows } = layer;
+  const others = before?.workflows ?? [];
+  const isSame = (one: unknown, other: unknown): boolean =>
+    one === other || JSON.stringify(one) === JSON.stringify(other);
+  return (
+    workflows.length === others.length &&
+    workflows.every((each, index) => isSame(each.graph, others[index]?.graph)) &&
+    isSame(layer.domains, before?.domains)
+  );
 }
 
 function sourceOf(
   what: string,
+  root: string,
   catalogue: LiveCatalogue,
   parent: LiveCatalogue | undefined,
   own: Layer,
@@ -340,7 +366,11 @@ function sourceOf(
         throw new RangeError(`specs.${option} must be a list of texts`);
   }
   const remote = { specs: NOTHING, resources: NOTHING };
-  return { what, catalogue, parent, own, specs, resources, remote, reported: '' };
+  const files = {
+    specs: new SourceFiles(specs.files ?? [], root),
+    resources: new SourceFiles(resources.files ?? [], root),
+  };
+  return { what, catalogue, parent, own, specs, resources, files, remote, reported: '' };
 }
 
 /** The workflows of a registry and of layers, offered or not. */

@@ -1,9 +1,8 @@
-import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { environmentOf } from '../../../check/environment.js';
+import type { SpecFiles } from '../../../formats/load-files.js';
 import type { SpecWorkflow, SpecWorkflows } from '../../../formats/spec-files.js';
 import { hashGraph } from '../../../graph/canonical.js';
-import { type Diagnostic, diagnostic } from '../../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
 import type { Domain, Graph } from '../../../graph/model.js';
 import { toolsIn } from '../../../graph/nodes.js';
@@ -13,6 +12,7 @@ import type { Catalogue } from '../catalogue/catalogue.js';
 import type { SpecSources } from '../options.js';
 import { FetchFault, type FetchOptions, fetchSpec } from './fetch-spec.js';
 import { SpecError, shownUrl } from './url-rules.js';
+import type { SpecChanges } from './watch-files.js';
 
 /** The workflows of spec files, or a report of all that is wrong. */
 export type LoadedSpecs =
@@ -36,7 +36,7 @@ export interface SpecBase {
 }
 
 /** Finds the files of patterns, in the order of their names. A pattern that is a name is a file, there or not. */
-export async function filesOf(
+async function filesOf(
   patterns: readonly string[],
   root: string,
 ): Promise<{ readonly files: readonly string[]; readonly unmatched: readonly string[] }> {
@@ -52,41 +52,42 @@ export async function filesOf(
   return { files: [...files], unmatched };
 }
 
-/** Reads the workflows of files. They may run each other, and everything that is registered. */
-export async function loadFiles(
-  files: readonly string[],
-  root: string,
-  base: SpecBase,
-  others: readonly SpecWorkflow[] = [],
-): Promise<LoadedSpecs> {
-  if (files.length === 0) return { ok: true, workflows: [], domains: [], warnings: '' };
-  const outside = await outsideOf(files, root);
-  if (outside.length > 0) return { ok: false, report: formatDiagnostics(outside, () => undefined) };
-  const { loadWorkflowFiles } = await import('../../../formats/spec-files.js');
-  const graphs = [...base.graphs, ...others.map(({ graph }) => graph)];
-  const registered = environmentOf(base.registry, graphs);
-  const { readSource, ...result } = await loadWorkflowFiles(files, { root, registered });
-  return loadedOf(result, readSource);
-}
+/** The files of some patterns, which are read again when they change. */
+export class SourceFiles {
+  readonly #patterns: readonly string[];
+  readonly #root: string;
+  #reader: SpecFiles | undefined;
+  /** Absolute. */
+  #paths: ReadonlyMap<string, string> = new Map();
+  /** The patterns without a file. */
+  unmatched: readonly string[] = [];
 
-/** Reports the files that are not below the root, or lead out of it. */
-async function outsideOf(files: readonly string[], root: string): Promise<Diagnostic[]> {
-  const folder = await realpath(root);
-  const diagnostics: Diagnostic[] = [];
-  for (const file of files) {
-    // A file that is not there is reported when it is read.
-    const real = await realpath(path.resolve(root, file)).catch(() => path.resolve(folder, file));
-    const relative = path.relative(folder, real);
-    if (!relative.startsWith('..') && !path.isAbsolute(relative)) continue;
-    diagnostics.push(
-      diagnostic(
-        'SW5019',
-        { file, span: [1, 1, 1, 1] },
-        { file, reason: `it is not in the folder ${folder}: move it there, or set specs.root` },
-      ),
-    );
+  constructor(patterns: readonly string[], root: string) {
+    this.#patterns = patterns;
+    this.#root = root;
   }
-  return diagnostics;
+
+  /**
+   * Reads the workflows of the files. They may run each other, and everything that is registered.
+   *
+   * @param changes what has changed since they were read. Default: anything.
+   */
+  async load(base: SpecBase, others: readonly SpecWorkflow[], changes?: SpecChanges): Promise<LoadedSpecs> {
+    if (this.#patterns.length === 0) return { ok: true, workflows: [], domains: [], warnings: '' };
+    if (changes?.isContent !== true) {
+      const { files, unmatched } = await filesOf(this.#patterns, this.#root);
+      this.unmatched = unmatched;
+      this.#paths = new Map(files.map((file) => [file, path.resolve(this.#root, file)]));
+    }
+    if (this.#paths.size === 0) return { ok: true, workflows: [], domains: [], warnings: '' };
+    const { SpecFiles } = await import('../../../formats/load-files.js');
+    this.#reader ??= new SpecFiles(this.#root);
+    const graphs = [...base.graphs, ...others.map(({ graph }) => graph)];
+    const registered = environmentOf(base.registry, graphs);
+    const isChanged = (file: string): boolean => changes?.files.has(this.#paths.get(file) ?? '') ?? true;
+    const loaded = await this.#reader.load([...this.#paths.keys()], registered, isChanged);
+    return loadedOf(loaded, loaded.readSource);
+  }
 }
 
 /**
@@ -159,6 +160,7 @@ export function asResources(
   workflows: readonly SpecWorkflow[],
   described: readonly SpecWorkflow[],
 ): readonly SpecWorkflow[] {
+  if (described.length === 0) return workflows;
   const alike = new Map(described.map(({ graph }) => [hashGraph(graph), graph.name]));
   const both = new Set<string>();
   const offered = workflows.map(({ graph }): SpecWorkflow => {

@@ -6,6 +6,14 @@ import { formatOf } from '../../../formats/text/read-text.js';
 /** Editors write a file in several steps: its changes within this time are one, in ms. */
 const DEBOUNCE_MS = 100;
 
+/** What has changed. */
+export interface SpecChanges {
+  /** Absolute. */
+  readonly files: ReadonlySet<string>;
+  /** Whether the contents of files have changed alone, and the same files are there. */
+  readonly isContent: boolean;
+}
+
 /** Looks at spec files for changes. */
 export interface SpecWatcher {
   close(): Promise<void>;
@@ -15,22 +23,31 @@ export interface SpecWatcher {
  * Watches the folders of files and globs. Those below the root may be removed and made again; a symbolic link among them
  * may get another target, as in the volumes of Kubernetes.
  *
- * @param onChange called once for changes that come together.
+ * @param onChange called once for changes that come together; without them if anything may have changed.
  * @param onError called where the file system cannot be watched.
  */
 export async function watchSpecFiles(
   patterns: readonly string[],
   root: string,
-  onChange: () => void,
+  onChange: (changes?: SpecChanges) => void,
   onError: (error: Error) => void,
 ): Promise<SpecWatcher> {
   const { watch } = await import('chokidar');
   const { isDynamicPattern } = await import('tinyglobby');
   const bases = patterns.map((pattern) => baseOf(pattern, root, isDynamicPattern));
   let timer: NodeJS.Timeout | undefined;
+  let files = new Set<string>();
+  let isContent = true;
+  let isAnything = false;
   const later = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(onChange, DEBOUNCE_MS);
+    timer = setTimeout(() => {
+      const changes = isAnything ? undefined : { files, isContent };
+      files = new Set();
+      isContent = true;
+      isAnything = false;
+      onChange(changes);
+    }, DEBOUNCE_MS);
   };
   const begin = async (): Promise<FSWatcher> => {
     const watcher = watch(watchedFolders(bases, root), {
@@ -39,7 +56,11 @@ export async function watchSpecFiles(
       // The server decides how long its process lives.
       persistent: false,
     });
-    watcher.on('all', later);
+    watcher.on('all', (event, file) => {
+      files.add(path.resolve(root, file));
+      isContent &&= event === 'change';
+      later();
+    });
     watcher.on('error', (error) => onError(error instanceof Error ? error : new Error(String(error))));
     watcher.on('raw', (_event, name, details) => {
       const { watchedPath = '' } = details as { readonly watchedPath?: string };
@@ -62,6 +83,7 @@ export async function watchSpecFiles(
       if (isClosed) return before;
       const next = await begin();
       await before.close();
+      isAnything = true;
       later();
       return next;
     });

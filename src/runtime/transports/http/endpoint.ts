@@ -307,13 +307,18 @@ class Endpoint {
   async #answerAlone(server: StepwrightServer, admitted: Admitted, message: Message): Promise<Response> {
     const { request, auth } = admitted;
     // Only progress is sent before the answer.
-    const isJson = progressTokenIn(message) === undefined;
+    const accepted = acceptedTypes(request);
+    const isJson = progressTokenIn(message) === undefined || !accepted.includes('text/event-stream');
     const connection = await this.#connect(server, { isJson }, admitted);
     this.#connections.add(connection);
     const end = (): void => void connection.close();
     void connection.closed.then(() => this.#connections.delete(connection));
     request.signal.addEventListener('abort', end, { once: true });
-    const response = connection.answer(request, message, auth && authInfoOf(auth));
+    const response = connection.answer(
+      acceptsJson(accepted) ? withBothTypes(request) : request,
+      message,
+      auth && authInfoOf(auth),
+    );
     // Without its connection a request gets no answer.
     const onClose = connection.closed.then(() => noClient());
     return this.#bounded(Promise.race([response, onClose]), () => {
@@ -358,6 +363,23 @@ class Endpoint {
     });
     return new Response(stream, { status, headers });
   }
+}
+
+/** The types of the header `Accept`, without parameters. Default: all. */
+function acceptedTypes({ headers }: Request): readonly string[] {
+  const types = (headers.get('accept') ?? '*/*').toLowerCase().split(',');
+  return types.map((type) => (type.split(';')[0] ?? '').trim());
+}
+
+function acceptsJson(types: readonly string[]): boolean {
+  return types.some((type) => type === '*/*' || type === 'application/*' || type === 'application/json');
+}
+
+/** The request of a client that takes JSON. The adapter refuses those that do not name both types of responses. */
+function withBothTypes({ url, method, headers: original, signal }: Request): Request {
+  const headers = new Headers(original);
+  headers.set('accept', 'application/json, text/event-stream');
+  return new Request(url, { method, headers, signal });
 }
 
 function noClient(id?: Message['id']): Response {

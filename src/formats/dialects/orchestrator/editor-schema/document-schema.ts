@@ -28,6 +28,7 @@ export function documentSchema({
         retry: { type: 'integer', minimum: 0 },
         delay: ref('duration'),
         backoff: { enum: [...BACKOFFS] },
+        max_delay: ref('duration'),
         jitter: { type: 'number' },
         fallback: { type: 'string' },
       }),

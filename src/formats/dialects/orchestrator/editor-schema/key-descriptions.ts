@@ -45,6 +45,8 @@ export const ON_ERROR: Readonly<Record<string, string>> = {
   retry: 'How many attempts are made after the first one.',
   delay: 'The time between attempts: milliseconds, or a time such as `2s`.',
   backoff: 'How the time between attempts grows.',
+  max_delay:
+    'The longest time between attempts of an exponential backoff. Default: 60 s, or `delay` if it is longer.',
   jitter: 'The random part of the time between attempts, from 0 to 1.',
   fallback: 'The node of the same list that takes over.',
 };

@@ -12,8 +12,9 @@ const QUESTIONS_OF = (run: string): string =>
 
 const REMOVE_EMPTY = 'DELETE FROM counts WHERE quota = OLD.quota AND runs = 0';
 
-/** The migration that counts the runs of a store. */
+/** The migration that counts the runs of a store. Items of finished runs leave the inbox. */
 export const COUNTS = `
+  DELETE FROM inbox WHERE run IN (SELECT n FROM runs WHERE is_open = 0);
   CREATE TABLE counts (quota TEXT PRIMARY KEY, runs INTEGER NOT NULL, questions INTEGER NOT NULL) WITHOUT ROWID;
   INSERT INTO counts SELECT quota, count(*), sum(${QUESTIONS_OF('n')}) FROM runs
     WHERE is_open = 1 AND quota IS NOT NULL GROUP BY quota;

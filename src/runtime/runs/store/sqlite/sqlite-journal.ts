@@ -167,6 +167,7 @@ export class SqliteJournal implements RunJournal {
     await this.#group.add((effect) => {
       const head = this.#head(run);
       if (head === undefined) return new UnknownRunError(run);
+      if (isOver(head.status)) return undefined;
       if (this.#get('SELECT 1 FROM responses WHERE run = ? AND id = ?', head.n, keyColumn(id)) !== undefined)
         return undefined;
       const key = keyColumn(id);
@@ -324,6 +325,8 @@ export class SqliteJournal implements RunJournal {
         ...[n, key, response, sumOf(key, response)],
       );
     }
+    if (entry.becomes !== undefined && isOver(entry.becomes.status))
+      this.#run('DELETE FROM inbox WHERE run = ?', n);
     for (const large of entry.large) this.#keepText(n, large);
     if (consumed.length > 0) effect.runs.add(run);
     return undefined;
@@ -389,6 +392,8 @@ export class SqliteJournal implements RunJournal {
     if (seq !== expectedSeq + 1) return `the next one is ${last + 1}`;
     const lease = previous && this.leases.refusalOf(previous, epoch);
     if (lease !== undefined) return lease;
+    // Its items have left the inbox.
+    if (previous !== undefined && isOver(previous.status)) return undefined;
     const missing = consumed.find(
       ({ id }) =>
         previous === undefined ||
