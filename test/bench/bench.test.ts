@@ -112,6 +112,8 @@ describe('the rows', () => {
       'spec file refused: 100 levels of XML',
       'spec file refused: 500 kB',
       '2 spec files of 2 nodes, in a new process / yaml',
+      'one of 3 served spec files changes',
+      'one of 3 served spec files changes, longest stall',
       'trace and host: a further step of a prompt, from 2 to 3 / by hand',
       'prompts/get of 2 steps, in memory / by hand',
       'prompts/get of 2 steps, over stdio / by hand',

@@ -49,6 +49,7 @@ export class FarLook {
 const FILE = `workflows:
   keep:
     description: Keeps a note twice
+    on_failure: compensate
     params:
       text: { type: str, required: true }
       loud: { type: bool, default: false }
@@ -238,7 +239,7 @@ succeeded: {"left":{"id":0,"path":"stub"},"right":{"id":0,"path":"stub"}}
   test('names the stub that is missing, and starts no upstream server', () => {
     const { code, out, err } = dry('--workflow', 'look');
     expect([code, out]).toEqual([1, '']);
-    expect(err).toContain('notes.yaml:25:7');
+    expect(err).toContain('notes.yaml:26:7');
     expect(err).toContain(
       'SW9026: step `far` of workflow `look` has no stub: `far_look` has no output schema',
     );

@@ -215,9 +215,12 @@ describe('spec files in a registry', { timeout: 240_000 }, () => {
   });
 
   test('count by the severities of the configuration', async () => {
-    const flow = book.replace('        depends_on: [search]\n', '');
+    const before = '      before:\n        workflow: find\n        args: { origin: $origin }\n';
+    const flow = book
+      .replace('      reserve:\n', `${before}      reserve:\n`)
+      .replace('[search]', '[before]');
     const project = await begin({ 'workflows/book.yaml': flow });
-    expect(await said(project)).toEqual([expect.stringMatching(/^workflows\/book.yaml:20:\d+ SW5030 /)]);
+    expect(await said(project)).toEqual([expect.stringMatching(/^workflows\/book.yaml:24:\d+ SW5030 /)]);
     const config = { specs: ['workflows/*'], severity: { SW5030: 'error' } };
     await project.write({ 'stepwright.config.json': JSON.stringify(config) });
     expect((await stepwright(['codegen'], project.root)).code).toBe(1);

@@ -8,7 +8,7 @@ import { snapshot } from '../../src/runtime/engine/snapshot.js';
 import type { Envelope } from '../../src/runtime/runs/run/envelope.js';
 import type { SubmitAnswer, Waiter } from '../../src/runtime/runs/run-store.js';
 import { SqliteReader } from '../../src/runtime/runs/store/sqlite/store-reader.js';
-import { StoreError } from '../../src/runtime/runs/store/store-error.js';
+import { StoreError, UnreadableRunError } from '../../src/runtime/runs/store/store-error.js';
 import { ada } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { type Effect, type Mutation, SimulatedProcess, type Task } from './process.js';
@@ -289,9 +289,15 @@ export class Simulation {
   /** Carries out all calls of the journal until an answer is there. */
   async #ask<T>(process: SimulatedProcess, promise: Promise<T>): Promise<T> {
     let isThere = false;
-    const there = promise.finally(() => {
-      isThere = true;
-    });
+    const there = promise
+      .catch((fault: unknown) => {
+        throw fault instanceof UnreadableRunError ? new Violation(fault.message) : fault;
+      })
+      .finally(() => {
+        isThere = true;
+      });
+    // It is awaited below, and may fail before.
+    there.catch(() => {});
     for (let round = 0; round < 100 && !isThere; round += 1) {
       while (process.tasks.length > 0) this.#carryOut(process);
       await quiet();

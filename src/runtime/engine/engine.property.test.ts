@@ -402,11 +402,12 @@ function retryOf(node: Node | undefined, { errorStrategy }: Graph): Retry | unde
   return node.retry ?? (errorStrategy?.kind === 'retry' ? errorStrategy.retry : undefined);
 }
 
-/** The delay lies between the whole one and what the jitter leaves of it. */
+/** The delay lies between the whole one and what the jitter leaves of it; the cap is of exponential growth alone. */
 function expectDelay(delayMs: number, retry: Retry | undefined, attempt: number): void {
   if (retry === undefined) throw new Error('a node without retry is repeated');
   const factor = { constant: 1, linear: attempt, exponential: 2 ** (attempt - 1) }[retry.backoff];
-  const whole = Math.min(retry.capMs, retry.delayMs * factor);
+  const grown = retry.delayMs * factor;
+  const whole = retry.backoff === 'exponential' ? Math.min(retry.capMs, grown) : grown;
   expect(delayMs).toBeLessThanOrEqual(whole);
   expect(delayMs).toBeGreaterThanOrEqual(Math.floor(whole * (1 - retry.jitter)));
   if (retry.jitter === 0) expect(delayMs).toBe(whole);

@@ -1,5 +1,13 @@
 import { Tool, type ToolContext } from 'stepwright';
-import { collect, constant, fromStep, type SequentialBuilder, sequential, step } from 'stepwright/builder';
+import {
+  collect,
+  constant,
+  fromStep,
+  promptArg,
+  type SequentialBuilder,
+  sequential,
+  step,
+} from 'stepwright/builder';
 import { createServer, type Middleware } from 'stepwright/runtime';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { JsonSchema } from '../../../src/graph/json.js';
@@ -102,12 +110,12 @@ const ways: readonly Way[] = [
     name: 'a step of a workflow',
     async call(tool, text, middleware) {
       const called = step(tool as typeof Say)
-        .arg('text', constant(text))
+        .arg('text', promptArg('text'))
         .bind('called');
       const client = await clientOf(middleware, [
-        sequential('w', 'do it').step(called).returns(fromStep('called')),
+        sequential('w', 'do it').argument('text', 'What', true).step(called).returns(fromStep('called')),
       ]);
-      const trace = await client.getPrompt({ name: 'w' });
+      const trace = await client.getPrompt({ name: 'w', arguments: { text } });
       const { status, errors } = trace._meta as { status: string; errors: { code: string }[] };
       const [failure] = errors;
       return {
@@ -217,10 +225,13 @@ describe('the idempotency key', () => {
 
 test('a refused input is not announced as a call, nor tried again, and the hand-off says what to correct', async () => {
   const asked: string[] = [];
-  const refused = step(Say).arg('text', constant('too long')).bind('a').retry({ attempts: 3 });
+  const refused = step(Say).arg('text', promptArg('text')).bind('a').retry({ attempts: 3 });
   const watch: Middleware = { name: 'watch', onRequest: ({ tool }) => void asked.push(tool) };
-  const client = await clientOf([watch], [sequential('w', 'do it').step(refused)]);
-  const trace = await client.getPrompt({ name: 'w' });
+  const client = await clientOf(
+    [watch],
+    [sequential('w', 'do it').argument('text', 'What', true).step(refused)],
+  );
+  const trace = await client.getPrompt({ name: 'w', arguments: { text: 'too long' } });
   expect(asked).toEqual(['say']);
   expect(events).toEqual([]);
   expect(trace._meta).toMatchObject({

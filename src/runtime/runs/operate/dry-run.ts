@@ -171,6 +171,8 @@ class StubbedPath {
     const [ask] = this.#run.asks.values();
     if (ask !== undefined) this.#answer(ask);
     else if (!this.#clock.skip()) throw new Error('the run waits for nothing that can come');
+    // A limit that is not wanted any more changes nothing of the run: the next time comes after it.
+    else this.#lookLater();
   }
 
   #answer({ id, node, action }: Ask): void {

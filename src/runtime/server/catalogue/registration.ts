@@ -169,7 +169,9 @@ function check(
   if (workflow.checkAgainst !== undefined) return workflow.checkAgainst(registered);
   const { graph, functions } = workflow;
   const make = (): CheckedWorkflow => checkPlain(workflow, registered, memo);
-  return functions === undefined ? memo.checked.get(graph, registered, make) : make();
+  return functions === undefined && memo.parsed(graph).ok
+    ? memo.checked.get(graph, registered, make)
+    : make();
 }
 
 function checkPlain(
