@@ -46,7 +46,7 @@ export interface WorkflowOptions extends ListedOptions {
   readonly failFast?: boolean;
   /**
    * `'undo'`: when it fails, the calls that it made and that have `compensate` are undone, the last to succeed first; so they
-   * are when a workflow that runs it as a step goes on. Default: they remain, and the run reports them.
+   * are when a workflow that runs it as a step continues. Default: they remain, and the run reports them.
    */
   readonly onFailure?: 'undo';
   /**

@@ -84,9 +84,9 @@ export function metricsText(metrics: ShownMetrics): string {
     servers,
     bytes,
   } = metrics;
-  const left = missing === 0 ? '' : `, ${missing} without a server that has their tools`;
+  const unserved = missing === 0 ? '' : `, ${missing} without a server that has their tools`;
   const lines = [
-    `runs: ${open} open (${waiting} waiting, ${paused} paused${left}), ${finished} finished`,
+    `runs: ${open} open (${waiting} waiting, ${paused} paused${unserved}), ${finished} finished`,
     `inbox: ${inbox} sent and not taken`,
     `times: ${overdue} overdue, the next one ${next ?? 'none'}`,
     `size: ${bytes} bytes`,

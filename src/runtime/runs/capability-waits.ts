@@ -35,14 +35,14 @@ export class CapabilityWaits {
 
   /** Of the runs that need a process, those that this one can continue. Others that were left before have a process. */
   async capable(orphans: readonly OpenRun[]): Promise<readonly OpenRun[]> {
-    const left = new Set<string>();
+    const waiting = new Set<string>();
     const capable: OpenRun[] = [];
     for (const orphan of orphans) {
-      if (await this.#leaves(orphan)) left.add(orphan.run);
+      if (await this.#leaves(orphan)) waiting.add(orphan.run);
       else capable.push(orphan);
     }
     for (const run of this.#since.keys()) {
-      if (left.has(run)) continue;
+      if (waiting.has(run)) continue;
       this.#since.delete(run);
       this.#reported.delete(run);
     }

@@ -76,7 +76,7 @@ export class RunLease {
   }
 
   /**
-   * Goes on with the run in this process. Resolves with whether it does: another one may hold the run, or this one lacks
+   * Resumes the run in this process. Resolves with whether it does: another one may hold the run, or this one lacks
    * what the run needs, and leaves it to others.
    */
   act(): Promise<boolean> {

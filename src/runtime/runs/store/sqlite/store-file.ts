@@ -262,8 +262,8 @@ const CHECKED_BYTES = 8 * 1_048_576;
 /** Looks through the pages of a small file. @throws StoreError `damaged`. */
 function checkPages(database: SqliteDatabase, path: string, most: number): void {
   if (pragma(database, 'page_count') * pragma(database, 'page_size') > most) return;
-  const found = database.prepare('PRAGMA quick_check(1)').get() as { readonly quick_check: string };
-  if (found.quick_check !== 'ok') throw new StoreError('damaged', path, found.quick_check);
+  const row = database.prepare('PRAGMA quick_check(1)').get() as { readonly quick_check: string };
+  if (row.quick_check !== 'ok') throw new StoreError('damaged', path, row.quick_check);
 }
 
 /** Creates the file, and looks at what is there before SQLite does. Returns the number of its inode. */
