@@ -1,3 +1,4 @@
+import { oncePerGraph } from '../../check/environment.js';
 import { requiredKeys, stepInto, viewOf } from '../../check/schema-view.js';
 import { schemaMismatch } from '../../check/type-of.js';
 import { expressionFunctions } from '../../graph/expression/functions.js';
@@ -26,12 +27,7 @@ export type MissingCapabilities = (graph: Graph) => readonly Capability[];
 
 /** Looks for what a registry lacks, once for each graph. */
 export function missingIn(registry: Registry): MissingCapabilities {
-  const missingByGraph = new WeakMap<Graph, readonly Capability[]>();
-  return (graph) => {
-    const missing = missingByGraph.get(graph) ?? findMissing(registry, graph);
-    missingByGraph.set(graph, missing);
-    return missing;
-  };
+  return oncePerGraph((graph) => findMissing(registry, graph));
 }
 
 export function capabilityText({ kind, name, problem }: Capability): string {
