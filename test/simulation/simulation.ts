@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { planOf } from '../../src/plan/compile.js';
-import { Replay } from '../../src/runtime/engine/fork.js';
+import { effectiveEvents, Replay } from '../../src/runtime/engine/fork.js';
 import { snapshot } from '../../src/runtime/engine/snapshot.js';
 import type { Envelope } from '../../src/runtime/runs/run/envelope.js';
 import type { SubmitAnswer, Waiter } from '../../src/runtime/runs/run-store.js';
@@ -331,7 +331,7 @@ export class Simulation {
     const begun = read.loaded.rows.find(({ table }) => table === 'start');
     if (begun?.table !== 'start') throw new Violation(`${id} has no start`);
     const replay = new Replay(planOf(graph), id, begun.row, () => {});
-    for (const { events } of entries.slice(1)) replay.apply(events);
+    for (const events of effectiveEvents(entries)) replay.apply(events);
     const [folded, stored] = [snapshot(replay.state), read.loaded.rows].map((rows) =>
       rows.map(({ table, key, row }) => JSON.stringify([table, key, row])).sort(),
     );

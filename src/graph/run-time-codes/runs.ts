@@ -65,6 +65,12 @@ export const runs = {
     repair:
       'See the run with `stepwright runs show RUN`: it names the calls that wait, under `paused_steps`.',
   },
+  E_NOT_REOPENED: {
+    meaning: 'A failed run cannot be reopened.',
+    cause:
+      'Its workflow failed it, as by `fail(...)`; it has acted on its failure, as by undoing effects; its deadline has passed; or it was forked or moved.',
+    repair: 'Start its workflow again, or fork the run before the failure.',
+  },
   E_UNFINISHED: {
     meaning: 'The prompt run ended before it had a result.',
     cause: 'A step of the conversation had no outcome when the run stopped.',

@@ -182,7 +182,13 @@ type EventOfKind =
    * An operator has a call made again whose result is not known, whether or not it happened. `node` is the key of the node
    * that waits for it.
    */
-  | { readonly kind: 'retryRequested'; readonly at: number; readonly node: string }
+  | {
+      readonly kind: 'retryRequested';
+      readonly at: number;
+      readonly node: string;
+      /** Id of a command that failed the run: its failure does not count any more. See `effectiveEvents`. */
+      readonly reopens?: string;
+    }
   /**
    * An operator knows what became of a call whose result is not known. It happened, with a value that takes the place of
    * its result; or it did not, and is made.

@@ -10,7 +10,33 @@ import { snapshot } from './snapshot.js';
 import type { RunState } from './state.js';
 import type { Draft } from './tables.js';
 
-/** Applies the log of a run once more, from its start, under another id and without a deadline. */
+const FAILURES: ReadonlySet<Event['kind']> = new Set([
+  'toolFailed',
+  'resourceFailed',
+  'evaluationFailed',
+  'timerFired',
+]);
+
+/**
+ * The events that lead to the state of a run, of each entry of its log after the first one. Failures of commands are left out
+ * that a later entry reopens: the commands have been in flight since.
+ */
+export function effectiveEvents(
+  entries: readonly { readonly events: readonly Event[] }[],
+): readonly (readonly Event[])[] {
+  const reopened = new Map<string, number>();
+  for (const [index, { events }] of entries.entries()) {
+    for (const event of events)
+      if (event.kind === 'retryRequested' && event.reopens !== undefined) reopened.set(event.reopens, index);
+  }
+  const counts = (event: Event, index: number): boolean =>
+    !('command' in event) || !FAILURES.has(event.kind) || !((reopened.get(event.command) ?? 0) > index);
+  return entries
+    .map(({ events }, index) => (reopened.size === 0 ? events : events.filter((each) => counts(each, index))))
+    .slice(1);
+}
+
+/** Applies the log of a run once more, from its start. */
 export class Replay {
   #state: RunState;
   readonly #observe: (events: readonly Event[], facts: readonly Fact[], state: RunState) => void;
@@ -22,11 +48,11 @@ export class Replay {
   constructor(
     plan: Plan,
     id: string,
-    { startedAt, random, tools, input }: StartRow,
+    { startedAt, random, tools, input, deadlineAt }: StartRow,
     observe: (events: readonly Event[], facts: readonly Fact[], state: RunState) => void,
   ) {
     this.#observe = observe;
-    const ids = { runId: id, at: startedAt, tools, ...defined({ random }) };
+    const ids = { runId: id, at: startedAt, tools, ...defined({ random, deadlineAt }) };
     const { state, facts, more } = start(plan, input, ids);
     this.#state = state;
     observe([], facts, state);

@@ -359,6 +359,8 @@ export class JournalRunStore implements RunStore {
     const orphans = await leases.orphans(this.#clock.now(), (run) => this.#isMoved(run));
     for (const { run: id } of await this.#store.parts.waits.capable(orphans)) {
       if (this.#unreadable.has(id)) continue;
+      // An operator has reopened it.
+      if (this.#runs.get(id)?.live === undefined) this.#runs.delete(id);
       // A fault of one run does not keep the others from a process. It is tried again with the next look.
       await this.#usingReadable(id, (run) =>
         run.takeUp().catch((fault: unknown) => run.logFault(fault)),

@@ -112,12 +112,14 @@ function jsonIn(text = ''): Json {
   );
 }
 
-/** `stepwright runs retry RUN`: has paused calls made again. */
+/** `stepwright runs retry RUN`: has the calls made again that a run is paused at, or that have failed it. */
 export const retryRun = storeCommand(
   'stepwright runs retry',
   `Usage: stepwright runs retry RUN --store sqlite:PATH [options]
 
-Has the calls made again that a run is paused at, whether or not they happened, with their idempotency keys.
+Has the calls made again that a run is paused at, or that have failed it, whether or not they happened, with their
+idempotency keys. A failed run continues there, and its effects stay done. One that its workflow failed, as by
+\`fail(...)\`, or that has undone its effects, is refused.
 ${RUN}
 
 Options:
@@ -128,6 +130,12 @@ ${SENDING}`,
   (store, { values, args: [name] }, output) =>
     operate(store, name, 'stepwright runs retry', values, output, (match) => {
       const { call } = values;
+      if (match.run.view.status === 'failed') {
+        if (call === undefined) return 'reopen';
+        throw new Misuse(
+          'stepwright: of a run that has failed all failed calls are made again: leave `--call` out',
+        );
+      }
       const steps = call === undefined ? undecided(match) : [call];
       if (steps.length === 0) throw nothingPaused(match);
       return steps.map((step) => ({ command: 'retry', step }));
@@ -188,21 +196,27 @@ function operate(
   command: string,
   sending: Sending,
   output: Output,
-  read: (run: NamedRun) => readonly OperatorCommand[],
+  read: (run: NamedRun) => readonly OperatorCommand[] | 'reopen',
 ): Promise<number> {
   const wait = numberIn('wait', sending.wait, { least: 0, most: 3_600 }) ?? WAIT;
-  return withRun(store, name, command, output, async (named) => {
+  const { by = userInfo().username, reason } = sending;
+  const operator = { kind: 'operator', name: by, ...defined({ reason }) } as const;
+  return withRun(store, name, command, output, async (named, reader) => {
     const { run, status } = named.run.view;
-    if (status !== 'running' && status !== 'waiting') {
+    const isOpen = status === 'running' || status === 'waiting';
+    let commands = isOpen || status === 'failed' ? read(named) : [];
+    const outcomes: CommandOutcome[] = [];
+    if (commands === 'reopen') {
+      const entries = reader.entries(named.head, 1, named.head.seq);
+      const reopened = await store.reopen({ ...named, entries }, operator);
+      commands = 'steps' in reopened ? reopened.steps.map((step) => ({ command: 'retry', step })) : [];
+      if (commands.length === 0) outcomes.push('steps' in reopened ? { outcome: 'applied' } : reopened);
+    } else if (!isOpen) {
       output.err(`stepwright: run \`${run}\` is ${status}: nothing moves it on; start its workflow again\n`);
       return 1;
     }
-    const commands = read(named);
-    const { by = userInfo().username, reason } = sending;
-    const operator = { kind: 'operator', name: by, ...defined({ reason }) } as const;
-    const outcomes = await Promise.all(
-      commands.map((each) => store.send(named.head.id, each, operator, wait * 1_000)),
-    );
+    const sent = commands.map((each) => store.send(named.head.id, each, operator, wait * 1_000));
+    outcomes.push(...(await Promise.all(sent)));
     for (const outcome of outcomes) report(run, outcome, wait, sending.json === true, output);
     return outcomes.every(({ outcome }) => outcome !== 'refused') ? 0 : 1;
   });

@@ -4,7 +4,7 @@ import type { ToolSafety } from '../../../graph/tool-safety.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
-import { type ForkFault, forkFault, forkRows, Replay } from '../../engine/fork.js';
+import { effectiveEvents, type ForkFault, forkFault, forkRows, Replay } from '../../engine/fork.js';
 import { commandOf, commandsOf } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import { runRef } from '../../tools/port.js';
@@ -118,10 +118,11 @@ function pointIn({ loaded, graph, entries }: ForkSource, entry: number, id: stri
   const startRow = loaded.rows.find((row) => row.table === 'start');
   if (startRow?.table !== 'start') throw new Error(`run ${runRef(loaded.run)} has no start`);
   const deeds = new Deeds(startRow.row.startedAt);
-  const replay = new Replay(planOf(graph), id, startRow.row, (events, facts, state) =>
+  const { deadlineAt: _, ...start } = startRow.row;
+  const replay = new Replay(planOf(graph), id, start, (events, facts, state) =>
     deeds.note(events, facts, state),
   );
-  for (const { events } of entries.slice(1, entry)) replay.apply(events);
+  for (const events of effectiveEvents(entries.slice(0, entry))) replay.apply(events);
   return {
     state: replay.state,
     effects: [...deeds.effects.values()],
@@ -129,7 +130,7 @@ function pointIn({ loaded, graph, entries }: ForkSource, entry: number, id: stri
     at: deeds.at,
     rest() {
       deeds.calls.length = 0;
-      for (const { events } of entries.slice(entry)) replay.apply(events);
+      for (const events of effectiveEvents(entries).slice(entry - 1)) replay.apply(events);
       return deeds.calls;
     },
   };

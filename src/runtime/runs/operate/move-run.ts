@@ -92,7 +92,7 @@ export async function moveRun(
   return { kind: 'moved' };
 }
 
-function changesBetween(before: readonly Row[], after: readonly Row[]): readonly Change[] {
+export function changesBetween(before: readonly Row[], after: readonly Row[]): readonly Change[] {
   const nameOf = ({ table, key }: Row): string => JSON.stringify([table, key]);
   const oldRows = new Map(before.map((row) => [nameOf(row), row]));
   const changes: Change[] = [];

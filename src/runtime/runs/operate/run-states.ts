@@ -2,7 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Fact, Failure } from '../../engine/contract.js';
 import type { NodeStatus, SkipReason } from '../../engine/events.js';
-import { Replay } from '../../engine/fork.js';
+import { effectiveEvents, Replay } from '../../engine/fork.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import { type ForkSource, hasWholeLog } from './fork.js';
@@ -85,7 +85,7 @@ function replayed({ loaded, graph, entries }: ForkSource): ReadonlyMap<string, O
     at = events.at(-1)?.at ?? at;
     for (const fact of facts) take(states, fact, at);
   });
-  for (const { events } of entries.slice(1)) replay.apply(events);
+  for (const events of effectiveEvents(entries)) replay.apply(events);
   return states;
 }
 

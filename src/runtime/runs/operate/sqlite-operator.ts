@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Json } from '../../../graph/json.js';
 import type { Failure } from '../../engine/contract.js';
 import { type Operator, type OperatorCommand, operatorItem } from '../actions/operator-commands.js';
-import { type Retention, request } from '../store/journal.js';
+import { JournalConflictError, type Retention, request } from '../store/journal.js';
 import type { Head, StoreReader } from '../store/reader.js';
 import { copyStore } from '../store/sqlite/backup.js';
 import { pruneStore } from '../store/sqlite/retention.js';
@@ -11,8 +11,9 @@ import { SqliteJournal } from '../store/sqlite/sqlite-journal.js';
 import { checkFile } from '../store/sqlite/store-file.js';
 import { SqliteReader } from '../store/sqlite/store-reader.js';
 import { storeErrorIn } from '../store/store-error.js';
-import type { Fork } from './fork.js';
+import type { Fork, ForkSource } from './fork.js';
 import { judgeMove, type MoveTarget, moveRun } from './move-run.js';
+import { reopening } from './reopen.js';
 import type { MigrationOutcome, StoreOperator } from './store-operator.js';
 
 /** A command that is killed holds a run for so long, in ms. */
@@ -61,6 +62,25 @@ export class SqliteOperator implements StoreOperator {
       return isStored ? { outcome: 'stored' } : { outcome: 'refused', failure: OVER };
     } finally {
       clearTimeout(timer);
+      await journal.close();
+    }
+  }
+
+  async reopen(source: ForkSource, by: Operator): ReturnType<StoreOperator['reopen']> {
+    const reopened = reopening(source, { at: Date.now(), by });
+    if ('failure' in reopened) return { outcome: 'refused', ...reopened };
+    const journal = await SqliteJournal.open(this.path);
+    try {
+      await journal.append(reopened.entry);
+      return reopened;
+    } catch (error) {
+      if (!(error instanceof JournalConflictError)) throw error;
+      return {
+        outcome: 'refused',
+        failure: { code: 'E_NOT_REOPENED', message: 'Another command has changed the run meanwhile.' },
+      };
+    } finally {
+      // It no longer holds the run then.
       await journal.close();
     }
   }

@@ -2,7 +2,7 @@ import type { Failure } from '../../engine/contract.js';
 import type { Operator, OperatorCommand } from '../actions/operator-commands.js';
 import type { Retention } from '../store/journal.js';
 import type { Head, StoreReader } from '../store/reader.js';
-import type { Fork } from './fork.js';
+import type { Fork, ForkSource } from './fork.js';
 import type { MoveTarget, moveRun } from './move-run.js';
 
 /** What became of a command that an operator sent to a run. */
@@ -38,6 +38,14 @@ export interface StoreOperator {
   read<T>(work: (reader: StoreReader) => T | Promise<T>): Promise<T>;
   /** Sends a command to a run, and waits so many ms for its response. */
   send(run: string, command: OperatorCommand, by: Operator, waitMs: number): Promise<CommandOutcome>;
+  /**
+   * Reopens a failed run: the calls that failed it are in flight again. Refuses a run that its workflow failed. Resolves with
+   * the steps with calls that may not be repeated: these wait for an operator's decision.
+   */
+  reopen(
+    source: ForkSource,
+    by: Operator,
+  ): Promise<{ readonly steps: readonly string[] } | Extract<CommandOutcome, { outcome: 'refused' }>>;
   /** Adds a forked run, which a server that uses the store resumes. */
   add(fork: Fork): Promise<void>;
   /**
