@@ -502,7 +502,7 @@ function isAccepted(model: Asking, evaluated: Value): boolean {
   }
 }
 
-/** Whether a list or an object has only texts, as far as it is known. */
+/** Whether a list or an object has only texts, or values that are unknown. */
 function areTexts(value: Value): boolean {
   return value === undefined || isUnknown(value) || Object.values(Object(value) as object).every(isText);
 }
