@@ -312,7 +312,8 @@ function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic
         field,
         suggestion: nearestName(field, fields.keys()),
       });
-    const listed = (node.reads ?? []).filter((field) => !fields.has(field)).map((field) => unknown(field));
+    const named = [...(node.reads ?? []), ...(node.writes === undefined ? [] : [node.writes])];
+    const listed = named.filter((field) => !fields.has(field)).map((field) => unknown(field));
     if (node.kind !== 'set') return listed;
     const ofUpdates = node.updates.flatMap(({ field, value }) => {
       const location = locationOfExpr(value, source);

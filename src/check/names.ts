@@ -103,8 +103,8 @@ function checkLoop({ node, scope }: PlannedNode, { graph }: WorkflowPlan): reado
   return [...bad, ...shadows];
 }
 
-function namesOfLoop({ as, indexAs }: ForeachNode): string[] {
-  return indexAs === undefined ? [as] : [as, indexAs];
+function namesOfLoop({ as, indexAs, resultsAs }: ForeachNode): string[] {
+  return [as, indexAs, resultsAs].filter((name) => name !== undefined);
 }
 
 function isBlank(text: string): boolean {
@@ -203,7 +203,8 @@ function checkReference(
     case 'index': {
       const loopNames = reader.scope.loops.flatMap(({ node }) => {
         if (node.kind !== 'foreach') return [];
-        return (root === 'item' ? node.as : node.indexAs) ?? [];
+        const { as, indexAs, resultsAs } = node;
+        return (root === 'index' ? [indexAs] : [as, resultsAs]).filter((each) => each !== undefined);
       });
       if (loopNames.includes(name)) return [];
       return [diagnostic('SW3001', location, { name, suggestion: nearestName(name, loopNames) })];

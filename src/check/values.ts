@@ -98,6 +98,7 @@ function itemsAround(scope: ScopePlan, namesIn: NamesIn): Map<string, ValueType>
   for (const loop of [...scope.loops].reverse()) {
     if (loop.node.kind !== 'foreach' || items.has(loop.node.as)) continue;
     items.set(loop.node.as, itemOf(typeOf(loop.node.items, namesIn(loop.scope, loop))));
+    if (loop.node.resultsAs !== undefined) items.set(loop.node.resultsAs, { kind: 'list', item: UNKNOWN });
   }
   return items;
 }
@@ -151,8 +152,10 @@ const DERIVED_VALUES: { readonly [K in DerivedKind]: DeriveValue<Extract<Node, {
   },
   foreach: (node, { parts: [body], bodyValue }) => {
     const value = body === undefined ? ABSENT : bodyValue(body);
-    const hasNulls = node.onItemError === 'continue' || value === ABSENT;
-    return { kind: 'list', item: hasNulls ? unionOf(value, ofTypes('null')) : value };
+    const failed = node.onItemError === 'continue' ? [ofTypes('null')] : [];
+    const reported = node.onItemError === 'report' ? [FAILED_BRANCH] : [];
+    const absent = value === ABSENT ? [ofTypes('null')] : [];
+    return { kind: 'list', item: unionOf(value, ...failed, ...reported, ...absent) };
   },
   workflow: (node, { environment, results }) => {
     const called = environment.workflows?.get(node.workflow);

@@ -49,6 +49,7 @@ const base = fc.record(
     executor: fc.constant('server'),
     when: expr,
     reads: fc.uniqueArray(id, { maxLength: 1 }),
+    writes: id,
     retry: fc.constant({ extra: 1, delayMs: 0, backoff: 'constant', capMs: 0, jitter: 0 }),
   },
   { requiredKeys: ['id', 'after', 'join', 'executor'] },
@@ -71,13 +72,31 @@ const { scope } = fc.letrec<{ scope: Scope; node: Node }>((tie) => {
     fc
       .tuple(base, onError, fc.record(own as Record<string, fc.Arbitrary<unknown>>))
       .map(([common, error, rest]) => {
+        const isClient = name === 'shell' || name === 'delegate';
         const isFallible = !['return', 'error', 'compensate'].includes(name);
-        return { kind: name, ...common, ...(isFallible ? error : {}), ...rest } as unknown as Node;
+        const executor = isClient ? { executor: 'client' } : {};
+        return {
+          kind: name,
+          ...common,
+          ...executor,
+          ...(isFallible ? error : {}),
+          ...rest,
+        } as unknown as Node;
       });
   const branchCase = fc.tuple(id, expr, to).map(([arm, when, way]) => ({ id: arm, when, ...way }));
   const simple = [
     kind('call', { tool: id, input }),
     kind('call', { tool: id, input, compensate: compensation }),
+    kind('call', { tool: id, input, executor: fc.constant('client') }),
+    kind('shell', { command: expr }),
+    kind('shell', { command: expr, argv: expr, env: expr, failOnError: fc.constant(true) }),
+    kind('delegate', { agent: fc.constantFrom('@reviewer', null), prompt: expr }),
+    kind('delegate', {
+      agent: fc.constant(null),
+      prompt: expr,
+      tools: fc.tuple(id),
+      responseSchema: fc.constant({ type: 'array' }),
+    }),
     kind('compute', { value: expr }),
     kind('workflow', { workflow: id, input }),
     kind('ask', { mode: fc.constant('choice'), message: expr, options: expr }),
@@ -120,7 +139,17 @@ const { scope } = fc.letrec<{ scope: Scope; node: Node }>((tie) => {
       body,
       concurrency: fc.constant(1),
       max: fc.constant(10),
-      onItemError: fc.constantFrom('fail', 'continue'),
+      onItemError: fc.constantFrom('fail', 'continue', 'settle', 'report'),
+    }),
+    kind('foreach', {
+      items: expr,
+      as: id,
+      body,
+      concurrency: fc.constant(1),
+      max: fc.constant(10),
+      onItemError: fc.constant('settle'),
+      agent: fc.constant('@task'),
+      resultsAs: fc.constant('results'),
     }),
   ];
   return {
@@ -142,7 +171,12 @@ export const anyGraph: fc.Arbitrary<Graph> = fc
       name,
       description: 'Any graph',
       inputs: [{ name: 'a', description: 'A', schema: { enum: ['a', 'b'] }, required: true }],
-      state: [{ name: 'b', scope: 'run', schema: { type: 'integer' } }],
+      state: [
+        { name: 'b', scope: 'run', schema: { type: 'integer' } },
+        { name: 'c', scope: 'workflow', schema: {}, initial: null },
+      ],
+      allowNestedAgents: true,
+      limits: { steps: 1_000, stateBytes: 1_048_576 },
       instructions: [],
       nodes: scopes.flatMap(({ nodes }) => nodes),
       ...(first?.value === undefined ? {} : { returns: first.value }),

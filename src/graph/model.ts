@@ -37,12 +37,24 @@ export interface Graph {
   readonly maxConcurrency?: number;
   /** Default: as a prompt and as a tool. */
   readonly expose?: readonly Exposure[];
+  /** Whether an agent that drives an item of a loop, or has a task, may be given loops and tasks for other agents. */
+  readonly allowNestedAgents?: true;
+  /** What the run may use at most. Default: as much as any run. */
+  readonly limits?: GraphLimits;
   /** What a client needs to start it. Default: none. */
   readonly scopes?: readonly string[];
   readonly source?: SourceLocation;
 }
 
 type Exposure = 'prompt' | 'tool' | 'resource';
+
+/** Limits of a run of the workflow that it is started on. */
+export interface GraphLimits {
+  /** How many nodes may start; more fail the run with `E_STEP_LIMIT`. */
+  readonly steps: number;
+  /** Size of the written fields of the state as UTF-8 JSON; a write beyond it fails its node with `E_STATE_SIZE`. */
+  readonly stateBytes: number;
+}
 
 export type ErrorStrategy =
   | { readonly kind: 'failFast' }
@@ -66,7 +78,8 @@ export interface Input {
 
 export interface StateField {
   readonly name: string;
-  readonly scope: 'run';
+  /** `run`: one value for the run and the workflows it runs. `workflow`: one for each execution of the workflow. */
+  readonly scope: 'run' | 'workflow';
   readonly schema: JsonSchema;
   readonly initial?: Json;
   readonly source?: SourceLocation;

@@ -38,6 +38,9 @@ export function isValidName(kind: NamedKind, name: string): boolean {
   return name !== '__proto__' && NAME_RULES[kind].test(name);
 }
 
+/** The name of an agent that a client knows: `@code-reviewer`. */
+export const AGENT_NAME = /^@[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
 /** What every host takes as the name of a tool. */
 const PORTABLE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 

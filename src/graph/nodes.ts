@@ -2,7 +2,7 @@ import type { Expr } from './expression/tree.js';
 import type { JsonSchema } from './json.js';
 import { kinds } from './kinds/kinds.js';
 import type { Compensation, Node, NodeKind, ResourceRef, Scope } from './kinds/node.js';
-import type { Graph } from './model.js';
+import type { ForeachNode, Graph } from './model.js';
 
 /** Something with a body perhaps: an arm of a branch, a branch of a `parallel`. */
 interface ArmLike {
@@ -106,6 +106,11 @@ export function bodiesOf(node: Node): Body[] {
       }
   }
   return bodies;
+}
+
+/** Whether a failed item fails its loop. */
+export function failsByItem({ onItemError }: Pick<ForeachNode, 'onItemError'>): boolean {
+  return onItemError === 'fail' || onItemError === 'settle';
 }
 
 /** A node with other bodies. */

@@ -5,7 +5,7 @@ import type { GotoNode } from '../graph/model.js';
 import { compensationsOf, sideExpressions, valueExpressions } from '../graph/nodes.js';
 import { type PlanFault, planFailures } from './faults.js';
 import { isRepeated, type MutableNode, type MutableScope, type MutableWorkflow, NO_NODES } from './nodes.js';
-import type { PlannedNode, RunnableNode } from './plan.js';
+import type { PlannedNode } from './plan.js';
 import { visibilityOf } from './visibility.js';
 
 /** Lists up to this length are searched for duplicates; longer ones are deduplicated at the end. */
@@ -160,7 +160,7 @@ function added(list: readonly MutableNode[], source: MutableNode, user: MutableN
  * value must not end the run.
  */
 function conditionSources({ node, scope }: MutableNode): MutableNode[] {
-  const { when, kind }: RunnableNode = node;
+  const { when, kind } = node;
   if (when === undefined) return [];
   return references(when).flatMap(({ ref, guarded }) => {
     if (ref.root !== 'steps' || (guarded && kind !== 'error')) return [];

@@ -1,4 +1,3 @@
-import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { RunTimeCode } from '../graph/run-time-codes.js';
 
@@ -18,9 +17,9 @@ export interface PlanFault {
 /** Every fault of a plan. */
 export const planFailures = {
   /** A node needs a feature that this version lacks; without it the graph would mean something else. */
-  unsupported: (node: string, option: 'kind' | 'executor', value: string): PlanFailure => ({
+  unsupported: (node: string, executor: string): PlanFailure => ({
     code: 'E_UNSUPPORTED',
-    message: `Node '${node}' has the ${option} '${value}', which this version cannot run.`,
+    message: `Node '${node}' has the executor '${executor}', which this version cannot run.`,
   }),
   /** A node has `onError` although its failure cannot be handled. */
   onError: (node: string, kind: string): PlanFailure => ({
@@ -81,8 +80,7 @@ export const planFailures = {
  */
 export function faultOf(node: Node, workflows: ReadonlySet<string>): PlanFailure | undefined {
   const { id, kind } = node;
-  if (!kinds[kind].isSupported) return planFailures.unsupported(id, 'kind', kind);
-  if (node.executor === 'client') return planFailures.unsupported(id, 'executor', node.executor);
+  if (node.executor === 'client') return planFailures.unsupported(id, node.executor);
   if (node.onError !== undefined && (kind === 'error' || kind === 'return'))
     return planFailures.onError(id, kind);
   if (kind === 'workflow' && !workflows.has(node.workflow))

@@ -1,5 +1,6 @@
 import { defined } from '../graph/defined.js';
 import { workOf } from '../graph/kinds/kinds.js';
+import type { Node } from '../graph/kinds/node.js';
 import { isFailFast } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
 import { bodiesOf } from '../graph/nodes.js';
@@ -8,7 +9,6 @@ import { isPlainId } from './instances.js';
 import {
   type PlannedCompensation,
   type PlannedNode,
-  type RunnableNode,
   rollsBack,
   type ScopePlan,
   type WorkflowPlan,
@@ -82,13 +82,13 @@ export function planNodes(graph: Graph, context: CompileContext): MutableWorkflo
   const workflow = unrooted as MutableWorkflow;
   const value = defined({ value: graph.returns });
   const position = { depth: 0, loops: NO_NODES, rolledBackBy: NO_NODES, ...value };
-  workflow.root = planScope(workflow, graph.nodes as readonly RunnableNode[], position, context);
+  workflow.root = planScope(workflow, graph.nodes, position, context);
   return workflow;
 }
 
 function planScope(
   workflow: MutableWorkflow,
-  nodes: readonly RunnableNode[],
+  nodes: readonly Node[],
   position: Omit<MutableScope, 'workflow' | 'nodes' | 'isUndoable'>,
   context: CompileContext,
 ): MutableScope {
@@ -103,7 +103,7 @@ function planScope(
   return scope;
 }
 
-function planNode(scope: MutableScope, node: RunnableNode, index: number): MutableNode {
+function planNode(scope: MutableScope, node: Node, index: number): MutableNode {
   const { workflow, container } = scope;
   // All properties from the start, so that all nodes have one hidden class: the engine reads them most.
   const planned: MutableNode = {
@@ -167,7 +167,7 @@ function addParts(planned: MutableNode, context: CompileContext): void {
   };
   (planned as { parts: MutableScope[] }).parts = bodies.map(({ arm, scope: { nodes, value } }) => {
     const own = { ...defined({ arm, value }) };
-    return planScope(scope.workflow, nodes as readonly RunnableNode[], { ...position, ...own }, context);
+    return planScope(scope.workflow, nodes, { ...position, ...own }, context);
   });
 }
 
@@ -184,7 +184,7 @@ export function isRepeated({ retry }: MutableNode): boolean {
 }
 
 /** The error strategy is the default of calls and reads alone; other nodes repeat only by their own retry. */
-function retryOf(node: RunnableNode, { errorStrategy }: Graph) {
+function retryOf(node: Node, { errorStrategy }: Graph) {
   if (node.retry !== undefined || workOf(node) !== 'call') return node.retry;
   return errorStrategy?.kind === 'retry' ? errorStrategy.retry : undefined;
 }

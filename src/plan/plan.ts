@@ -1,11 +1,7 @@
 import type { Expr } from '../graph/expression/tree.js';
-import type { SupportedKind } from '../graph/kinds/kinds.js';
 import type { Compensation, Node, Retry } from '../graph/kinds/node.js';
 import type { Graph, ParallelNode } from '../graph/model.js';
 import type { PlanFault } from './faults.js';
-
-/** The kinds of node this engine runs. */
-export type RunnableNode = Extract<Node, { kind: SupportedKind }>;
 
 /** A graph with its order, joins, routes and names resolved. */
 export interface Plan {
@@ -63,7 +59,7 @@ export interface PlannedCompensation {
 
 /** A node and its edges. Lists of other nodes hold nodes of its own scope. */
 export interface PlannedNode {
-  readonly node: RunnableNode;
+  readonly node: Node;
   /** Position in its workflow, from 0: a container before its content, otherwise in declaration order. */
   readonly ordinal: number;
   /** Position in its scope in declaration order, from 0. */

@@ -165,6 +165,7 @@ export class SecretFlow {
     const loop = loopNamed(scope, name);
     if (loop?.node.kind !== 'foreach') return false;
     const { id, items } = loop.node;
+    if (loop.node.as !== name) return this.#reachesNode(frame, loop, path);
     return this.#memoized(`${frame.id}|item|${id}|${JSON.stringify(path)}`, () => {
       const around = { frame, scope: loop.scope };
       return itemsIn(items).some((item) =>
@@ -257,7 +258,9 @@ export class SecretFlow {
       follow(valueAtPath(frame.caller.node.node.input, [name]), { frame: outer, scope: node.scope });
     } else if (root === 'item') {
       const loop = loopNamed(scope, name);
-      if (loop?.node.kind === 'foreach') follow(loop.node.items, { frame, scope: loop.scope });
+      if (loop?.node.kind === 'foreach' && loop.node.as !== name)
+        for (const value of this.#valuesOf(frame, loop, [])) follow(value.expr, value.at);
+      else if (loop?.node.kind === 'foreach') follow(loop.node.items, { frame, scope: loop.scope });
     } else if (root === 'steps') {
       const node = frame.plan.byId.get(name);
       for (const value of node === undefined ? [] : this.#valuesOf(frame, node, [])) {

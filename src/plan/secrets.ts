@@ -109,7 +109,9 @@ export function inputName(expr: Expr | undefined, scope?: ScopePlan): string | u
   const name = String(expr.path[0]);
   if (expr.root === 'inputs') return name;
   const loop = expr.root === 'item' && scope !== undefined ? loopNamed(scope, name) : undefined;
-  return loop?.node.kind === 'foreach' ? inputName(loop.node.items, loop.scope) : undefined;
+  return loop?.node.kind === 'foreach' && loop.node.as === name
+    ? inputName(loop.node.items, loop.scope)
+    : undefined;
 }
 
 /** The innermost loop around a scope whose item has this name. */

@@ -64,9 +64,10 @@ export function visibleIn(scope: ScopePlan, id: string): PlannedNode | undefined
   return depth === 0 || scope.loops[depth - 1] === target?.scope.loops[depth - 1] ? target : undefined;
 }
 
-/** Whether a node is a loop that binds this name to its item or index. */
+/** Whether a node is a loop that binds this name: to its item or the results before, or to its index. */
 export function bindsName(node: Node, root: 'item' | 'index', name: string): boolean {
-  return node.kind === 'foreach' && (root === 'item' ? node.as : node.indexAs) === name;
+  if (node.kind !== 'foreach') return false;
+  return root === 'index' ? node.indexAs === name : node.as === name || node.resultsAs === name;
 }
 
 /** A workflow within a run, and the node that runs it. */

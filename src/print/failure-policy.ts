@@ -2,7 +2,7 @@ import { kinds } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import { isFailFast } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
-import { fallbackValue, nodesOf } from '../graph/nodes.js';
+import { failsByItem, fallbackValue, nodesOf } from '../graph/nodes.js';
 import { clipText } from '../graph/printable-text.js';
 import { rollsBack } from '../plan/plan.js';
 import { printExpr } from './expression.js';
@@ -56,8 +56,8 @@ interface Handling {
 function handlingOf(node: Node, nodes: readonly Node[], nameOf: NameOf): Handling | undefined {
   if (node.kind === 'parallel' && node.onPartialFailure === 'continue')
     return { text: 'goes on if one branch succeeds' };
-  if (node.kind === 'foreach' && node.onItemError === 'continue')
-    return { text: 'goes on, with null for the item' };
+  if (node.kind === 'foreach' && !failsByItem(node))
+    return { text: `goes on, with ${node.onItemError === 'continue' ? 'null' : 'the error'} for the item` };
   if (rollsBack(node)) return { text: UNDONE };
   const value = fallbackValue(node);
   return value === undefined

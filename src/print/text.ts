@@ -131,6 +131,7 @@ function describeDetails({ node }: PlannedNode, isTried: boolean): string[] {
     ...describeOwnResources(node),
     ...('input' in node && node.input.entries.length > 0 ? [`with: ${printExpr(node.input)}`] : []),
     ...(node.reads === undefined || node.reads.length === 0 ? [] : [`reads: ${node.reads.join(', ')}`]),
+    ...(node.writes === undefined ? [] : [`writes: ${node.writes}`]),
     ...(attempts === '' ? [] : [`tried: ${attempts}`]),
     ...describeFallback(node),
     ...(fallback === undefined ? [] : [`on failure: go to ${fallback}`]),

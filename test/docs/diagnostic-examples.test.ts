@@ -64,7 +64,6 @@ test.each([
   diagnostic('SW3002', undefined, { name: 'txt', suggestion: 'text' }),
   diagnostic('SW4001', undefined, { workflow: 'note', tool: 'add-line' }),
   diagnostic('SW4002', undefined, { workflow: 'note', resource: 'guide' }),
-  diagnostic('SW4010', undefined, { id: 'log', option: 'kind', value: 'shell' }),
   diagnostic('SW4011', undefined, {
     problem: '`/nodes/0/tool`: invalid input: expected string, received undefined',
   }),

@@ -55,7 +55,6 @@ declare module './node.js' {
 }
 
 export const note: KindDescriptor<NoteNode> = {
-  isSupported: true,
   schema: ({ z, fallible, expr }): z.ZodType<NoteNode> =>
     z.strictObject({ kind: z.literal('note'), ...fallible, message: expr }),
   expressions: { message: true },
@@ -75,12 +74,10 @@ export const note: KindDescriptor<NoteNode> = {
       pieces: [
         { text: '  expressions: { message: true },', message: /'expressions' is missing/ },
         { text: ' message: true ', message: /'message' is missing/ },
-        ...['isSupported', 'bodies', 'value', 'work', 'isRetryable', 'waits', 'exit', 'isStep', 'shape'].map(
-          (name) => ({
-            text: name,
-            message: new RegExp(`'${name}' is missing`),
-          }),
-        ),
+        ...['bodies', 'value', 'work', 'isRetryable', 'waits', 'exit', 'isStep', 'shape'].map((name) => ({
+          text: name,
+          message: new RegExp(`'${name}' is missing`),
+        })),
       ],
     },
     {
@@ -135,7 +132,7 @@ export function note(_message: string, _options?: OrderOptions): undefined {
       file: BEGIN,
       edit: [
         {
-          before: 'import type { RunnableNode } ',
+          before: 'import { failureCodeOf } ',
           text: "import type { NoteNode } from '../../../graph/model.js';",
         },
         { before: '  compensate: beginCompensate,', text: '  note: beginNote,' },

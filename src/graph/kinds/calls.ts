@@ -13,7 +13,7 @@ declare module './node.js' {
   }
 }
 
-/** A tool call. The node's value is the tool's normalised result. */
+/** A tool call, by the server or by the client. The node's value is the tool's normalised result. */
 export interface CallNode extends NodeBase, ResourceReader {
   readonly kind: 'call';
   readonly tool: string;
@@ -26,15 +26,16 @@ export const call: KindDescriptor<CallNode, 'derived'> = {
     z.strictObject({
       kind: z.literal('call'),
       ...reading,
+      executor: z.enum(['server', 'client']),
       tool: z.string(),
       input: dict,
       compensate: compensation.exactOptional(),
     }),
   expressions: { input: true },
   value: 'derived',
-  work: 'call',
+  work: ({ executor }) => (executor === 'client' ? 'none' : 'call'),
   isRetryable: true,
-  describe: ({ tool }) => `call ${tool}`,
+  describe: ({ tool, executor }) => (executor === 'client' ? `have the client call ${tool}` : `call ${tool}`),
   shape: 'step',
 };
 

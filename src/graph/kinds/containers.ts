@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Expr } from '../expression/tree.js';
 import { MAX_LOOP_CONCURRENCY, MAX_STARTED_NODES } from '../limits.js';
+import { AGENT_NAME } from '../names.js';
 import { atOnce, type KindDescriptor, outOfRange, usualKind, wholeNumber } from './descriptor.js';
 import type { NodeBase, Scope } from './node.js';
 
@@ -116,25 +117,53 @@ export interface ForeachNode extends NodeBase {
   readonly concurrency: number;
   /** More items than this fail the node before the first one runs. */
   readonly max: number;
-  /** `continue` puts null in the place of an item that failed. */
-  readonly onItemError: 'fail' | 'continue';
+  /**
+   * `fail`: the first failure stops the others. `settle`: all items end, or without concurrency those up to the first
+   * failure; then the node fails. `continue` puts null in the place of an item that failed, `report` `{error: {code,
+   * message}}`.
+   */
+  readonly onItemError: 'fail' | 'continue' | 'settle' | 'report';
+  /** The agent that drives each item, with `@` before its name. Default: the items belong to the caller of the run. */
   readonly agent?: string;
+  /** Name of the list of the values of the items before: `ref{root:'item', path:[resultsAs]}`. One item at a time. */
+  readonly resultsAs?: string;
 }
+
+const ITEM_POLICIES = [
+  'fail',
+  'continue',
+  'settle',
+  'report',
+] as const satisfies ForeachNode['onItemError'][];
+
+const ON_ITEM_ERROR: { readonly [K in ForeachNode['onItemError']]: readonly string[] } = {
+  fail: [],
+  continue: ['null for an item that fails'],
+  settle: ['failed when all have ended if one failed'],
+  report: ['an error for an item that fails'],
+};
 
 export const foreach: KindDescriptor<ForeachNode, 'derived'> = {
   ...usualKind,
   schema: ({ z, fallible, expr, scope }): z.ZodType<ForeachNode> =>
-    z.strictObject({
-      kind: z.literal('foreach'),
-      ...fallible,
-      items: expr,
-      as: z.string().min(1),
-      indexAs: z.string().min(1).exactOptional(),
-      body: scope,
-      concurrency: z.int().positive(),
-      max: z.int().positive(),
-      onItemError: z.enum(['fail', 'continue']),
-    }),
+    z
+      .strictObject({
+        kind: z.literal('foreach'),
+        ...fallible,
+        items: expr,
+        as: z.string().min(1),
+        indexAs: z.string().min(1).exactOptional(),
+        body: scope,
+        concurrency: z.int().positive(),
+        max: z.int().positive(),
+        onItemError: z.enum(ITEM_POLICIES),
+        agent: z.string().regex(AGENT_NAME).exactOptional(),
+        resultsAs: z.string().min(1).exactOptional(),
+      })
+      .refine(({ concurrency, resultsAs }) => resultsAs === undefined || concurrency === 1, {
+        path: ['resultsAs'],
+        error: 'items that read the results of others run one at a time',
+      }),
   expressions: { items: true },
   bodies: { body: 'scope' },
   value: 'derived',
@@ -154,7 +183,8 @@ export const foreach: KindDescriptor<ForeachNode, 'derived'> = {
       `for each ${node.indexAs === undefined ? node.as : `${node.as} at ${node.indexAs}`} of ${print(node.items)}`,
       ...(node.concurrency === 1 ? [] : atOnce(node.concurrency)),
       `at most ${node.max}`,
-      ...(node.onItemError === 'continue' ? ['null for an item that fails'] : []),
+      ...ON_ITEM_ERROR[node.onItemError],
+      ...(node.agent === undefined ? [] : [`each by ${node.agent}`]),
     ].join(', '),
   shape: 'step',
 };

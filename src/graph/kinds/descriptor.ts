@@ -20,10 +20,7 @@ import type {
 export interface KindDescriptor<
   N extends Node,
   Value extends ValueRule<N> = Exclude<ValueRule<N>, 'derived'>,
-  Supported extends boolean = true,
 > {
-  /** Whether this version runs nodes of this kind. */
-  readonly isSupported: Supported;
   /** Reads a node from data. Zod and the parts that kinds share are passed in: the engine loads descriptors, not zod. */
   readonly schema: (parts: SchemaParts) => z.ZodType<N>;
   /** Where its expressions are: those whose values it needs before it acts, in declaration order. */
@@ -32,10 +29,10 @@ export interface KindDescriptor<
   readonly bodies: BodyKeys<N>;
   readonly value: Value;
   /** What a host does for it: the work takes a slot and has a timeout by default. */
-  readonly work: 'call' | 'function' | 'none' | ((node: OwnPart<N>) => 'call' | 'function' | 'none');
+  readonly work: 'call' | 'function' | 'none' | ((node: Worker<N>) => 'call' | 'function' | 'none');
   /** Whether another attempt may end differently, so that `retry` is of use. */
   readonly isRetryable: boolean;
-  /** Whether it waits for a person or for a time. */
+  /** Whether it waits for a person, a client, or a time. */
   readonly waits: boolean;
   /** How it ends its scope when it has run: `jump` starts a part of it over. */
   readonly exit: 'return' | 'failure' | 'jump' | 'none';
@@ -59,10 +56,13 @@ type ValueRule<N extends Node> = 'none' | 'unknown' | 'derived' | ((node: N) => 
 export type KindTable = { readonly [K in NodeKind]: AnyDescriptor<NodesByKind[K]> };
 
 /** A descriptor of which only the type of its nodes is known. */
-export type AnyDescriptor<N extends Node> = KindDescriptor<N, ValueRule<N>, boolean>;
+export type AnyDescriptor<N extends Node> = KindDescriptor<N, ValueRule<N>>;
 
 /** The part of a node that its kind decides. */
 export type OwnPart<N> = N extends Node ? Omit<N, keyof NodeBase> : never;
+
+/** What decides about the work of a host for a node. */
+export type Worker<N> = OwnPart<N> & Partial<Pick<NodeBase, 'executor'>>;
 
 type OwnKey<N> = Exclude<keyof N, keyof NodeBase | 'kind'>;
 
@@ -138,7 +138,6 @@ export type NodeFault = {
 
 /** What most kinds are: a step without bodies or rules of its own, for which a host does nothing. */
 export const usualKind = {
-  isSupported: true,
   bodies: {},
   work: 'none',
   isRetryable: false,

@@ -1,6 +1,6 @@
 import { call, compensate, resource, workflow } from './calls.js';
 import { branch, foreach, parallel } from './containers.js';
-import type { AnyDescriptor, KindTable, OwnPart } from './descriptor.js';
+import type { AnyDescriptor, KindTable, Worker } from './descriptor.js';
 import { error, goto, returnKind } from './exits.js';
 import type { Node, NodeKind } from './node.js';
 import { compute, set } from './values.js';
@@ -10,7 +10,7 @@ export type { CallNode, CompensateNode, ResourceNode, WorkflowNode } from './cal
 export type { Arm, BranchCase, BranchNode, ForeachNode, ParallelNode } from './containers.js';
 export type { ErrorNode, GotoNode, ReturnNode } from './exits.js';
 export type { ComputeNode, FunctionRef, SetNode } from './values.js';
-export type { AskNode, WaitNode } from './waits.js';
+export type { AskNode, DelegateNode, ShellNode, WaitNode } from './waits.js';
 
 /** Every kind of node. One that is missing here is a type error. */
 export const kinds = {
@@ -34,11 +34,6 @@ export const kinds = {
 
 type Kinds = typeof kinds;
 
-/** The kinds this version runs. */
-export type SupportedKind = {
-  [K in NodeKind]: Kinds[K]['isSupported'] extends true ? K : never;
-}[NodeKind];
-
 /** The kinds whose value is made of the values of others. */
 export type DerivedKind = { [K in NodeKind]: Kinds[K]['value'] extends 'derived' ? K : never }[NodeKind];
 
@@ -48,7 +43,7 @@ export function hasDerivedValue(node: Node): node is Extract<Node, { kind: Deriv
 }
 
 /** What a host does for a node. */
-export function workOf(node: OwnPart<Node>): 'call' | 'function' | 'none' {
+export function workOf(node: Worker<Node>): 'call' | 'function' | 'none' {
   const work = kinds[node.kind].work as AnyDescriptor<Node>['work'];
   return typeof work === 'function' ? work(node) : work;
 }

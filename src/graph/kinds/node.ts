@@ -75,8 +75,10 @@ export interface NodeBase {
   readonly join: JoinRule;
   /** False skips the node with the reason `condition_false`. */
   readonly when?: Expr;
-  /** State fields the node may see. */
+  /** State fields the node may read. Default: all. */
   readonly reads?: readonly string[];
+  /** State field to which the node's value is written when it succeeds. Not for kinds without a value. */
+  readonly writes?: string;
   /** Name of the result where it differs from the id. */
   readonly output?: string;
   /** A node with scopes of its own starts again, with all that is in them. */

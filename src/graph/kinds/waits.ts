@@ -4,6 +4,7 @@ import { textsOf } from '../expression/traversal.js';
 import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
 import { MAX_WAIT_MS } from '../limits.js';
+import { AGENT_NAME } from '../names.js';
 import {
   between,
   type KindDescriptor,
@@ -33,7 +34,7 @@ export interface AskNode extends NodeBase, ResourceReader {
   readonly message: Expr;
   /** For `choice`: a list of texts, at least one, none twice. */
   readonly options?: Expr;
-  /** For `yield` and `model`: schema of the answer. */
+  /** For `yield` and `model`: schema of the answer. For `text`: of the text; default: any. */
   readonly expects?: JsonSchema;
   /** For `model`: the input of a call that the value is for, where it is for one. */
   readonly feeds?: FedInput;
@@ -90,10 +91,11 @@ export const ask: KindDescriptor<AskNode> = {
         path: ['options'],
         error: 'a `choice` has options, and nothing else has',
       })
-      .refine(({ mode, expects }) => (mode === 'yield' || mode === 'model') === (expects !== undefined), {
-        path: ['expects'],
-        error: 'a `yield` and a `model` say what they expect, and nothing else does',
-      })
+      .refine(
+        ({ mode, expects }) =>
+          mode === 'text' || (mode === 'yield' || mode === 'model') === (expects !== undefined),
+        { path: ['expects'], error: 'a `yield` and a `model` say what they expect, and a `text` may' },
+      )
       .refine(({ mode, feeds }) => mode === 'model' || feeds === undefined, {
         path: ['feeds'],
         error: 'only the value of a `model` feeds the input of a call',
@@ -129,7 +131,7 @@ function answerSchema(node: AskNode): JsonSchema {
     case 'confirm':
       return answer('confirmed', { type: 'boolean' });
     case 'text':
-      return answer('input', { type: 'string' });
+      return answer('input', node.expects ?? { type: 'string' });
     case 'choice': {
       const options = textsOf(node.options);
       return answer(
@@ -235,54 +237,93 @@ function daysSinceEpoch(year: number, month: number, day: number): number {
   );
 }
 
+/** A command that the client runs. Its value is `{stdout, stderr, exit_code, duration?, truncated?}`. */
 export interface ShellNode extends NodeBase {
   readonly kind: 'shell';
   readonly command: Expr;
+  /** Arguments: with it `command` is the program, and no shell reads either. A list of texts. */
   readonly argv?: Expr;
+  /** Environment variables: a dict of texts. */
   readonly env?: Expr;
+  /** An exit code other than 0 fails the node with `E_EXIT_CODE`. Default: it is data. */
+  readonly failOnError?: true;
 }
 
-export const shell: KindDescriptor<ShellNode, 'unknown', false> = {
+/** What a client returns for a command; the value of the node has `stdout` and `stderr` in any case. */
+const COMMAND_RESULT: JsonSchema = {
+  type: 'object',
+  properties: {
+    stdout: { type: 'string' },
+    stderr: { type: 'string' },
+    exit_code: { type: 'integer' },
+    duration: { type: 'number' },
+    truncated: { type: 'boolean' },
+  },
+  required: ['exit_code'],
+  additionalProperties: false,
+};
+
+const COMMAND_VALUE: JsonSchema = { ...COMMAND_RESULT, required: ['stdout', 'stderr', 'exit_code'] };
+
+export const shell: KindDescriptor<ShellNode> = {
   ...usualKind,
-  isSupported: false,
   schema: ({ z, fallible, expr }): z.ZodType<ShellNode> =>
     z.strictObject({
       kind: z.literal('shell'),
       ...fallible,
+      executor: z.literal('client'),
       command: expr,
       argv: expr.exactOptional(),
       env: expr.exactOptional(),
+      failOnError: z.literal(true).exactOptional(),
     }),
   expressions: { command: true, argv: true, env: true },
-  value: 'unknown',
+  value: () => COMMAND_VALUE,
   isRetryable: true,
   waits: true,
-  describe: ({ command }, print) => `run the command ${print(command)}`,
+  describe: ({ command }, print) => `have the client run the command ${print(command)}`,
   shape: 'step',
 };
 
+/**
+ * Work that an agent does by itself, from instructions. Its value is `{response, agent_used?, tokens_used?}`: `response` is
+ * a text, or with `responseSchema` the JSON in it.
+ */
 export interface DelegateNode extends NodeBase {
   readonly kind: 'delegate';
+  /** The agent, with `@` before its name; null for the one that called. */
   readonly agent: string | null;
   readonly prompt: Expr;
+  /** Tools that the agent may use. Default: its own. */
   readonly tools?: readonly string[];
+  /** Schema of `response`. */
   readonly responseSchema?: JsonSchema;
 }
 
-export const delegate: KindDescriptor<DelegateNode, 'unknown', false> = {
+/** What an agent returns for a task. */
+function delegateResult(response: JsonSchema = { type: 'string' }): JsonSchema {
+  return {
+    type: 'object',
+    properties: { response, agent_used: { type: 'string' }, tokens_used: { type: 'number' } },
+    required: ['response'],
+    additionalProperties: false,
+  };
+}
+
+export const delegate: KindDescriptor<DelegateNode> = {
   ...usualKind,
-  isSupported: false,
   schema: ({ z, fallible, expr, jsonSchema }): z.ZodType<DelegateNode> =>
     z.strictObject({
       kind: z.literal('delegate'),
       ...fallible,
-      agent: z.string().nullable(),
+      executor: z.literal('client'),
+      agent: z.string().regex(AGENT_NAME).nullable(),
       prompt: expr,
       tools: z.array(z.string()).exactOptional(),
       responseSchema: jsonSchema.exactOptional(),
     }),
   expressions: { prompt: true },
-  value: 'unknown',
+  value: ({ responseSchema }) => delegateResult(responseSchema),
   isRetryable: true,
   waits: true,
   describe: ({ agent, prompt }, print) => `delegate to ${agent ?? 'the caller'}: ${print(prompt)}`,

@@ -103,8 +103,8 @@ describe('the kinds of steps', () => {
       '`/nodes/0/feeds`: only the value of a `model` feeds the input of a call',
     ]);
     expect(faults({ ...ask, expects: {} }, { ...ask, mode: 'yield' })).toEqual([
-      '`/nodes/0/expects`: a `yield` and a `model` say what they expect, and nothing else does',
-      '`/nodes/1/expects`: a `yield` and a `model` say what they expect, and nothing else does',
+      '`/nodes/0/expects`: a `yield` and a `model` say what they expect, and a `text` may',
+      '`/nodes/1/expects`: a `yield` and a `model` say what they expect, and a `text` may',
     ]);
   });
 

@@ -164,37 +164,31 @@ describe('parseGraph', () => {
     ]);
   });
 
-  test('tells known kinds of step from unknown ones', () => {
-    const source = { file: 'a.ts', span: [9, 1, 9, 2] };
-    const nodes = ['shell', 'constructor'].map((kind) => ({ kind, id: 's', source }));
-    expect(faults(graphOf(nodes))).toEqual([
-      'SW4010 9:1:9:2 step `s` is of the kind `shell`, which this version cannot run',
-      expect.stringMatching(/^SW4011 9:1:9:2 `\/nodes\/1\/kind`: /),
-    ]);
-    const inner = { nodes: [{ kind: 'delegate', id: 'd' }] };
-    const outer = { kind: 'parallel', id: 'p', ...base, branches: [{ id: 'a', body: inner }] };
-    expect(faults(graphOf([{ ...outer, onPartialFailure: 'abort' }]))).toEqual([
-      'SW4010 step `d` is of the kind `delegate`, which this version cannot run',
-    ]);
-  });
-
-  test('tells options of later versions from unknown ones', () => {
-    const tool = { kind: 'call', id: 'c', ...base, tool: 't', input: { kind: 'dict', entries: [] } };
+  test('reads work of the client, and refuses it of kinds that the server runs', () => {
+    const client = { ...base, executor: 'client' };
+    const tool = { kind: 'call', id: 'c', ...client, tool: 't', input: { kind: 'dict', entries: [] } };
+    const command = { kind: 'shell', id: 's', ...client, command: literal('ls'), failOnError: true };
+    const task = { kind: 'delegate', id: 'd', ...client, agent: '@reviewer', prompt: literal('Review.') };
     const loop = { kind: 'foreach', id: 'l', ...base, items: literal([]), as: 'x', body: { nodes: [] } };
-    const limits = { concurrency: 1, max: 1, onItemError: 'fail' };
+    const limits = { concurrency: 1, max: 1, onItemError: 'settle', agent: '@reviewer', resultsAs: 'before' };
+    expect(faults(graphOf([tool, command, task, { ...loop, ...limits }]))).toEqual([]);
     expect(
       faults(
         graphOf([
-          { ...tool, executor: 'client' },
-          { ...loop, ...limits, agent: 'reviewer' },
+          { ...command, executor: 'server' },
+          { ...task, agent: 'reviewer' },
+          { ...loop, ...limits, executor: 'client' },
+          { ...loop, ...limits, concurrency: 2 },
           { ...tool, executor: 'robot', agent: 'reviewer' },
         ]),
       ),
     ).toEqual([
-      "SW4010 step `c` has `executor: 'client'`, which this version cannot run",
-      "SW4010 step `l` has `agent: 'reviewer'`, which this version cannot run",
+      'SW4011 `/nodes/0/executor`: invalid input: expected "client"',
+      'SW4011 `/nodes/1/agent`: invalid string: must match pattern /^@[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/',
       'SW4011 `/nodes/2/executor`: invalid input: expected "server"',
-      'SW4011 `/nodes/2/agent`: this version knows no such property',
+      'SW4011 `/nodes/3/resultsAs`: items that read the results of others run one at a time',
+      'SW4011 `/nodes/4/executor`: invalid option: expected one of "server"|"client"',
+      'SW4011 `/nodes/4/agent`: this version knows no such property',
     ]);
   });
 

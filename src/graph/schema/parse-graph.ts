@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Diagnostic, type DiagnosticParams, diagnostic } from '../diagnostics/diagnostic.js';
+import { type Diagnostic, diagnostic } from '../diagnostics/diagnostic.js';
 import { pointerOf } from '../json.js';
 import type { SchemaParts } from '../kinds/descriptor.js';
 import { kinds } from '../kinds/kinds.js';
@@ -39,12 +39,10 @@ function makeGraphSchema(): z.ZodType<Graph> {
     jsonSchema: schemaObject,
   };
 
-  const supported = Object.values(kinds).filter(({ isSupported }) => isSupported);
-
   // A node of any kind this version runs, with its content. Anything else, unknown keys included, is refused.
   const nodeSchema: z.ZodType<Node> = z.discriminatedUnion(
     'kind',
-    supported.map(({ schema }) => schema(parts)) as unknown as readonly [z.ZodObject],
+    Object.values(kinds).map(({ schema }) => schema(parts)) as unknown as readonly [z.ZodObject],
   ) as unknown as z.ZodType<Node>;
 
   const workflow = {
@@ -70,7 +68,7 @@ function makeGraphSchema(): z.ZodType<Graph> {
       .array(
         z.strictObject({
           name: z.string(),
-          scope: z.literal('run'),
+          scope: z.enum(['run', 'workflow']),
           schema: schemaObject,
           initial: json.exactOptional(),
           ...source,
@@ -90,6 +88,8 @@ function makeGraphSchema(): z.ZodType<Graph> {
     failFast: z.boolean().exactOptional(),
     onFailure: z.literal('undo').exactOptional(),
     maxConcurrency: z.int().positive().exactOptional(),
+    allowNestedAgents: z.literal(true).exactOptional(),
+    limits: z.strictObject({ steps: z.int().positive(), stateBytes: z.int().positive() }).exactOptional(),
     scopes: z.array(z.string().regex(SCOPE)).exactOptional(),
     expose: z.array(z.enum(['prompt', 'tool', 'resource'])).exactOptional(),
     ...source,
@@ -106,8 +106,7 @@ function makeGraphSchema(): z.ZodType<Graph> {
 const MAX_DEPTH = 400;
 
 /**
- * Reads a graph from data of any origin. All faults are collected: `SW4010` for kinds and options of steps that the
- * model knows and this version cannot run, `SW4011` with a JSON pointer for everything else. What the graph means is
+ * Reads a graph from data of any origin. All faults are collected: `SW4011` with a JSON pointer. What the graph means is
  * checked by `checkGraph`.
  */
 export function parseGraph(
@@ -150,27 +149,11 @@ function reach(issues: readonly Issue[]): number {
 
 function report(issue: Issue, data: unknown): Diagnostic {
   const place = placeOf(issue.path, data);
-  if (issue.path.at(-3) === 'nodes') {
-    const later = laterPart(at(data, issue.path.slice(0, -1)), issue.path.at(-1));
-    if (later !== undefined) return diagnostic('SW4010', place, later);
-  }
   const pointer = pointerOf(issue.path);
   return diagnostic('SW4011', place, {
     problem: pointer === '' ? issue.message : `\`${pointer}\`: ${issue.message}`,
   });
 }
-
-/** What a node has that the model knows and only later versions run. */
-function laterPart(node: unknown, option: PropertyKey | undefined): LaterPart | undefined {
-  const [id, kind] = [at(node, ['id']), at(node, ['kind'])];
-  const value = option === undefined ? undefined : at(node, [option]);
-  if (typeof id !== 'string' || typeof value !== 'string') return undefined;
-  if (option === 'kind') return Object.hasOwn(kinds, value) ? { id, option, value } : undefined;
-  const isLater = (option === 'executor' && value === 'client') || (option === 'agent' && kind === 'foreach');
-  return isLater ? { id, option, value } : undefined;
-}
-
-type LaterPart = DiagnosticParams<'SW4010'>;
 
 /** The place of the innermost part on the way to the fault that has one. */
 function placeOf(path: readonly PropertyKey[], data: unknown): SourceLocation | undefined {

@@ -60,6 +60,7 @@ function makeParts() {
     join: z.enum(['all_success', 'none_failed', 'none_failed_min_one_success', 'one_success', 'all_done']),
     when: expr.exactOptional(),
     reads: z.array(z.string()).exactOptional(),
+    writes: z.string().exactOptional(),
     retry: retry.exactOptional(),
     timeoutMs: z.number().positive().exactOptional(),
     executor: z.literal('server'),

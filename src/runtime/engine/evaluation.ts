@@ -190,13 +190,20 @@ function inputsOf(state: RunState, { workflow: { node } }: ScopeRecord): JsonObj
   return node === undefined ? state.input : (node.container?.input ?? {});
 }
 
-/** The item or the index of the nearest loop that uses this name. */
+/** The values of the items before one, absent ones as null. */
+function resultsBefore({ container }: NodeRecord, part: number): Json[] {
+  return Array.from({ length: Math.max(0, part) }, (_, index) => container?.values[index]?.value ?? null);
+}
+
+/** The item or the index of the nearest loop that uses this name, or its results before the item. */
 function loopValue(scope: ScopeRecord, root: 'item' | 'index', name: string): Value {
   for (let inner = scope; inner.container !== undefined; inner = inner.container.scope) {
     const { container, part } = inner;
     const { node } = container.planned;
     if (node.kind === 'workflow') return undefined;
     if (!bindsName(node, root, name)) continue;
+    if (root === 'item' && node.kind === 'foreach' && node.resultsAs === name)
+      return resultsBefore(container, part);
     if (root === 'item') return container.container?.items?.[part];
     return part < 0 ? container.container?.anyIndex : part;
   }

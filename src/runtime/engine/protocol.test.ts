@@ -209,7 +209,7 @@ describe('graphs', () => {
   });
 
   const shared = { after: [], join: 'none_failed', executor: 'server' } as const;
-  const shell: Node = { ...shared, kind: 'shell', id: 'pause', command: lit('ls') };
+  const shell: Node = { ...shared, executor: 'client', kind: 'shell', id: 'pause', command: lit('ls') };
   const fallbackNode: Node = call('a', {}, { onError: { fallbackNode: 'b' } });
   const ends: Node = done('a', lit(1), { onError: { value: lit(2) } });
   const client: Node = { ...(call('a') as CallNode), executor: 'client' };

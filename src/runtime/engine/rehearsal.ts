@@ -7,8 +7,10 @@ import type {
   BranchNode,
   CallNode,
   ComputeNode,
+  DelegateNode,
   ForeachNode,
   ResourceNode,
+  ShellNode,
 } from '../../graph/model.js';
 import { ANY_ITEM } from '../../plan/instances.js';
 import { fail, issue, issueWait, nextAttemptId } from './attempt.js';
@@ -211,6 +213,8 @@ export class Rehearsal implements NodeOverrides {
       case 'call':
       case 'resource':
       case 'ask':
+      case 'shell':
+      case 'delegate':
         this.#issue(transition, node, model);
         return;
       case 'compute':
@@ -447,7 +451,7 @@ function runsItself({ planned: { node }, scope }: NodeRecord): boolean {
 }
 
 /** A node that a host executes. */
-export type Asking = CallNode | ResourceNode | AskNode | ComputeNode;
+export type Asking = CallNode | ResourceNode | AskNode | ComputeNode | ShellNode | DelegateNode;
 
 /** The input of a host for a node, as one value. */
 export function givenTo(model: Asking): Expr {
@@ -458,12 +462,20 @@ export function givenTo(model: Asking): Expr {
       return model.uri;
     case 'compute':
       return model.value;
-    case 'ask': {
-      const message = { key: 'message', value: model.message };
-      const options = model.options === undefined ? [] : [{ key: 'options', value: model.options }];
-      return { kind: 'dict', entries: [message, ...options] };
-    }
+    case 'ask':
+      return dictOf({ message: model.message, options: model.options });
+    case 'shell':
+      return dictOf({ command: model.command, argv: model.argv, env: model.env });
+    case 'delegate':
+      return dictOf({ prompt: model.prompt });
   }
+}
+
+function dictOf(values: Readonly<Record<string, Expr | undefined>>): Expr {
+  const entries = Object.entries(values).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value }],
+  );
+  return { kind: 'dict', entries };
 }
 
 /** Whether the engine accepts the input of a host, as far as it is known. */
@@ -481,7 +493,18 @@ function isAccepted(model: Asking, evaluated: Value): boolean {
       if (!Array.isArray(options) || options.length === 0 || !options.every(isText)) return false;
       return new Set(options).size === options.length;
     }
+    case 'shell': {
+      const { command, argv, env } = evaluated as JsonObject;
+      return isText(command) && areTexts(argv) && areTexts(env);
+    }
+    case 'delegate':
+      return isText((evaluated as JsonObject).prompt);
   }
+}
+
+/** Whether a list or an object has only texts, or values that are unknown. */
+function areTexts(value: Value): boolean {
+  return value === undefined || isUnknown(value) || Object.values(Object(value) as object).every(isText);
 }
 
 function isText(value: unknown): boolean {

@@ -67,9 +67,11 @@ const TRACED_KINDS: { readonly [K in NodeKind]: TracedKind<Extract<Node, { kind:
   },
   return: { log: SilentLog, planLine: (node) => titled(node) },
   error: { log: SilentLog, planLine: (node) => titled(node) },
-  // A graph with one of these is refused as a whole.
-  shell: { log: SilentLog, planLine: (node) => titled(node) },
-  delegate: { log: SilentLog, planLine: (node) => titled(node) },
+  shell: { log: SilentLog, planLine: (node) => titled(node, 'Run a command') },
+  delegate: {
+    log: SilentLog,
+    planLine: (node) => titled(node, node.agent === null ? 'Do a task' : `Have ${node.agent} do a task`),
+  },
 };
 
 /** How a trace presents a node. */

@@ -12,7 +12,7 @@ import type {
   GotoNode,
   ResourceNode,
 } from '../../graph/model.js';
-import { ownResources } from '../../graph/nodes.js';
+import { failsByItem, ownResources } from '../../graph/nodes.js';
 import { bodyText, clipText, inlineText, oneLine } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { attemptOf } from '../../print/shapes.js';
@@ -371,7 +371,7 @@ function endedBy({ planned: { node }, scope: own }: NodeInstance): ScopeInstance
 function passesOn(around: Node, isReturn: boolean): boolean {
   if (isReturn) return around.kind !== 'workflow';
   if (around.onError !== undefined) return false;
-  if (around.kind === 'foreach') return around.onItemError === 'fail';
+  if (around.kind === 'foreach') return failsByItem(around);
   return around.kind !== 'parallel' || around.onPartialFailure !== 'continue';
 }
 

@@ -1,9 +1,9 @@
 import { defined } from '../../graph/defined.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
 import { bodyText, framedText, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
-import type { RunnableNode } from '../../plan/plan.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact, Failure, RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
@@ -23,7 +23,7 @@ type Extra = Omit<BlockMeta, 'stepwright/part' | 'stepwright/step'>;
  * messages of every kind of step are written here: guidance, failed attempts, fallbacks.
  */
 export abstract class StepLog {
-  readonly node: RunnableNode;
+  readonly node: Node;
   readonly #key: string;
   /** The scope of the step. */
   protected readonly at: ScopeInstance;

@@ -51,10 +51,6 @@ export const graphFaults = {
     (p: { id: string }) => `two steps have the id \`${p.id}\``,
     () => 'give one of them another id',
   ),
-  SW4010: error(
-    (p: { id: string; option: 'kind' | 'executor' | 'agent'; value: string }) =>
-      `step \`${p.id}\` ${p.option === 'kind' ? `is of the kind \`${p.value}\`` : `has \`${p.option}: '${p.value}'\``}, which this version cannot run`,
-  ),
   SW4011: error((p: { problem: string }) => `the graph is malformed: ${p.problem}`),
   SW4012: error(
     (p: {

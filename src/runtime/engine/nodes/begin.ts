@@ -1,6 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject, Value } from '../../../graph/json.js';
-import type { SupportedKind } from '../../../graph/kinds/kinds.js';
+import type { Node, NodeKind } from '../../../graph/kinds/node.js';
 import type {
   CallNode,
   ComputeNode,
@@ -11,7 +11,6 @@ import type {
 } from '../../../graph/model.js';
 import { failureCodeOf } from '../../../graph/names.js';
 import { ownResources } from '../../../graph/nodes.js';
-import type { RunnableNode } from '../../../plan/plan.js';
 import {
   attemptDueAt,
   attemptFailed,
@@ -35,8 +34,7 @@ import { beginAsk, beginWait } from './wait.js';
 
 type Begin<N> = (transition: Transition, node: NodeRecord, model: N) => void;
 
-/** One entry for each kind that this version runs. */
-const BEGIN: { readonly [K in SupportedKind]: Begin<Extract<RunnableNode, { kind: K }>> } = {
+const BEGIN: { readonly [K in NodeKind]: Begin<Extract<Node, { kind: K }>> } = {
   call: beginCall,
   resource: beginResource,
   compute: beginCompute,
@@ -45,6 +43,8 @@ const BEGIN: { readonly [K in SupportedKind]: Begin<Extract<RunnableNode, { kind
   foreach: beginForeach,
   workflow: beginWorkflow,
   ask: beginAsk,
+  shell: beginClientWork,
+  delegate: beginClientWork,
   wait: beginWait,
   set: beginSet,
   return: beginReturn,
@@ -56,7 +56,7 @@ const BEGIN: { readonly [K in SupportedKind]: Begin<Extract<RunnableNode, { kind
 /** Executes a node, or begins to. */
 export function beginNode(transition: Transition, node: NodeRecord): void {
   const model = node.planned.node;
-  const begin = BEGIN[model.kind] as Begin<RunnableNode>;
+  const begin = BEGIN[model.kind] as Begin<Node>;
   begin(transition, node, model);
 }
 
@@ -149,6 +149,11 @@ function beginResource(transition: Transition, node: NodeRecord, model: Resource
   const target = { node: node.key, resource: model.resource, uri: uri.value };
   issue(transition, node, { kind: 'readResource', id, ...target, dueAt: attemptDueAt(transition, node) });
   transition.report({ kind: 'resourceRequested', command: id, ...target });
+}
+
+/** The plan refuses graphs with work of the client. */
+function beginClientWork(): void {
+  throw new Error('this version does not run work of the client');
 }
 
 /** Evaluates the node's value, or calls its function with the arguments that the value lists. */

@@ -76,7 +76,7 @@ export function answerSchema({ mode, expects }: AskNode, options: readonly strin
     case 'confirm':
       return CONFIRMED;
     case 'text':
-      return TEXT;
+      return expects === undefined ? TEXT : only('input', expects);
     case 'choice':
       return only('selected', { type: 'string', enum: options });
     case 'yield':
