@@ -7,6 +7,7 @@ import {
   noteLate,
   noteSuccess,
   noteUnknown,
+  safetyOf,
   type Undo,
   undoOf,
 } from './records.js';
@@ -62,7 +63,9 @@ function launch(run: Run, instance: Instance): void {
     }
     if (answer.attempted && answer.failure.outcomeUnknown) call?.isUnknown();
     if (!answer.attempted) instance.reached -= 1;
-    failAttempt(run, instance, { ...answer.failure, again: answer.attempted || run.rules.refusedAgain });
+    const isOver = answer.acted === true && safetyOf(run, asked.tool) === 'none' && !run.rules.actsAgain;
+    const again = !isOver && (answer.attempted || run.rules.refusedAgain);
+    failAttempt(run, instance, { ...answer.failure, again });
   });
 }
 

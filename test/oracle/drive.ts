@@ -172,10 +172,10 @@ function happening(
   answer: Exclude<ReturnType<typeof reply>, { kind: 'hang' }>,
 ): Happening {
   if (answer.kind === 'failure') {
-    const { failure, attempted } = answer;
+    const { failure, attempted, acted } = answer;
     if (kind === 'resource') return { kind: 'resourceFailed', command, failure };
     if (kind === 'function') return { kind: 'evaluationFailed', command, failure };
-    return { kind: 'toolFailed', command, failure, attempted };
+    return { kind: 'toolFailed', command, failure, attempted, ...(acted && { acted }) };
   }
   const { value } = answer;
   if (kind === 'resource') return { kind: 'resourceRead', command, value: value as JsonObject };

@@ -128,6 +128,7 @@ const wrongRules: readonly [string, Partial<Rules>][] = [
   ['tries once too often', { extraTries: (extra) => extra + 1 }],
   ['tries once too few', { extraTries: (extra) => extra - 1 }],
   ['tries a refused input again', { refusedAgain: true }],
+  ['repeats an effect for the sake of its result', { actsAgain: true }],
   ['goes on after a failure', { failFast: false }],
   ['lets calls settle that should be aborted', { abortWaits: true }],
   ['begins too many parts of a container at once', { window: (concurrency) => concurrency + 1 }],

@@ -26,6 +26,8 @@ export interface Rules {
   readonly undoNothing: boolean;
   readonly extraTries: (extra: number) => number;
   readonly refusedAgain: boolean;
+  /** Whether a call is made again that took effect, of a tool that may not be repeated. */
+  readonly actsAgain: boolean;
   /** Whether nodes start although their scope has failed. */
   readonly failFast: boolean;
   readonly abortWaits: boolean;
@@ -81,6 +83,7 @@ export const RULES: Rules = {
   undoNothing: false,
   extraTries: (extra) => extra,
   refusedAgain: false,
+  actsAgain: false,
   failFast: true,
   abortWaits: false,
   window: (concurrency) => concurrency,

@@ -38,6 +38,8 @@ export type Reply =
       readonly after: number;
       readonly failure: Failure;
       readonly attempted: boolean;
+      /** It took effect, and its result is of no use. */
+      readonly acted?: true;
     }
   /** Never comes back. */
   | { readonly kind: 'hang' };
@@ -86,6 +88,7 @@ export function reply(world: World, { kind, who, tool, input, before }: Asker): 
   }
   if (fate >= 98) return { kind: 'hang' };
   if (fate >= 96) return failure(after, who, tool, kind !== 'tool');
+  if (kind === 'tool' && fate >= 90 && fate < 93) return { ...failure(after, who, tool, true), acted: true };
   if (fate >= 84) return failure(after, who, tool, true, kind === 'tool' && fate >= 93);
   if (kind === 'resource') return success(after, { uri: String(input), text: tool });
   if (fate >= 66) return success(after, input);
@@ -154,10 +157,13 @@ function success(after: number, value: Json): Reply {
   return { kind: 'value', after, value };
 }
 
-function failure(after: number, who: string, tool: string, attempted: boolean, isUnknown = false): Reply {
+function failure(after: number, who: string, tool: string, attempted: boolean, isUnknown = false) {
   const code = attempted ? 'X_BROKE' : 'X_REFUSED';
   const how = isUnknown ? { outcomeUnknown: true as const } : {};
-  return { kind: 'failure', after, failure: { code, message: `${tool} of ${who}`, ...how }, attempted };
+  return {
+    ...({ kind: 'failure', after, attempted } as const),
+    failure: { code, message: `${tool} of ${who}`, ...how },
+  };
 }
 
 /** Whether an abandoned call is still answered, at its time. */

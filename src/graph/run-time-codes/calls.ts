@@ -30,7 +30,8 @@ export const tools = {
   E_OUTPUT_SCHEMA: {
     meaning: 'The result does not match the output schema.',
     cause: '`execute` returned a value that its `output` schema refuses. The tool did run.',
-    repair: 'Correct the schema or what `execute` returns.',
+    repair:
+      'Correct the schema or what `execute` returns. The call is retried only where `retrySafety` of the tool allows it.',
   },
   E_RESULT_NOT_JSON: {
     meaning: 'The result is not JSON.',

@@ -187,13 +187,11 @@ function applyAnswer(transition: Transition, event: Extract<Event, { readonly co
     case 'evaluated':
       return command.kind === 'evaluate' && callReturned(transition, node, command, event.value);
     case 'toolFailed':
-      return (
-        command.kind === 'callTool' && callFailed(transition, node, command, event.failure, event.attempted)
-      );
+      return command.kind === 'callTool' && callFailed(transition, node, command, event);
     case 'resourceFailed':
-      return command.kind === 'readResource' && callFailed(transition, node, command, event.failure, true);
+      return command.kind === 'readResource' && callFailed(transition, node, command, event);
     case 'evaluationFailed':
-      return command.kind === 'evaluate' && callFailed(transition, node, command, event.failure, true);
+      return command.kind === 'evaluate' && callFailed(transition, node, command, event);
     case 'actionSubmitted':
       return command.kind === 'requestAction' && actionSubmitted(transition, node, command, event);
     case 'valueRefused':
@@ -235,7 +233,7 @@ function outcomeDecided(
   const { node, call } = inFlight;
   if (outcome.kind === 'happened') return callReturned(transition, node, call, outcome.value);
   if (!isLate(transition)) return callAgain(transition, node, call);
-  return callFailed(transition, node, call, failures.deadlinePassed(), false);
+  return callFailed(transition, node, call, { failure: failures.deadlinePassed(), attempted: false });
 }
 
 function retryRequested(transition: Transition, key: string): boolean {
@@ -287,12 +285,14 @@ function callReturned(transition: Transition, node: NodeRecord, call: Call, valu
   return true;
 }
 
+type CallFailure = Pick<ToolFailed, 'failure'> & Partial<Pick<ToolFailed, 'attempted' | 'acted'>>;
+type ToolFailed = Extract<Event, { readonly kind: 'toolFailed' }>;
+
 function callFailed(
   transition: Transition,
   node: NodeRecord,
   call: Call,
-  failure: Failure,
-  attempted: boolean,
+  { failure, attempted = true, acted }: CallFailure,
 ): true {
   transition.settleCommand(call.id);
   if (call.kind === 'readResource' && call.isOwn) {
@@ -306,7 +306,9 @@ function callFailed(
     return true;
   }
   if (call.kind === 'callTool' && attempted) recordUnknown(transition, call, failure);
-  attemptFailed(transition, node, { failure, attempted });
+  const wouldActAgain =
+    acted === true && call.kind === 'callTool' && transition.state.safetyOf(call.tool) === 'none';
+  attemptFailed(transition, node, { failure, attempted, isPermanent: !attempted || wouldActAgain });
   return true;
 }
 

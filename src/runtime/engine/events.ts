@@ -125,6 +125,8 @@ type EventOfKind =
       readonly failure: Failure;
       /** False when the input was refused and the tool never ran. */
       readonly attempted: boolean;
+      /** The tool took effect, and its result cannot be used: only a tool that may be repeated is retried. */
+      readonly acted?: true;
     }
   | {
       readonly kind: 'resourceRead';

@@ -221,7 +221,12 @@ export class Run {
     }
   }
 
-  fails(node: string, failure: Failure = { code: 'E_TOOL', message: 'broke' }, attempted = true): this {
+  fails(
+    node: string,
+    failure: Failure = { code: 'E_TOOL', message: 'broke' },
+    attempted = true,
+    acted?: true,
+  ): this {
     const { command, at } = { command: this.#latest(node), at: this.at };
     switch (commandOf(this.state, command)?.kind) {
       case 'readResource':
@@ -229,7 +234,7 @@ export class Run {
       case 'evaluate':
         return this.send({ kind: 'evaluationFailed', at, command, failure });
       default:
-        return this.send({ kind: 'toolFailed', at, command, failure, attempted });
+        return this.send({ kind: 'toolFailed', at, command, failure, attempted, ...(acted && { acted }) });
     }
   }
 

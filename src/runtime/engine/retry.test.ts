@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Node, Retry } from '../../graph/kinds/node.js';
+import type { ToolSafety } from '../../graph/tool-safety.js';
 import { delayAfter, jitterShare } from './attempt.js';
+import { body, branch } from './constructs.fixture.js';
 import {
   again,
   broken,
@@ -93,6 +95,38 @@ describe('E2: a node that is tried again', () => {
       ...['callIssued a', 'callReturned a', 'retrying a'],
       ...['callIssued a', 'callReturned a', 'nodeFailed a', 'finished a'],
     ]);
+  });
+
+  test.each<[ToolSafety, string[]]>([
+    ['none', ['a#1']],
+    ['key', ['a#1', 'a#2', 'a#3']],
+    ['idempotent', ['a#1', 'a#2', 'a#3']],
+    ['readOnly', ['a#1', 'a#2', 'a#3']],
+  ])('a call that acted, with a result of no use, of a tool that is %s', (safety, ids) => {
+    const run = new Run(one(), {}, undefined, undefined, { 'tool-a': safety });
+    while (run.state.run.status === 'running') run.fails('a', failure, true, true);
+    expect(run.calls.map(({ id }) => id)).toEqual(ids);
+    expect(new Set(run.calls.map(({ key }) => key)).size).toBe(1);
+    expect(run.state.run).toMatchObject({ status: 'failed' });
+  });
+
+  test('a container is not tried again over a call that acted', () => {
+    const inner = body([call('a')]);
+    const around = (safety: ToolSafety) => {
+      const nodes = [branch('b', [[undefined, inner]], { retry: again(1) })];
+      const run = new Run(graph(nodes), {}, undefined, undefined, { 'tool-a': safety });
+      while (run.state.run.status === 'running') run.fails('a', failure, true, true);
+      return run.calls;
+    };
+    expect(around('none')).toHaveLength(1);
+    expect(around('key')).toHaveLength(2);
+    expect(new Set(around('key').map(({ key }) => key)).size).toBe(1);
+  });
+
+  test('a call that acted has its fallback', () => {
+    const run = new Run(one({ onError: { value: lit(7) } })).fails('a', failure, true, true);
+    expect(run.state.run.status).toBe('succeeded');
+    expect(run.tables.outputs.a).toBe(7);
   });
 
   test('succeeds with the first attempt that does, and keeps no failure', () => {

@@ -109,6 +109,8 @@ export type ToolOutcome =
       readonly ok: false;
       /** False when the tool's code never ran: an unknown tool, or an input its schema refuses. */
       readonly attempted: boolean;
+      /** The tool returned, so that it took effect, and its result cannot be used. */
+      readonly acted?: true;
       readonly failure: Failure;
       /** The tool's own MCP result with `isError: true`, where that is the failure. */
       readonly callResult?: CallResult;

@@ -323,6 +323,7 @@ describe('callTool', () => {
     ).toMatchObject({
       ok: false,
       attempted: true,
+      acted: true,
       failure: {
         code: 'E_OUTPUT_SCHEMA',
         message: "the result does not match the tool's output schema: `/title` must be string",
@@ -343,6 +344,7 @@ describe('callTool', () => {
     expect(await callOnce(entry, { title: 'unknown' })).toMatchObject({
       ok: false,
       attempted: true,
+      acted: true,
       failure: {
         code: 'E_OUTPUT_SCHEMA',
         message: "the result does not match the tool's output schema: `/title`: is unknown",

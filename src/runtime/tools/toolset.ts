@@ -319,12 +319,15 @@ class RegistryToolset implements Toolset {
       this.#inCall.delete(open);
     }
     const sent = normalizeResult(raw, entry.outputSchema);
-    if (!sent.ok) return failed({ attempted: true, ...sent });
+    if (!sent.ok) {
+      // With a result of its own, the tool has said that it failed.
+      return failed({ attempted: true, ...(sent.callResult === undefined && ACTED), ...sent });
+    }
     const checking = this.#checkOutput(name, entry, sent);
     const result = checking instanceof Promise ? await checking : checking;
     if (result.ok) return result;
     this.#logBrokenSchema(name, result.failure);
-    return failed({ attempted: true, failure: result.failure });
+    return failed({ attempted: true, ...ACTED, failure: result.failure });
   }
 
   /** What the tool's own schema makes of a result, if that matches the JSON Schema, by which clients check it. */
@@ -383,6 +386,8 @@ interface OpenCall {
 
 /** Makes a call with the input that middleware left. */
 type Work = (input: JsonObject, onThrown?: (error: unknown) => void) => Promise<ToolOutcome>;
+
+const ACTED = { acted: true } as const;
 
 type FailedCall = Extract<ToolOutcome, { ok: false }>;
 

@@ -122,8 +122,10 @@ export class CallsInFlight {
       const at = this.#run.clock.now();
       const received = outcome.ok ? this.#received(outcome.value) : outcome;
       if (received.ok) return returnedEvent(call, at, received.value);
-      const attempted = outcome.ok || !('attempted' in outcome) || outcome.attempted;
-      return failedEvent(call, at, this.#failure(received.failure), attempted);
+      // A value that is no JSON was returned all the same.
+      const unusable: Reach = { attempted: true, acted: true };
+      const reach = outcome.ok ? unusable : 'attempted' in outcome ? reachOf(outcome) : { attempted: true };
+      return failedEvent(call, at, this.#failure(received.failure), reach);
     } catch (fault) {
       return this.#broken(call, fault);
     }
@@ -136,7 +138,7 @@ export class CallsInFlight {
       message: `The call broke inside the server: ${thrownText(fault)}`,
       ...(call.kind === 'evaluate' ? {} : { outcomeUnknown: true as const }),
     };
-    return failedEvent(call, this.#run.clock.now(), failure, true);
+    return failedEvent(call, this.#run.clock.now(), failure, { attempted: true });
   }
 
   /** A copy of the input of a call: what the port does to it must not change the state of the run. */
@@ -192,10 +194,17 @@ function returnedEvent({ kind, id: command }: Call, at: number, value: Json | un
   }
 }
 
-function failedEvent({ kind, id: command }: Call, at: number, failure: Failure, attempted: boolean): Event {
+/** How far a failed call reached. */
+type Reach = Pick<Extract<Event, { readonly kind: 'toolFailed' }>, 'attempted' | 'acted'>;
+
+function reachOf({ attempted, acted }: Reach): Reach {
+  return { attempted, ...(acted && { acted }) };
+}
+
+function failedEvent({ kind, id: command }: Call, at: number, failure: Failure, reach: Reach): Event {
   switch (kind) {
     case 'callTool':
-      return { kind: 'toolFailed', at, command, failure, attempted };
+      return { kind: 'toolFailed', at, command, failure, ...reach };
     case 'readResource':
       return { kind: 'resourceFailed', at, command, failure };
     case 'evaluate':
