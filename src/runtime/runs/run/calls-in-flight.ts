@@ -122,7 +122,7 @@ export class CallsInFlight {
       const at = this.#run.clock.now();
       const received = outcome.ok ? this.#received(outcome.value) : outcome;
       if (received.ok) return returnedEvent(call, at, received.value);
-      // A value that is no JSON was returned all the same.
+      // The tool has returned a value that is not JSON.
       const unusable: Reach = { attempted: true, acted: true };
       const reach = outcome.ok ? unusable : 'attempted' in outcome ? reachOf(outcome) : { attempted: true };
       return failedEvent(call, at, this.#failure(received.failure), reach);
