@@ -1,5 +1,6 @@
 import { canonicalJson } from '../graph/canonical.js';
-import { expressionFunctions, type ResultKind } from '../graph/expression/functions.js';
+import type { ResultKind } from '../graph/expression/function.js';
+import { expressionFunctions } from '../graph/expression/functions.js';
 import { type DataPath, dataPath, references } from '../graph/expression/traversal.js';
 import type { CallExpr, DictExpr, EachExpr, Expr, GetExpr, RefExpr } from '../graph/expression/tree.js';
 import { isJsonObject, type Json, unreachable } from '../graph/json.js';

@@ -98,6 +98,10 @@ const arithmeticSigns = {
   pow: '**',
   'add.py': '+',
   'mod.py': '%',
+  'sub.py': '-',
+  'mul.py': '*',
+  'div.py': '/',
+  'pow.py': '**',
   'floordiv.py': '//',
   'concat.py': '~',
 } as const;

@@ -43,7 +43,7 @@ const LIMITED: readonly (readonly [word: RegExp, limit: number, instead: string]
   [/\bwhatever\b/, 90, 'the noun and a verb: any value'],
   [/\bwherever\b/, 28, 'in each place that'],
   [/\bnothing\b/, 926, 'the noun and a verb: the list is empty'],
-  [/(?<![`'"])\bnone\b(?![`'"])/, 498, 'the noun and a verb: no caller is notified'],
+  [/(?<![`'"])\bnone\b(?![`'"])/, 501, 'the noun and a verb: no caller is notified'],
   [/\bwhose\b/, 439, 'the owner of, with'],
   [/\bonce more\b/, 13, 'again'],
   [/\bfor good\b/, 5, 'permanently'],

@@ -79,7 +79,7 @@ function reasonOf(error: unknown): string {
 /** Loaded with the first pattern: a server starts and lists its tools without it. */
 let re2: typeof RE2JS | undefined;
 
-function loadRe2(): typeof RE2JS {
+export function loadRe2(): typeof RE2JS {
   re2 ??= (createRequire(import.meta.url)('re2js') as { readonly RE2JS: typeof RE2JS }).RE2JS;
   return re2;
 }

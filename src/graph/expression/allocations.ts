@@ -1,7 +1,7 @@
 import type { Json, Value } from '../json.js';
 import type { Span } from '../source-location.js';
 import type { Budget } from './error.js';
-import { chargeWhole, isComposite } from './value.js';
+import { chargeWhole, isComposite, PythonValue } from './value.js';
 
 /** Shorter texts are not worth counting. */
 const LONG_TEXT = 64;
@@ -17,6 +17,7 @@ export class Allocations {
   #first: object | undefined;
   #firstSize = 0;
   #sizes: Map<object, number> | undefined;
+  /** Something was put in that JSON does not have. */
   #hasAbsent = false;
   /** Something was put in that counts once for each occurrence. */
   #hasParts = false;
@@ -38,10 +39,11 @@ export class Allocations {
   }
 
   /**
-   * The value as JSON: absent items null, absent properties gone. What occurs in it more than once is charged for each
+   * The value as JSON: absent items null, absent properties gone, values of Python as JSON has them. What occurs in it more than once is charged for each
    * time but the first. @throws ExpressionError `E_BUDGET`, `E_DEPTH`
    */
   finish(value: Value, at?: Span): Value {
+    if (PythonValue.is(value)) return value.toJSON();
     if (!isComposite(value) || !this.#isMade(value)) return value;
     if (this.#hasParts) this.#chargeCopies(value, at);
     return this.#hasAbsent ? this.#withoutAbsent(value, new Map()) : value;
@@ -50,7 +52,7 @@ export class Allocations {
   #register(created: object, parts: readonly Value[], at: Span | undefined): void {
     let size = parts.length;
     for (const part of parts) {
-      if (part === undefined) this.#hasAbsent = true;
+      if (part === undefined || PythonValue.is(part)) this.#hasAbsent = true;
       else if (isRepeatable(part)) this.#hasParts = true;
       if (isComposite(part)) size += this.#sizeOf(part) ?? 0;
     }
@@ -88,6 +90,7 @@ export class Allocations {
 
   /** Only values that this evaluation created can hold absent values. A part that occurs twice stays one part. */
   #withoutAbsent(value: Value, copies: Map<object, Json>): Json {
+    if (PythonValue.is(value)) return value.toJSON();
     if (!isComposite(value) || !this.#isMade(value)) return value ?? null;
     const copy = copies.get(value);
     if (copy !== undefined) return copy;

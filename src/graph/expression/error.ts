@@ -26,6 +26,15 @@ const messages = {
   /** A function or method was given a value of another kind. */
   E_ARGUMENT_TYPE: (p: { fn: string; takes: string; actual: string }) =>
     `\`${p.fn}\` takes ${p.takes}, not ${p.actual}`,
+  /** A value of a template is not there. */
+  E_UNDEFINED: (p: { what: string }) => `${p.what} has no value: it is undefined`,
+  /** A function cannot do what it was asked to with a value of the right kind. */
+  E_VALUE: (p: { fn: string; problem: string }) => `\`${p.fn}\`: ${p.problem}`,
+  /** A text is not JSON. */
+  E_PARSE_JSON: (p: { text: string }) => `\`parse_json\` cannot read ${p.text} as JSON`,
+  /** A step reads a state field that it does not declare. */
+  E_ACCESS: (p: { field: string }) =>
+    `the state field \`${p.field}\` is not among those that this step may read`,
   /** A local name that nothing around it binds. */
   E_UNKNOWN_NAME: (p: { name: string }) => `nothing here is named \`${p.name}\``,
   E_UNKNOWN_FUNCTION: (p: { fn: string }) => `there is no function \`${p.fn}\``,

@@ -331,18 +331,6 @@ describe('text', () => {
 });
 
 describe('limits', () => {
-  test('kinds and operators of later versions are named', () => {
-    const later: Expr[] = [
-      { kind: 'slice', style: 'py', of: literal([]) },
-      { kind: 'arithmetic', op: 'floordiv.py', left: literal(1), right: literal(1) },
-      compare(1, 'lt.py', 2),
-      compare(1, 'eq.py', 1),
-      { kind: 'not', truth: 'truthy.py', of: literal(1) },
-    ];
-    expect(later.map((expr) => fault(expr).code)).toEqual(later.map(() => 'E_UNSUPPORTED'));
-    expect(fault(compare(1, 'in.py', [])).message).toBe('this version cannot evaluate the operator `in.py`');
-  });
-
   test('the budget is named in its error, and stays used up', () => {
     const budget = new Budget(10);
     const long = text('js', 'x'.repeat(11));

@@ -3,16 +3,17 @@ import { MAX_EXPRESSION_DEPTH } from '../limits.js';
 import type { Span } from '../source-location.js';
 import { Allocations } from './allocations.js';
 import { type Budget, expressionError } from './error.js';
+import type { EagerFunction } from './function.js';
 import {
   describeArgument,
   describeArity,
-  type EagerFunction,
   expressionFunctions,
   isMethodCall,
   isOfKind,
   takesArguments,
 } from './functions.js';
 import { calculate, compare, negated } from './operators.js';
+import { sliceOf } from './python/slice.js';
 import type {
   CallExpr,
   CompareExpr,
@@ -107,7 +108,7 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
       const left = visit(expr.left, evaluation, depth + 1);
       const right = visit(expr.right, evaluation, depth + 1);
       if (isUnknown(left) || isUnknown(right)) return unknownOf(left, right);
-      return calculate(expr.op, left, right, budget, expr.at);
+      return calculate(expr.op, left, right, evaluation, expr.at);
     }
     case 'negate': {
       const of = visit(expr.of, evaluation, depth + 1);
@@ -262,11 +263,11 @@ function get(expr: GetExpr, of: Value, evaluation: Evaluation, depth: number): V
 }
 
 function slice(expr: SliceExpr, of: Value, evaluation: Evaluation, depth: number): Value {
-  if (expr.style !== 'js')
-    throw expressionError('E_UNSUPPORTED', { what: `the slice \`${expr.style}\`` }, expr.at);
   let unknown: Value;
   const bound = (part: Expr | undefined): number | undefined => {
-    const value = part === undefined ? undefined : visit(part, evaluation, depth + 1);
+    const given = part === undefined ? undefined : visit(part, evaluation, depth + 1);
+    // A bound that is null is not there.
+    const value = given === null && expr.style === 'py' ? undefined : given;
     if (isUnknown(value)) {
       unknown = unknownOf(unknown, value);
       return undefined;
@@ -278,7 +279,9 @@ function slice(expr: SliceExpr, of: Value, evaluation: Evaluation, depth: number
   if (typeof of !== 'string' && !Array.isArray(of))
     throw argumentType('slice', 'text or a list', of, expr.at);
   const [start, end] = [bound(expr.start), bound(expr.end)];
+  const step = expr.style === 'py' ? bound(expr.step) : undefined;
   if (unknown !== undefined) return unknown;
+  if (expr.style === 'py') return sliceOf(of, { start, end, step }, { ...evaluation, at: expr.at });
   if (typeof of !== 'string') return evaluation.allocations.list(of.slice(start, end), expr.at);
   const part = of.slice(start, end);
   evaluation.budget.charge(part.length, expr.at);

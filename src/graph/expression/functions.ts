@@ -1,8 +1,17 @@
 import { isJsonObject, unreachable, type Value } from '../json.js';
-import type { Span } from '../source-location.js';
-import type { Allocations } from './allocations.js';
-import type { Budget } from './error.js';
+import type {
+  ArgumentKind,
+  EagerFunction,
+  ExpressionFunction,
+  FunctionCall,
+  LazyFunction,
+  ResultKind,
+} from './function.js';
 import { calculate, deeplyEqual } from './operators.js';
+import { pythonFilters } from './python/filters.js';
+import { pythonFunctions } from './python/functions.js';
+import { pythonMethods } from './python/methods.js';
+import { pythonTests } from './python/tests.js';
 import type { CallExpr } from './tree.js';
 import { argumentType, chargeWhole, isComposite, isNullish, toText } from './value.js';
 
@@ -11,65 +20,6 @@ import { argumentType, chargeWhole, isComposite, isNullish, toText } from './val
  * `filter`, `find`, `some`, `every`) are the tree's own kind `each`, which binds the names of the arrow's parameters
  * and holds its body. `.length` is a `get`, and `.slice` the kind `slice`.
  */
-
-/**
- * What a function gives: the first of its arguments that is there, a list of the items of the lists in its argument, or
- * always a value of one kind.
- */
-export type ResultKind =
-  | 'first argument'
-  | 'boolean'
-  | 'number'
-  | 'text'
-  | 'list of texts'
-  | 'items of items'
-  | 'any';
-
-/** All there is to say about a function: codegen, the checker and the evaluator have no list of their own. */
-interface FunctionBase {
-  readonly name: string;
-  /** How many arguments it takes; without `max` there is no upper limit. */
-  readonly arity: { readonly min: number; readonly max?: number };
-  readonly result: ResultKind;
-}
-
-/** Evaluates its own arguments, and only those it needs. `cost` is in budget units, beside the arguments' own. */
-interface LazyFunction extends FunctionBase {
-  readonly lazy: true;
-  readonly cost: (argumentCount: number) => number;
-  readonly apply: (args: readonly (() => Value)[]) => Value;
-}
-
-/** Is given values, which are checked against `takes` before. */
-export interface EagerFunction extends FunctionBase {
-  readonly lazy: false;
-  /** What authors call it as a method: a link of a chain, whose first argument is the value before the dot. */
-  readonly method?: string;
-  /** By position. */
-  readonly takes: readonly ArgumentKind[];
-  /** Charges the budget for what it touches and for what it makes, before it does either. */
-  readonly apply: (args: readonly Value[], call: FunctionCall) => Value;
-}
-
-/** What a function works with beside its arguments. */
-export interface FunctionCall {
-  readonly budget: Budget;
-  readonly allocations: Allocations;
-  readonly at?: Span | undefined;
-}
-
-export type ExpressionFunction = LazyFunction | EagerFunction;
-
-/** What an argument of a function may be. With a `?` it may be absent as well, given as absent or left out. */
-export type ArgumentKind =
-  | 'any'
-  | 'text'
-  | 'list'
-  | 'object'
-  | 'text or list'
-  | 'text, list or object'
-  | 'text?'
-  | 'number?';
 
 /** Whether a value may be given where this kind is taken. */
 export function isOfKind(value: Value, kind: ArgumentKind): boolean {
@@ -415,12 +365,13 @@ const specFunctions: readonly EagerFunction[] = [
     result: 'number',
     lazy: false,
     takes: ['list'],
-    apply: ([list], { budget, at }) => {
+    apply: ([list], call) => {
+      const { budget, at } = call;
       let total: Value = 0;
       for (const item of listOf(list)) {
         if (typeof item !== 'number') throw argumentType('sum', 'a list of numbers', item, at);
         budget.charge(1, at);
-        total = calculate('add.js', total, item, budget, at);
+        total = calculate('add.js', total, item, call, at);
       }
       return total;
     },
@@ -473,9 +424,10 @@ const specFunctions: readonly EagerFunction[] = [
 
 /** Every function an expression may call, by name. Closed: a graph cannot add to it. */
 export const expressionFunctions: ReadonlyMap<string, ExpressionFunction> = new Map(
-  [coalesce, isNullishFunction, ...javascriptMethods, ...uriFunctions, ...specFunctions].map(
-    (fn): [string, ExpressionFunction] => [fn.name, fn],
-  ),
+  [
+    ...[coalesce, isNullishFunction, ...javascriptMethods, ...uriFunctions, ...specFunctions],
+    ...[...pythonFilters, ...pythonTests, ...pythonMethods, ...pythonFunctions],
+  ].map((fn): [string, ExpressionFunction] => [fn.name, fn]),
 );
 
 /** The functions that authors call as methods, by the name of the method. */

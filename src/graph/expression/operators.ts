@@ -1,14 +1,22 @@
 import { isJsonObject, type JsonObject, ownProperty, unreachable, type Value } from '../json.js';
 import type { Span } from '../source-location.js';
+import type { Allocations } from './allocations.js';
 import { type Budget, expressionError } from './error.js';
+import { calculatePython, comparePython } from './python/operators.js';
 import type { ArithmeticOp, CompareOp } from './tree.js';
 import { chargeWhole, describeKind, isComposite, toText } from './value.js';
 
 /**
  * Calculates with two values.
- * @throws ExpressionError `E_OPERAND_TYPES`, `E_NUMBER`, `E_UNSAFE_INTEGER`, `E_BUDGET`, `E_UNSUPPORTED`
+ * @throws ExpressionError `E_OPERAND_TYPES`, `E_NUMBER`, `E_UNSAFE_INTEGER`, `E_BUDGET`, `E_UNDEFINED`
  */
-export function calculate(op: ArithmeticOp, left: Value, right: Value, budget: Budget, at?: Span): Value {
+export function calculate(
+  op: ArithmeticOp,
+  left: Value,
+  right: Value,
+  { budget, allocations }: { readonly budget: Budget; readonly allocations: Allocations },
+  at?: Span,
+): Value {
   switch (op) {
     case 'add.js':
       if (typeof left === 'string' || typeof right === 'string') return join(left, right, budget, at);
@@ -24,10 +32,14 @@ export function calculate(op: ArithmeticOp, left: Value, right: Value, budget: B
     case 'pow':
       return numeric(op, left, right, (a, b) => a ** b, at);
     case 'add.py':
-    case 'mod.py':
+    case 'sub.py':
+    case 'mul.py':
+    case 'div.py':
     case 'floordiv.py':
+    case 'mod.py':
+    case 'pow.py':
     case 'concat.py':
-      throw expressionError('E_UNSUPPORTED', { what: `the operator \`${op}\`` }, at);
+      return calculatePython(op, left, right, { budget, allocations, at });
     default:
       return unreachable(op);
   }
@@ -78,7 +90,7 @@ function operandTypes(op: ArithmeticOp, left: Value, right: Value, at: Span | un
   );
 }
 
-/** One link of a comparison. @throws ExpressionError `E_COMPARE_TYPES`, `E_BUDGET`, `E_UNSUPPORTED` */
+/** One link of a comparison. @throws ExpressionError `E_COMPARE_TYPES`, `E_BUDGET` */
 export function compare(op: CompareOp, left: Value, right: Value, budget: Budget, at?: Span): boolean {
   switch (op) {
     case 'eq.strict':
@@ -104,7 +116,7 @@ export function compare(op: CompareOp, left: Value, right: Value, budget: Budget
     case 'gt.py':
     case 'ge.py':
     case 'in.py':
-      throw expressionError('E_UNSUPPORTED', { what: `the operator \`${op}\`` }, at);
+      return comparePython(op, left, right, { budget, at });
     default:
       return unreachable(op);
   }

@@ -80,7 +80,7 @@ export interface GetExpr extends LinkBase {
 
 /**
  * A part of a list or text. `js` is JavaScript's `slice`: text by UTF-16 code units, negative bounds count from the
- * end, absent bounds are the ends, and there is no `step`.
+ * end, absent bounds are the ends, and there is no `step`. `py` is Python's: text by code points.
  */
 export interface SliceExpr extends LinkBase {
   readonly kind: 'slice';
@@ -104,13 +104,7 @@ export type CompareOp =
   | 'ge.js'
   | 'eq.deep'
   | 'ne.deep'
-  | 'eq.py'
-  | 'ne.py'
-  | 'lt.py'
-  | 'le.py'
-  | 'gt.py'
-  | 'ge.py'
-  | 'in.py';
+  | PythonComparison;
 
 /** A comparison; several `ops` chain as in `a < b < c`. */
 export interface CompareExpr extends ExprBase {
@@ -135,20 +129,23 @@ interface NotExpr extends ExprBase {
   readonly of: Expr;
 }
 
-export type ArithmeticOp =
-  | 'add.js'
-  | 'sub'
-  | 'mul'
-  | 'div'
-  | 'mod.js'
-  | 'pow'
+export type ArithmeticOp = 'add.js' | 'sub' | 'mul' | 'div' | 'mod.js' | 'pow' | PythonArithmetic;
+
+/** The operators of Python. */
+export type PythonArithmetic =
   | 'add.py'
-  | 'mod.py'
+  | 'sub.py'
+  | 'mul.py'
+  | 'div.py'
   | 'floordiv.py'
+  | 'mod.py'
+  | 'pow.py'
   | 'concat.py';
 
+export type PythonComparison = 'eq.py' | 'ne.py' | 'lt.py' | 'le.py' | 'gt.py' | 'ge.py' | 'in.py';
+
 /**
- * `add.js` adds two numbers, or joins text with what a text takes; all others take numbers only. A result that
+ * `add.js` adds two numbers, or joins text with what a text takes; the others take numbers only, but for those of Python. A result that
  * is not finite is the error E_NUMBER, a whole number beyond 2^53 - 1 on either side E_UNSAFE_INTEGER. There is no
  * negative zero.
  */

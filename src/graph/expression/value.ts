@@ -6,13 +6,29 @@ import type { Truth } from './tree.js';
 /** Data nested deeper than this is refused before recursion meets the end of the stack. */
 const MAX_DATA_DEPTH = 1000;
 
+/**
+ * A value of Python that JSON has no kind for. It lives while a tree is evaluated, and is plain JSON in the result. It has
+ * no properties of its own, so that nothing can be read from it.
+ */
+export abstract class PythonValue {
+  /** What it is in the result of an expression. */
+  abstract toJSON(): Json;
+
+  readonly #brand = true;
+
+  static is(value: unknown): value is PythonValue {
+    // Asks no prototype: what data inherits is never looked at.
+    return typeof value === 'object' && value !== null && #brand in value;
+  }
+}
+
 export function isNullish(value: Value): value is null | undefined {
   return value === null || value === undefined;
 }
 
 /** True for a list or an object. */
 export function isComposite(value: Value): value is readonly Json[] | JsonObject {
-  return typeof value === 'object' && value !== null;
+  return typeof value === 'object' && value !== null && !PythonValue.is(value);
 }
 
 /** Names a value's kind as a sentence needs it: `absent`, `null`, `a list`, `text`. */
@@ -32,7 +48,7 @@ export function describeKind(value: Value): string {
   }
 }
 
-/** Whether a value counts as true. @throws ExpressionError `E_NOT_A_BOOLEAN`, `E_UNSUPPORTED` */
+/** Whether a value counts as true. @throws ExpressionError `E_NOT_A_BOOLEAN` */
 export function isTrue(value: Value, truth: Truth, at?: Span): boolean {
   switch (truth) {
     case 'truthy.js':
@@ -43,8 +59,10 @@ export function isTrue(value: Value, truth: Truth, at?: Span): boolean {
         throw expressionError('E_NOT_A_BOOLEAN', { actual: describeKind(value) }, at);
       }
       return value;
-    case 'truthy.py':
-      throw expressionError('E_UNSUPPORTED', { what: `the truth \`${truth}\`` }, at);
+    case 'truthy.py': {
+      if (PythonValue.is(value)) return value.toJSON() !== 0;
+      return isComposite(value) ? isUnknown(value) || Object.keys(value).length > 0 : Boolean(value);
+    }
     default:
       return unreachable(truth);
   }

@@ -38,6 +38,29 @@ export const expressions = {
     cause: '`[...value]` was evaluated with another type.',
     repair: 'Give a default: `[...(value ?? [])]`.',
   },
+  E_UNDEFINED: {
+    meaning: 'A template uses a value that is not there, where one is needed.',
+    cause:
+      'A state field was not written yet, an object lacks a key, or an index is beyond the end of a list.',
+    repair: 'Give a value for that case with `| default(…)`, or ask with `is defined` before.',
+  },
+  E_VALUE: {
+    meaning: 'A filter, method or function of a template cannot do what it is asked to.',
+    cause:
+      'The value has the right kind and the wrong content: an empty separator, a pattern that cannot be read, a format without enough values.',
+    repair: 'The message names the function and the problem.',
+  },
+  E_PARSE_JSON: {
+    meaning: '`parse_json` was given a text that is not JSON.',
+    cause: 'An agent answered in prose, or with text around the JSON.',
+    repair:
+      'Give the step a `response_schema`, so that the answer is checked when it arrives, or ask for JSON alone in the instructions.',
+  },
+  E_ACCESS: {
+    meaning: 'A step reads a state field by a computed name that its `needs_state` does not list.',
+    cause: 'The name is computed when the run gets there.',
+    repair: 'List every field that the name may be in `needs_state`.',
+  },
   E_OPERAND_TYPES: {
     meaning: 'An operator met a value that it cannot calculate with.',
     cause: 'Arithmetic takes numbers; `+` joins texts as well.',

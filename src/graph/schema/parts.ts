@@ -1,11 +1,6 @@
 import { z } from 'zod';
-import {
-  describeArity,
-  type ExpressionFunction,
-  expressionFunctions,
-  isMethodCall,
-  takesArguments,
-} from '../expression/functions.js';
+import type { ExpressionFunction } from '../expression/function.js';
+import { describeArity, expressionFunctions, isMethodCall, takesArguments } from '../expression/functions.js';
 import { pathKey } from '../expression/traversal.js';
 import type { CallExpr, DictExpr, Expr } from '../expression/tree.js';
 import { isJsonObject, type Json, type JsonSchema } from '../json.js';

@@ -60,16 +60,27 @@ export class Evaluation implements EvaluationScope {
   readonly #budget: Budget;
   readonly #scope: ScopeRecord;
   readonly #error: JsonObject | undefined;
+  readonly #at: number | undefined;
 
-  /** @param error what references to `error` read: the failure that a fallback replaces. */
-  constructor(state: RunState, budget: Budget, scope: ScopeRecord, error?: JsonObject) {
+  /**
+   * @param error what references to `error` read: the failure that a fallback replaces.
+   * @param at the time of the event that is handled: what `run.now` reads.
+   */
+  constructor(
+    state: RunState,
+    budget: Budget,
+    scope: ScopeRecord,
+    { error, at }: { readonly error?: JsonObject | undefined; readonly at?: number | undefined } = {},
+  ) {
     this.#state = state;
     this.#budget = budget;
     this.#scope = scope;
     this.#error = error;
+    this.#at = at;
   }
 
   lookup(root: RefRoot, name: string | number): Value {
+    if (root === 'run') return name === 'now' ? this.#at : undefined;
     return lookup(this.#state, this.#scope, this.#error, root, String(name));
   }
 
@@ -80,7 +91,7 @@ export class Evaluation implements EvaluationScope {
 
   /** A copy in which references to `error` read this one. */
   withError(error: JsonObject): Evaluation {
-    return new Evaluation(this.#state, this.#budget, this.#scope, error);
+    return new Evaluation(this.#state, this.#budget, this.#scope, { error, at: this.#at });
   }
 
   /** Any value, absent included. */
@@ -178,8 +189,8 @@ function lookup(
     }
     case 'error':
       return error === undefined ? undefined : ownProperty(error, name);
-    case 'run':
     case 'local':
+    case 'run':
       return undefined;
     default:
       return unreachable(root);

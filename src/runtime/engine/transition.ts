@@ -288,8 +288,8 @@ export function rowOf(record: Tracked): Row {
 }
 
 /** Evaluates expressions as the nodes of a scope see the run. */
-export function readerIn({ state, budget }: Transition, scope: ScopeRecord): Evaluation {
-  return new Evaluation(state, budget, scope);
+export function readerIn({ state, budget, at }: Transition, scope: ScopeRecord): Evaluation {
+  return new Evaluation(state, budget, scope, { at });
 }
 
 /** Evaluates expressions as a node sees the run. A fallback node sees the failure that it handles as `error`. */

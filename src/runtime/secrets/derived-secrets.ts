@@ -247,7 +247,7 @@ export class DerivedSecrets {
     const parts = this.#partsOf(expr, at);
     if (parts.length === 0) return [];
     const evaluate = (part: SecretPart): Json[] => {
-      const reader = new Evaluation(state, new Budget(EXPRESSION_BUDGET), scopeOf(state, at), error);
+      const reader = new Evaluation(state, new Budget(EXPRESSION_BUDGET), scopeOf(state, at), { error });
       const evaluated = reader.value(part.expr);
       // Without a value in the engine's eyes there is none here.
       if (!evaluated.ok || evaluated.value === undefined) return [];

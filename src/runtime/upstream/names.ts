@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../graph/canonical.js';
+import { sha256Hex } from '../../graph/sha256.js';
 import type { UpstreamTool } from './port.js';
 
 /** An upstream tool with the names that it has in a project. */

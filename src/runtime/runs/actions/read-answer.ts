@@ -1,7 +1,8 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { canonicalJson, sha256Hex } from '../../../graph/canonical.js';
+import { canonicalJson } from '../../../graph/canonical.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
+import { sha256Hex } from '../../../graph/sha256.js';
 import type { AskMode, Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';

@@ -1,4 +1,6 @@
+import { loadRe2 } from '../../../formats/json-schema/pattern.js';
 import { defined } from '../../../graph/defined.js';
+import { useRegexLibrary } from '../../../graph/expression/python/regex.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Advance, Failure, RunState } from '../../engine/contract.js';
@@ -26,6 +28,9 @@ import {
   type RunStart,
   startOf,
 } from './run-host.js';
+
+// Loaded with the first regular expression of a run.
+useRegexLibrary(loadRe2);
 
 /** See {@link LiveState}. */
 type Writing = Extract<LiveState, { kind: 'writing' }>;

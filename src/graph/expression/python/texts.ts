@@ -1,0 +1,140 @@
+import type { Value } from '../../json.js';
+import type { FunctionCall } from '../function.js';
+import { intIn, textIn } from './define.js';
+import { isTruthy } from './values.js';
+
+/** `\1` and `\g<1>` in a replacement are groups. */
+export function substitute(by: string, groups: readonly (string | undefined)[], whole: string): string {
+  return by.replace(
+    /\\(?:g<(\d+)>|(\d{1,2})|([\\nt]))/g,
+    (_, named?: string, digit?: string, letter?: string) => {
+      if (letter !== undefined) return { '\\': '\\', n: '\n', t: '\t' }[letter] ?? letter;
+      const index = Number(named ?? digit);
+      return index === 0 ? whole : (groups[index - 1] ?? '');
+    },
+  );
+}
+
+/** One word of a POSIX shell. */
+export function quoteForShell(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  "'": '&#39;',
+  '"': '&#34;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>'"]/g, (character) => ESCAPES[character] ?? character);
+}
+
+export function encodeUrl(text: string, isQuery: boolean): string {
+  const encoded = encodeURIComponent(text.replace(/\p{Surrogate}/gu, '�')).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return isQuery ? encoded.replaceAll('%20', '+') : encoded.replaceAll('%2F', '/');
+}
+
+const SIZES = ['kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB', 'YB'];
+const BINARY_SIZES = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB', 'ZiB', 'YiB'];
+
+export function fileSize(bytes: number, isBinary: boolean): string {
+  const base = isBinary ? 1024 : 1000;
+  if (bytes === 1) return '1 Byte';
+  if (bytes < base) return `${Math.trunc(bytes)} Bytes`;
+  const units = isBinary ? BINARY_SIZES : SIZES;
+  for (const [index, unit] of units.entries()) {
+    const size = base ** (index + 2);
+    if (bytes < size) return `${((base * bytes) / size).toFixed(1)} ${unit}`;
+  }
+  return `${(bytes / base ** units.length).toFixed(1)} ${units.at(-1) ?? ''}`;
+}
+
+/** A text without its parts between two marks. */
+export function withoutParts(text: string, open: string, close: string): string {
+  let result = '';
+  let at = 0;
+  for (;;) {
+    const start = text.indexOf(open, at);
+    const end = start === -1 ? -1 : text.indexOf(close, start + open.length);
+    if (end === -1) return result + text.slice(at);
+    result += text.slice(at, start);
+    at = end + close.length;
+  }
+}
+
+/** White space of a width, or a text itself. */
+export function marginOf(width: Value, fn: string, other: number, call: FunctionCall): string {
+  if (typeof width === 'string') return width;
+  const size = Math.max(0, intIn(width, fn, call, other));
+  call.budget.charge(size, call.at);
+  return ' '.repeat(size);
+}
+
+export function indent(text: string, width: Value, first: Value, blank: Value, call: FunctionCall): string {
+  const margin = marginOf(width, 'indent', 4, call);
+  const [head = '', ...lines] = text.split('\n');
+  call.budget.charge(margin.length * (lines.length + 1), call.at);
+  const rest = lines.map((line) => (line !== '' || isTruthy(blank) ? margin + line : line));
+  return [isTruthy(first) ? margin + head : head, ...rest].join('\n');
+}
+
+export function truncate(
+  text: string,
+  call: FunctionCall,
+  length: Value,
+  killwords: Value,
+  end: Value,
+  leeway: Value,
+): string {
+  const all = [...text];
+  const size = intIn(length, 'truncate', call, 255);
+  const ending = end === undefined ? '...' : textIn(end, 'truncate', call);
+  if (all.length <= size + intIn(leeway, 'truncate', call, 5)) return text;
+  const cut = all.slice(0, Math.max(0, size - [...ending].length)).join('');
+  if (isTruthy(killwords)) return cut + ending;
+  const space = cut.lastIndexOf(' ');
+  return (space === -1 ? cut : cut.slice(0, space)) + ending;
+}
+
+/** Wraps the lines of a text, as Python's `textwrap` does. */
+export function wrap(text: string, width: number, breaksLongWords: boolean, by: string): string {
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, Math.max(1, width), breaksLongWords).join(by))
+    .join(by);
+}
+
+function wrapLine(text: string, width: number, breaksLongWords: boolean): string[] {
+  const chunks = (text.match(/\s+|[^\s-]*[^\s-]-+(?=\w)|\S+/g) ?? []).reverse();
+  const lines: string[] = [];
+  while (chunks.length > 0) {
+    const line: string[] = [];
+    let length = 0;
+    if (chunks.at(-1)?.trim() === '' && lines.length > 0) chunks.pop();
+    for (
+      let chunk = chunks.at(-1);
+      chunk !== undefined && length + chunk.length <= width;
+      chunk = chunks.at(-1)
+    ) {
+      line.push(chunk);
+      length += chunk.length;
+      chunks.pop();
+    }
+    const long = chunks.at(-1);
+    if (long !== undefined && long.length > width) {
+      if (breaksLongWords) {
+        line.push(long.slice(0, width - length));
+        chunks[chunks.length - 1] = long.slice(width - length);
+      } else if (line.length === 0) line.push(chunks.pop() ?? '');
+    }
+    if (line.at(-1)?.trim() === '') line.pop();
+    if (line.length > 0) lines.push(line.join(''));
+  }
+  return lines;
+}

@@ -1,0 +1,108 @@
+import { isJsonObject, type JsonObject, type Value } from '../../json.js';
+import type { Span } from '../../source-location.js';
+import { expressionError } from '../error.js';
+import { describeKind, isComposite, PythonValue } from '../value.js';
+
+/** A float that is a whole number: `2.0`. All other numbers of JSON are ints if they are whole, else floats. */
+export class Float extends PythonValue {
+  readonly #value: number;
+
+  constructor(value: number) {
+    super();
+    this.#value = value;
+  }
+
+  static override is(value: unknown): value is Float {
+    return typeof value === 'object' && value !== null && #value in value;
+  }
+
+  toJSON(): number {
+    return this.#value;
+  }
+}
+
+/** A time in UTC, or its date alone. */
+export class DateTime extends PythonValue {
+  readonly #ms: number;
+  readonly #isDate: boolean;
+
+  constructor(ms: number, isDate = false) {
+    super();
+    this.#ms = ms;
+    this.#isDate = isDate;
+  }
+
+  static override is(value: unknown): value is DateTime {
+    return typeof value === 'object' && value !== null && #ms in value;
+  }
+
+  get ms(): number {
+    return this.#ms;
+  }
+
+  get isDate(): boolean {
+    return this.#isDate;
+  }
+
+  /** ISO 8601. */
+  toJSON(): string {
+    return isoText(this);
+  }
+}
+
+/** A value of the evaluation: JSON, absent, or one of Python's own. */
+export type Part = Value | PythonValue;
+
+/** The values of Python travel through the evaluator as if they were JSON. */
+export function asValue(part: Part): Value {
+  return part as Value;
+}
+
+export function float(value: number): Value {
+  return Number.isInteger(value) ? asValue(new Float(value)) : value;
+}
+
+/** The number of an int, a float or a boolean; undefined for all others. */
+export function numberOf(value: Value): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  return Float.is(value) ? value.toJSON() : undefined;
+}
+
+export function isFloat(value: Value): boolean {
+  return typeof value === 'number' ? !Number.isInteger(value) : Float.is(value);
+}
+
+/** `2025-08-19T14:30:00+00:00`, with microseconds where there are any. */
+export function isoText(time: DateTime): string {
+  const text = new Date(time.ms).toISOString();
+  if (time.isDate) return text.slice(0, 10);
+  const fraction = text.slice(20, 23) === '000' ? '' : `.${text.slice(20, 23)}000`;
+  return `${text.slice(0, 19)}${fraction}+00:00`;
+}
+
+/** Whether a value counts as true in Python. */
+export function isTruthy(value: Value): boolean {
+  const number = numberOf(value);
+  if (number !== undefined) return number !== 0;
+  if (PythonValue.is(value)) return true;
+  if (isComposite(value)) return Object.keys(value).length > 0;
+  return Boolean(value);
+}
+
+/** Whether a value has keys. */
+export function isObject(value: Value): value is JsonObject {
+  return isJsonObject(value) && !PythonValue.is(value);
+}
+
+/** The name of a value's type, for errors. */
+export function typeName(value: Value): string {
+  if (DateTime.is(value)) return 'a time';
+  return PythonValue.is(value) ? 'a number' : describeKind(value);
+}
+
+/** @throws ExpressionError `E_UNDEFINED` for a value that is not there */
+export function present(value: Value, what: string, at: Span | undefined): Value {
+  if (value === undefined) throw expressionError('E_UNDEFINED', { what }, at);
+  return value;
+}
