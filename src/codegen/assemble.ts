@@ -109,6 +109,7 @@ function toolData(tool: ToolDeclaration, reading: ToolReading, hints: PlanningHi
     description: tool.description,
     inputSchema: reading.inputSchema,
     outputSchema: reading.outputSchema,
+    listedSchema: tool.listedSchema,
     annotations: tool.annotations,
     retrySafety: tool.retrySafety,
     visibility: tool.visibility,

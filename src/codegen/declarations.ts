@@ -50,6 +50,8 @@ export interface ToolDeclaration extends ClassHandle, ListedOptions, LiteralOpti
   /** The classes of the option `needsState`, as written. */
   readonly needsState?: readonly ExpressionSyntax[];
   readonly hasInputSchema: boolean;
+  /** What clients see of the input schema. */
+  readonly listedSchema?: 'flat';
   /** The schemas that its text says. */
   readonly writtenSchemas?: WrittenSchemas;
   /** Type of `execute`'s first parameter, when it has one. */

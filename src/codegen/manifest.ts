@@ -23,6 +23,7 @@ export interface ToolData extends ListedData {
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema | undefined;
+  readonly listedSchema?: 'flat' | undefined;
   readonly annotations?: ToolAnnotations | undefined;
   readonly retrySafety?: RetrySafety | undefined;
   readonly visibility?: ToolVisibility | undefined;
@@ -93,6 +94,7 @@ const tool = z.strictObject({
   description: text,
   inputSchema: schema,
   outputSchema: schema.optional(),
+  listedSchema: z.literal('flat').optional(),
   annotations: z
     .strictObject({
       ...{ title: text.optional(), readOnlyHint: flag, destructiveHint: flag },

@@ -95,6 +95,13 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
   readonly inputSchema?: JsonSchema;
   /** JSON Schema of the output, written out, in place of `output`. */
   readonly outputSchema?: JsonSchema;
+  /**
+   * What clients see of an input schema with `oneOf`, `anyOf` or `allOf` at its top, which some hosts refuse. Default:
+   * the schema itself. Inputs are checked by the schema itself in any case.
+   *
+   * - `'flat'`: one object with the fields of all forms, of which those are required that each form requires.
+   */
+  readonly listedSchema?: 'flat';
   readonly annotations?: ToolAnnotations;
   /**
    * The effect of another call with the same input, for retries and recovery. Default: `'idempotent'` with

@@ -345,6 +345,25 @@ describe('readSchemas', { timeout: 120_000 }, () => {
     ]);
   });
 
+  test('warns of alternatives at the top of an input that clients see, and of an option without effect', async () => {
+    const union = source('input: z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])');
+    const files = { 'a.ts': union, 'b.ts': union, 'c.ts': union, 'd.ts': union, 'e.ts': plain };
+    const { faults } = await read(files, {
+      tools: [
+        tool('a.ts'),
+        tool('b.ts', 'T', { visibility: 'workflow' }),
+        tool('c.ts', 'T', { listedSchema: 'flat' }),
+        tool('d.ts', 'T', { listedSchema: 'flat', visibility: 'workflow' }),
+        tool('e.ts', 'T', { listedSchema: 'flat' }),
+      ],
+    });
+    expect(faults).toEqual([
+      { at: 'a.ts', text: expect.stringMatching(/^SW6022 .*`anyOf` at its top/) },
+      { at: 'd.ts', text: expect.stringMatching(/^SW6023 .*clients do not see it$/) },
+      { at: 'e.ts', text: expect.stringMatching(/^SW6023 .*has no `oneOf`/) },
+    ]);
+  });
+
   test('uses the input side of a transform, and reports an output side without a JSON form', async () => {
     const transform = 'z.object({ n: z.string().transform((text) => text.length) })';
     const found = await read({

@@ -66,6 +66,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...defined({ title }),
     ...effects,
     ...('visibility' in options.values ? { visibility: options.values.visibility as ToolVisibility } : {}),
+    ...('listedSchema' in options.values ? { listedSchema: 'flat' as const } : {}),
     ...('scopes' in options.values ? { scopes: options.values.scopes as readonly string[] } : {}),
     ...listedOf(options),
     ...defined({ hints }),

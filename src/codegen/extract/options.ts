@@ -184,6 +184,7 @@ const toolRules: Rules<ToolOptions> = {
   output: schema,
   inputSchema: jsonSchema,
   outputSchema: jsonSchema,
+  listedSchema: oneOf('flat'),
   annotations: object('an object of hints', annotationRules),
   retrySafety: oneOf(...RETRY_SAFETIES),
   visibility: oneOf('client', 'workflow'),

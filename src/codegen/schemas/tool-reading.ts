@@ -1,3 +1,4 @@
+import { combinatorsOf } from '../../formats/json-schema/flat-schema.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { isJsonObject, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
@@ -50,6 +51,7 @@ export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase
     const owner = `the ${side} schema of tool \`${tool.name}\``;
     diagnostics.push(...schemaDiagnostics(schema, { owner, place: tool.place }));
   }
+  if (inputSchema !== undefined) diagnostics.push(...listedDiagnostics(tool, inputSchema));
   if (inputSchema === undefined || hasErrors(diagnostics)) return { value: undefined, diagnostics };
   return {
     value: {
@@ -59,6 +61,18 @@ export function toolReading(tool: ToolDeclaration, reading: ClassReading): Phase
     },
     diagnostics,
   };
+}
+
+/** What some hosts refuse in a list of tools (SW6022), and an option for it that changes nothing (SW6023). */
+function listedDiagnostics(
+  { name, place, inputPlace = place, visibility, listedSchema }: ToolDeclaration,
+  inputSchema: JsonSchema,
+): readonly Diagnostic[] {
+  const [keyword] = combinatorsOf(inputSchema);
+  const isHidden = visibility === 'workflow';
+  if (listedSchema === 'flat')
+    return keyword === undefined || isHidden ? [diagnostic('SW6023', place, { tool: name, isHidden })] : [];
+  return keyword === undefined || isHidden ? [] : [diagnostic('SW6022', inputPlace, { tool: name, keyword })];
 }
 
 /** Whether the types of `execute` say something that the schemas of a tool do not. */

@@ -146,4 +146,10 @@ export class FilesRead {
     expect(text).toContain("/** *\\/ '");
     expect(text).toContain(`"*/ '\\u2028\` $x"`);
   });
+
+  test('lists an input with alternatives flat where clients see the tool', () => {
+    const inputSchema = { ...object, anyOf: [read.inputSchema, { ...object, required: ['id'] }] };
+    expect(classes([{ ...read, inputSchema }], 'client').text).toContain("listedSchema: 'flat'");
+    expect(classes([{ ...read, inputSchema }]).text).not.toContain('listedSchema');
+  });
 });

@@ -1,4 +1,5 @@
 import { currentSchema } from '../../formats/json-schema/dialect.js';
+import { combinatorsOf } from '../../formats/json-schema/flat-schema.js';
 import { SchemaCompiler, withUsablePatterns } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../graph/json.js';
@@ -118,14 +119,16 @@ function hasPrototypeKey(value: Json): boolean {
 
 function classText({ tool, toolName, className }: NamedTool, server: string, visibility: string): string {
   const { title, description, inputSchema, outputSchema, annotations } = tool;
+  const isClientTool = visibility === 'client';
   const options: LiteralObject = {
     name: toolName,
     title,
     description: description ?? tool.name,
     inputSchema,
     outputSchema,
+    listedSchema: isClientTool && combinatorsOf(inputSchema).length > 0 ? 'flat' : undefined,
     annotations: knownAnnotations(annotations),
-    visibility: visibility === 'client' ? undefined : visibility,
+    visibility: isClientTool ? undefined : visibility,
     upstream: { server, tool: tool.name },
   };
   const output = outputSchema === undefined ? 'Json' : `${className}Output`;

@@ -53,6 +53,8 @@ export interface ToolEntry extends Listed {
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
+  /** What clients see of the input schema. Default: the schema itself. */
+  readonly listedSchema?: 'flat';
   readonly annotations?: ToolAnnotations;
   readonly retrySafety?: RetrySafety;
   /** Who may call it. Default: `'client'`. */

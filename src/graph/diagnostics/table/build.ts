@@ -95,6 +95,17 @@ export const moduleFaults = {
       `\`${p.property}\` of tool \`${p.tool}\` is declared as \`Arg<T, 'default'>\`, and no schema gives it a default`,
     () => 'give @Tool an `input` schema with a default for it, or make it optional: `name?: T`',
   ),
+  SW6022: warning(
+    (p: { tool: string; keyword: string }) =>
+      `the input schema of tool \`${p.tool}\` has \`${p.keyword}\` at its top, and some hosts refuse all tools of a server then`,
+    () =>
+      "add `listedSchema: 'flat'` to @Tool, which lists one object with the fields of all forms; or take the alternatives as one field of the input",
+  ),
+  SW6023: warning(
+    (p: { tool: string; isHidden: boolean }) =>
+      `\`listedSchema: 'flat'\` of tool \`${p.tool}\` has no effect: ${p.isHidden ? 'clients do not see it' : 'its input schema has no `oneOf`, `anyOf` or `allOf` at its top'}`,
+    () => 'remove it',
+  ),
   SW6016: error(
     (p: { name: string; what: string; why: string }) =>
       `the type \`${p.name}\` of ${p.what} is read as \`any\`: ${p.why}`,

@@ -2,6 +2,7 @@ import type { Icon } from '../../../decorators/decorate.js';
 import { readMetadata } from '../../../decorators/metadata.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import { currentSchema } from '../../../formats/json-schema/dialect.js';
+import { flatSchema } from '../../../formats/json-schema/flat-schema.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Graph, Input } from '../../../graph/model.js';
@@ -161,13 +162,14 @@ export function listingsOf(registry: Registry, prompts: readonly ServedPrompt[])
 function toolListings({ tools }: Registry): ToolListing[] {
   const names = new Set(clientToolNames({ tools }));
   return byName(Object.entries(tools).filter(([name]) => names.has(name))).map(([name, entry]) => {
-    const { description, inputSchema, outputSchema, annotations } = entry;
+    const { description, inputSchema, listedSchema, outputSchema, annotations } = entry;
     const hints = hintsOf(entry, names);
     const meta = hints === undefined ? entry.meta : { ...entry.meta, [HINTS_META]: hints };
     return {
       ...headOf(name, { ...entry, meta }),
       description,
-      inputSchema: currentSchema(inputSchema),
+      inputSchema:
+        listedSchema === 'flat' ? flatSchema(currentSchema(inputSchema)) : currentSchema(inputSchema),
       ...defined({ outputSchema: outputSchema && currentSchema(outputSchema), annotations }),
     };
   });
