@@ -209,10 +209,12 @@ function parameterOf(name: string, description: string | undefined, required: bo
 
 /** Tools of a server that manage runs and plans. */
 const MANAGING: ReadonlySet<string> = new Set([
+  'start_workflow',
   'submit_result',
   'get_workflow_status',
   'cancel_workflow',
   'list_workflows',
+  'list_runs',
   '_plan',
 ]);
 

@@ -3,10 +3,12 @@ import type { ToolListing } from '../wire.js';
 
 /** Names of the tools that look after runs, in the order they are listed. */
 export const RUN_TOOLS = [
+  'start_workflow',
   'submit_result',
   'get_workflow_status',
   'cancel_workflow',
   'list_workflows',
+  'list_runs',
 ] as const;
 
 export type RunTool = (typeof RUN_TOOLS)[number];
@@ -17,6 +19,8 @@ export interface RunTraits {
   readonly isExposed: boolean;
   /** It may ask for something. */
   readonly asks: boolean;
+  /** It has work for the agent that calls: commands, tools of its own, tasks. */
+  readonly needsAgent: boolean;
   /** It may ask for something, or wait for a time. */
   readonly canWait: boolean;
   /** A run of it may outlast the request that starts it: it can wait, or makes calls that no caller can continue. */
@@ -31,11 +35,14 @@ export interface RunTraits {
  */
 export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[] {
   const exposed = workflows.filter(({ isExposed }) => isExposed);
+  const needsAgent = exposed.some((workflow) => workflow.needsAgent);
   const isNeeded: Readonly<Record<RunTool, boolean>> = {
-    submit_result: exposed.some(({ asks }) => asks),
+    start_workflow: needsAgent,
+    submit_result: needsAgent || exposed.some(({ asks }) => asks),
     get_workflow_status: exposed.some(({ tool, outlastsRequest }) => tool !== undefined || outlastsRequest),
     cancel_workflow: exposed.some(({ tool, outlastsRequest }) => tool !== undefined || outlastsRequest),
     list_workflows: exposed.some(({ canWait }) => canWait),
+    list_runs: needsAgent,
   };
   return RUN_TOOLS.filter((name) => isNeeded[name]);
 }
@@ -71,10 +78,32 @@ const ID: JsonSchema = { type: 'string', minLength: 1, description: 'Id of the r
 
 const LIST: JsonSchema = { type: 'array' };
 
+/** Which of a list is returned. */
+const PAGE: JsonSchema = strict({
+  status: { ...RUN_STATES, description: 'Only runs with this status' },
+  limit: { type: 'integer', minimum: 1 },
+  cursor: { type: 'string', description: '`next_cursor` of the page before' },
+});
+
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** The tools that look after runs. `run_id` is taken for `workflow_id` as well. */
 export const runTools: Readonly<Record<RunTool, ToolListing>> = {
+  start_workflow: {
+    name: 'start_workflow',
+    title: 'Start a workflow',
+    description: 'Starts a workflow by name, and returns the run: open actions, result or failure.',
+    inputSchema: strict(
+      {
+        name: { type: 'string', minLength: 1, description: 'From list_workflows' },
+        inputs: { description: '{ name: value }' },
+        version: TEXT,
+      },
+      'name',
+    ),
+    outputSchema: ENVELOPE_SCHEMA,
+    annotations: { readOnlyHint: false },
+  },
   submit_result: {
     name: 'submit_result',
     title: 'Answer a waiting workflow',
@@ -122,16 +151,20 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
     name: 'list_workflows',
     title: 'List workflows and runs',
     description: 'Lists workflows, your runs (latest first) and questions you may answer.',
-    inputSchema: strict({
-      status: { ...RUN_STATES, description: 'Only runs with this status' },
-      limit: { type: 'integer', minimum: 1 },
-      cursor: { type: 'string', description: '`next_cursor` of the page before' },
-    }),
+    inputSchema: PAGE,
     outputSchema: {
       type: 'object',
       properties: { workflows: LIST, runs: LIST, to_answer: LIST, next_cursor: TEXT },
       required: ['workflows', 'runs'],
     },
+    annotations: READS,
+  },
+  list_runs: {
+    name: 'list_runs',
+    title: 'List runs',
+    description: 'Lists your runs (latest first).',
+    inputSchema: PAGE,
+    outputSchema: { type: 'object', properties: { runs: LIST, next_cursor: TEXT }, required: ['runs'] },
     annotations: READS,
   },
 };

@@ -147,11 +147,12 @@ export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 
   return {
     isExposed: isOffered(graph, 'prompt') || isOffered(graph, 'tool'),
     asks: hasNode(graph, ({ kind }) => kind === 'ask'),
-    canWait: hasNode(graph, ({ kind }) => kinds[kind].waits),
+    needsAgent: hasNode(graph, isForAgent),
+    canWait: hasNode(graph, (node) => kinds[node.kind].waits || isForAgent(node)),
     // The reader of a conversation supplies values itself, with the calls that follow.
     outlastsRequest: hasNode(
       graph,
-      (node) => (kinds[node.kind].waits && !isSupplied(node)) || isPrivate(node),
+      (node) => (kinds[node.kind].waits && !isSupplied(node)) || isForAgent(node) || isPrivate(node),
     ),
   };
 }
@@ -159,6 +160,11 @@ export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 
 /** Whether a node waits for a value of a model. */
 function isSupplied(node: Node): boolean {
   return node.kind === 'ask' && node.mode === 'model';
+}
+
+/** Whether a node is work for the agent that called, or for others that it starts. */
+function isForAgent(node: Node): boolean {
+  return node.executor === 'client' || (node.kind === 'foreach' && node.agent !== undefined);
 }
 
 /** Whether a workflow, or one that it runs, has such a node. */

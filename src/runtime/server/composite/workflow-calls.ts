@@ -1,14 +1,12 @@
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../../graph/defined.js';
-import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
+import { type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { clip, jsonText } from '../../../graph/printable-text.js';
-import type { Submission, ToAnswer } from '../../runs/actions/action.js';
+import { jsonText } from '../../../graph/printable-text.js';
+import type { Submission } from '../../runs/actions/action.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
-import type { Envelope } from '../../runs/run/envelope.js';
-import { rolesOf } from '../../runs/run/owner.js';
-import type { RunStore, RunSummary, Waiter } from '../../runs/run-store.js';
-import { UnreadableRunError } from '../../runs/store/store-error.js';
+import type { Envelope, RunAnswer } from '../../runs/run/envelope.js';
+import type { RunStore, Waiter } from '../../runs/run-store.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import { checkInput } from '../../tools/check-input.js';
@@ -16,13 +14,14 @@ import { maskedError } from '../../tools/exceptions.js';
 import type { Log } from '../../tools/log.js';
 import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
-import { lackingScopes } from '../callers.js';
 import { storeFailure } from '../store-failure.js';
 import { failureResult, type ToolResult } from '../wire.js';
+import { chooseWorkflow } from './choose-workflow.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
+import { listPage } from './run-lists.js';
 import { type RunTool, runTools } from './run-tools.js';
-import type { OfferedWorkflow, ServedWorkflow } from './served-workflows.js';
+import { inputSchemaOf, type OfferedWorkflow, type ServedWorkflow } from './served-workflows.js';
 
 export interface WorkflowCallsOptions {
   readonly workflows: ReadonlyMap<string, ServedWorkflow>;
@@ -51,14 +50,24 @@ export class WorkflowCalls {
     args: JsonObject,
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
-    const secret = workflow.graph.inputs.filter((input) => input.secret === true).map((input) => input.name);
-    const mask = new CallMask();
-    mask.giveMembers(args, secret);
+    return this.#hiding(workflow.graph, args, `'${workflow.tool.name}'`, (secrets) =>
+      this.#run(workflow, args, secrets, request),
+    );
+  }
+
+  /** Does work that must not reveal the secret arguments of a call, in a fault either. */
+  async #hiding(
+    graph: Graph,
+    args: JsonObject,
+    what: string,
+    work: (secrets: Secrets) => Promise<ToolResult>,
+  ): Promise<ToolResult> {
+    const secrets = secretsIn(graph, args);
     try {
-      return await this.#run(workflow, args, { secret, mask }, request);
+      return await work(secrets);
     } catch (fault) {
-      const failure = storeFailure(fault, `'${workflow.tool.name}'`, this.#options.log);
-      if (failure === undefined) throw maskedError(fault, mask);
+      const failure = storeFailure(fault, what, this.#options.log);
+      if (failure === undefined) throw maskedError(fault, secrets.mask);
       return failureResult(failure);
     }
   }
@@ -66,19 +75,16 @@ export class WorkflowCalls {
   async #run(
     { graph, tool }: OfferedWorkflow,
     args: JsonObject,
-    { secret, mask }: { readonly secret: readonly string[]; readonly mask: CallMask },
+    secrets: Secrets,
     request: IdentifiedRequest,
   ): Promise<ToolResult> {
-    const { runs, schemas, log, maxResultChars } = this.#options;
-    const checked = await checkInput(
+    const { schemas, log, maxResultChars } = this.#options;
+    const answer = await this.#begin(
+      { graph, tool },
       args,
-      { tool: tool.name, jsonSchema: tool.inputSchema, secret },
-      schemas,
+      { ...secrets, as: tool.name, cancels: true },
+      request,
     );
-    if (!checked.ok) return failureResult(maskedFailure(checked.failure, mask.searched));
-    const input = withDefaults(graph, checked.input as JsonObject);
-    const waiter = { ...this.#waiter(graph.name, request), cancels: true };
-    const answer = await runs.start({ owner: request.principal, graph, input }, waiter);
     if (!answer.ok) return failureResult(answer.failure);
     const { envelope } = answer;
     const long = longResult(envelope, maxResultChars);
@@ -90,6 +96,37 @@ export class WorkflowCalls {
         { event: 'workflow.result', run, workflow: graph.name },
       ),
     );
+  }
+
+  /** Starts a run, and waits for it. @param how.as the tool that starts it. @param how.cancels whether the run ends with the request. */
+  async #begin(
+    { graph, tool }: Pick<ServedWorkflow, 'graph' | 'tool'>,
+    args: JsonObject,
+    { as, secret, mask, cancels }: Secrets & { readonly as: string; readonly cancels: boolean },
+    request: IdentifiedRequest,
+  ): Promise<RunAnswer> {
+    const { runs, schemas } = this.#options;
+    const jsonSchema = tool?.inputSchema ?? inputSchemaOf(graph);
+    const checked = await checkInput(args, { tool: as, jsonSchema, secret }, schemas);
+    if (!checked.ok) return { ok: false, failure: maskedFailure(checked.failure, mask.searched) };
+    const input = withDefaults(graph, checked.input as JsonObject);
+    return runs.start(
+      { owner: request.principal, graph, input },
+      { ...this.#waiter(graph.name, request), cancels },
+    );
+  }
+
+  /** Starts a workflow by its name. The answer is the envelope in any case. */
+  async #start(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+    const chosen = chooseWorkflow(this.#options.workflows, input, request);
+    if ('failure' in chosen) return failureResult(chosen.failure);
+    const { workflow, args, warnings } = chosen;
+    return this.#hiding(workflow.graph, args, "'start_workflow'", async (secrets) => {
+      const how = { ...secrets, as: 'start_workflow', cancels: false };
+      const answer = await this.#begin(workflow, args, how, request);
+      if (!answer.ok) return failureResult(answer.failure);
+      return this.#fitted(answer.envelope, (shown) => movedResult(shown, warnings));
+    });
   }
 
   /** As {@link callWorkflow}, for a tool that looks after runs. */
@@ -110,6 +147,8 @@ export class WorkflowCalls {
 
   async #callRunTool(name: RunTool, input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
     switch (name) {
+      case 'start_workflow':
+        return this.#start(input, request);
       case 'submit_result':
         return this.#submit(input, request);
       case 'get_workflow_status':
@@ -117,7 +156,8 @@ export class WorkflowCalls {
       case 'cancel_workflow':
         return this.#cancel(input, request);
       case 'list_workflows':
-        return this.#list(input, request);
+      case 'list_runs':
+        return listPage(name, this.#options, input, request);
       default:
         return name satisfies never;
     }
@@ -196,79 +236,6 @@ export class WorkflowCalls {
     };
   }
 
-  async #list(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
-    const limit = ownProperty(input, 'limit');
-    const size = Math.min(this.#options.pageSize, typeof limit === 'number' ? limit : Infinity);
-    const all = [...this.#options.workflows.values()].filter(
-      ({ graph }) => lackingScopes(graph.scopes, request).length === 0,
-    );
-    const status = textIn(input, 'status') as RunSummary['status'] | undefined;
-    const start = startOf(textIn(input, 'cursor'), status, all.length);
-    if (start === undefined || !(await this.#isListed(start.run, request)))
-      return refused(
-        '`cursor` is not one that list_workflows returned for this `status`, or the run that it refers to was forgotten: call it again without `cursor`',
-      );
-    // One more tells whether there are more.
-    const listedRuns = await this.#options.runs.list(request.principal, {
-      ...defined({ before: start.run, status }),
-      limit: size + 1,
-    });
-    const runs = listedRuns.slice(0, size);
-    const workflows = all.slice(start.workflow, start.workflow + size).map(({ graph, hash, tool }) => ({
-      name: graph.name,
-      ...defined({ version: graph.version }),
-      description: graph.description,
-      hash,
-      ...defined({ tool: tool?.name }),
-    }));
-    // On the first page only.
-    const isFirst = textIn(input, 'cursor') === undefined && status === undefined;
-    const toAnswer = isFirst ? await this.#options.runs.toAnswer(request.principal) : [];
-    const asked = toAnswer.slice(0, this.#options.pageSize);
-    const left_out = toAnswer.length - asked.length;
-    const listed = start.workflow + workflows.length;
-    const hasMore = listed < all.length || runs.length < listedRuns.length;
-    const last = runs.at(-1)?.workflow_id ?? start.run;
-    const next = hasMore ? { next_cursor: cursorOf(status, listed, last) } : {};
-    const lines = [
-      ...workflows.map(
-        ({ name, description, tool }) =>
-          `${name}${tool === undefined ? '' : ` (tool ${tool})`}: ${clip(description)}`,
-      ),
-      '',
-      ...(runs.length === 0 && start.run === undefined ? ['No runs.'] : runs.map(runLine)),
-      ...(asked.length === 0 ? [] : ['', 'To answer:', ...asked.map(toAnswerLine)]),
-      ...(left_out === 0 ? [] : [`${left_out} more are left out: answer these first.`]),
-      ...(next.next_cursor === undefined
-        ? []
-        : [`There are more: call list_workflows again with "cursor": ${jsonText(next.next_cursor)}.`]),
-    ];
-    return {
-      content: [{ type: 'text', text: lines.join('\n') }],
-      structuredContent: {
-        workflows,
-        runs: runs.map((run) => ({ ...run })) as readonly Json[],
-        ...(rolesOf(request.principal).length === 0 || !isFirst
-          ? {}
-          : { to_answer: asked.map((question) => ({ ...question })) }),
-        ...(left_out === 0 ? {} : { to_answer_left_out: left_out }),
-        ...next,
-      },
-    };
-  }
-
-  /** Whether a run that a cursor names is one of the caller. */
-  async #isListed(run: string | undefined, { principal }: IdentifiedRequest): Promise<boolean> {
-    if (run === undefined) return true;
-    return this.#options.runs.get(principal, run).then(
-      ({ ok }) => ok,
-      (fault: unknown) => {
-        if (fault instanceof UnreadableRunError) return true;
-        throw fault;
-      },
-    );
-  }
-
   #waiter(workflow: string, request: IdentifiedRequest): Waiter {
     const graph = this.#options.workflows.get(workflow)?.graph;
     if (graph === undefined) return this.#plainWaiter(request);
@@ -285,6 +252,19 @@ export class WorkflowCalls {
   }
 }
 
+/** The secret inputs of a call. */
+interface Secrets {
+  readonly secret: readonly string[];
+  readonly mask: CallMask;
+}
+
+function secretsIn({ inputs }: Graph, args: JsonObject): Secrets {
+  const secret = inputs.filter((input) => input.secret === true).map((input) => input.name);
+  const mask = new CallMask();
+  mask.giveMembers(args, secret);
+  return { secret, mask };
+}
+
 const DEFINITION_CHANGED =
   'The server has another definition of this workflow by now, or none: the run goes on with the one it started with.';
 
@@ -299,64 +279,11 @@ function withNotes(result: ToolResult, notes: readonly string[]): ToolResult {
   };
 }
 
-/** A cursor of `list_workflows`: of runs with this status, so many workflows were listed, and the runs up to this one. */
-function cursorOf(status: string | undefined, workflows: number, run = ''): string {
-  return Buffer.from(`list_workflows ${status ?? 'all'} ${workflows} ${run}`).toString('base64url');
-}
-
-/** Where a page of `list_workflows` starts. */
-interface PageStart {
-  /** So many workflows were listed. */
-  readonly workflow: number;
-  /** The last run that was listed; missing for none. */
-  readonly run?: string;
-}
-
-/** Reads a cursor; nothing for one that `list_workflows` did not return. */
-function startOf(
-  cursor: string | undefined,
-  status: string | undefined,
-  workflows: number,
-): PageStart | undefined {
-  if (cursor === undefined) return { workflow: 0 };
-  const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const [, count, run] = /^list_workflows [a-z]+ (\d{1,9}) (.*)$/s.exec(text) ?? [];
-  const workflow = Number(count);
-  if (run === undefined || workflow > workflows || cursorOf(status, workflow, run) !== cursor)
-    return undefined;
-  return run === '' ? { workflow } : { workflow, run };
-}
-
 /** With `run_id` under its own name; nothing where two runs are named. */
 function withWorkflowId({ run_id, ...args }: JsonObject): JsonObject | undefined {
   if (run_id === undefined) return args;
   if (args.workflow_id !== undefined && args.workflow_id !== run_id) return undefined;
   return { ...args, workflow_id: run_id };
-}
-
-function runLine(run: RunSummary): string {
-  if ('unreadable' in run) {
-    const why =
-      run.unreadable === 'damaged'
-        ? 'its part of the store is damaged'
-        : 'another version of the server wrote it';
-    return `${run.workflow_id}  cannot be read: ${why}`;
-  }
-  const { workflow_id, name, status, cancelling, open_actions, ...more } = run;
-  const undoing = cancelling === true ? ', was cancelled; undoing is in progress' : '';
-  const { length: count } = open_actions;
-  const open = count === 0 ? '' : `, ${count} open ${count === 1 ? 'action' : 'actions'}`;
-  const { started_at, ended_at, arguments: args, arguments_omitted: omitted = [] } = more;
-  const end = ended_at === undefined ? '' : ` to ${ended_at}`;
-  const without =
-    omitted.length === 0 ? '' : ` without ${omitted.map(clip).join(', ')}, too large to be shown`;
-  return `${workflow_id}  ${name}  ${status}${undoing}${open}\n  ${started_at}${end}  ${clip(jsonText(args))}${without}`;
-}
-
-function toAnswerLine({ workflow_id, action_id, name, message, schema }: ToAnswer): string {
-  return `Workflow '${clip(name)}' asks: ${jsonText(message)}
-The answer's schema: ${jsonText(schema as Json)}
-Answer with submit_result { "workflow_id": ${jsonText(workflow_id)}, "action_id": ${jsonText(action_id)}, "result": … }.`;
 }
 
 function textIn(input: JsonObject, name: string): string | undefined {
