@@ -113,10 +113,15 @@ interface ShownRun {
   readonly actions: readonly {
     readonly action_id: string;
     readonly type: string;
-    readonly parameters: { readonly message: string };
+    readonly parameters: object;
     readonly answer_by?: readonly Answerer[];
     readonly expires_at?: string;
   }[];
+}
+
+/** A question or a wait has a message; work of the client is shown with all its parameters. */
+function parametersText(parameters: object): string {
+  return 'message' in parameters ? String(parameters.message) : JSON.stringify(parameters);
 }
 
 /** A run as an outline: a line for each step, call and question, then what else is known of it. */
@@ -153,7 +158,7 @@ export function runText(shownRun: ShownRun): string {
       actions.map(({ action_id, type, parameters, answer_by = OWNER, expires_at }) => {
         const by = type === 'prompt' ? [`by ${describeAnswerers(answer_by)}`] : [];
         const about = [...by, ...(expires_at === undefined ? [] : [`until ${expires_at}`])].join(', ');
-        return singleLine(`${action_id}: ${parameters.message}${about === '' ? '' : ` (${about})`}`);
+        return singleLine(`${action_id}: ${parametersText(parameters)}${about === '' ? '' : ` (${about})`}`);
       }),
     ),
     ...Object.entries(rest as JsonObject).map(([key, value]) => `${key}: ${shown(value)}`),

@@ -1,5 +1,6 @@
 import type { Graph } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/compile.js';
+import { actionKind, optionsOf } from '../../src/runtime/engine/actions.js';
 import type { Advance, Command, Fact, Row, RunState } from '../../src/runtime/engine/contract.js';
 import type { Event } from '../../src/runtime/engine/events.js';
 import { type Remains, remainsOf } from '../../src/runtime/engine/read.js';
@@ -149,8 +150,14 @@ class Host {
         break;
       case 'requestAction': {
         this.#asked += 1;
-        const { mode, options = [] } = command.action;
-        for (const word of said({ luck: this.#trial.luck }, mode, options, command.node, this.#asked)) {
+        const { action } = command;
+        for (const word of said(
+          { luck: this.#trial.luck },
+          actionKind(action),
+          optionsOf(action),
+          command.node,
+          this.#asked,
+        )) {
           const what: Happening =
             word.kind === 'failure'
               ? { kind: 'actionFailed', command: id, failure: word.failure }

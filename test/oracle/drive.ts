@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/graph/json.j
 import type { Graph } from '../../src/graph/model.js';
 import { planOf } from '../../src/plan/compile.js';
 import type { Plan } from '../../src/plan/plan.js';
+import { actionKind, optionsOf } from '../../src/runtime/engine/actions.js';
 import type { Advance, Command, Outstanding, RunState } from '../../src/runtime/engine/contract.js';
 import { advance, start } from '../../src/runtime/engine/engine.js';
 import type { Event, StartIds } from '../../src/runtime/engine/events.js';
@@ -115,7 +116,7 @@ class Host {
         const { node, action } = command;
         const before = countOf(this.#asked, node);
         if (command.dueAt !== undefined) this.#alarm(command.id, command.dueAt, node);
-        for (const word of said(this.#world, action.mode, action.options ?? [], node, before)) {
+        for (const word of said(this.#world, actionKind(action), optionsOf(action), node, before)) {
           const what: Happening =
             word.kind === 'failure'
               ? { kind: 'actionFailed', command: command.id, failure: word.failure }

@@ -3,6 +3,9 @@ import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { AskNode } from '../../src/graph/model.js';
 import { plain } from './plain.js';
 
+/** What an action is about. */
+type ActionKind = AskNode['mode'] | 'shell' | 'mcp_call' | 'delegate';
+
 /**
  * Everything outside of a run, decided beforehand: what each tool, resource and function does with each call, how long
  * it takes, who answers when, and whether the run is cancelled. A pure function of who asks and how often it has asked.
@@ -99,7 +102,7 @@ export function reply(world: World, { kind, who, tool, input, before }: Asker): 
 /** What somebody says to a question, in this order. The last of it ends the question. */
 export function said(
   world: World,
-  mode: AskNode['mode'],
+  kind: ActionKind,
   options: readonly string[],
   who: string,
   before: number,
@@ -122,7 +125,7 @@ export function said(
     all.push({
       kind: 'answer',
       after,
-      value: fitting(mode, options, pick(world, 10, 'answer', who, before)),
+      value: fitting(kind, options, pick(world, 10, 'answer', who, before)),
     });
   }
   return all;
@@ -137,8 +140,8 @@ const NONSENSE: readonly Json[] = [
   { selected: 'none of these', confirmed: 'yes', input: 3 },
 ];
 
-function fitting(mode: AskNode['mode'], options: readonly string[], number: number): JsonObject {
-  switch (mode) {
+function fitting(kind: ActionKind, options: readonly string[], number: number): JsonObject {
+  switch (kind) {
     case 'info':
       return { acknowledged: true };
     case 'confirm':
@@ -150,6 +153,12 @@ function fitting(mode: AskNode['mode'], options: readonly string[], number: numb
     case 'yield':
     case 'model':
       return { ok: number % 2 === 0 };
+    case 'shell':
+      return { exit_code: number % 3 };
+    case 'mcp_call':
+      return { ok: number % 2 === 0, n: number };
+    case 'delegate':
+      return { response: `text ${number}` };
   }
 }
 

@@ -2,13 +2,13 @@ import { defined } from '../../graph/defined.js';
 import { type JsonObject, unreachable, type Value } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS, MAX_MODEL_TRIES } from '../../graph/limits.js';
 import type { Plan } from '../../plan/plan.js';
+import { asksModel, fits } from './actions.js';
 import { attemptDueAt, attemptFailed, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
 import type { Event, Fact, Failure, OwedCommand, StartIds } from './events.js';
 import { failures } from './failures.js';
 import { onOwnResource, ownReadFailed } from './nodes/begin.js';
-import { fits } from './nodes/wait.js';
 import { nodeRecord } from './read.js';
 import type { NodeRecord } from './records.js';
 import type { StartRow } from './rows.js';
@@ -198,6 +198,8 @@ function applyAnswer(transition: Transition, event: Extract<Event, { readonly co
       return command.kind === 'requestAction' && valueRefused(transition, node, command, event.problems);
     case 'actionFailed':
       return command.kind === 'requestAction' && actionFailed(transition, node, command, event.failure);
+    case 'actionDelivered':
+      return false;
     case 'timerFired':
       return timerFired(transition, node, command);
     default:
@@ -334,7 +336,7 @@ function valueRefused(
   ask: Ask,
   problems: readonly string[],
 ): boolean {
-  if (ask.action.mode !== 'model') return false;
+  if (!asksModel(ask.action)) return false;
   const refused = [...node.details.refused, problems];
   const tries = refused.length;
   transition.change(node).set('refused', refused);

@@ -70,7 +70,10 @@ export type Command =
       /** It is one of the node's `resources`, read before the node acts. */
       readonly isOwn?: true;
     }
-  /** Requests an action from outside. The id is also that of the action, which is pending until it is answered. */
+  /**
+   * Requests an action from outside. The id is also that of the action, which is pending until it is answered. Work of the
+   * client is requested again with the same id, and its `dueAt`, when it was delivered.
+   */
   | {
       readonly kind: 'requestAction';
       readonly id: string;
@@ -152,7 +155,9 @@ type EventOfKind =
   | { readonly kind: 'timerFired'; readonly at: number; readonly command: string }
   /** An answer. One that does not match the action changes nothing: the action stays pending. */
   | { readonly kind: 'actionSubmitted'; readonly at: number; readonly command: string; readonly value: Json }
-  /** A value of a model did not fit. The action stays open for another one, until the last try. */
+  /** Work of the client is in a response for the first time: its time limit begins. */
+  | { readonly kind: 'actionDelivered'; readonly at: number; readonly command: string }
+  /** The value of a model or the result of a delegation did not fit. The action stays open until the last try. */
   | {
       readonly kind: 'valueRefused';
       readonly at: number;
@@ -205,20 +210,60 @@ type EventOfKind =
         | { readonly kind: 'didNotHappen' };
     };
 
-/** What is requested from outside. */
-export interface Action {
-  readonly type: 'ask';
-  readonly mode: AskMode;
-  readonly message: string;
-  /** For `choice`. */
-  readonly options?: readonly string[];
-  /** Schema of the answer. */
+/** Work that a run waits for from outside. */
+export type Action = AskAction | ShellAction | McpCallAction | DelegateAction;
+
+interface Requested {
+  /** Schema of the result. */
   readonly schema: JsonSchema;
   /** Who may answer, exclusively; see `AskNode`. The engine does not read it. */
   readonly answerBy?: readonly Answerer[];
 }
 
+/** A question. */
+export interface AskAction extends Requested {
+  readonly type: 'ask';
+  readonly mode: AskMode;
+  readonly message: string;
+  /** For `choice`. */
+  readonly options?: readonly string[];
+}
+
+/** Work of the client: `timeoutMs` counts from its first delivery. */
+interface ClientWork extends Requested {
+  readonly timeoutMs: number;
+}
+
+/** A command that the client runs. */
+export interface ShellAction extends ClientWork {
+  readonly type: 'shell';
+  readonly command: string;
+  /** With it `command` is a program, which no shell reads. */
+  readonly argv?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A tool that the client calls. */
+export interface McpCallAction extends ClientWork {
+  readonly type: 'mcp_call';
+  readonly tool: string;
+  readonly args: JsonObject;
+}
+
+/** A task for an agent. */
+export interface DelegateAction extends ClientWork {
+  readonly type: 'delegate';
+  readonly instructions: string;
+  /** The agent, with `@` before its name; null for the one that called. */
+  readonly agent: string | null;
+  /** Tools that the agent may use. Default: its own. */
+  readonly tools?: readonly string[];
+}
+
 export type AskMode = AskNode['mode'];
+
+/** What an action is about: the mode of a question, the type of other work. */
+export type ActionKind = AskMode | Exclude<Action['type'], 'ask'>;
 
 /** A report for observers. Facts never change a run. */
 export type Fact =
@@ -318,7 +363,7 @@ export type Fact =
     }
   /** An action was answered. */
   | { readonly kind: 'answered'; readonly node: string; readonly command: string; readonly value: Json }
-  /** A value of a model did not fit its schema. `tries` counts from 1; after `of` tries the attempt has failed. */
+  /** The value of a model or the result of a delegation did not fit its schema. `tries` counts from 1; after `of` tries the attempt has failed. */
   | {
       readonly kind: 'valueRefused';
       readonly node: string;

@@ -4,6 +4,7 @@ import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { clip } from '../../graph/printable-text.js';
+import { asksModel } from '../engine/actions.js';
 import type { Fact, Failure } from '../engine/contract.js';
 import { RunMask } from '../secrets/run-mask.js';
 import type { MissingCapabilities } from '../tools/capabilities.js';
@@ -471,7 +472,10 @@ export class StoredRun implements RequestedRun, SharedContext {
   /** Of the request that started the run, only what is recorded is kept once the run waits. */
   #forgetClient(facts: readonly Fact[]): void {
     // A model is asked by way of the request.
-    if (!facts.some((fact) => fact.kind === 'waiting' && fact.action?.mode !== 'model')) return;
+    if (
+      !facts.some((fact) => fact.kind === 'waiting' && (fact.action === undefined || !asksModel(fact.action)))
+    )
+      return;
     this.#auth = recorded(this.#auth).auth;
     this.#peer = undefined;
   }

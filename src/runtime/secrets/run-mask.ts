@@ -1,6 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
-import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import type { Compensation, Node } from '../../graph/kinds/node.js';
 import type { CallNode, Graph } from '../../graph/model.js';
 import { MASKED } from '../../graph/printable-text.js';
@@ -8,7 +8,7 @@ import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../plan/secrets.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
-import type { Action } from '../engine/events.js';
+import type { Action, AskAction } from '../engine/events.js';
 import type { NotUndone } from '../engine/read.js';
 import { CallMask, hidden, repeats, shortSecretsIn } from './call-mask.js';
 import {
@@ -261,9 +261,25 @@ export class RunMask implements Masking {
     return this.#mask.json(maskMembers(input, names)) as JsonObject;
   }
 
-  /** What a step asks. The schema is the same object where there is nothing to mask in it. */
+  /** What a step asks for. The schema is the same object where there is nothing to mask in it. */
+  action<A extends Action>(step: string, action: A): A;
   action(step: string, action: Action): Action {
     if (this.isEmpty) return action;
+    return action.type === 'ask' ? this.#question(step, action) : this.#work(step, action);
+  }
+
+  /** Work of the client: each parameter is masked by the expression of it. */
+  #work(step: string, action: Exclude<Action, AskAction>): Action {
+    const { planned, scope } = this.#derived.instances.find(step);
+    const parameters = action as unknown as JsonObject;
+    const shown = Object.entries(workExpressions(planned.node)).flatMap(([name, expr]) => {
+      const value = ownProperty(parameters, name);
+      return value === undefined ? [] : [[name, this.json(value, expr, scope)] as const];
+    });
+    return { ...action, ...Object.fromEntries(shown) };
+  }
+
+  #question(step: string, action: AskAction): AskAction {
     const { planned, scope } = this.#derived.instances.find(step);
     const asked = planned.node.kind === 'ask' ? planned.node : undefined;
     const { message, options, schema } = action;
@@ -411,4 +427,18 @@ function itemOf(expr: Expr, index: number): Expr | undefined {
 
 function itemOrWhole(expr: Expr, index: number): Expr {
   return itemOf(expr, index) ?? expr;
+}
+
+/** The expressions behind the parameters of a node's action, by their names. */
+function workExpressions(node: Node): Readonly<Record<string, Expr | undefined>> {
+  switch (node.kind) {
+    case 'shell':
+      return { command: node.command, argv: node.argv, env: node.env };
+    case 'delegate':
+      return { instructions: node.prompt };
+    case 'call':
+      return { args: node.input };
+    default:
+      return {};
+  }
 }

@@ -6,7 +6,7 @@ import type { AskNode, CallNode } from '../../graph/model.js';
 import { jsonText, oneLine } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
-import { answerSchema } from '../engine/nodes/wait.js';
+import { answerSchema } from '../engine/actions.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { nameOf } from './ledger.js';
 import { type HandOffCall, RESULT_LIMIT } from './messages.js';

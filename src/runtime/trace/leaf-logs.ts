@@ -277,7 +277,7 @@ export class AskLog extends StepLog {
   }
 
   #asks({ action }: FactOf<'waiting'>): void {
-    if (action === undefined || this.node.kind !== 'ask') return;
+    if (action?.type !== 'ask' || this.node.kind !== 'ask') return;
     this.#isOpen = true;
     const { mode, message, options = [] } = action;
     const question = jsonText(this.secrets.text(message, this.node.message, this.at));

@@ -2,7 +2,7 @@ import type { Answerer } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject, JsonSchema } from '../../graph/json.js';
 import { cutText } from '../../graph/printable-text.js';
-import type { AskMode } from '../engine/contract.js';
+import type { ActionRequest } from '../engine/actions.js';
 import type { RunStatus } from '../engine/events.js';
 import type { RemainingEffects } from '../runs/run/side-effects.js';
 
@@ -143,20 +143,14 @@ export type OpenAction = {
   /** Its key, as in {@link StepMeta}. */
   readonly step_id: string;
 } & (
-  | {
-      readonly type: 'prompt';
-      readonly parameters: {
-        readonly message: string;
-        readonly type: AskMode;
-        readonly options?: readonly string[];
-      };
+  | (ActionRequest & {
       /** What a fitting answer looks like. */
       readonly schema: JsonSchema;
       /** Who may answer, exclusively. Missing: the owner of the run. */
       readonly answer_by?: readonly Answerer[];
       /** RFC 3339. Missing where it stays open for as long as it takes. */
       readonly expires_at?: string;
-    }
+    })
   /** A time, RFC 3339: no answer is needed. */
   | { readonly type: 'wait'; readonly resume_at: string }
 );

@@ -2,9 +2,10 @@ import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { jsonText } from '../../graph/printable-text.js';
-import type { RunState } from '../engine/contract.js';
-import type { Action } from '../engine/events.js';
+import { type ActionRequest, asksModel, requestOf } from '../engine/actions.js';
+import type { AskMode, RunState } from '../engine/contract.js';
 import { commandsOf } from '../engine/read.js';
+import { workText } from '../runs/actions/action.js';
 import type { HandOff } from './hand-off.js';
 import { isoTime } from './leaf-logs.js';
 import type { OpenAction } from './messages.js';
@@ -22,7 +23,7 @@ export function isHandedOver(state: RunState): boolean {
   const commands = commandsOf(state).filter(({ kind }) => kind !== 'startTimer');
   return (
     commands.length > 0 &&
-    commands.every((command) => command.kind === 'requestAction' && command.action.mode === 'model')
+    commands.every((command) => command.kind === 'requestAction' && asksModel(command.action))
   );
 }
 
@@ -70,14 +71,13 @@ function openActions(
     if (node === undefined) continue;
     const head = { action_id: command.id, ...workflow, step_id: node.key };
     const { node: model } = node.planned;
-    if (command.kind === 'requestAction' && model.kind === 'ask') {
-      const { mode, message, options, schema, answerBy } = secrets.action(node.key, command.action);
+    if (command.kind === 'requestAction') {
+      const action = secrets.action(node.key, command.action);
       actions.push({
         ...head,
-        type: 'prompt',
-        parameters: { message, type: mode, ...defined({ options }) },
-        schema,
-        ...defined({ answer_by: answerBy }),
+        ...requestOf(action),
+        schema: action.schema,
+        ...defined({ answer_by: action.answerBy }),
         ...expiry(command.dueAt),
       });
     } else if (command.kind === 'startTimer' && model.kind === 'wait' && !command.id.includes(':')) {
@@ -94,10 +94,9 @@ function expiry(dueAt: number | undefined): { expires_at?: string } {
 function shown(action: OpenAction, run: KeptRun | undefined): string {
   if (action.type === 'wait')
     return `${waitsUntil(action.step_id, action.resume_at)} It then continues by itself.`;
-  const { step_id: step, parameters, schema, expires_at, action_id, answer_by } = action;
-  const { message, type: mode, options = [] } = parameters;
+  const { step_id: step, schema, expires_at, action_id, answer_by } = action;
   const lines = [
-    questionText(step, mode, jsonText(message), options),
+    requestText(step, action),
     `The answer is JSON that fits this schema: ${jsonText(schema)}`,
     ...(expires_at === undefined ? [] : [`It must come before ${expires_at}.`]),
   ];
@@ -108,16 +107,37 @@ function shown(action: OpenAction, run: KeptRun | undefined): string {
       `Somebody else answers: only ${describeAnswerers(answer_by)} may, and finds it with tool 'list_workflows'. Do not ask the user. To see whether the workflow has gone on, call tool 'get_workflow_status' with ${jsonText({ workflow_id })}`,
     );
   } else {
-    const input = jsonText({ workflow_id, action_id, result: answerFor(mode) });
+    const input = jsonText({ workflow_id, action_id, result: answerFor(action) });
     lines.push(
-      `To answer, call tool 'submit_result' with ${input}${mode === 'confirm' ? ', or with false' : ''}`,
+      `To answer, call tool 'submit_result' with ${input}${action.type === 'prompt' && action.parameters.type === 'confirm' ? ', or with false' : ''}`,
     );
   }
   return lines.join('\n');
 }
 
+function requestText(step: string, request: ActionRequest): string {
+  if (request.type !== 'prompt') return `Step '${step}' ${workText(request)}`;
+  const { type: mode, message, options = [] } = request.parameters;
+  return questionText(step, mode, jsonText(message), options);
+}
+
 /** The shape of an answer, with a placeholder for what is to be filled in. */
-function answerFor(mode: Action['mode']): Json {
+function answerFor(request: ActionRequest): Json {
+  switch (request.type) {
+    case 'shell':
+      return { stdout: '<the output>', stderr: '<its errors>', exit_code: 0 };
+    case 'mcp_call':
+      return '<the result of the tool>';
+    case 'delegate':
+      return { response: '<the response>' };
+    case 'prompt':
+      return answerIn(request.parameters.type);
+    default:
+      return request satisfies never;
+  }
+}
+
+function answerIn(mode: AskMode): Json {
   switch (mode) {
     case 'info':
       return { acknowledged: true };

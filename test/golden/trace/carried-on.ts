@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../../src/graph/json.js';
 import type { Graph } from '../../../src/graph/model.js';
 import { planOf } from '../../../src/plan/compile.js';
+import { actionKind, optionsOf, textOf } from '../../../src/runtime/engine/actions.js';
 import type { Advance, Command, RunState } from '../../../src/runtime/engine/contract.js';
 import type { Event, OwedCommand } from '../../../src/runtime/engine/events.js';
 import { RunMask } from '../../../src/runtime/secrets/run-mask.js';
@@ -152,15 +153,18 @@ export class CarriedOn {
       case 'evaluate':
         return { kind: 'evaluated', ...about, value: this.#value(command.node) };
       case 'requestAction': {
-        const { mode, options } = command.action;
+        const { action } = command;
         const value = {
           info: { acknowledged: true },
           confirm: { confirmed: this.#luck },
           text: { input: 'x' },
-          choice: { selected: options?.[0] ?? '' },
+          choice: { selected: optionsOf(action)[0] ?? '' },
           yield: { ok: this.#luck },
           model: { ok: this.#luck },
-        }[mode];
+          shell: { exit_code: this.#luck ? 0 : 1 },
+          mcp_call: { ok: this.#luck },
+          delegate: { response: 'x' },
+        }[actionKind(action)];
         return { kind: 'actionSubmitted', ...about, value };
       }
       default:
@@ -188,7 +192,7 @@ function isFailure({ kind }: Event): boolean {
 /** What a command gives to the outside, as a hand-off lists it. */
 export function inputOf(command: Asked): Json {
   if (command.kind === 'callTool') return command.input;
-  return command.kind === 'readResource' ? command.uri : command.action.message;
+  return command.kind === 'readResource' ? command.uri : textOf(command.action);
 }
 
 export function givenTo(call: HandOffCall): Json {

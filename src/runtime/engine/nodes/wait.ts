@@ -1,12 +1,13 @@
 import { defined } from '../../../graph/defined.js';
 import { describeKind } from '../../../graph/expression/value.js';
-import { isJsonObject, type Json, type JsonSchema, ownProperty, unreachable } from '../../../graph/json.js';
+import type { Json } from '../../../graph/json.js';
 import { parseTime } from '../../../graph/kinds/waits.js';
 import { MAX_WAIT_MS } from '../../../graph/limits.js';
 import type { AskNode, WaitNode } from '../../../graph/model.js';
+import { answerSchema } from '../actions.js';
 import { fail, hasTime, issueWait, nextAttemptId, waitDueAt } from '../attempt.js';
 import type { Evaluated, Evaluation } from '../evaluation.js';
-import type { Action, Failure } from '../events.js';
+import type { AskAction, Failure } from '../events.js';
 import { failures } from '../failures.js';
 import { NOTHING_REFUSED, type NodeRecord } from '../records.js';
 import { succeed } from '../settle.js';
@@ -34,7 +35,7 @@ export function beginAsk(transition: Transition, node: NodeRecord, model: AskNod
   });
 }
 
-function actionOf(transition: Transition, node: NodeRecord, model: AskNode): Evaluated<Action> {
+function actionOf(transition: Transition, node: NodeRecord, model: AskNode): Evaluated<AskAction> {
   const reader = readerOf(transition, node);
   const message = reader.text(model.message, 'message');
   if (!message.ok) return message;
@@ -61,71 +62,6 @@ function optionsIn(value: Json | undefined): Evaluated<readonly string[]> {
     options.push(option);
   }
   return options.length === 0 ? wrong('there is none') : { ok: true, value: options };
-}
-
-const ACKNOWLEDGED = only('acknowledged', { const: true });
-const CONFIRMED = only('confirmed', { type: 'boolean' });
-const TEXT = only('input', { type: 'string' });
-const ANYTHING: JsonSchema = Object.freeze({});
-
-/** The schema of an answer. Shared by runs: do not change it. */
-export function answerSchema({ mode, expects }: AskNode, options: readonly string[] = []): JsonSchema {
-  switch (mode) {
-    case 'info':
-      return ACKNOWLEDGED;
-    case 'confirm':
-      return CONFIRMED;
-    case 'text':
-      return expects === undefined ? TEXT : only('input', expects);
-    case 'choice':
-      return only('selected', { type: 'string', enum: options });
-    case 'yield':
-    case 'model':
-      return expects ?? ANYTHING;
-    default:
-      return unreachable(mode);
-  }
-}
-
-function only(key: string, schema: JsonSchema): JsonSchema {
-  const properties = Object.freeze({ [key]: Object.freeze(schema) });
-  const required = Object.freeze([key]);
-  return Object.freeze({ type: 'object', properties, required, additionalProperties: false });
-}
-
-/**
- * Whether an answer matches its action, as far as possible without a validator: a host checks the schema of a `yield`
- * or a `model` before it submits an answer.
- */
-export function fits({ mode, options, schema }: Action, answer: Json): boolean {
-  if (mode === 'yield' || mode === 'model')
-    return hasType(schema.type, answer) && hasRequired(schema.required, answer);
-  if (!isJsonObject(answer) || Object.keys(answer).length !== 1) return false;
-  switch (mode) {
-    case 'info':
-      return ownProperty(answer, 'acknowledged') === true;
-    case 'confirm':
-      return typeof ownProperty(answer, 'confirmed') === 'boolean';
-    case 'text':
-      return typeof ownProperty(answer, 'input') === 'string';
-    case 'choice':
-      return options?.some((option) => option === ownProperty(answer, 'selected')) ?? false;
-    default:
-      return unreachable(mode);
-  }
-}
-
-function hasType(type: Json | undefined, value: Json): boolean {
-  if (typeof type !== 'string') return true;
-  if (type === 'integer') return typeof value === 'number' && Number.isInteger(value);
-  if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return isJsonObject(value);
-  return type === 'null' ? value === null : type === typeof value;
-}
-
-function hasRequired(required: Json | undefined, value: Json): boolean {
-  if (!Array.isArray(required) || !isJsonObject(value)) return true;
-  return required.every((key) => typeof key !== 'string' || Object.hasOwn(value, key));
 }
 
 /** Waits for a time. Succeeds at once if it has passed. */

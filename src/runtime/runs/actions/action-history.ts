@@ -3,7 +3,8 @@ import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
-import type { AskMode, Fact, Failure, RunState } from '../../engine/contract.js';
+import { actionKind } from '../../engine/actions.js';
+import type { ActionKind, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/tables.js';
@@ -17,7 +18,7 @@ interface ActionRecord {
   /** When it was opened, in ms since the epoch. */
   readonly at: number;
   /** Missing for a time the run waits for. */
-  readonly mode?: AskMode;
+  readonly mode?: ActionKind;
   /** When a time is over. */
   readonly until?: number;
   /** Who may answer, where not the owner; see `Action`. */
@@ -83,7 +84,7 @@ export class ActionHistory {
       this.#put({
         id,
         at,
-        ...defined({ mode: action?.mode }),
+        ...(action === undefined ? {} : { mode: actionKind(action) }),
         ...(action?.answerBy === undefined ? {} : { answerBy: action.answerBy }),
         ...defined({ until }),
       });

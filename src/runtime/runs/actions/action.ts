@@ -1,13 +1,14 @@
 import { defined } from '../../../graph/defined.js';
-import type { Json, JsonObject, JsonSchema } from '../../../graph/json.js';
+import { type Json, type JsonObject, type JsonSchema, unreachable } from '../../../graph/json.js';
 import { jsonText } from '../../../graph/printable-text.js';
-import type { AskMode, Failure, RunState } from '../../engine/contract.js';
+import type { ActionRequest } from '../../engine/actions.js';
+import type { ActionKind, Failure, RunState } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 
 // An action is what a run waits for from outside. A further kind of action is a row of ACTION_KINDS.
 
 /** How actions of a kind are answered. */
-interface ActionKind {
+interface AnswerForm {
   /** What to send, in one sentence. */
   how(options: readonly string[]): string;
   /** The full answer of a shorthand; undefined for any other value. */
@@ -16,13 +17,13 @@ interface ActionKind {
   readonly form: 'schema' | 'empty' | 'none';
 }
 
-const FITTING: ActionKind = {
+const FITTING: AnswerForm = {
   how: () => 'Send a result that fits the schema of the action.',
   inFull: () => undefined,
   form: 'schema',
 };
 
-export const ACTION_KINDS: Readonly<Record<AskMode, ActionKind>> = {
+export const ACTION_KINDS: Readonly<Record<ActionKind, AnswerForm>> = {
   info: {
     how: () => 'Send no result at all, or {"acknowledged": true}.',
     inFull: (result) => (result === null || result === true ? { acknowledged: true } : undefined),
@@ -52,11 +53,34 @@ export const ACTION_KINDS: Readonly<Record<AskMode, ActionKind>> = {
     // It is for a model: no person is asked.
     form: 'none',
   },
+  shell: { ...FITTING, form: 'none' },
+  mcp_call: { ...FITTING, form: 'none' },
+  delegate: {
+    ...FITTING,
+    inFull: (result) => (typeof result === 'string' ? { response: result } : undefined),
+    form: 'none',
+  },
 };
 
-/** How a question is answered, in one sentence. */
-export function howToAnswer({ mode, options = [] }: Pick<Action, 'mode' | 'options'>): string {
+/** How an action is answered, in one sentence. */
+export function howToAnswer(request: ActionRequest): string {
+  if (request.type !== 'prompt') return ACTION_KINDS[request.type].how([]);
+  const { type: mode, options = [] } = request.parameters;
   return ACTION_KINDS[mode].how(options);
+}
+
+/** What work of the client is to be done: completes "Step 'x' …". */
+export function workText(request: Exclude<ActionRequest, { type: 'prompt' }>): string {
+  switch (request.type) {
+    case 'shell':
+      return `has a command for you to run: ${jsonText(request.parameters)}`;
+    case 'mcp_call':
+      return `has a tool for you to call: ${jsonText(request.parameters)}`;
+    case 'delegate':
+      return `has a task for ${request.parameters.agent ?? 'you'}: ${jsonText(request.parameters)}`;
+    default:
+      return unreachable(request);
+  }
 }
 
 /** An action that is open. */

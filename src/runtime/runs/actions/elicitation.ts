@@ -1,6 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import { bodyText, oneLine } from '../../../graph/printable-text.js';
+import { actionKind, textOf } from '../../engine/actions.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { Elicit, Elicited } from '../../tools/port.js';
@@ -87,7 +88,7 @@ export class Elicitation {
     let elicited: Elicited | undefined;
     try {
       elicited = await this.#elicit(
-        { message: bodyText(this.#run.shown(pending).message), schema },
+        { message: bodyText(textOf(this.#run.shown(pending))), schema },
         current.controller.signal,
       );
     } catch {
@@ -129,7 +130,7 @@ interface Form {
 
 /** The form of a question; nothing where it is not flat. */
 export function formOf(action: Action): Form | undefined {
-  const { form } = ACTION_KINDS[action.mode];
+  const { form } = ACTION_KINDS[actionKind(action)];
   if (form === 'none') return undefined;
   if (form === 'empty')
     return { schema: { type: 'object', properties: {} }, answerOf: () => ({ acknowledged: true }) };

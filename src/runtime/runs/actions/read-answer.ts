@@ -3,7 +3,8 @@ import { canonicalJson } from '../../../graph/canonical.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
 import { sha256Hex } from '../../../graph/sha256.js';
-import type { AskMode, Failure } from '../../engine/contract.js';
+import { actionKind, requestOf } from '../../engine/actions.js';
+import type { ActionKind, Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { schemaProblems } from '../../tools/schema-problems.js';
@@ -41,7 +42,7 @@ export function readAnswer(
   if (error !== undefined)
     return result === undefined ? readError(action, error) : refused(action, [ONE_OF_TWO]);
   if (result === undefined) {
-    return action.mode === 'info' ? value({ acknowledged: true }) : refused(action, [ONE_OF_TWO]);
+    return actionKind(action) === 'info' ? value({ acknowledged: true }) : refused(action, [ONE_OF_TWO]);
   }
   return readResult(action, result, schemas);
 }
@@ -53,9 +54,9 @@ export function contentOf(answer: Answer): string {
   return sha256Hex(canonicalJson({ error: { code, message } }));
 }
 
-/** The contents of all answers that a submission may mean, for a pending action of this mode; see {@link contentOf}. */
+/** The contents of all answers that a submission may mean, for a pending action of this kind; see {@link contentOf}. */
 export function contentsOf(
-  mode: AskMode,
+  kind: ActionKind,
   { result, error }: Pick<Submission, 'result' | 'error'>,
 ): readonly string[] {
   if (error !== undefined) {
@@ -63,7 +64,7 @@ export function contentsOf(
     return failure === undefined ? [] : [contentOf({ kind: 'failure', failure })];
   }
   const parsed = typeof result === 'string' ? objectIn(result) : undefined;
-  const full = ACTION_KINDS[mode].inFull(result ?? null);
+  const full = ACTION_KINDS[kind].inFull(result ?? null);
   const candidates = result === undefined ? [full] : [result, parsed, full];
   return candidates.flatMap((each) =>
     each === undefined ? [] : [contentOf({ kind: 'value', value: each })],
@@ -78,7 +79,7 @@ function readResult(action: Action, result: Json, schemas: SchemaCompiler): Read
     if (problems.length === 0) return value(result);
     const parsed = typeof result === 'string' ? objectIn(result) : undefined;
     if (parsed !== undefined && fits(parsed)) return value(parsed, [stringified('result')]);
-    const full = ACTION_KINDS[action.mode].inFull(result);
+    const full = ACTION_KINDS[actionKind(action)].inFull(result);
     if (full !== undefined) {
       if (fits(full)) return value(full);
       problems = problemsOf(action, full, schemas);
@@ -140,7 +141,7 @@ function stringified(member: 'result' | 'error'): RunWarning {
 }
 
 function refused(action: Action, problems: readonly string[]): Reading {
-  const message = misfitText(problems.slice(0, 10), howToAnswer(action));
+  const message = misfitText(problems.slice(0, 10), howToAnswer(requestOf(action)));
   const details = { problems, schema: action.schema };
   return { ok: false, failure: { code: 'E_RESULT_SHAPE', message, details } };
 }

@@ -5,6 +5,7 @@ import { defined } from '../../../graph/defined.js';
 import { type Json, unreachable } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { clip } from '../../../graph/printable-text.js';
+import { requestOf, textOf } from '../../engine/actions.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { maskedFailure } from '../../secrets/mask.js';
@@ -108,8 +109,14 @@ export class RunQuestions {
     const { id, graph } = this.#run;
     const asked = (): readonly ToAnswer[] =>
       this.openFor(caller).map((pending) => {
-        const { message, schema } = this.shown(pending);
-        return { workflow_id: answerId(id), action_id: pending.id, name: graph.name, message, schema };
+        const shown = this.shown(pending);
+        return {
+          workflow_id: answerId(id),
+          action_id: pending.id,
+          name: graph.name,
+          message: textOf(shown),
+          schema: shown.schema,
+        };
       });
     return new Promise((resolve) => this.#run.whenSafe(() => resolve(asked())));
   }
@@ -162,11 +169,11 @@ export class RunQuestions {
 
   /** Why an answer was not taken although it fits the schema. */
   notTaken(pending: PendingAction): Failure {
-    const { schema, ...shown } = this.shown(pending);
+    const shown = this.shown(pending);
     return {
       code: 'E_RESULT_SHAPE',
-      message: misfitText([NOT_TAKEN], howToAnswer(shown)),
-      details: { problems: [NOT_TAKEN], schema },
+      message: misfitText([NOT_TAKEN], howToAnswer(requestOf(shown))),
+      details: { problems: [NOT_TAKEN], schema: shown.schema },
     };
   }
 
@@ -256,7 +263,7 @@ export class RunQuestions {
   #unfit(pending: PendingAction, failure: Failure): Failure {
     const shown = this.shown(pending);
     if (shown.schema === pending.action.schema) return maskedFailure(failure, this.#run.mask);
-    const message = misfitText([], howToAnswer(shown));
+    const message = misfitText([], howToAnswer(requestOf(shown)));
     return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
   }
 

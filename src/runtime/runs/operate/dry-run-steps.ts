@@ -5,6 +5,7 @@ import { Instances, type NodeInstance } from '../../../plan/instances.js';
 import type { Plan } from '../../../plan/plan.js';
 import { describeNode } from '../../../print/describe.js';
 import { printExpr } from '../../../print/expression.js';
+import { textOf } from '../../engine/actions.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { NodeStatus, SkipReason } from '../../engine/events.js';
 import { outputOf } from '../../engine/read.js';
@@ -257,7 +258,7 @@ export class DryRunSteps {
       case 'waiting': {
         const { node, action, until } = fact;
         if (action !== undefined)
-          this.#add(node, { event: 'asked', message: this.#mask.action(node, action).message });
+          this.#add(node, { event: 'asked', message: textOf(this.#mask.action(node, action)) });
         else if (until !== undefined)
           this.#add(node, { event: 'waits', wait_ms: Math.max(0, until - this.#clock.now()) });
         return;

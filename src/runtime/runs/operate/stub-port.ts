@@ -5,6 +5,7 @@ import type { Graph } from '../../../graph/model.js';
 import { nearestName } from '../../../graph/names.js';
 import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
+import { actionKind } from '../../engine/actions.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import type { RunMask } from '../../secrets/run-mask.js';
@@ -203,6 +204,6 @@ function textOf(value: Json): string {
 }
 
 /** The answer to a question without a stub: a consent, the first choice, or what fits the schema. */
-export function sampleAnswer({ mode, schema }: Action): Json {
-  return mode === 'confirm' ? { confirmed: true } : sampleOf(schema);
+export function sampleAnswer(action: Action): Json {
+  return actionKind(action) === 'confirm' ? { confirmed: true } : sampleOf(action.schema);
 }

@@ -4,7 +4,8 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../..
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph } from '../../../graph/model.js';
 import type { RunTimeCode } from '../../../graph/run-time-codes.js';
-import type { AskMode, Failure, RunState } from '../../engine/contract.js';
+import { type ActionRequest, requestOf } from '../../engine/actions.js';
+import type { Failure, RunState } from '../../engine/contract.js';
 import {
   commandsOf,
   isWait,
@@ -89,16 +90,11 @@ interface Definition {
   readonly hash: string;
 }
 
-/** A question to a caller, or a time that the run waits for. */
-interface EnvelopeAction {
+/** An action of a caller, or a time that the run waits for. */
+interface OpenAction {
   readonly action_id: string;
   readonly workflow_id: string;
   readonly step_id: string;
-  readonly type: 'prompt' | 'wait';
-  readonly parameters:
-    | { readonly message: string; readonly type: AskMode; readonly options?: readonly string[] }
-    /** `duration` in seconds. */
-    | { readonly duration: number; readonly message: string };
   /** What a fitting answer looks like. Missing for a `wait`, which is not answered. */
   readonly schema?: JsonSchema;
   /** Who may answer, exclusively. Missing: the owner of the run. */
@@ -113,6 +109,14 @@ interface EnvelopeAction {
   /** RFC 3339. Missing where the action stays open for as long as it takes. */
   readonly expires_at?: string;
 }
+
+/** `duration` in seconds. */
+interface WaitRequest {
+  readonly type: 'wait';
+  readonly parameters: { readonly duration: number; readonly message: string };
+}
+
+type EnvelopeAction = OpenAction & (ActionRequest | WaitRequest);
 
 /** The state of a run, or why the request was refused: then nothing has changed. */
 export type RunAnswer =
@@ -217,16 +221,12 @@ function openActions({ state, record, mask }: RunView): EnvelopeAction[] {
     const opened = record.actions.get(command.id)?.at ?? state.run.startedAt;
     const head = { action_id: command.id, workflow_id: state.run.id, created_at: time(opened) };
     if (command.kind === 'requestAction') {
-      const { message, mode, options, schema, answerBy } = mask.action(command.node, command.action);
+      const action = mask.action(command.node, command.action);
+      const { schema, answerBy } = action;
       actions.push({
         ...head,
         step_id: command.node,
-        type: 'prompt',
-        parameters: {
-          message,
-          type: mode,
-          ...defined({ options }),
-        },
+        ...requestOf(action),
         schema,
         ...defined({ answer_by: answerBy }),
         ...refusals(refusedValues(state, command.id), mask),
@@ -250,7 +250,7 @@ function openActions({ state, record, mask }: RunView): EnvelopeAction[] {
 function refusals(
   refused: readonly (readonly string[])[],
   mask: RunMask,
-): Pick<EnvelopeAction, 'refused_values'> {
+): Pick<OpenAction, 'refused_values'> {
   if (refused.length === 0) return {};
   return {
     refused_values: refused.map((problems) => ({ problems: problems.map((problem) => mask.text(problem)) })),

@@ -1,5 +1,6 @@
 import { defined } from '../../../graph/defined.js';
 import { type Json, unreachable } from '../../../graph/json.js';
+import { asksModel } from '../../engine/actions.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { RunStatus } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
@@ -102,7 +103,7 @@ function decliner(leavesValues: boolean): (run: LiveRun) => void {
     if (isDeclining) return;
     isDeclining = true;
     const declined = (): readonly Ask[] =>
-      [...run.asks.values()].filter(({ action }) => !leavesValues || action.mode !== 'model');
+      [...run.asks.values()].filter(({ action }) => !leavesValues || !asksModel(action));
     for (let asks = declined(); run.isSafe && asks.length > 0; asks = declined()) {
       for (const { id } of asks) run.refuse(id, NOBODY_TO_ASK);
     }

@@ -1,4 +1,5 @@
 import { type Json, type JsonSchema, unreachable } from '../../../graph/json.js';
+import { asksModel, textOf } from '../../engine/actions.js';
 import type { Action, Command, Event, Failure, RunState } from '../../engine/contract.js';
 import { refusedValues } from '../../engine/read.js';
 import type { CallContext } from '../../tools/port.js';
@@ -63,10 +64,11 @@ export class ValuesInFlight {
 
   /** Asks for the value of an action, unless it is being asked for. Other actions are left alone. */
   ask({ id, node: step, action }: Extract<Command, { kind: 'requestAction' }>): void {
-    const { mode, message, schema } = action;
-    if (mode !== 'model' || this.#inFlight.has(id)) return;
+    if (!asksModel(action) || this.#inFlight.has(id)) return;
     const run = this.#run;
-    if (run.shown(step, action).message !== message) {
+    const { schema } = action;
+    const message = textOf(action);
+    if (textOf(run.shown(step, action)) !== message) {
       run.supplied(this.#eventOf(id, { kind: 'failure', failure: SECRET_MESSAGE }));
       return;
     }

@@ -3,7 +3,8 @@ import { describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { clip, jsonText, MASKED, oneLine } from '../../../graph/printable-text.js';
-import { howToAnswer } from '../../runs/actions/action.js';
+import type { ActionRequest } from '../../engine/actions.js';
+import { howToAnswer, workText } from '../../runs/actions/action.js';
 import type { Envelope, RunWarning } from '../../runs/run/envelope.js';
 import type { RemainingEffects } from '../../runs/run/side-effects.js';
 import { capabilityText } from '../../tools/capabilities.js';
@@ -217,24 +218,13 @@ function withMore(parts: readonly string[], more: number): string {
   return `${parts.join(', ')}${more === 0 ? '' : ` and ${more} more`}`;
 }
 
-function actionText(
-  id: string,
-  {
-    action_id,
-    step_id,
-    parameters,
-    schema,
-    expires_at,
-    answer_by,
-    refused_values = [],
-  }: Envelope['actions'][number],
-): string {
-  if ('duration' in parameters) return `Action '${action_id}': ${parameters.message}`;
-  const { message, type: mode, options } = parameters;
-  const how = howToAnswer({ mode, ...defined({ options }) });
+function actionText(id: string, open: Envelope['actions'][number]): string {
+  const { action_id, step_id, schema, expires_at, answer_by, refused_values = [] } = open;
+  if (open.type === 'wait') return `Action '${action_id}': ${open.parameters.message}`;
+  const how = howToAnswer(open);
   const [run, action] = [jsonText(id), jsonText(action_id)];
   return [
-    `Action '${action_id}' of step '${clip(step_id)}' asks: ${jsonText(message)}`,
+    `Action '${action_id}' of step '${clip(step_id)}' ${requestText(open)}`,
     ...(schema === undefined ? [] : [`The answer's schema: ${jsonText(schema as Json)}`]),
     ...refused_values.map(
       ({ problems }, index) =>
@@ -250,6 +240,10 @@ function actionText(
         ]),
     ...(expires_at === undefined ? [] : [`It expires at ${expires_at}.`]),
   ].join('\n');
+}
+
+function requestText(request: ActionRequest): string {
+  return request.type === 'prompt' ? `asks: ${jsonText(request.parameters.message)}` : workText(request);
 }
 
 /** Envelopes are plain JSON; interfaces have no index signature. */

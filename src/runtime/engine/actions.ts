@@ -1,0 +1,139 @@
+import { defined } from '../../graph/defined.js';
+import { isJsonObject, type Json, type JsonSchema, ownProperty, unreachable } from '../../graph/json.js';
+import type { AskNode } from '../../graph/model.js';
+import type { Action, ActionKind, AskAction, AskMode } from './events.js';
+
+/** What hosts and the trace enter in their tables: see `ActionKind`. */
+export function actionKind(action: Action): ActionKind {
+  return action.type === 'ask' ? action.mode : action.type;
+}
+
+/** Whether a model supplies the answer. */
+export function asksModel(action: Action): boolean {
+  return action.type === 'ask' && action.mode === 'model';
+}
+
+/** The options of a choice. */
+export function optionsOf(action: Action): readonly string[] {
+  return action.type === 'ask' ? (action.options ?? []) : [];
+}
+
+/** What an action asks for, in its author's words. */
+export function textOf(action: Action): string {
+  switch (action.type) {
+    case 'ask':
+      return action.message;
+    case 'shell':
+      return [action.command, ...(action.argv ?? [])].join(' ');
+    case 'mcp_call':
+      return action.tool;
+    case 'delegate':
+      return action.instructions;
+    default:
+      return unreachable(action);
+  }
+}
+
+const ACKNOWLEDGED = only('acknowledged', { const: true });
+const CONFIRMED = only('confirmed', { type: 'boolean' });
+const TEXT = only('input', { type: 'string' });
+const ANYTHING: JsonSchema = Object.freeze({});
+
+/** What an action asks for, as callers see it: its type and its parameters. */
+export type ActionRequest =
+  | {
+      readonly type: 'prompt';
+      readonly parameters: {
+        readonly message: string;
+        readonly type: AskMode;
+        readonly options?: readonly string[];
+      };
+    }
+  | WorkRequest<Exclude<Action, AskAction>>;
+
+/** Work of the client. `timeout` in seconds. */
+type WorkRequest<A> = A extends Action
+  ? {
+      readonly type: A['type'];
+      readonly parameters: Omit<A, 'type' | 'schema' | 'answerBy' | 'timeoutMs'> & {
+        readonly timeout: number;
+      };
+    }
+  : never;
+
+export function requestOf(action: Action): ActionRequest {
+  if (action.type === 'ask') {
+    const { message, mode, options } = action;
+    return { type: 'prompt', parameters: { message, type: mode, ...defined({ options }) } };
+  }
+  const { type, schema: _schema, answerBy: _answerBy, timeoutMs, ...parameters } = action;
+  return { type, parameters: { ...parameters, timeout: timeoutMs / 1_000 } } as ActionRequest;
+}
+
+/** The schema of an answer. Shared by runs: do not change it. */
+export function answerSchema({ mode, expects }: AskNode, options: readonly string[] = []): JsonSchema {
+  switch (mode) {
+    case 'info':
+      return ACKNOWLEDGED;
+    case 'confirm':
+      return CONFIRMED;
+    case 'text':
+      return expects === undefined ? TEXT : only('input', expects);
+    case 'choice':
+      return only('selected', { type: 'string', enum: options });
+    case 'yield':
+    case 'model':
+      return expects ?? ANYTHING;
+    default:
+      return unreachable(mode);
+  }
+}
+
+function only(key: string, schema: JsonSchema): JsonSchema {
+  const properties = Object.freeze({ [key]: Object.freeze(schema) });
+  const required = Object.freeze([key]);
+  return Object.freeze({ type: 'object', properties, required, additionalProperties: false });
+}
+
+/**
+ * Whether an answer matches its action, as far as possible without a validator: a host checks the schema before it submits
+ * an answer.
+ */
+export function fits(action: Action, answer: Json): boolean {
+  const { schema } = action;
+  if (action.type !== 'ask' || action.mode === 'yield' || action.mode === 'model')
+    return hasShape(schema, answer);
+  if (!isJsonObject(answer) || Object.keys(answer).length !== 1) return false;
+  switch (action.mode) {
+    case 'info':
+      return ownProperty(answer, 'acknowledged') === true;
+    case 'confirm':
+      return typeof ownProperty(answer, 'confirmed') === 'boolean';
+    case 'text':
+      return typeof ownProperty(answer, 'input') === 'string';
+    case 'choice':
+      return action.options?.some((option) => option === ownProperty(answer, 'selected')) ?? false;
+    default:
+      return unreachable(action.mode);
+  }
+}
+
+/** Whether a value has the type of a schema and the keys that it requires, each with the type of its own schema. */
+function hasShape({ type, required, properties }: JsonSchema, value: Json): boolean {
+  if (!hasType(type, value)) return false;
+  if (!Array.isArray(required) || !isJsonObject(value)) return true;
+  return required.every((key) => {
+    if (typeof key !== 'string') return true;
+    const member = ownProperty(value, key);
+    const schema = isJsonObject(properties) ? ownProperty(properties, key) : undefined;
+    return member !== undefined && (!isJsonObject(schema) || hasType(schema.type, member));
+  });
+}
+
+function hasType(type: Json | undefined, value: Json): boolean {
+  if (typeof type !== 'string') return true;
+  if (type === 'integer') return typeof value === 'number' && Number.isInteger(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return isJsonObject(value);
+  return type === 'null' ? value === null : type === typeof value;
+}
