@@ -31,10 +31,14 @@ class StdioServer {
   readonly #client = new Client({ name: 'test', version: '1' });
   readonly #transport: StdioClientTransport;
   readonly #closed: Promise<void>;
+  #stderr = '';
 
   constructor(...args: readonly string[]) {
     const file = [programs.file('server'), join(folder, 'runs.db'), ledger, 'stdio', ...args];
-    this.#transport = new StdioClientTransport({ command: process.execPath, args: file });
+    this.#transport = new StdioClientTransport({ command: process.execPath, args: file, stderr: 'pipe' });
+    this.#transport.stderr?.on('data', (chunk) => {
+      this.#stderr += String(chunk);
+    });
     this.#closed = new Promise((resolve) => {
       this.#client.onclose = () => resolve();
     });
@@ -43,12 +47,20 @@ class StdioServer {
   static async start(...args: readonly string[]): Promise<StdioServer> {
     const server = new StdioServer(...args);
     servers.push(server);
-    await server.#client.connect(server.#transport);
+    await server.#withReason(server.#client.connect(server.#transport));
     return server;
   }
 
   async call(name: string, args: JsonObject = {}): Promise<JsonObject> {
-    return (await this.#client.callTool({ name, arguments: args })).structuredContent as JsonObject;
+    const result = await this.#withReason(this.#client.callTool({ name, arguments: args }));
+    return result.structuredContent as JsonObject;
+  }
+
+  /** A server that ended says why on stderr. */
+  #withReason<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error) => {
+      throw new Error(`${String(error)}\n${this.#stderr}`, { cause: error });
+    });
   }
 
   status(workflow_id: string): Promise<JsonObject> {
