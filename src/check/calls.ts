@@ -1,26 +1,17 @@
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr } from '../graph/expression/tree.js';
-import type { Json, JsonSchema } from '../graph/json.js';
+import type { JsonSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import { nearestName } from '../graph/names.js';
 import { compensationsOf, ownResources } from '../graph/nodes.js';
 import { inputsSchema } from '../graph/part-schema.js';
-import { clip, jsonText } from '../graph/printable-text.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
 import { uriFault } from '../graph/uri.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
+import { constantFaults } from './constants.js';
 import type { CheckEnvironment, ValueFault } from './environment.js';
-import {
-  requiredKeys,
-  type SchemaView,
-  schemaAt,
-  stepInto,
-  typeOfJson,
-  typesIn,
-  unnamedBeside,
-  viewOf,
-} from './schema-view.js';
+import { requiredKeys, type SchemaView, schemaAt, stepInto, unnamedBeside, viewOf } from './schema-view.js';
 import { type Names, typeMismatch, typeOf } from './type-of.js';
 import { keysOf } from './value-type.js';
 import type { NamesIn } from './values.js';
@@ -122,10 +113,6 @@ function checkInput(
   return diagnostics;
 }
 
-/** Keywords that compare more of a value than its type. Most schemas have none of them, and need no compiler. */
-const NARROWING =
-  /"(?:m(?:in|ax)imum|exclusiveM(?:in|ax)imum|multipleOf|m(?:in|ax)(?:Length|Items|Properties)|pattern|format|enum|const|uniqueItems|propertyNames|patternProperties)":/;
-
 /** SW4048: constants that the schema of their place refuses, in every run. */
 function checkConstants(
   { node }: PlannedNode,
@@ -136,69 +123,14 @@ function checkConstants(
   valueFault: ValueFault,
 ): Diagnostic[] {
   const source = locationOfNode(node, graph);
-  const diagnostics: Diagnostic[] = [];
-  const faultOf = (place: JsonSchema, value: Json): string | undefined => {
-    try {
-      return valueFault(place, value);
-    } catch {
-      // A schema that cannot be used is reported where it is.
-      return undefined;
-    }
-  };
-  const visit = (expr: Expr, path: readonly (string | number)[]): void => {
-    const place = path.length === 0 ? undefined : schemaAt(schema, path);
-    const value = place === undefined ? undefined : constantOf(expr);
-    if (value !== undefined && place !== undefined && NARROWING.test(JSON.stringify(place))) {
-      const problem = typeMatches(value, place) ? faultOf(place, value) : undefined;
-      if (problem === undefined) return;
-      const params = {
-        step: node.id,
-        ...callee,
-        input: path.join('.'),
-        value: clip(jsonText(value)),
-        problem,
-      };
-      diagnostics.push(diagnostic('SW4048', locationOfExpr(expr, source), params));
-      return;
-    }
-    if (expr.kind === 'dict') {
-      for (const entry of expr.entries) if ('key' in entry) visit(entry.value, [...path, entry.key]);
-    }
-    if (expr.kind !== 'list') return;
-    for (const [index, item] of expr.items.entries())
-      if (item.spread !== true) visit(item.value, [...path, index]);
-  };
-  visit(input, []);
-  return diagnostics;
-}
-
-/** A value of another type is SW4012. */
-function typeMatches(value: Json, schema: JsonSchema): boolean {
-  const types = typesIn(viewOf(schema));
-  const type = typeOfJson(value);
-  return types === undefined || types.has(type) || (type === 'integer' && types.has('number'));
-}
-
-/** The value of an expression of literals alone. */
-function constantOf(expr: Expr): Json | undefined {
-  switch (expr.kind) {
-    case 'literal':
-      return expr.value;
-    case 'list': {
-      const items = expr.items.map(({ value, spread }) => (spread === true ? undefined : constantOf(value)));
-      return items.includes(undefined) ? undefined : (items as readonly Json[]);
-    }
-    case 'dict': {
-      const entries = expr.entries.map((entry) =>
-        'key' in entry ? ([entry.key, constantOf(entry.value)] as const) : undefined,
-      );
-      return entries.some((entry) => entry?.[1] === undefined)
-        ? undefined
-        : (Object.fromEntries(entries as readonly (readonly [string, Json])[]) as Json);
-    }
-    default:
-      return undefined;
-  }
+  return input.entries.flatMap((entry) => {
+    const place = 'key' in entry ? schemaAt(schema, [entry.key]) : undefined;
+    if (!('key' in entry) || place === undefined) return [];
+    return constantFaults(entry.value, place, valueFault).map(({ at, path, value, problem }) => {
+      const params = { step: node.id, ...callee, input: [entry.key, ...path].join('.'), value, problem };
+      return diagnostic('SW4048', locationOfExpr(at, source), params);
+    });
+  });
 }
 
 /** The hint for an input that a spread value brings. */

@@ -70,7 +70,7 @@ function checkWorkflow(
     ...cycles,
     ...checkCalls(plan, environment, namesIn, valueFault),
     ...checkResources(plan, environment),
-    ...checkState(plan, namesIn),
+    ...checkState(plan, namesIn, valueFault),
     ...checkConstructs(plan, namesIn),
     ...checkModelMessages(plan, environment),
     ...checkRollbacks(plan, environment),

@@ -14,7 +14,8 @@ import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/so
 import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { type PlanSecrets, secretsOf } from '../plan/secrets.js';
-import type { CheckEnvironment } from './environment.js';
+import { constantFaults, faultOf } from './constants.js';
+import type { CheckEnvironment, ValueFault } from './environment.js';
 import { viewOf } from './schema-view.js';
 import { describeTypes, type Names, schemaMismatch, typeMismatch, typeOf } from './type-of.js';
 import { itemOf, typesOf, type ValueType } from './value-type.js';
@@ -288,21 +289,24 @@ function quoted(value: Json): string {
 }
 
 /**
- * SW4031 undeclared state fields in `set` and `reads`, SW4012 values of an incompatible type, SW4035 initial values that do
- * not match their schema.
+ * SW4031 undeclared state fields in `set` and `reads`, SW4012 values of an incompatible type, SW4048 constants that the
+ * schema of a field refuses, SW4035 initial values that do not match their schema.
  */
-export function checkState(plan: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
-  return [...checkInitials(plan), ...checkUses(plan, namesIn)];
+export function checkState(plan: WorkflowPlan, namesIn: NamesIn, valueFault: ValueFault): Diagnostic[] {
+  return [...checkInitials(plan, valueFault), ...checkUses(plan, namesIn, valueFault)];
 }
 
-function checkInitials({ graph }: WorkflowPlan): Diagnostic[] {
+function checkInitials({ graph }: WorkflowPlan, valueFault: ValueFault): Diagnostic[] {
   return (graph.state ?? []).flatMap(({ name, schema, initial, source = graph.source }) => {
-    const problem = initial === undefined ? undefined : schemaMismatch(initial, viewOf(schema));
+    const problem =
+      initial === undefined
+        ? undefined
+        : (schemaMismatch(initial, viewOf(schema)) ?? faultOf(schema, initial, valueFault));
     return problem === undefined ? [] : [diagnostic('SW4035', source, { field: name, problem })];
   });
 }
 
-function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic[] {
+function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn, valueFault: ValueFault): Diagnostic[] {
   const fields = new Map(graph.state?.map(({ name, schema }) => [name, schema]));
   return nodes.flatMap(({ node, scope }) => {
     const source = locationOfNode(node, graph);
@@ -320,8 +324,12 @@ function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn): Diagnostic
       const schema = fields.get(field);
       if (schema === undefined) return [unknown(field, location)];
       const mismatch = typeMismatch(value, viewOf(schema), namesIn(scope));
-      if (mismatch === undefined) return [];
-      return [diagnostic('SW4012', location, { step: node.id, input: field, ...mismatch })];
+      if (mismatch !== undefined)
+        return [diagnostic('SW4012', location, { step: node.id, input: field, ...mismatch })];
+      return constantFaults(value, schema, valueFault).map(({ at, path, value: constant, problem }) => {
+        const params = { step: node.id, input: [field, ...path].join('.'), value: constant, problem };
+        return diagnostic('SW4048', locationOfExpr(at, source), params);
+      });
     });
     return [...listed, ...ofUpdates];
   });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { graphOf, step as node } from '../../src/check/check-graph.fixture.js';
+import { common, graphOf, step as node } from '../../src/check/check-graph.fixture.js';
 import { checkGraph } from '../../src/check/check-graph.js';
 import { constant, sequential, step, toolHandle } from '../../src/formats/builder/index.js';
 import { parseWorkflows } from '../../src/formats/index.js';
 import { valueFault } from '../../src/formats/json-schema/schema-compiler.js';
 import { dict, literal, ref } from '../../src/graph/expression/build.fixture.js';
 import type { Expr } from '../../src/graph/expression/tree.js';
+import type { Graph } from '../../src/graph/model.js';
 
 const limited = {
   type: 'object',
@@ -24,11 +25,14 @@ const environment = {
   workflows: new Map(),
 };
 
-/** What is found in a call of the tool. */
-const found = (input: Record<string, Expr>): string[] =>
-  checkGraph(graphOf([node(1, 'a', 'lim', input)], { inputs: [] }), environment, { valueFault })
+const errorsOf = (graph: Graph): string[] =>
+  checkGraph(graph, environment, { valueFault })
     .filter(({ severity }) => severity === 'error')
     .map(({ code, message }) => `${code} ${message}`);
+
+/** The errors of a call of the tool. */
+const errorsOfCall = (input: Record<string, Expr>): string[] =>
+  errorsOf(graphOf([node(1, 'a', 'lim', input)], { inputs: [] }));
 
 describe('a constant', () => {
   test.each<[string, Record<string, Expr>, string[]]>([
@@ -59,16 +63,47 @@ describe('a constant', () => {
       ['step `a` gives `"soon"` for `page.day` of tool `lim`: it must match format "date"'],
     ],
   ])('%s is refused', (_name, input, messages) => {
-    expect(found(input).filter((text) => text.startsWith('SW4048'))).toEqual(
+    expect(errorsOfCall(input).filter((text) => text.startsWith('SW4048'))).toEqual(
       messages.map((text) => `SW4048 ${text}`),
     );
   });
 
+  test.each<[string, Expr, string[]]>([
+    [
+      'too long',
+      literal('abcdef'),
+      ['SW4048 step `s` gives `"abcdef"` for `word` of the state: it must NOT have more than 3 characters'],
+    ],
+    ['of another type', literal(1), [expect.stringMatching(/^SW4012 /)]],
+    ['that fits', literal('abc'), []],
+  ])('of a field of state: %s', (_name, value, messages) => {
+    const graph = graphOf([{ ...common, kind: 'set', id: 's', updates: [{ field: 'word', value }] }], {
+      inputs: [],
+      state: [{ name: 'word', scope: 'run', schema: { type: 'string', maxLength: 3 }, initial: 'a' }],
+    });
+    expect(errorsOf(graph)).toEqual(messages);
+  });
+
+  test('that a field of state begins with is compared with the whole schema', () => {
+    const state: Graph['state'] = [
+      { name: 'word', scope: 'run', schema: { type: 'string', maxLength: 3 }, initial: 'abcdef' },
+    ];
+    expect(errorsOf(graphOf([], { inputs: [], state }))).toEqual([
+      "SW4035 the first value of the state's field `word` does not fit its schema: it must NOT have more than 3 characters",
+    ]);
+  });
+
   test('that fits is accepted, and one of another type is said once', () => {
     expect(
-      found({ n: literal(10), s: literal('ab'), l: literal(['a']), level: literal('low'), any: literal(9) }),
+      errorsOfCall({
+        n: literal(10),
+        s: literal('ab'),
+        l: literal(['a']),
+        level: literal('low'),
+        any: literal(9),
+      }),
     ).toEqual([]);
-    expect(found({ n: literal('x') })).toEqual([expect.stringMatching(/^SW4012 /)]);
+    expect(errorsOfCall({ n: literal('x') })).toEqual([expect.stringMatching(/^SW4012 /)]);
   });
 
   test('of a spec file is compared as well', async () => {

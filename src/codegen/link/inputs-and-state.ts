@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty 
 import type { Input, StateField } from '../../graph/model.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ArgDeclaration, Declarations, LinkedPrompt, Phase, StateDeclaration } from '../declarations.js';
-import { schemaOfValue } from '../schemas/type-schema.js';
+import { problemOf, schemaOfValue } from '../schemas/type-schema.js';
 import {
   type ExpressionSyntax,
   printType,
@@ -29,7 +29,9 @@ export function linkInput(arg: ArgDeclaration, report: (diagnostic: Diagnostic) 
     return undefined;
   }
   if (typed === undefined) {
-    report(diagnostic('SW1017', place, { argument: name, type: printType(arg.type) }));
+    const tag = schemaOfValue(withoutUndefined(arg.type)).faults.find(({ kind }) => kind === 'tag');
+    const problem = tag && problemOf({ ...tag, path: tag.path.replace(/^input\.value/, name) });
+    report(diagnostic('SW1017', tag?.place ?? place, { argument: name, type: printType(arg.type), problem }));
     return undefined;
   }
   // The rules of the options admit nothing else.
@@ -315,11 +317,7 @@ function schemaOfState(
 ): JsonSchema | undefined {
   const { schema, faults } = schemaOfValue(withoutUndefined(type));
   for (const fault of faults) {
-    const path = `\`${fault.path.replace(/^input\./, '')}\``;
-    const problem =
-      fault.kind === 'tag'
-        ? `\`@${fault.tag}\` of ${path} ${fault.problem}`
-        : `${path} is of the type \`${fault.type}\`, which has no JSON form`;
+    const problem = problemOf({ ...fault, path: fault.path.replace(/^input\./, '') });
     const hint = fault.kind === 'tag' ? undefined : fault.hint;
     const place = fault.kind === 'tag' ? fault.place : typePlace;
     report(diagnostic('SW1025', place, { state: name, problem }, { hint }));

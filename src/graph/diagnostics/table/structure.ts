@@ -70,9 +70,14 @@ export const structureFaults = {
   ),
   SW1016: error((p: { decorator: string; what: string }) => `@${p.decorator} is not allowed on ${p.what}`),
   SW1017: error(
-    (p: { argument: string; type: string }) =>
-      `argument \`${p.argument}\` has the type \`${p.type}\`, which no caller can give as JSON`,
-    () => 'use string, number, boolean, a union of literals, or arrays and objects of these',
+    (p: { argument: string; type: string; problem?: string | undefined }) =>
+      p.problem === undefined
+        ? `argument \`${p.argument}\` has the type \`${p.type}\`, which no caller can give as JSON`
+        : `the type of argument \`${p.argument}\` has no schema: ${p.problem}`,
+    (p) =>
+      p.problem === undefined
+        ? 'use string, number, boolean, a union of literals, or arrays and objects of these'
+        : 'correct the tag, or remove it',
   ),
   SW1018: error(
     (p: { step: string }) => `step \`${p.step}\` does nothing`,
