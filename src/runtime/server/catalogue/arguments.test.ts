@@ -190,6 +190,7 @@ describe('coerce', () => {
     ['.5', 0.5],
     ['1e3', 1000],
     ['-0', 0],
+    [' 3 ', 3],
   ])('reads %j as the number %d', (text, value) => {
     expect(coerce(text, { type: 'number' })).toStrictEqual(read(value));
   });
@@ -204,8 +205,7 @@ describe('coerce', () => {
     '1e999',
     '1,5',
     '1_000',
-    ' 1',
-    '1 ',
+    '1 2',
     '0b1',
     'null',
     '٣',

@@ -234,15 +234,17 @@ const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const whole = /^[+-]?\d+$/;
 
 function read(text: string, reading: Reading): Coerced {
+  // Blanks around a text are a part of it.
+  const word = text.trim();
   switch (reading.kind) {
     case 'text':
       return { ok: true, value: text };
     case 'number':
-      return readNumber(text);
+      return readNumber(word);
     case 'integer':
-      return whole.test(text) ? readNumber(text) : { ok: false, expected: 'a valid integer' };
+      return whole.test(word) ? readNumber(word) : { ok: false, expected: 'a valid integer' };
     case 'boolean':
-      return readBoolean(text);
+      return readBoolean(word);
     case 'array':
       return readJson(text, Array.isArray, 'a valid JSON array');
     case 'object':
@@ -250,7 +252,9 @@ function read(text: string, reading: Reading): Coerced {
     case 'null':
       return readJson(text, (value) => value === null, 'null');
     case 'values': {
-      const value = reading.values.find((candidate) => textOf(candidate) === text);
+      const value = reading.values.find(
+        (candidate) => textOf(candidate) === (typeof candidate === 'string' ? text : word),
+      );
       return value === undefined
         ? { ok: false, expected: `one of: ${reading.values.map(textOf).join(', ')}` }
         : { ok: true, value };
