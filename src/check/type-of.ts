@@ -224,6 +224,7 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
     const types = typesOf(item);
     return types?.size === 1 && types.has('array') ? { kind: 'list', item: itemOf(item) } : ANY_LIST;
   }
+  if (result === 'item') return unionOf(itemOf(typeOf(expr.args[0] as Expr, names, locals)), ABSENT);
   if (result !== 'first argument') return RESULTS[result];
   const valueType = unionOf(
     ...inTurn(expr.args, names, isNullish, true, (arg, inside) => typeOf(arg, inside, locals)),
@@ -235,7 +236,9 @@ function typeOfCall(expr: CallExpr, names: Names, locals: Locals): ValueType {
 
 const ANY_LIST: ValueType = { kind: 'list', item: UNKNOWN };
 
-const RESULTS: Readonly<Record<Exclude<ResultKind, 'first argument' | 'items of items'>, ValueType>> = {
+const RESULTS: Readonly<
+  Record<Exclude<ResultKind, 'first argument' | 'item' | 'items of items'>, ValueType>
+> = {
   any: UNKNOWN,
   boolean: ofTypes('boolean'),
   number: ofTypes('number'),

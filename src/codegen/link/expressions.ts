@@ -388,7 +388,7 @@ class Lowering {
       const mapped: Expr = { ...each, mode: method.mode };
       return method.isFlat ? { kind: 'call', at: link.at, fn: 'flat.js', args: [mapped] } : mapped;
     }
-    if (method.kind === 'at') return this.#at(syntax, name, subject, link);
+    if (method.kind === 'at') return this.#at(syntax, name, subject, path, link);
     const args = this.#all(syntax.args, path);
     const min = method.kind === 'slice' ? 0 : method.min;
     if (syntax.args.length < min || syntax.args.length > method.max) {
@@ -407,22 +407,23 @@ class Lowering {
     };
   }
 
-  /** An item by its place, from the end where that is negative: as the first item of a slice. */
+  /** An item by its position, from the end where that is negative: one that is written out as the first item of a slice. */
   #at(
     syntax: CallSyntax,
     name: string,
     of: Expr | undefined,
+    path: Path,
     link: Pick<GetExpr, 'optional'> & { readonly at: Span },
   ): Expr | undefined {
     const [index, extra] = syntax.args;
     if (index === undefined || extra !== undefined) return this.#refuseArguments(syntax, name, '1 argument');
     const literal = unwrap(index);
-    const position = literal.kind === 'literal' ? literal.value : undefined;
-    if (!Number.isInteger(position)) {
-      const hint = 'write the number, as in `.at(-1)`, or an index: `list[this.n]`';
-      return this.#refuse(syntax, '`.at` with a position that is not written out', hint);
+    const start = literal.kind === 'literal' ? literal.value : undefined;
+    if (typeof start !== 'number' || !Number.isInteger(start)) {
+      const [position] = this.#all([index], path) ?? [];
+      if (of === undefined || position === undefined) return undefined;
+      return { kind: 'call', ...link, fn: 'at.js', args: [of, position] };
     }
-    const start = position as number;
     const number = (value: number): Expr => ({ kind: 'literal', at: index.place.span, value });
     if (of === undefined) return undefined;
     if (start >= 0) return readKey(of, number(start), link);

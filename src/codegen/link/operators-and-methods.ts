@@ -106,6 +106,7 @@ export type Method =
   /** With `isFlat` the items of the results become one list. */
   | { readonly kind: 'each'; readonly mode: EachExpr['mode']; readonly isFlat?: true }
   | { readonly kind: 'slice'; readonly max: 2 }
+  /** By a position that is written out it is a slice, by another one a function. */
   | { readonly kind: 'at' }
   | { readonly kind: 'function'; readonly fn: string; readonly min: number; readonly max: number };
 
@@ -117,12 +118,12 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['some', { kind: 'each', mode: 'some' }],
   ['every', { kind: 'each', mode: 'every' }],
   ['slice', { kind: 'slice', max: 2 }],
-  ['at', { kind: 'at' }],
   ...[...expressionMethods].map(([name, { name: fn, arity }]): [string, Method] => [
     name,
     // The arity includes the object before the dot.
     { kind: 'function', fn, min: arity.min - 1, max: (arity.max ?? Number.POSITIVE_INFINITY) - 1 },
   ]),
+  ['at', { kind: 'at' }],
 ]);
 
 /** The method of a name; nothing for one that cannot be stored. */

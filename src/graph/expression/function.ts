@@ -4,8 +4,8 @@ import type { Allocations } from './allocations.js';
 import type { Budget } from './error.js';
 
 /**
- * What a function gives: the first of its arguments that is there, a list of the items of the lists in its argument, or
- * always a value of one kind.
+ * What a function gives: the first of its arguments that is there, an item of its argument if it has one, a list of the
+ * items of the lists in its argument, or always a value of one kind.
  */
 export type ResultKind =
   | 'first argument'
@@ -13,6 +13,7 @@ export type ResultKind =
   | 'number'
   | 'text'
   | 'list of texts'
+  | 'item'
   | 'items of items'
   | 'any';
 

@@ -116,6 +116,12 @@ export const javascriptMethods: readonly EagerFunction[] = [
     return flatList([subject, ...others], call);
   }),
 
+  /** The item or the code unit at a position, from the end for a negative one; absent beyond the ends. */
+  method('at', ['text or list', 'number?'], 2, 'item', ([subject, position], { budget, at }) => {
+    budget.charge(1, at);
+    return (subject as string | readonly Value[]).at(numberOf(position) ?? 0);
+  }),
+
   /** One list of the items of the lists in a list, and of its other items. */
   method('flat', ['list'], 1, 'items of items', ([list], call) => flatList(listOf(list), call)),
 

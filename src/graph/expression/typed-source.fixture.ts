@@ -416,6 +416,13 @@ class Generator {
       return { expr: call('coalesce', found.expr, or.expr), js: `(${found.js} ?? (${or.js}))` };
     }
     const of = this.make(listType, depth, env);
+    if (this.#choose(3) === 0) {
+      const position = this.#choose(2) === 0 ? this.make('num', depth, env) : this.#place();
+      return {
+        expr: call('coalesce', method('at.js', of.expr, position.expr), or.expr),
+        js: `((${of.js}).at(${position.js}) ?? (${or.js}))`,
+      };
+    }
     const place = this.#choose(2) === 0 ? this.make('num', depth, env) : constant(this.#choose(3));
     return {
       expr: call('coalesce', get(of.expr, place.expr), or.expr),
