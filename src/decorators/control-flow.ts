@@ -124,7 +124,7 @@ export function goto(_step: unknown, _options: GotoOptions): undefined {
 }
 
 /**
- * Waits for a span of at most 366 days, or until a moment; a moment in the past passes at once. It has no value.
+ * Waits for a span of at most ten years, or until a moment; a moment in the past passes at once. It has no value.
  *
  * @example
  * ```ts

@@ -9,11 +9,8 @@ export const MAX_STARTED_NODES = 100_000;
 /** How many items of one loop run at once. */
 export const MAX_LOOP_CONCURRENCY = 100;
 
-/** Ten years, in milliseconds: a longer duration in the options of a server is a wrong unit. */
+/** Ten years, in milliseconds: a longer wait, or a longer duration in the options of a server, is a wrong unit. */
 export const MAX_DURATION_MS = 10 * 366 * 86_400_000;
-
-/** 366 days, in milliseconds: a longer wait is a wrong unit. */
-export const MAX_WAIT_MS = 366 * 86_400_000;
 
 /** Expressions nested deeper than this are refused: by the check, and by the evaluator for graphs that were not checked. */
 export const MAX_EXPRESSION_DEPTH = 128;

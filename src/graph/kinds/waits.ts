@@ -3,7 +3,7 @@ import { type Answerer, describeAnswerers, isListOfAnswerers, isRole } from '../
 import { textsOf } from '../expression/traversal.js';
 import type { Expr } from '../expression/tree.js';
 import type { JsonSchema } from '../json.js';
-import { MAX_WAIT_MS } from '../limits.js';
+import { MAX_DURATION_MS } from '../limits.js';
 import { AGENT_NAME } from '../names.js';
 import {
   between,
@@ -155,8 +155,8 @@ export interface WaitNode extends NodeBase {
 }
 
 const DURATION = {
-  ...between(0, MAX_WAIT_MS),
-  text: `from 0 to ${MAX_WAIT_MS} (milliseconds, 366 days)`,
+  ...between(0, MAX_DURATION_MS),
+  text: `from 0 to ${MAX_DURATION_MS} (milliseconds, ten years)`,
 };
 
 export const wait: KindDescriptor<WaitNode> = {

@@ -134,7 +134,7 @@ export const constructs = {
   },
   E_WAIT: {
     meaning: 'The time to wait for is not valid.',
-    cause: 'The span is negative, not finite or longer than 366 days, or `until` is not a time.',
+    cause: 'The span is negative, not finite or longer than ten years, or `until` is not a time.',
     repair: 'Send a time as RFC 3339 or in milliseconds.',
   },
   E_NOT_TEXT: {

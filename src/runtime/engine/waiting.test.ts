@@ -185,8 +185,8 @@ describe('a wait', () => {
     ['text', { durationMs: lit('5') }],
     ['nothing', { durationMs: lit() }],
     ['no time', { until: lit('tomorrow') }],
-    ['too long', { durationMs: lit(366 * 86_400_000 + 1) }],
-    ['too late', { until: lit(400 * 86_400_000) }],
+    ['too long', { durationMs: lit(10 * 366 * 86_400_000 + 1) }],
+    ['too late', { until: lit(11 * 366 * 86_400_000) }],
     ['neither', {}],
   ])('for %s fails', (_name, options) => {
     expect(waits(options).state.run.failure?.code).toBe('E_WAIT');

@@ -1,6 +1,7 @@
 import { oneLine } from '../../graph/printable-text.js';
 import { thrownReport, thrownText } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
+import { LongTimer } from '../upstream/long-timer.js';
 
 /** What a server does before its first request and after its last. */
 export interface LifecycleHooks {
@@ -66,9 +67,9 @@ export class Lifecycle {
   async #stop(limitMs: number): Promise<void> {
     const { onStop } = this.#hooks;
     if (this.#started === undefined || onStop === undefined) return;
-    let timer: NodeJS.Timeout | undefined;
+    let timer: LongTimer | undefined;
     const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, limitMs, 'late');
+      timer = new LongTimer(() => resolve('late'), limitMs);
     });
     const stopped = this.#started.then(onStop).catch((error: unknown) => {
       if (!(error instanceof ServerStartError))
@@ -76,6 +77,6 @@ export class Lifecycle {
     });
     if ((await Promise.race([stopped, late])) === 'late')
       this.#log(`\`onStop\` of the server did not finish within ${limitMs} ms`, { event: 'server.stop' });
-    clearTimeout(timer);
+    timer?.cancel();
   }
 }

@@ -117,7 +117,7 @@ describe('resolveSettings', () => {
     expect(resolveSettings({ journal }).journal).toBe(journal);
   });
 
-  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])('refuses the limit %d', (limit) => {
+  test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 39])('refuses the limit %d', (limit) => {
     for (const name of [
       'pageSize',
       'promptTimeoutMs',
@@ -126,13 +126,17 @@ describe('resolveSettings', () => {
       'drainTimeoutMs',
     ] as const) {
       expect(() => resolveSettings({ [name]: limit })).toThrow(
-        new RangeError(`${name} must be a whole number from 1 to 2147483647, not ${limit}`),
+        new RangeError(
+          `${name} must be a whole number from 1 to ${name.endsWith('Ms') ? 316_224_000_000 : 2_147_483_647}, not ${limit}`,
+        ),
       );
     }
     expect(() => resolveSettings({ runs: { maxOpenRuns: limit } })).toThrow('runs.maxOpenRuns must be');
   });
 
-  test('takes durations of runs up to ten years', () => {
+  test('takes durations up to ten years', () => {
+    for (const ms of [2_592_000_000, 10 * 366 * 86_400_000])
+      expect(resolveSettings({ drainTimeoutMs: ms }).drainTimeoutMs).toBe(ms);
     for (const name of ['finishedRunMs', 'idleMs'] as const) {
       for (const ms of [2_592_000_000, 10 * 366 * 86_400_000])
         expect(resolveSettings({ runs: { [name]: ms } }).runs[name]).toBe(ms);

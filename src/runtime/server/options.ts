@@ -291,13 +291,10 @@ function localRolesOf({ localRoles = [] }: ServerSettings): readonly string[] {
   );
 }
 
-const LONG_DURATIONS: ReadonlySet<string> = new Set(['runs.finishedRunMs', 'runs.idleMs']);
-
 /** @throws RangeError for a limit that is not a positive whole number. */
 export function checkLimits(limits: Iterable<readonly [name: string, limit: number]>): void {
   for (const [name, limit] of limits) {
-    // Longer timers than 2^31-1 ms fire at once. Those of runs are set again.
-    const most = LONG_DURATIONS.has(name) ? MAX_DURATION_MS : 0x7fffffff;
+    const most = name.endsWith('Ms') ? MAX_DURATION_MS : 0x7fffffff;
     if (!Number.isInteger(limit) || limit < 1 || limit > most) {
       throw new RangeError(`${name} must be a whole number from 1 to ${most}, not ${limit}`);
     }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Json } from '../../graph/json.js';
+import { MAX_DURATION_MS } from '../../graph/limits.js';
 import { Mask } from '../secrets/mask.js';
 import { UpstreamError } from './port.js';
 
@@ -45,7 +46,7 @@ const common = {
     .number()
     .int()
     .positive()
-    .max(0x7fffffff)
+    .max(MAX_DURATION_MS)
     .exactOptional()
     .describe(
       'How long a call waits for a connection, and how long it may take then, in ms. Default: the limit of the step.',

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../graph/json.js';
 import { nearestName } from '../../graph/names.js';
 import { Mask } from '../secrets/mask.js';
 import { type Environment, type UpstreamConfig, type UpstreamServer, withEnvironment } from './config.js';
+import { withLimit } from './long-timer.js';
 import {
   reasonOf,
   type UpstreamCall,
@@ -156,15 +157,15 @@ class Link {
   /** Waits for the connection as long as a call may take. It is made all the same: a later call needs it as well. */
   async #withinLimit(opening: Promise<UpstreamConnection>, signal: AbortSignal): Promise<UpstreamConnection> {
     const { timeoutMs } = this.server;
-    if (timeoutMs === undefined) return abortable(opening, signal);
-    const limit = AbortSignal.timeout(timeoutMs);
-    return abortable(opening, AbortSignal.any([signal, limit])).catch((error: unknown) => {
-      if (signal.aborted || !limit.aborted) throw error;
-      const why = `it did not connect within ${timeoutMs} ms`;
-      throw new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(this.name, why), {
-        retryAfterMs: FIRST_DELAY_MS,
-      });
-    });
+    return withLimit(timeoutMs, signal, (limited, isLate) =>
+      abortable(opening, limited).catch((error: unknown) => {
+        if (!isLate()) throw error;
+        const why = `it did not connect within ${timeoutMs} ms`;
+        throw new UpstreamError('E_UPSTREAM_UNAVAILABLE', upstreamTexts.unavailable(this.name, why), {
+          retryAfterMs: FIRST_DELAY_MS,
+        });
+      }),
+    );
   }
 
   async #connect(): Promise<UpstreamConnection> {

@@ -2,7 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import { describeKind } from '../../../graph/expression/value.js';
 import type { Json } from '../../../graph/json.js';
 import { parseTime } from '../../../graph/kinds/waits.js';
-import { MAX_WAIT_MS } from '../../../graph/limits.js';
+import { MAX_DURATION_MS } from '../../../graph/limits.js';
 import type { AskNode, WaitNode } from '../../../graph/model.js';
 import { answerSchema } from '../actions.js';
 import { fail, hasTime, issueWait, nextAttemptId, waitDueAt } from '../attempt.js';
@@ -101,5 +101,5 @@ function waitEnd(at: number, reader: Evaluation, { durationMs, until }: WaitNode
   }
   if (isDuration && time < 0) return failures.wait(`${time} ms is negative`);
   const end = Math.ceil(isDuration ? at + time : time);
-  return end - at > MAX_WAIT_MS ? failures.wait('that is more than 366 days') : end;
+  return end - at > MAX_DURATION_MS ? failures.wait('that is more than ten years') : end;
 }

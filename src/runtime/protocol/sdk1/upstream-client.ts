@@ -14,6 +14,7 @@ import {
 import { defined } from '../../../graph/defined.js';
 import type { JsonObject } from '../../../graph/json.js';
 import type { UpstreamServer } from '../../upstream/config.js';
+import { withLimit } from '../../upstream/long-timer.js';
 import {
   reasonOf,
   type UpstreamCall,
@@ -111,9 +112,17 @@ class ClientConnection implements UpstreamConnection {
   }
 
   async call(tool: string, input: JsonObject, call: UpstreamCall): Promise<UpstreamResult> {
-    const { timeoutMs } = this.request.server;
-    const limit = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
-    const signal = limit === undefined ? call.signal : AbortSignal.any([call.signal, limit]);
+    return withLimit(this.request.server.timeoutMs, call.signal, (signal, isLate) =>
+      this.#call(tool, input, { ...call, signal }, isLate),
+    );
+  }
+
+  async #call(
+    tool: string,
+    input: JsonObject,
+    call: UpstreamCall,
+    isLate: () => boolean,
+  ): Promise<UpstreamResult> {
     const params = {
       name: tool,
       arguments: { ...input },
@@ -121,17 +130,18 @@ class ClientConnection implements UpstreamConnection {
     };
     try {
       const result = await this.client.request({ method: 'tools/call', params }, CallToolResultSchema, {
-        signal,
+        signal: call.signal,
         timeout: NO_TIMEOUT_MS,
         onprogress: ({ progress, total, message }: Progress) => call.progress(progress, total, message),
       });
       return plainResult(result as unknown as Loose<UpstreamResult>);
     } catch (error) {
-      if (call.signal.aborted) throw call.signal.reason;
-      if (limit?.aborted === true && timeoutMs !== undefined) {
-        const text = `The call of '${tool}' of the upstream server '${this.request.name}' timed out after ${timeoutMs} ms`;
+      if (isLate()) {
+        const { name, server } = this.request;
+        const text = `The call of '${tool}' of the upstream server '${name}' timed out after ${server.timeoutMs} ms`;
         throw new UpstreamError('E_TIMEOUT', text, { outcomeUnknown: true });
       }
+      if (call.signal.aborted) throw call.signal.reason;
       throw await this.#failure(error, tool);
     }
   }

@@ -1,3 +1,5 @@
+import { LongTimer } from '../../upstream/long-timer.js';
+
 /** How long runs work before other work of the process has its turn, in ms. */
 export const TURN_MS = 10;
 
@@ -56,23 +58,19 @@ export interface Clock {
   readonly turns?: Turns;
 }
 
-/** Longer delays overflow `setTimeout` and would fire at once. */
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
-
 /** The process's own clock. It never steps back, whatever happens to the system's time. */
 export const processClock: Clock = {
   now: () => Math.trunc(performance.timeOrigin + performance.now()),
-  setTimer(callback, delayMs, { keepsProcess = true } = {}) {
-    const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), LONGEST_DELAY_MS));
-    if (!keepsProcess) timer.unref();
-    return () => clearTimeout(timer);
+  setTimer(callback, delayMs, options) {
+    const timer = new LongTimer(callback, delayMs, options);
+    return () => timer.cancel();
   },
   turns: new Turns(() => performance.now()),
 };
 
 /**
  * Calls back when the clock has reached `dueAt` (ms since the epoch) and never before: a timer that comes early, by
- * rounding or because the delay was too long for one, is set again. Returns how to call it off.
+ * rounding, is set again. Returns how to call it off.
  */
 export function callAt(
   clock: Clock,

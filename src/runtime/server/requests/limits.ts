@@ -3,6 +3,7 @@ import type { Failure } from '../../engine/contract.js';
 import type { RequestContext } from '../../runs/request.js';
 import type { Log } from '../../tools/log.js';
 import type { CancelSignal } from '../../tools/port.js';
+import { LongTimer } from '../../upstream/long-timer.js';
 import { faultCodes, ProtocolFault } from '../wire.js';
 
 /** Cancels a request. */
@@ -57,7 +58,7 @@ export async function limited<T>(
     give({ kind: 'cancelled' });
     controller.abort(request.reason);
   };
-  const timer = setTimeout(() => {
+  const timer = new LongTimer(() => {
     give({ kind: 'timedOut' });
     controller.abort(new DOMException(`No answer within ${limitMs} ms`, 'TimeoutError'));
   }, limitMs);
@@ -66,7 +67,7 @@ export async function limited<T>(
     const completion = work(controller.signal).then((value): Limited<T> => ({ kind: 'done', value }));
     return await Promise.race([completion, givenUp]);
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
     request.removeEventListener('abort', cancel);
   }
 }
@@ -182,12 +183,12 @@ export class RequestGate {
 
 /** Waits for `done`, and no longer than `limitMs`. */
 async function within(limitMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
+  let timer: LongTimer | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
+    timer = new LongTimer(resolve, limitMs);
   });
   await Promise.race([work, late]);
-  clearTimeout(timer);
+  timer?.cancel();
 }
 
 /** Counts the requests that have no answer yet. */
@@ -214,9 +215,9 @@ export class InFlight {
   async none(limitMs: number): Promise<void> {
     if (this.#count === 0) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, limitMs);
+      const timer = new LongTimer(resolve, limitMs);
       this.#waiting.add(() => {
-        clearTimeout(timer);
+        timer.cancel();
         resolve();
       });
     });

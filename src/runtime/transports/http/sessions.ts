@@ -1,4 +1,5 @@
 import type { StepwrightServer } from '../../server/stepwright-server.js';
+import { LongTimer } from '../../upstream/long-timer.js';
 import type { EventLog, HttpConnection, HttpConversation } from '../protocol-adapter.js';
 import type { HttpLimits } from './http-options.js';
 
@@ -21,7 +22,7 @@ export interface Session {
   readonly connection: HttpConnection;
   /** Responses that are still open. */
   openResponses: number;
-  readonly idle: NodeJS.Timeout;
+  readonly idle: LongTimer;
 }
 
 /** Opens the connection of a session. */
@@ -76,11 +77,11 @@ export class Sessions {
       view,
       connection,
       openResponses: 0,
-      idle: setTimeout(() => this.#endIdle(session), this.limits.sessionIdleMs).unref(),
+      idle: new LongTimer(() => this.#endIdle(session), this.limits.sessionIdleMs, { keepsProcess: false }),
     };
     this.#sessions.set(id, session);
     void connection.closed.then(() => {
-      clearTimeout(session.idle);
+      session.idle.cancel();
       this.#sessions.delete(id);
     });
     return session;

@@ -1,0 +1,52 @@
+/** Longer delays overflow `setTimeout`, which fires at once then. */
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
+
+/** Calls back once, after a delay of any length. */
+export class LongTimer {
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param options.keepsProcess whether the process stays alive for as long. Default: true. */
+  constructor(
+    readonly callback: () => void,
+    readonly delayMs: number,
+    readonly options: { readonly keepsProcess?: boolean } = {},
+  ) {
+    this.#arm(delayMs);
+  }
+
+  /** Begins the delay again. */
+  refresh(): void {
+    this.cancel();
+    this.#arm(this.delayMs);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #arm(remainingMs: number): void {
+    const ms = Math.min(Math.max(0, remainingMs), LONGEST_DELAY_MS);
+    this.#timer = setTimeout(() => {
+      if (remainingMs > ms) this.#arm(remainingMs - ms);
+      else this.callback();
+    }, ms);
+    if (this.options.keepsProcess === false) this.#timer.unref();
+  }
+}
+
+/** Does work under a signal that is aborted after a limit of any length. */
+export async function withLimit<T>(
+  limitMs: number | undefined,
+  signal: AbortSignal,
+  work: (signal: AbortSignal, isLate: () => boolean) => Promise<T>,
+): Promise<T> {
+  if (limitMs === undefined) return work(signal, () => false);
+  const limit = new AbortController();
+  const late = new DOMException(`No answer within ${limitMs} ms`, 'TimeoutError');
+  const timer = new LongTimer(() => limit.abort(late), limitMs);
+  try {
+    return await work(AbortSignal.any([signal, limit.signal]), () => limit.signal.aborted && !signal.aborted);
+  } finally {
+    timer.cancel();
+  }
+}
