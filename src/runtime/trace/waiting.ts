@@ -5,7 +5,7 @@ import { jsonText } from '../../graph/printable-text.js';
 import { type ActionRequest, asksModel, requestOf } from '../engine/actions.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import { commandsOf } from '../engine/read.js';
-import { workText } from '../runs/actions/action.js';
+import { workText } from '../runs/actions/agent-texts.js';
 import type { HandOff } from './hand-off.js';
 import { isoTime } from './leaf-logs.js';
 import type { OpenAction } from './messages.js';

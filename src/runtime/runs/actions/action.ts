@@ -1,49 +1,63 @@
 import { defined } from '../../../graph/defined.js';
-import { type Json, type JsonObject, type JsonSchema, unreachable } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import { jsonText } from '../../../graph/printable-text.js';
 import type { ActionRequest } from '../../engine/actions.js';
 import type { ActionKind, Failure, RunState } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
+import { normalizeResult } from '../../tools/call-result.js';
+import { WORK_RESULTS } from './agent-texts.js';
 
 // An action is what a run waits for from outside. A further kind of action is a row of ACTION_KINDS.
+
+/** An answer as the engine takes it. */
+type Answer =
+  | { readonly kind: 'value'; readonly value: Json }
+  | { readonly kind: 'failure'; readonly failure: Failure };
 
 /** How actions of a kind are answered. */
 interface AnswerForm {
   /** What to send, in one sentence. */
   how(options: readonly string[]): string;
-  /** The full answer of a shorthand; undefined for any other value. */
-  inFull(result: Json): Json | undefined;
+  /** What a result may mean, the likeliest first. */
+  meanings(result: Json): readonly Answer[];
   /** The form that a client shows to its user: one of the schema, one without fields, or none. */
   readonly form: 'schema' | 'empty' | 'none';
 }
 
 const FITTING: AnswerForm = {
   how: () => 'Send a result that fits the schema of the action.',
-  inFull: () => undefined,
+  meanings: (result) => [value(result)],
   form: 'schema',
 };
+
+/** A shorthand of this type is short for an object with one member. */
+function short(type: 'string' | 'boolean', member: string): AnswerForm['meanings'] {
+  return (result) =>
+    typeof result === type ? [value(result), value({ [member]: result })] : [value(result)];
+}
 
 export const ACTION_KINDS: Readonly<Record<ActionKind, AnswerForm>> = {
   info: {
     how: () => 'Send no result at all, or {"acknowledged": true}.',
-    inFull: (result) => (result === null || result === true ? { acknowledged: true } : undefined),
+    meanings: (result) =>
+      result === null || result === true ? [value(result), value({ acknowledged: true })] : [value(result)],
     // There is nothing to fill in: to accept is the answer.
     form: 'empty',
   },
   confirm: {
     how: () => 'Send true or false, or {"confirmed": true}.',
-    inFull: (result) => (typeof result === 'boolean' ? { confirmed: result } : undefined),
+    meanings: short('boolean', 'confirmed'),
     form: 'schema',
   },
   text: {
     how: () => 'Send the text, or {"input": "the text"}.',
-    inFull: (result) => (typeof result === 'string' ? { input: result } : undefined),
+    meanings: short('string', 'input'),
     form: 'schema',
   },
   choice: {
     how: (options) =>
       `Send one of ${options.map((option) => jsonText(option)).join(', ')}, or {"selected": "that one"}.`,
-    inFull: (result) => (typeof result === 'string' ? { selected: result } : undefined),
+    meanings: short('string', 'selected'),
     form: 'schema',
   },
   yield: FITTING,
@@ -53,34 +67,49 @@ export const ACTION_KINDS: Readonly<Record<ActionKind, AnswerForm>> = {
     // It is for a model: no person is asked.
     form: 'none',
   },
-  shell: { ...FITTING, form: 'none' },
-  mcp_call: { ...FITTING, form: 'none' },
-  delegate: {
-    ...FITTING,
-    inFull: (result) => (typeof result === 'string' ? { response: result } : undefined),
-    form: 'none',
-  },
+  shell: { ...FITTING, how: () => WORK_RESULTS.shell, form: 'none' },
+  mcp_call: { how: () => WORK_RESULTS.mcp_call, meanings: toolResult, form: 'none' },
+  delegate: { how: () => WORK_RESULTS.delegate, meanings: responses, form: 'none' },
 };
+
+function value(result: Json): Answer {
+  return { kind: 'value', value: result };
+}
+
+/** The value of a tool is that of its `CallToolResult`, where it comes as one. */
+function toolResult(result: Json): readonly Answer[] {
+  const normal = normalizeResult(result);
+  return [normal.ok ? value(normal.value) : { kind: 'failure', failure: normal.failure }];
+}
+
+/** The response of an agent may come alone, and JSON in it as text, in a fence or without one. */
+function responses(result: Json): readonly Answer[] {
+  const answer = isJsonObject(result) && 'response' in result ? result : { response: result };
+  const { response } = answer;
+  const parsed = typeof response === 'string' ? jsonIn(response) : undefined;
+  return [
+    // A text may also hold the object: it is read so before it counts as the response.
+    ...(typeof result === 'string' ? [value(result)] : []),
+    value(answer),
+    ...(parsed === undefined ? [] : [value({ ...answer, response: parsed })]),
+  ];
+}
+
+/** The JSON that a text is, with or without a fence around it. */
+export function jsonIn(text: string): Json | undefined {
+  const [, fenced] = /^```\w*\r?\n([\s\S]*)\n```$/.exec(text.trim()) ?? [];
+  try {
+    return JSON.parse(fenced ?? text) as Json;
+  } catch {
+    return undefined;
+  }
+}
 
 /** How an action is answered, in one sentence. */
 export function howToAnswer(request: ActionRequest): string {
   if (request.type !== 'prompt') return ACTION_KINDS[request.type].how([]);
   const { type: mode, options = [] } = request.parameters;
   return ACTION_KINDS[mode].how(options);
-}
-
-/** What work of the client is to be done: completes "Step 'x' …". */
-export function workText(request: Exclude<ActionRequest, { type: 'prompt' }>): string {
-  switch (request.type) {
-    case 'shell':
-      return `has a command for you to run: ${jsonText(request.parameters)}`;
-    case 'mcp_call':
-      return `has a tool for you to call: ${jsonText(request.parameters)}`;
-    case 'delegate':
-      return `has a task for ${request.parameters.agent ?? 'you'}: ${jsonText(request.parameters)}`;
-    default:
-      return unreachable(request);
-  }
 }
 
 /** An action that is open. */

@@ -8,6 +8,7 @@ import type { Peer } from '../../tools/port.js';
 import { schemaProblems } from '../../tools/schema-problems.js';
 import { toJson } from '../../tools/to-json.js';
 import type { ValuePort } from '../run/values-in-flight.js';
+import { jsonIn } from './action.js';
 
 /** What a step asks a model for, and of which run. */
 type ValueRequest = Parameters<ValuePort['supply']>[0];
@@ -116,10 +117,6 @@ async function sampledValues(
 function candidatesIn({ content }: SamplingResult): readonly Json[] {
   const text = isJsonObject(content) && typeof content.text === 'string' ? content.text.trim() : undefined;
   if (text === undefined) return [];
-  const [, fenced] = /^```\w*\n([\s\S]*)\n```$/.exec(text) ?? [];
-  try {
-    return [JSON.parse(fenced ?? text) as Json, text];
-  } catch {
-    return [text];
-  }
+  const parsed = jsonIn(text);
+  return parsed === undefined ? [text] : [parsed, text];
 }

@@ -175,3 +175,82 @@ describe('a question as a form', () => {
     expect(formOf(action('yield', schema))).toBeUndefined();
   });
 });
+
+describe('the result of client work', () => {
+  const limit = { timeoutMs: 30_000 };
+  const shell: Action = {
+    ...{ type: 'shell', command: 'ls', ...limit },
+    schema: {
+      type: 'object',
+      properties: { stdout: { type: 'string' }, stderr: { type: 'string' }, exit_code: { type: 'integer' } },
+      required: ['exit_code'],
+      additionalProperties: false,
+    },
+  };
+  const tool: Action = { type: 'mcp_call', tool: 'search', args: {}, schema: {}, ...limit };
+  const task = (response: JsonSchema = { type: 'string' }): Action => ({
+    ...{ type: 'delegate', instructions: 'review', agent: null, ...limit },
+    schema: {
+      type: 'object',
+      properties: { response, agent_used: { type: 'string' }, tokens_used: { type: 'number' } },
+      required: ['response'],
+      additionalProperties: false,
+    },
+  });
+  const list = task({ type: 'array' });
+  const text = (...texts: readonly string[]) => texts.map((each) => ({ type: 'text', text: each }));
+
+  test.each<[string, Action, Json, Json]>([
+    ['a command', shell, { exit_code: 1, stderr: 'no' }, { exit_code: 1, stderr: 'no' }],
+    ['a tool, any JSON', tool, ['a'], ['a']],
+    ['a tool, a text that looks like JSON', tool, '{"a":1}', '{"a":1}'],
+    ['a tool, its structured content', tool, { content: [], structuredContent: { a: 1 } }, { a: 1 }],
+    ['a tool, the JSON in its text', tool, { content: text('[1]') }, [1]],
+    ['a tool, its text', tool, { content: text('done') }, 'done'],
+    ['a tool, its blocks', tool, { content: text('a', 'b') }, text('a', 'b')],
+    ['a tool, an object with an error', tool, { error: 'none' }, { error: 'none' }],
+    ['a task, its text', task(), 'fine', { response: 'fine' }],
+    ['a task, a text that looks like JSON', task(), '{"a":1}', { response: '{"a":1}' }],
+    ['a task in full', task(), { response: 'fine', tokens_used: 7 }, { response: 'fine', tokens_used: 7 }],
+    ['a task, JSON', list, { response: ['a'] }, { response: ['a'] }],
+    ['a task, JSON alone', list, ['a'], { response: ['a'] }],
+    ['a task, JSON as text', list, '["a"]', { response: ['a'] }],
+    ['a task, JSON in a fence', list, '```json\n["a"]\n```', { response: ['a'] }],
+    ['a task, a fence in full', list, { response: '```\n["a"]\n```\n' }, { response: ['a'] }],
+  ])('%s', (_, action, result, value) => {
+    expect(readAnswer(action, { result }, schemas)).toStrictEqual({
+      ok: true,
+      answer: { kind: 'value', value },
+      warnings: [],
+    });
+  });
+
+  test.each<[string, Action, string, Json]>([
+    ['a command', shell, '{"exit_code":0}', { exit_code: 0 }],
+    ['a task', task(), '{"response":"fine"}', { response: 'fine' }],
+  ])('%s may come as text, with a warning', (_, action, result, value) => {
+    expect(readAnswer(action, { result }, schemas)).toMatchObject({
+      answer: { value },
+      warnings: [{ code: 'W_STRINGIFIED' }],
+    });
+  });
+
+  test('of a tool that reports an error is a failure', () => {
+    const result = { content: text('no such issue'), isError: true };
+    expect(readAnswer(tool, { result }, schemas)).toMatchObject({
+      ok: true,
+      answer: { kind: 'failure', failure: { code: 'E_TOOL_ERROR', message: 'no such issue' } },
+    });
+  });
+
+  test.each<[string, Action, Json, string]>([
+    ['a command without an exit code', shell, { stdout: '' }, 'exit_code'],
+    ['a text for a command', shell, 'done', 'object'],
+    ['another object for a task', task(), { answer: 'fine' }, 'response'],
+    ['a text for JSON', list, 'a list', 'response'],
+  ])('does not fit: %s', (_, action, result, problem) => {
+    const message = expect.stringContaining(problem);
+    const failure = { code: 'E_RESULT_SHAPE', message };
+    expect(readAnswer(action, { result }, schemas)).toMatchObject({ ok: false, failure });
+  });
+});

@@ -12,6 +12,8 @@ import { findProtoKey } from '../../tools/to-json.js';
 import type { RunWarning } from '../run/envelope.js';
 import { ACTION_KINDS, howToAnswer, type Submission } from './action.js';
 
+const ACKNOWLEDGED: Answer = { kind: 'value', value: { acknowledged: true } };
+
 const ONE_OF_TWO = 'send either `result` or `error`, one of them';
 
 /** @param how completes the sentence: what would fit. */
@@ -20,9 +22,7 @@ export function misfitText(problems: readonly string[], how: string): string {
 }
 
 /** An answer as the engine takes it. */
-type Answer =
-  | { readonly kind: 'value'; readonly value: Json }
-  | { readonly kind: 'failure'; readonly failure: Failure };
+type Answer = ReturnType<(typeof ACTION_KINDS)[ActionKind]['meanings']>[number];
 
 type Reading =
   | { readonly ok: true; readonly answer: Answer; readonly warnings: readonly RunWarning[] }
@@ -42,7 +42,9 @@ export function readAnswer(
   if (error !== undefined)
     return result === undefined ? readError(action, error) : refused(action, [ONE_OF_TWO]);
   if (result === undefined) {
-    return actionKind(action) === 'info' ? value({ acknowledged: true }) : refused(action, [ONE_OF_TWO]);
+    return actionKind(action) === 'info'
+      ? { ok: true, answer: ACKNOWLEDGED, warnings: [] }
+      : refused(action, [ONE_OF_TWO]);
   }
   return readResult(action, result, schemas);
 }
@@ -63,28 +65,32 @@ export function contentsOf(
     const failure = result === undefined ? failureIn(error)?.failure : undefined;
     return failure === undefined ? [] : [contentOf({ kind: 'failure', failure })];
   }
+  return meaningsOf(kind, result ?? null).map(({ answer }) => contentOf(answer));
+}
+
+/** An answer that a result may mean. */
+interface Meaning {
+  readonly answer: Answer;
+  /** The result came as text that holds it. */
+  readonly isText?: true;
+}
+
+/** All answers that a result may mean, the likeliest first: as it is, as the object that a text holds, and in short. */
+function meaningsOf(kind: ActionKind, result: Json): readonly [Meaning, ...Meaning[]] {
+  const [asIs, ...others] = ACTION_KINDS[kind].meanings(result).map((answer): Meaning => ({ answer }));
   const parsed = typeof result === 'string' ? objectIn(result) : undefined;
-  const full = ACTION_KINDS[kind].inFull(result ?? null);
-  const candidates = result === undefined ? [full] : [result, parsed, full];
-  return candidates.flatMap((each) =>
-    each === undefined ? [] : [contentOf({ kind: 'value', value: each })],
-  );
+  const inText: readonly Meaning[] =
+    parsed === undefined ? [] : [{ answer: { kind: 'value', value: parsed }, isText: true }];
+  return [asIs ?? { answer: { kind: 'value', value: result } }, ...inText, ...others];
 }
 
 function readResult(action: Action, result: Json, schemas: SchemaCompiler): Reading {
-  let problems: readonly string[];
+  let problems: readonly string[] = [];
   try {
-    const fits = (candidate: Json): boolean => problemsOf(action, candidate, schemas).length === 0;
-    problems = problemsOf(action, result, schemas);
-    if (problems.length === 0) return value(result);
-    const parsed = typeof result === 'string' ? objectIn(result) : undefined;
-    if (parsed !== undefined && fits(parsed)) return value(parsed, [stringified('result')]);
-    const full = ACTION_KINDS[actionKind(action)].inFull(result);
-    if (full !== undefined) {
-      if (fits(full)) return value(full);
-      problems = problemsOf(action, full, schemas);
-    } else if (parsed !== undefined) {
-      problems = problemsOf(action, parsed, schemas);
+    for (const { answer, isText } of meaningsOf(actionKind(action), result)) {
+      if (answer.kind === 'value') problems = problemsOf(action, answer.value, schemas);
+      if (answer.kind === 'failure' || problems.length === 0)
+        return { ok: true, answer, warnings: isText ? [stringified('result')] : [] };
     }
   } catch (fault) {
     problems = [`what the step expects cannot be checked: ${clip(thrownText(fault))}`];
@@ -127,10 +133,6 @@ function objectIn(text: string): Json | undefined {
   } catch {
     return undefined;
   }
-}
-
-function value(answer: Json, warnings: readonly RunWarning[] = []): Reading {
-  return { ok: true, answer: { kind: 'value', value: answer }, warnings };
 }
 
 function stringified(member: 'result' | 'error'): RunWarning {
