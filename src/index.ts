@@ -1,6 +1,19 @@
 import 'reflect-metadata';
 
 export {
+  Agent,
+  type AgentClass,
+  type AgentOptions,
+  type DelegateOptions,
+  delegate,
+  onClient,
+  type Shell,
+  type ShellOptions,
+  type ShellResult,
+  type ShellTag,
+  shell,
+} from './decorators/agents.js';
+export {
   type Answerer,
   type OwnerAnswerer,
   owner,

@@ -19,6 +19,7 @@ import { linkPrompts } from './link/inputs-and-state.js';
 import { link } from './link/link.js';
 import { oncePerPackage, withPackages } from './packages/classes.js';
 import { manifestOf } from './packages/exports.js';
+import { WrittenSchemaReader } from './schemas/literal-classes.js';
 import type { ModuleLimits } from './schemas/module-loader.js';
 import {
   type ImportedSchemas,
@@ -232,7 +233,10 @@ async function compileSources(
   if (loading instanceof Promise) loading.catch(() => {});
   const phases = new WorkflowPhases(memo, scope, declarations.tools, (file) => host.readingOf(file));
   // A name that two declarations have is changed for one of them, wherever it is used.
-  const bare = link(declarations, hasErrors(declared.diagnostics) ? undefined : phases);
+  const schemasOf = new WrittenSchemaReader({ root: reading.root, memo, inputs: reading.registryInputs });
+  const bare = link(declarations, hasErrors(declared.diagnostics) ? undefined : phases, (file, schema) =>
+    schemasOf.response(file, schema),
+  );
   const prompts = linkPrompts(declarations);
   const hints = withConfiguredHints(linkHints(declarations), reading.configured, declarations);
   const imported = await loading;

@@ -126,6 +126,15 @@ export interface StateDeclaration extends ClassHandle {
   readonly typePlace: SourceLocation;
 }
 
+/** An agent of the client: a class that `delegate` and `forEach` name. */
+export interface AgentDeclaration extends ClassHandle {
+  /** With `@` before it. */
+  readonly name: string;
+  readonly namePlace: SourceLocation;
+  /** The type of its `reply`, where the class says it. */
+  readonly reply?: TypeSyntax;
+}
+
 /** A plain prompt: a class that renders its messages. */
 export interface PromptDeclaration extends ClassHandle, ListedOptions {
   readonly name: string;
@@ -179,6 +188,7 @@ export interface Declarations {
   readonly workflows: readonly WorkflowDeclaration[];
   readonly prompts: readonly PromptDeclaration[];
   readonly states: readonly StateDeclaration[];
+  readonly agents: readonly AgentDeclaration[];
   /** The classes that prompts and other functions name in text and messages. */
   readonly handles: readonly HandleSyntax[];
   /** Classes that could not be read, which has been reported. A use of one is not reported again. */
@@ -193,7 +203,7 @@ export interface Declarations {
 
 /** A decorated class that could not be read, identified by the location of its name. */
 export interface FaultyClass {
-  readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state';
+  readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state' | 'agent';
   readonly place: SourceLocation;
 }
 

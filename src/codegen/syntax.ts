@@ -123,10 +123,11 @@ export interface DecoratorSyntax {
   readonly schemas?: WrittenSchemas;
 }
 
-/** The schemas of a tool whose text says all of them. */
+/** The schemas of a tool, or of the reply of an agent, whose text says all of them. */
 export interface WrittenSchemas {
   readonly input?: SchemaSyntax;
   readonly output?: SchemaSyntax;
+  readonly response?: SchemaSyntax;
 }
 
 /** An expression that makes a schema: calls of what a library exports, with literals. */
@@ -150,7 +151,7 @@ export interface FieldSyntax {
   readonly isStatic: boolean;
   readonly optional: boolean;
   readonly decorators: readonly DecoratorSyntax[];
-  /** Of an argument, and of a field of state. */
+  /** Of an argument, and of the fields of state and agents. */
   readonly type?: TypeSyntax;
   /** Set where its type is written out. */
   readonly isAnnotated?: true;
@@ -402,6 +403,10 @@ export type ExpressionSyntax = ExpressionBase &
         readonly optional: boolean;
         /** The type of its value, of a call of `ask.value` or `ask.model`. */
         readonly type?: TypeSyntax;
+        /** What `response` says, of a call of `delegate`. */
+        readonly schema?: SchemaSyntax;
+        /** Set for a call inside `onClient`. */
+        readonly executor?: 'client';
       }
     | {
         readonly kind: 'object';

@@ -1,3 +1,5 @@
+import type * as agents from '../decorators/agents.js';
+import type { Shell } from '../decorators/agents.js';
 import type * as controlFlow from '../decorators/control-flow.js';
 import type { Ask } from '../decorators/control-flow.js';
 import type * as verbs from '../decorators/verbs.js';
@@ -6,6 +8,8 @@ import type { ExpressionSyntax, FunctionSymbol, SymbolSyntax } from './syntax.js
 
 /** The names of all verbs, by the modules that authors import them from. */
 type VerbName =
+  | Exclude<keyof typeof agents, 'Agent'>
+  | `shell.${Exclude<keyof Shell, keyof CallableFunction>}`
   | Exclude<keyof typeof controlFlow, 'ask'>
   | keyof typeof verbs
   | Exclude<keyof typeof workflows, 'State' | 'Step' | 'Workflow'>
@@ -47,6 +51,11 @@ const FACTS = {
   'ask.pick': { arguments: 4, makes: 'nodes' },
   'ask.value': { arguments: 2, makes: 'node' },
   'ask.model': { arguments: 2, makes: 'node' },
+  shell: { arguments: 2, makes: 'node' },
+  delegate: { arguments: 3, makes: 'node' },
+  // One around a call becomes the call when it is read.
+  onClient: { arguments: 1, makes: 'node' },
+  'shell.raw': { arguments: 1, makes: 'value' },
   link: { arguments: 2, makes: 'value' },
   get: { arguments: 1, makes: 'value' },
   statusOf: { arguments: 1, makes: 'value' },
@@ -64,8 +73,6 @@ export const VERBS = Object.keys(FACTS) as readonly Verb[];
 
 /** The verbs of steps. */
 const STEP_VERBS = VERBS.filter((verb): verb is StepVerb => FACTS[verb].makes !== 'value');
-
-const ASK_VERBS = VERBS.filter((verb): verb is AskVerb => verb.startsWith('ask.'));
 
 /** The verbs that get a node of their own inside the arguments of another one. */
 export const HOISTED_VERBS = ['read', 'ask.model'] as const satisfies readonly Verb[];
@@ -91,8 +98,8 @@ export function verbOf(syntax: ExpressionSyntax): Verb | undefined {
   if (symbol?.kind === 'stepwright') return VERBS.find((verb) => verb === symbol.name);
   if (callee.kind !== 'property') return undefined;
   const object = symbolOf(callee.object);
-  if (object?.kind !== 'stepwright' || object.name !== 'ask') return undefined;
-  return ASK_VERBS.find((verb) => verb === `ask.${callee.name}`);
+  if (object?.kind !== 'stepwright') return undefined;
+  return VERBS.find((verb) => verb === `${object.name}.${callee.name}`);
 }
 
 /** The verb of a call that makes a step. */

@@ -113,7 +113,7 @@ export interface FieldRecords {
  * imports none of them; `ClassMetadata` has the exact types.
  */
 export interface ClassRecord extends Partial<FieldRecords> {
-  readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state';
+  readonly kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state' | 'agent';
   readonly options: { readonly name: string };
 }
 
@@ -305,6 +305,7 @@ const optionExamples = {
   Workflow: "@Workflow({ name: '…', description: '…' })",
   Prompt: "@Prompt({ name: '…', description: '…' })",
   State: "@State({ name: '…' })",
+  Agent: "@Agent({ name: '@…' })",
   Arg: "@Arg({ description: '…' })",
   Step: '@Step()',
 } as const;

@@ -1,6 +1,7 @@
 import { canonicalJson } from '../graph/canonical.js';
 import type { Value } from '../graph/json.js';
 import { sha256Hex } from '../graph/sha256.js';
+import type { AgentOptions } from './agents.js';
 import type { ArgOptions } from './arg.js';
 import { type FieldMetadata, recordOf } from './decorate.js';
 import type { PromptOptions } from './prompt.js';
@@ -14,7 +15,8 @@ export type ClassMetadata =
   | ResourceMetadata
   | WorkflowMetadata
   | PromptMetadata
-  | StateMetadata;
+  | StateMetadata
+  | AgentMetadata;
 
 export interface ToolMetadata {
   readonly kind: 'tool';
@@ -47,6 +49,11 @@ export interface StateMetadata {
   readonly options: StateOptions;
 }
 
+interface AgentMetadata {
+  readonly kind: 'agent';
+  readonly options: AgentOptions;
+}
+
 /**
  * Reads the metadata that legacy or TC39 decorators stored on a class. Metadata of base classes does not count.
  *
@@ -74,7 +81,7 @@ export type FingerprintInput =
   /** The options `input` and `output` are ignored: schemas have no plain form. */
   | { readonly kind: 'tool'; readonly options: PlainOptions }
   | ({ readonly kind: 'resource'; readonly options: PlainOptions } & ResourceAddress)
-  | { readonly kind: 'state'; readonly options: PlainOptions }
+  | { readonly kind: 'state' | 'agent'; readonly options: PlainOptions }
   | {
       readonly kind: 'prompt';
       readonly options: PlainOptions;
@@ -115,7 +122,8 @@ export function fromMetadata(metadata: ClassMetadata): FingerprintInput {
     case 'resource':
       return { kind: 'resource', options: plainObject(metadata.options), ...addressIn(metadata) };
     case 'state':
-      return { kind: 'state', options: plainObject(metadata.options) };
+    case 'agent':
+      return { kind: metadata.kind, options: plainObject(metadata.options) };
     case 'prompt':
       return { kind: 'prompt', options: plainObject(metadata.options), args: plainArgs(metadata.args) };
     case 'workflow':
@@ -137,6 +145,7 @@ function covered(input: FingerprintInput): FingerprintInput {
     case 'resource':
       return { kind: input.kind, options: input.options, ...addressIn(input) };
     case 'state':
+    case 'agent':
       return { kind: input.kind, options: input.options };
     case 'prompt':
       return { kind: input.kind, options: input.options, args: input.args.map(coveredField) };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { delegate, onClient, shell } from './agents.js';
 import { ask, forEach, goto, match, parallel, wait } from './control-flow.js';
 import { WorkflowNotRunnableError } from './decorate.js';
 import { Resource } from './resource.js';
@@ -46,9 +47,17 @@ test.each([
   ['ask.text', () => ask.text('a')],
   ['ask.choice', () => ask.choice('a', ['b'])],
   ['ask.pick', () => ask.pick('a', ['b'], (item) => item)],
+  ['delegate', () => delegate(null, 'a')],
+  ['onClient', () => onClient(1)],
+  ['shell.raw', () => shell.raw('a')],
 ])('%s throws when it is called, and says why', (verb, run) => {
   expect(run).toThrow(WorkflowNotRunnableError);
   expect(run).toThrow(`${verb}(...): workflow classes are read by the compiler, never instantiated: run `);
+});
+
+test('shell throws when it is a tag', () => {
+  expect(() => shell`ls`).toThrow(WorkflowNotRunnableError);
+  expect(() => shell({ failOnError: true })).toThrow('shell`...`: workflow classes are read');
 });
 
 test('a class with verbs cannot be instantiated even without its decorator', () => {

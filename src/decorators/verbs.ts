@@ -31,7 +31,7 @@ export type CallArguments<Input, Output = unknown, Result = unknown> =
     : [input: NoInfer<Given<Supplied<Input>>>, options?: CallOptions<NoInfer<Output>, Result>];
 
 /** `Result`, without inference from the type that the context of the call expects. */
-type Made<Result> = [Result] extends [infer Value] ? Value : never;
+export type Made<Result> = [Result] extends [infer Value] ? Value : never;
 
 /**
  * Calls a tool. The value is the tool's output, or what `transform` returns for it.

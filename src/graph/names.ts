@@ -5,6 +5,7 @@ export type NamedKind =
   | 'resource'
   | 'workflow'
   | 'state'
+  | 'agent'
   | 'step'
   | 'argument'
   | 'binding';
@@ -18,6 +19,9 @@ const WORKFLOW_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,61}$/;
 /** An identifier, with dots and dashes inside. */
 const EXTENDED_IDENTIFIER = /^[\p{ID_Start}_$][\p{ID_Continue}$.-]{0,127}$/u;
 
+/** The name of an agent that a client knows: `@code-reviewer`. */
+export const AGENT_NAME = /^@[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
 /**
  * The pattern of each kind of name, in one place. Only what authors write as an identifier has to be one: derived ids of
  * steps have dots and dashes, and so may arguments that callers know by another name than the field's.
@@ -28,6 +32,7 @@ export const NAME_RULES: Readonly<Record<NamedKind, RegExp>> = {
   resource: PROTOCOL_NAME,
   workflow: WORKFLOW_NAME,
   state: WORKFLOW_NAME,
+  agent: AGENT_NAME,
   step: EXTENDED_IDENTIFIER,
   argument: EXTENDED_IDENTIFIER,
   binding: /^[\p{ID_Start}_$][\p{ID_Continue}$]{0,127}$/u,
@@ -37,9 +42,6 @@ export const NAME_RULES: Readonly<Record<NamedKind, RegExp>> = {
 export function isValidName(kind: NamedKind, name: string): boolean {
   return name !== '__proto__' && NAME_RULES[kind].test(name);
 }
-
-/** The name of an agent that a client knows: `@code-reviewer`. */
-export const AGENT_NAME = /^@[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /** What every host takes as the name of a tool. */
 const PORTABLE_NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -8,6 +8,7 @@ import { extract } from '../../src/codegen/extract/extract.js';
 import { linkHints } from '../../src/codegen/link/handles.js';
 import { linkPrompts } from '../../src/codegen/link/inputs-and-state.js';
 import { link } from '../../src/codegen/link/link.js';
+import { WrittenSchemaReader } from '../../src/codegen/schemas/literal-classes.js';
 import { openSourceHost } from '../../src/codegen/source/source-host.js';
 import type { SourceFileSyntax } from '../../src/codegen/syntax.js';
 import { canonicalGraph } from '../../src/graph/canonical.js';
@@ -26,6 +27,7 @@ import {
 
 const ROOT = path.resolve(FIXTURES, '../../..');
 const fixtures = loadFixtures();
+const schemas = new WrittenSchemaReader({ root: FIXTURES });
 let byFile: ReadonlyMap<string, SourceFileSyntax>;
 
 beforeAll(() => {
@@ -44,7 +46,7 @@ function run(fixture: Fixture) {
   const sources = fixture.files.flatMap(({ file }) => byFile.get(file) ?? []);
   const extracted = extract(sources);
   const declarations = extracted.value;
-  const linked = link(declarations);
+  const linked = link(declarations, undefined, (file, schema) => schemas.response(file, schema));
   const prompts = linkPrompts(declarations);
   const hints = linkHints(declarations);
   const checked = fixture.isChecked

@@ -8,6 +8,7 @@ import type { SourceLocation } from '../../graph/source-location.js';
 import { contradictedHint, type RetrySafety } from '../../graph/tool-safety.js';
 import { parseUriTemplate, uriFault, variableNames } from '../../graph/uri.js';
 import type {
+  AgentDeclaration,
   ClassHandle,
   HintsDeclaration,
   PromptDeclaration,
@@ -424,6 +425,16 @@ export function readState({
     type: value.type ?? { kind: 'unknown' },
     typePlace: value.place,
   };
+}
+
+/** Reads a class under @Agent. Faulty parts are reported and left out. */
+export function readAgent({ syntax, handle, decorator, report }: DecoratedClass): AgentDeclaration {
+  const options = readOptions(decorator, 'Agent', syntax.name, report);
+  const { name } = textOptions(options, ['name']);
+  const namePlace = placeOfOption(options, 'name', decorator.place);
+  const isNamed = name !== undefined && checkName('agent', name, namePlace, report);
+  const reply = syntax.fields.find((field) => field.name === 'reply' && !field.isStatic)?.type;
+  return { ...handle, name: isNamed ? name : UNNAMED, namePlace, ...defined({ reply }) };
 }
 
 /** What is written instead of what cannot be called, by its fault. */

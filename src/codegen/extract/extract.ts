@@ -11,6 +11,7 @@ import type {
 import { partsOf, symbolOf, unwrap } from '../verbs.js';
 import {
   type DecoratedClass,
+  readAgent,
   readPrompt,
   readResource,
   readState,
@@ -27,12 +28,13 @@ const KINDS = {
   Workflow: 'workflow',
   Prompt: 'prompt',
   State: 'state',
+  Agent: 'agent',
 } as const;
 
 type ClassDecorator = keyof typeof KINDS;
 
 /**
- * Finds the tools, resources, workflows, prompts and fields of state of a project. Every fault is reported. Only a
+ * Finds the tools, resources, workflows, prompts, fields of state and agents of a project. Every fault is reported. Only a
  * class that cannot be read is left out: others may use one that cannot be registered.
  */
 export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations> {
@@ -52,10 +54,13 @@ export function extract(files: readonly SourceFileSyntax[]): Phase<Declarations>
   };
 }
 
-const KINDS_OF_DECLARATIONS = ['tools', 'resources', 'workflows', 'prompts', 'states', 'faulty'] as const;
+const KINDS_OF_DECLARATIONS = [
+  ...['tools', 'resources', 'workflows', 'prompts', 'states', 'agents'],
+  'faulty',
+] as const;
 
 function nothing(): MutableDeclarations {
-  return { tools: [], resources: [], workflows: [], prompts: [], states: [], faulty: [] };
+  return { tools: [], resources: [], workflows: [], prompts: [], states: [], agents: [], faulty: [] };
 }
 
 /** A file that is read once in several runs gives the same declarations: later phases remember what they made of them. */
@@ -116,16 +121,16 @@ function readClass(
   }
   const { exportName, name: className, place } = syntax;
   const handle: ClassHandle = { file, className, place, ...defined({ exportName }) };
-  // A registry imports no field of state: only its name and its type are used.
-  if (!syntax.exported && first.name !== 'State') {
+  // A registry imports no field of state and no agent: only their names and types are used.
+  const isImported = first.name !== 'State' && first.name !== 'Agent';
+  if (!syntax.exported && isImported) {
     const hint = syntax.isNested
       ? 'declare it at the top level of its module, with `export class`'
       : undefined;
     report(diagnostic('SW1010', place, { className }, { hint }));
   }
   const [part] = UNIMPORTABLE.exec(file) ?? [];
-  if (part !== undefined && first.name !== 'State')
-    report(diagnostic('SW1033', place, { className, file, part }));
+  if (part !== undefined && isImported) report(diagnostic('SW1033', place, { className, file, part }));
   const decorated: DecoratedClass = { syntax, handle, decorator: first.syntax, report };
   refuseCycles(syntax, cycles, file, report);
   checkShape(syntax, first.name, report);
@@ -173,6 +178,9 @@ function declare(decorator: ClassDecorator, decorated: DecoratedClass, into: Mut
       if (state !== undefined) into.states.push(state);
       return state !== undefined;
     }
+    case 'Agent':
+      into.agents.push(readAgent(decorated));
+      return true;
     default:
       return decorator satisfies never;
   }

@@ -14,6 +14,7 @@ export type MutableDeclarations = {
     | 'workflows'
     | 'prompts'
     | 'states'
+    | 'agents'
     | 'faulty']: Declarations[K][number][];
 };
 
@@ -21,7 +22,7 @@ type Report = (diagnostic: Diagnostic) => void;
 
 /** Whether a class, or an argument for its callers, may have this name; reports it if not, or if some hosts refuse it. */
 export function checkName(
-  kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state' | 'argument',
+  kind: 'tool' | 'resource' | 'workflow' | 'prompt' | 'state' | 'agent' | 'argument',
   name: string,
   place: SourceLocation,
   report: Report,
@@ -76,6 +77,7 @@ export function refuseDuplicates(declarations: MutableDeclarations, report: Repo
   }
   declarations.workflows = withOwnNames('workflow', declarations.workflows, report);
   declarations.states = withOwnNames('state', declarations.states, report);
+  declarations.agents = withOwnNames('agent', declarations.agents, report);
   // A client knows workflows as prompts.
   declarations.prompts = withOwnNames('prompt', declarations.prompts, report, declarations.workflows);
 }
@@ -107,7 +109,8 @@ function withOwnNames<T extends Named>(
   const used = new Set([...others, ...named].map(({ name }) => name));
   return all.map((each) => {
     if (each.name !== UNNAMED && !seconds.has(each)) return each;
-    const name = freeName(each.name === UNNAMED ? nameOf(each.className) : each.name, used);
+    const ownName = kind === 'agent' ? `@${nameOf(each.className)}` : nameOf(each.className);
+    const name = freeName(each.name === UNNAMED ? ownName : each.name, used);
     used.add(name);
     return { ...each, name };
   });

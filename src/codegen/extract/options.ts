@@ -1,3 +1,4 @@
+import type { AgentOptions, DelegateOptions, ShellOptions } from '../../decorators/agents.js';
 import type { ArgOptions, ValueRules } from '../../decorators/arg.js';
 import type {
   AskModelOptions,
@@ -238,6 +239,8 @@ const stateRules: Rules<StateOptions> = {
   initial: anything,
 };
 
+const agentRules: Rules<AgentOptions> = { name: requiredText, description: text };
+
 const promptRules: Rules<PromptOptions> = {
   name: requiredText,
   title: text,
@@ -299,6 +302,7 @@ export const optionRules = {
   Resource: resourceRules,
   Workflow: workflowRules,
   State: stateRules,
+  Agent: agentRules,
   Prompt: promptRules,
   Arg: argRules,
   Step: stepRules,
@@ -345,6 +349,19 @@ const gotoRules: Rules<GotoOptions> = {
   onLimit: oneOf('fail', 'continue'),
 };
 
+const shellRules: Rules<ShellOptions> = {
+  ...nestedRules,
+  argv: { expected: 'a list of texts' },
+  env: { expected: 'an object of texts' },
+  failOnError: flag,
+};
+
+const delegateRules: Rules<DelegateOptions> = {
+  ...nestedRules,
+  response: schema,
+  tools: { expected: 'a list of tool classes' },
+};
+
 const failRules: Rules<FailOptions> = { ...orderRules, code: text };
 
 const askRules: Rules<AskOptions> = {
@@ -374,6 +391,9 @@ const verbRules: Readonly<Partial<Record<VerbWithOptions, OptionRules>>> = {
   'ask.pick': askRules,
   'ask.value': askValueRules,
   'ask.model': askModelRules,
+  shell: shellRules,
+  delegate: delegateRules,
+  onClient: {},
 };
 
 /** What the last argument of a verb takes. */

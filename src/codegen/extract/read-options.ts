@@ -381,7 +381,7 @@ export function placeOfOption(options: ReadOptions, name: string, fallback: Sour
 
 /** The classes an option lists, as written; nothing if it is absent or not an array literal. */
 export function readClasses(
-  decorator: DecoratorName,
+  decorator: DecoratorName | 'delegate',
   option: string,
   syntax: ExpressionSyntax | undefined,
   report: (diagnostic: Diagnostic) => void,

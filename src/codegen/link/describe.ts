@@ -147,6 +147,8 @@ export function hintForVerb(verb: Verb): string | undefined {
       return 'give it a field of its own: `output = done(…)`';
     case 'goto':
       return 'give it a step of its own: `@Step() again = condition ? goto(…) : undefined`';
+    case 'shell.raw':
+      return 'insert it into the command of a `shell`';
     default:
       return undefined;
   }

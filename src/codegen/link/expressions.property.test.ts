@@ -195,6 +195,8 @@ function lowerAll(sources: readonly string[]): readonly (Expr | undefined)[] {
         resource: () => undefined,
         workflow: () => undefined,
         state: () => undefined,
+        agent: () => undefined,
+        response: () => undefined,
         text: () => undefined,
         privateToolsIn: () => [],
         isExcused: () => false,

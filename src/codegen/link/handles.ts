@@ -1,10 +1,12 @@
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import type { JsonSchema } from '../../graph/json.js';
 import type { FunctionRef } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import { sha256Hex } from '../../graph/sha256.js';
 import { formatLocation, type SourceLocation } from '../../graph/source-location.js';
 import type { PlanningHints } from '../../infer/tool.js';
 import type {
+  AgentDeclaration,
   ClassHandle,
   Declarations,
   FaultyClass,
@@ -21,6 +23,7 @@ import {
   type ImportedModule,
   importKey,
   type PackageImport,
+  type SchemaSyntax,
   type SymbolSyntax,
 } from '../syntax.js';
 import { allPartsOf, symbolOf, unwrap, VERBS } from '../verbs.js';
@@ -41,19 +44,27 @@ export interface Handles {
     at: SourceLocation,
   ): WorkflowDeclaration | undefined;
   state(syntax: ExpressionSyntax | undefined, verb: string, at: SourceLocation): StateDeclaration | undefined;
+  agent(syntax: ExpressionSyntax | undefined, verb: string, at: SourceLocation): AgentDeclaration | undefined;
   /** The text for a class: the name of a tool or workflow, the address of a resource. */
   text(syntax: ExpressionSyntax, verb?: string): string | undefined;
   /** The private tools that a text names, in its order. */
   privateToolsIn(text: string): readonly string[];
+  /** The JSON Schema of the reply of an agent that is written in a file; undefined where it cannot be made. */
+  response(file: string, schema: SchemaSyntax): JsonSchema | undefined;
   /** True for a name whose module has syntax errors: what it means is not known, and it is not reported. */
   isExcused(symbol: SymbolSyntax | undefined): boolean;
 }
 
 /** Indexes the declarations. Classes are identified by the location of their name, since names may be equal. */
-export function handlesOf(declarations: Declarations, report: (diagnostic: Diagnostic) => void): Handles {
+export function handlesOf(
+  declarations: Declarations,
+  report: (diagnostic: Diagnostic) => void,
+  response: Handles['response'] = () => undefined,
+): Handles {
   const tools = indexByPlace(declarations.tools);
   const resources = indexByPlace(declarations.resources);
   const states = indexByPlace(declarations.states);
+  const agents = indexByPlace(declarations.agents);
   const workflows = indexByPlace(declarations.workflows);
   const faulty = new Set(declarations.faulty.map(faultyKey));
   const files = new Set(declarations.files);
@@ -64,7 +75,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
   const packageFault = (imported: PackageImport | undefined) =>
     imported && declarations.packageFaults?.get(importKey(imported));
   const verbFor = (key: string): (typeof VERBS_OF)[number] | undefined => {
-    const kinds = { tool: tools, workflow: workflows, resource: resources, state: states };
+    const kinds = { tool: tools, workflow: workflows, resource: resources, state: states, agent: agents };
     return VERBS_OF.find(({ kind }) => kinds[kind].has(key));
   };
   const classOf = (syntax: ExpressionSyntax, existing: () => Iterable<Known>): ClassSymbol | undefined => {
@@ -85,7 +96,7 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
     const instead = isInStep ? verbFor(formatLocation(symbol.place)) : undefined;
     const hint =
       files.has(symbol.file) || instead !== undefined
-        ? instead && `it is a ${instead.what ?? instead.kind}: write \`${instead.write(symbol.name)}\``
+        ? instead && `it is ${instead.what}: write \`${instead.write(symbol.name)}\``
         : `codegen does not read \`${symbol.file}\`: add it to the configured sources`;
     const related = [{ message: 'declared here', place: symbol.place }];
     report(diagnostic('SW3003', syntax.place, { className: symbol.name, expected, verb }, { related, hint }));
@@ -95,13 +106,13 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
 
   const find = <T>(
     index: ReadonlyMap<string, T & Known>,
-    expected: 'tool' | 'resource' | 'workflow' | 'state',
+    expected: (typeof VERBS_OF)[number]['kind'],
     syntax: ExpressionSyntax | undefined,
     verb: string,
     at: SourceLocation,
   ): T | undefined => {
     if (syntax === undefined) {
-      const hint = `give \`${verb}\` the class of a ${expected === 'state' ? 'field of state' : expected}`;
+      const hint = `give \`${verb}\` the class of ${VERBS_OF.find(({ kind }) => kind === expected)?.what}`;
       report(diagnostic('SW3007', at, { className: `${verb}()` }, { hint }));
       return undefined;
     }
@@ -114,11 +125,13 @@ export function handlesOf(declarations: Declarations, report: (diagnostic: Diagn
   const privateTools = declarations.tools.filter(isPrivate).map(({ name }) => name);
   return {
     isExcused,
+    response,
     privateToolsIn: (text) => privateTools.filter((name) => mentions(text, name)),
     tool: (syntax, verb, at) => find(tools, 'tool', syntax, verb, at),
     resource: (syntax, verb, at) => find(resources, 'resource', syntax, verb, at),
     workflow: (syntax, verb, at) => find(workflows, 'workflow', syntax, verb, at),
     state: (syntax, verb, at) => find(states, 'state', syntax, verb, at),
+    agent: (syntax, verb, at) => find(agents, 'agent', syntax, verb, at),
     text: (syntax, verb = 'prompt') => {
       const candidates = () => [...tools.values(), ...workflows.values(), ...resources.values()];
       const symbol = classOf(syntax, candidates);
@@ -147,14 +160,15 @@ function mentions(text: string, name: string): boolean {
 
 /** How the class of each kind is used in a step. */
 const VERBS_OF: readonly {
-  readonly kind: 'tool' | 'workflow' | 'resource' | 'state';
-  readonly what?: string;
+  readonly kind: 'tool' | 'workflow' | 'resource' | 'state' | 'agent';
+  readonly what: string;
   readonly write: (name: string) => string;
 }[] = [
-  { kind: 'tool', write: (name: string) => `call(${name}, { … })` },
-  { kind: 'workflow', write: (name: string) => `run(${name}, { … })` },
-  { kind: 'resource', write: (name: string) => `read(${name})` },
-  { kind: 'state', what: 'field of state', write: (name: string) => `get(${name})` },
+  { kind: 'tool', what: 'a tool', write: (name: string) => `call(${name}, { … })` },
+  { kind: 'workflow', what: 'a workflow', write: (name: string) => `run(${name}, { … })` },
+  { kind: 'resource', what: 'a resource', write: (name: string) => `read(${name})` },
+  { kind: 'state', what: 'a field of state', write: (name: string) => `get(${name})` },
+  { kind: 'agent', what: 'an agent', write: (name: string) => `delegate(${name}, '…')` },
 ];
 
 type ClassSymbol = Extract<SymbolSyntax, { kind: 'class' }>;

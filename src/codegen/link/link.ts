@@ -54,14 +54,18 @@ export interface KnownLinks {
  * Builds the graph of every workflow. A workflow with a reported fault has a graph of the rest, with an unknown value
  * for each faulty step or argument: later phases find further faults and no echoes.
  */
-export function link(declarations: Declarations, existing?: KnownLinks): Phase<readonly LinkedWorkflow[]> {
+export function link(
+  declarations: Declarations,
+  existing?: KnownLinks,
+  response?: Handles['response'],
+): Phase<readonly LinkedWorkflow[]> {
   const diagnostics: Diagnostic[] = [];
   const report = (fault: Diagnostic): void => {
     // An expression that is too deep may have several parts that are.
     const isEcho = fault.code === 'SW9016' && diagnostics.some((each) => isSameFault(each, fault));
     if (!isEcho) diagnostics.push(fault);
   };
-  const handles = handlesOf(declarations, report);
+  const handles = handlesOf(declarations, report, response);
   const functions = new Functions(declarations.workflows, report);
   const states = linkStates(declarations.states, report);
   for (const { needsState = [] } of declarations.tools)

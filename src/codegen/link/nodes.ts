@@ -61,6 +61,8 @@ export interface StepNode extends Attempts {
   readonly conditions: readonly Expr[];
   readonly onError?: OnError;
   readonly compensate?: Compensation;
+  /** Who executes it. Default: the server. */
+  readonly executor?: 'client';
   /** Where it is written; the step's own node points at the field. */
   readonly source: SourceLocation;
   /** Set for a read that was moved out of an expression: it waits for what its step waits for. */
@@ -143,7 +145,7 @@ export type NodeDetails = Pick<Node, 'title' | 'guidance' | 'summary'>;
 
 /** A node as the graph has it. */
 export function finishNode(
-  { id, core, conditions, retry, timeoutMs, onError, compensate, source }: StepNode,
+  { id, core, conditions, retry, timeoutMs, onError, compensate, executor, source }: StepNode,
   { after, join }: NodeOrder,
   details: NodeDetails = {},
 ): Node {
@@ -155,7 +157,7 @@ export function finishNode(
     after,
     join,
     ...defined({ when, retry, timeoutMs, onError, compensate }),
-    executor: 'server',
+    executor: executor ?? 'server',
     source,
   };
 }
@@ -320,6 +322,8 @@ function writtenIdOf(call: CallSyntax): string | undefined {
       return transform === undefined || transform.kind === 'arrow' ? idIn(call) : undefined;
     }
     case 'run':
+    case 'shell':
+    case 'delegate':
       return idIn(call);
     case 'attempt': {
       const [step, fallback] = call.args;

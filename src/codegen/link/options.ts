@@ -109,20 +109,24 @@ const EXAMPLES: Readonly<Partial<Record<VerbWithOptions, string>>> = {
   'ask.pick': "{ answerBy: role('lead') }",
   'ask.value': "{ schema: { type: 'string' } }",
   'ask.model': "{ schema: { type: 'string' } }",
+  shell: '{ failOnError: true }',
+  delegate: '{ response: z.object({ … }) }',
 };
 
-/** The third argument of `call` or `run`. */
+/** The options of a verb whose node may be retried. */
 export interface CallOptionsRead extends Attempts {
   readonly id?: string;
   readonly transform?: ExpressionSyntax;
   readonly compensate?: ExpressionSyntax;
+  /** Literals by option. */
+  readonly values: VerbOptions['values'];
   /** Each option as written. */
   readonly syntax: Readonly<Record<string, ExpressionSyntax>>;
 }
 
-/** Reads the options of a `call` or a `run`; nothing where one has a fault, which is reported. */
+/** Reads the options of such a verb; nothing where one has a fault, which is reported. */
 export function readCallOptions(
-  verb: 'call' | 'run',
+  verb: 'call' | 'run' | 'shell' | 'delegate',
   argument: ExpressionSyntax | undefined,
   report: (diagnostic: Diagnostic) => void,
 ): CallOptionsRead | undefined {
@@ -135,7 +139,7 @@ export function readCallOptions(
   const retry = retryOf(values.retry);
   const { transform, compensate } = syntax;
   return {
-    syntax,
+    ...{ values, syntax },
     ...(typeof id === 'string' ? { id } : {}),
     ...(typeof timeoutMs === 'number' ? { timeoutMs } : {}),
     ...defined({ retry, transform, compensate }),

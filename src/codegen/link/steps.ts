@@ -48,6 +48,7 @@ import {
   type StepScope,
   type SyntaxOf,
 } from './scope.js';
+import { linkDelegate, linkOnClient, linkShell } from './verbs/agents.js';
 import { linkAttempt } from './verbs/attempt.js';
 import { linkCall, linkFunction, linkRead, linkRun, linkSet } from './verbs/calls.js';
 import {
@@ -330,6 +331,9 @@ const VERBS: Readonly<Record<StepVerb, LinkVerb>> = {
   'ask.pick': (linker, call) => linkAsk(linker, 'pick', call),
   'ask.value': (linker, call) => linkValue(linker, 'value', call),
   'ask.model': (linker, call) => linkValue(linker, 'model', call),
+  shell: linkShell,
+  delegate: linkDelegate,
+  onClient: linkOnClient,
 };
 
 /** The outcome of a verb's call; nothing if a part of it was reported. */

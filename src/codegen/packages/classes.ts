@@ -371,11 +371,12 @@ function merge(
 ): Phase<Declarations> {
   const places = new Set([...tools, ...resources].map(({ namePlace }) => formatLocation(namePlace)));
   const diagnostics: Diagnostic[] = [];
-  const { workflows, prompts, states, faulty } = declarations;
+  const { workflows, prompts, states, agents, faulty } = declarations;
   const merged: MutableDeclarations = {
     tools: [...declarations.tools, ...tools],
     resources: [...declarations.resources, ...resources],
-    ...{ workflows: [...workflows], prompts: [...prompts], states: [...states], faulty: [...faulty] },
+    ...{ workflows: [...workflows], prompts: [...prompts], states: [...states] },
+    ...{ agents: [...agents], faulty: [...faulty] },
   };
   refuseDuplicates(merged, (fault) => {
     // Those of the project have been reported.

@@ -10,7 +10,7 @@ const TARGET = 'draft-2020-12';
 /** Which side of a schema is wanted: what callers may send, or what comes out of it. */
 export type SchemaSide = 'input' | 'output';
 
-/** A JSON Schema for an object, or why there is none. */
+/** A JSON Schema, or why there is none. */
 export type SchemaReading =
   | { readonly kind: 'schema'; readonly schema: JsonSchema }
   | { readonly kind: 'unrepresentable'; readonly reason: string }
@@ -51,6 +51,12 @@ type ZodToJsonSchema = (schema: unknown, options: ZodOptions & { target: string;
  * @param file - absolute path of the module that holds the schema, from where its library is found.
  */
 export function readJsonSchema(schema: unknown, side: SchemaSide, file: string): SchemaReading {
+  const reading = readAnySchema(schema, side, file);
+  return reading.kind === 'schema' ? writtenSchema(reading.schema) : reading;
+}
+
+/** The same for a value of any kind. */
+export function readAnySchema(schema: unknown, side: SchemaSide, file: string): SchemaReading {
   const props = standardProps(schema);
   if (props === undefined) return unrepresentable('it is not a Standard Schema');
   let raw: unknown;
@@ -79,7 +85,7 @@ export function readJsonSchema(schema: unknown, side: SchemaSide, file: string):
   // zod writes the dialect that MCP takes for granted into every schema; elsewhere an author may have chosen it.
   const rest = dialect === undefined || props.vendor === 'zod' ? bare : { $schema: dialect, ...bare };
   const pooled = props.vendor === 'zod' ? poolIntersections(rest, rest) : rest;
-  return isJsonObject(pooled) ? writtenSchema(pooled) : { kind: 'notAnObject' };
+  return isJsonObject(pooled) ? { kind: 'schema', schema: currentSchema(pooled) } : { kind: 'notAnObject' };
 }
 
 /** A JSON Schema that an author wrote out, in the dialect of a registry. */

@@ -10,7 +10,13 @@ import type { Inputs } from '../incremental/inputs.js';
 import { type Memo, sha256 } from '../incremental/memo.js';
 import type { SchemaSyntax, WrittenSchemas } from '../syntax.js';
 import type { ClassReading } from './import-modules.js';
-import { readJsonSchema, type SchemaReading, type SchemaSide, writtenSchema } from './json-schema.js';
+import {
+  readAnySchema,
+  readJsonSchema,
+  type SchemaReading,
+  type SchemaSide,
+  writtenSchema,
+} from './json-schema.js';
 
 export type ReadDeclaration = ToolDeclaration | ResourceDeclaration;
 
@@ -34,7 +40,7 @@ export function readLiteralClasses(
   declared: readonly ReadDeclaration[],
   options: LiteralClassesOptions,
 ): ReadonlyMap<string, ClassReading> {
-  const schemas = new Schemas(options);
+  const schemas = new WrittenSchemaReader(options);
   const readings = new Map<string, ClassReading>();
   for (const handle of declared) {
     const reading = readLiteral(handle, schemas);
@@ -43,7 +49,7 @@ export function readLiteralClasses(
   return readings;
 }
 
-function readLiteral(handle: ReadDeclaration, schemas: Schemas): ClassReading | undefined {
+function readLiteral(handle: ReadDeclaration, schemas: WrittenSchemaReader): ClassReading | undefined {
   const { exportName, literalOptions: options } = handle;
   if (options === undefined || exportName === undefined) return undefined;
   if (isResource(handle)) {
@@ -69,7 +75,8 @@ export function classKey({ file, exportName }: Pick<ReadDeclaration, 'file' | 'e
 
 export const isResource = (handle: ReadDeclaration): handle is ResourceDeclaration => 'uri' in handle;
 
-class Schemas {
+/** Makes JSON Schemas of schemas that are written with the functions of zod, with the author's own copy of it. */
+export class WrittenSchemaReader {
   readonly #options: LiteralClassesOptions;
   readonly #libraries = new Map<string, Library | undefined>();
 
@@ -90,7 +97,12 @@ class Schemas {
     return readings;
   }
 
-  #schema(file: string, syntax: SchemaSyntax, side: SchemaSide): JsonSchema | undefined {
+  /** The schema of the reply of an agent. */
+  response(file: string, syntax: SchemaSyntax): JsonSchema | undefined {
+    return this.#schema(join(this.#options.root, file), syntax, 'response');
+  }
+
+  #schema(file: string, syntax: SchemaSyntax, side: Side): JsonSchema | undefined {
     const libraries = new Map<string, Library>();
     for (const specifier of librariesOf(syntax)) {
       const library = this.#library(file, specifier);
@@ -129,6 +141,9 @@ class Schemas {
   }
 }
 
+/** What a schema is of: a side of a tool, or the reply of an agent, which may be of any kind. */
+type Side = SchemaSide | 'response';
+
 /** The identities of the libraries that this process has loaded, by their manifests: a process loads a module once. */
 const loaded = new Map<string, string>();
 
@@ -144,10 +159,12 @@ const OWN_ZOD = createRequire(import.meta.url).resolve('zod/package.json');
 
 function makeSchema(
   syntax: SchemaSyntax,
-  { side, file, libraries }: { side: SchemaSide; file: string; libraries: ReadonlyMap<string, Library> },
+  { side, file, libraries }: { side: Side; file: string; libraries: ReadonlyMap<string, Library> },
 ): JsonSchema | undefined {
   try {
-    const reading = readJsonSchema(evaluate(syntax, libraries), side, file);
+    const value = evaluate(syntax, libraries);
+    const reading =
+      side === 'response' ? readAnySchema(value, 'output', file) : readJsonSchema(value, side, file);
     return reading.kind === 'schema' ? reading.schema : undefined;
   } catch {
     return undefined;

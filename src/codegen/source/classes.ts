@@ -58,7 +58,9 @@ function readClass(
   const base = node.heritageClauses?.find((clause) => clause.token === ts.SyntaxKind.ExtendsKeyword)
     ?.types[0];
   const decorators = readDecorators(context, node);
-  const isState = decorators.some(({ callee }) => callee.kind === 'stepwright' && callee.name === 'State');
+  const isTyped = decorators.some(
+    ({ callee }) => callee.kind === 'stepwright' && ['State', 'Agent'].includes(callee.name),
+  );
   return {
     name: node.name?.text ?? '',
     place: classPlace(context, node),
@@ -72,7 +74,7 @@ function readClass(
       ? node.members
           .filter(ts.isPropertyDeclaration)
           .filter((field) => !isDecoratedAccessor(field))
-          .map((field) => readField(context, field, isState))
+          .map((field) => readField(context, field, isTyped))
       : [],
     methods: isDecorated ? readMethods(context, node, schemasOf(decorators)) : [],
     others: node.members.flatMap((member) => readOthers(context, member)),
@@ -185,12 +187,12 @@ function calleeSymbol(context: HostContext, callee: ts.Expression): DecoratorSyn
   return member ?? { kind: 'other', name: callee.getText() };
 }
 
-function readField(context: HostContext, node: ts.PropertyDeclaration, isOfState: boolean): FieldSyntax {
+function readField(context: HostContext, node: ts.PropertyDeclaration, isTyped: boolean): FieldSyntax {
   const decorators = readDecorators(context, node);
   const { initializer } = node;
-  // Types are read of arguments, of fields of state, and of decorated fields without an initializer.
+  // Types are read of arguments, of fields of state and of agents, and of decorated fields without an initializer.
   const isArgument = decorators.some(({ callee }) => callee.kind === 'stepwright' && callee.name === 'Arg');
-  const isAsked = isOfState || isArgument || (decorators.length > 0 && initializer === undefined);
+  const isAsked = isTyped || isArgument || (decorators.length > 0 && initializer === undefined);
   return {
     name: propertyName(node.name) ?? node.name.getText(),
     place: placeOf(context, node.name),

@@ -12,6 +12,7 @@ import { calculatedValue, constantKeyOf, constantOf, startOf } from './constants
 import { resolveIdentifier, resolveMember } from './symbols.js';
 import { compositeTruth, hidesAbsence, isAddedTo, isClaim, typeOfExpression } from './types.js';
 import { ts } from './typescript.mjs';
+import { clientCall, responseSchema, taggedCall } from './verb-forms.js';
 
 type ArrowParameter = Extract<ExpressionSyntax, { kind: 'arrow' }>['parameters'][number];
 
@@ -99,7 +100,8 @@ export function readExpression(context: HostContext, node: ts.Expression): Expre
   if (ts.isTaggedTemplateExpression(node)) {
     const { template } = node;
     const parts = ts.isTemplateExpression(template) ? templateParts(context, template) : [template.text];
-    return { kind: 'tagged', place, tag: read(node.tag), parts };
+    const tagged = { kind: 'tagged', place, tag: read(node.tag), parts } as const;
+    return taggedCall(tagged) ?? tagged;
   }
   if (ts.isObjectLiteralExpression(node)) {
     return {
@@ -226,7 +228,8 @@ function callSyntax(
   );
   const called = { kind: 'call', place, callee: readExpression(context, node.expression), args } as const;
   const type = isTypedAsk(node) ? { type: typeOfExpression(context, node) } : {};
-  return { ...called, optional, ...type };
+  const schema = responseSchema(context, node);
+  return clientCall({ ...called, optional, ...type, ...defined({ schema }) });
 }
 
 /** Whether a call may be one whose value has the type that is asked for. */

@@ -338,10 +338,11 @@ function readCalls(context: HostContext, written: ts.Node): Calls {
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     // The initializers of a class that the function makes are not read by codegen either, and do not run here.
     if (ts.isClassLike(node)) continue;
-    if (ts.isCallExpression(node)) {
-      const called = calledBy(context, node.expression);
+    if (ts.isCallExpression(node) || ts.isTaggedTemplateExpression(node)) {
+      const callee = ts.isCallExpression(node) ? node.expression : node.tag;
+      const called = calledBy(context, callee);
       if (typeof called === 'string') {
-        return { verb: { name: called, place: placeOf(context, node.expression) }, functions };
+        return { verb: { name: called, place: placeOf(context, callee) }, functions };
       }
       if (called !== undefined) functions.push(called);
     }

@@ -16,7 +16,7 @@ const REFUSED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The schemas among the options of a tool that are written with the functions of zod and literals alone, by the text:
+ * The schemas among the options of a tool or of a verb that are written with the functions of zod and literals alone, by the text:
  * their modules need not run to know them. Constants of the project are followed.
  */
 export function writtenSchemas(context: HostContext, options: ts.Expression | undefined): WrittenSchemas {
@@ -25,7 +25,7 @@ export function writtenSchemas(context: HostContext, options: ts.Expression | un
   const result: { -readonly [Side in keyof WrittenSchemas]: SchemaSyntax } = {};
   for (const property of options.properties) {
     const side = property.name && propertyName(property.name);
-    if (side !== 'input' && side !== 'output') continue;
+    if (side !== 'input' && side !== 'output' && side !== 'response') continue;
     const value = ts.isPropertyAssignment(property)
       ? property.initializer
       : ts.isShorthandPropertyAssignment(property)

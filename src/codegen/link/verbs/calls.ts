@@ -36,7 +36,8 @@ export function linkCall(linker: Linker, call: CallSyntax): StepOutcome | undefi
   if (tool === undefined || input === undefined || bind === undefined) return undefined;
   if (options.compensate !== undefined && compensate === undefined) return undefined;
   const core = { kind: 'call', tool: tool.name, input } as const;
-  const more = { ...linker.attempts(options), ...defined({ compensate }) };
+  const { executor } = call;
+  const more = { ...linker.attempts(options), ...defined({ compensate, executor }) };
   const source = isNamed ? call.place : scope.source;
   const called = linker.outcome(core, { ...more, id, source }, bind);
   if (transform === undefined || !isNamed) return called;
@@ -64,7 +65,7 @@ function transformed(
 }
 
 /** Reports options that a step's own call and @Step both have. */
-function isGivenTwice(
+export function isGivenTwice(
   { scope: { step, report, id, ownId } }: Linker,
   verb: string,
   { syntax }: CallOptionsRead,

@@ -73,7 +73,7 @@ export const referenceFaults = {
     (p: { className: string; expected: string; verb: string }) =>
       p.expected === 'handle'
         ? `\`${p.className}\` is not a tool, resource or workflow: \`${p.verb}\` takes a class with @Tool, @Resource or @Workflow`
-        : `\`${p.className}\` is not a ${p.expected}: ${p.verb} takes a class with @${p.expected[0]?.toUpperCase()}${p.expected.slice(1)}`,
+        : `\`${p.className}\` is not ${p.expected === 'agent' ? 'an' : 'a'} ${p.expected}: ${p.verb} takes a class with @${p.expected[0]?.toUpperCase()}${p.expected.slice(1)}`,
     (p) => `decorate \`${p.className}\`, or pass another class`,
   ),
   SW3004: error(

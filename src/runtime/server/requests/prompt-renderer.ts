@@ -335,6 +335,7 @@ function targetOf(handle: DecoratedClass, { tools, resources, workflows }: Regis
     }
     case 'prompt':
     case 'state':
+    case 'agent':
     case undefined:
       throw new PromptContentError(
         'E_PROMPT_HANDLE',
