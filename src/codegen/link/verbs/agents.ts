@@ -133,7 +133,7 @@ export function linkOnClient(linker: Linker, { args, callee }: CallSyntax): unde
   const [first] = args;
   if (first !== undefined && unwrap(first).kind === 'call')
     linker.part(first, { id: linker.scope.id, prefix: linker.prefix });
-  const actual = first === undefined ? 'nothing' : describeGiven(first);
+  const actual = first === undefined ? 'an empty list of arguments' : describeGiven(first);
   const params = { taker: '`onClient`', takes: 'a `call`', actual };
   const hint = 'write `onClient(call(SomeTool, { … }))`: the server does everything else itself';
   linker.scope.report(diagnostic('SW2008', first?.place ?? callee.place, params, { hint }));
