@@ -87,7 +87,6 @@ function makeDictSchema({ expr, at }: Pick<ExprParts, 'expr' | 'at'>) {
 }
 
 function makeExprSchema({ expr: child, json, at }: ExprParts) {
-  // The operators and truths of this version; the names of the others are reserved.
   const compareOp = z.enum([
     'eq.strict',
     'ne.strict',
@@ -97,10 +96,14 @@ function makeExprSchema({ expr: child, json, at }: ExprParts) {
     'ge.js',
     'eq.deep',
     'ne.deep',
+    ...(['eq.py', 'ne.py', 'lt.py', 'le.py', 'gt.py', 'ge.py', 'in.py'] as const),
   ]);
-  const truth = z.enum(['truthy.js', 'boolean']);
-  const root = z.enum(['inputs', 'steps', 'nodes', 'state', 'item', 'index', 'error', 'local']);
-  const arithmeticOp = z.enum(['add.js', 'sub', 'mul', 'div', 'mod.js', 'pow']);
+  const truth = z.enum(['truthy.js', 'truthy.py', 'boolean']);
+  const root = z.enum(['inputs', 'steps', 'nodes', 'state', 'item', 'index', 'error', 'run', 'local']);
+  const arithmeticOp = z.enum([
+    ...(['add.js', 'sub', 'mul', 'div', 'mod.js', 'pow'] as const),
+    ...(['add.py', 'sub.py', 'mul.py', 'div.py', 'floordiv.py', 'mod.py', 'pow.py', 'concat.py'] as const),
+  ]);
   const optional = { optional: z.literal(true).exactOptional() };
   const logic = { truth, items: z.array(child).min(1), ...at };
   const callSchema = z
@@ -137,15 +140,21 @@ function makeExprSchema({ expr: child, json, at }: ExprParts) {
           error: 'a written key of a reference is part of its `path`',
         },
       ),
-    z.strictObject({
-      kind: z.literal('slice'),
-      style: z.literal('js'),
-      of: child,
-      start: child.exactOptional(),
-      end: child.exactOptional(),
-      ...optional,
-      ...at,
-    }),
+    z
+      .strictObject({
+        kind: z.literal('slice'),
+        style: z.enum(['js', 'py']),
+        of: child,
+        start: child.exactOptional(),
+        end: child.exactOptional(),
+        step: child.exactOptional(),
+        ...optional,
+        ...at,
+      })
+      .refine(({ style, step }) => style === 'py' || step === undefined, {
+        path: ['step'],
+        error: 'only a slice of Python has a step',
+      }),
     z.strictObject({
       kind: z.literal('compare'),
       left: child,
