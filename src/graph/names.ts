@@ -106,6 +106,20 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
+/**
+ * The correct form of a misspelt name: an existing name that is no more than two edits and a third of the name away, and nearer than
+ * all others. `undefined` if it is not certain.
+ */
+export function certainName(name: string, candidates: readonly string[]): string | undefined {
+  const limit = Math.min(2, Math.floor(name.length / 3)) + 1;
+  const near = candidates
+    .map((candidate) => ({ candidate, distance: nameDistance(name, candidate, limit) }))
+    .filter(({ candidate, distance }) => candidate !== name && distance < limit)
+    .sort((one, other) => one.distance - other.distance);
+  const [best, next] = near;
+  return best === undefined || best.distance === next?.distance ? undefined : best.candidate;
+}
+
 /** ``did you mean `x`?``; `undefined` if no name is near. */
 export function didYouMean(
   near: string | undefined,

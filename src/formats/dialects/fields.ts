@@ -1,4 +1,5 @@
-import { nearestName } from '../../graph/names.js';
+import type { Edit } from '../../graph/diagnostics/diagnostic.js';
+import { certainName, nearestName } from '../../graph/names.js';
 import {
   describeLocated,
   type Located,
@@ -25,12 +26,10 @@ export class Fields {
     for (const { key } of map.entries) {
       const name = key.value;
       if (keys.includes(name) || name.startsWith('x-')) continue;
-      reports.report('SW5005', key, {
-        key: name,
-        where,
-        candidates: keys,
-        suggestion: nearestName(name, keys) ?? keys.find((key) => key === singularOf(name)),
-      });
+      const suggestion = nearestName(name, keys) ?? keys.find((key) => key === singularOf(name));
+      const free = keys.filter((key) => !this.#byName.has(key));
+      const details = { edit: renameTo(reports, key, free) };
+      reports.report('SW5005', key, { key: name, where, candidates: keys, suggestion }, details);
     }
   }
 
@@ -75,12 +74,9 @@ export class Fields {
     if ((choices as readonly string[]).includes(text.value)) return text.value as T;
     const { value } = text;
     const what = `\`${name}\` of ${this.where}`;
-    this.#reports.report('SW5021', text, {
-      what,
-      value,
-      candidates: choices,
-      suggestion: nearestName(value, choices),
-    });
+    const suggestion = nearestName(value, choices);
+    const edit = renameTo(this.#reports, text, choices);
+    this.#reports.report('SW5021', text, { what, value, candidates: choices, suggestion }, { edit });
     return undefined;
   }
 
@@ -113,6 +109,16 @@ export class Fields {
     this.mismatch(name, value, expected);
     return undefined;
   }
+}
+
+/** The edit that corrects a misspelt name, if only one name is near. */
+export function renameTo(
+  reports: Reports,
+  text: LocatedText,
+  candidates: readonly string[],
+): Edit | undefined {
+  const name = certainName(text.value, candidates);
+  return name === undefined ? undefined : reports.rename(text, name);
 }
 
 /** `retry` for `retries`. */

@@ -6,7 +6,7 @@ import { pythonMethods } from '../../graph/expression/python/methods.js';
 import { pythonTests } from '../../graph/expression/python/tests.js';
 import type { CallExpr, Expr, PythonArithmetic, PythonComparison } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
-import { didYouMean, nearestName } from '../../graph/names.js';
+import { certainName, didYouMean, nearestName } from '../../graph/names.js';
 import type { Span } from '../../graph/source-location.js';
 import { type Loop, loopPart } from './loop-parts.js';
 import type { Applied, Name, Place, Syntax } from './syntax.js';
@@ -230,7 +230,8 @@ export class ValueLowering {
         ? `inputs.${name}`
         : undefined;
     const hint = isField === undefined ? didYouMean(nearestName(name, candidates)) : `write \`${isField}\``;
-    throw new TemplateFault(`\`${name}\` is not known here`, place.start, place.end, hint);
+    const meaning = isField ?? certainName(name, candidates);
+    throw new TemplateFault(`\`${name}\` is not known here`, place.start, place.end, hint, meaning);
   }
 
   #ref(root: 'state' | 'inputs', name: string, place: Place): Expr {
@@ -248,6 +249,7 @@ export class ValueLowering {
           name.start,
           name.end,
           didYouMean(nearestName(name.name, inputs)),
+          certainName(name.name, inputs),
         );
       return this.#ref('inputs', name.name, place);
     }
@@ -383,6 +385,7 @@ export class ValueLowering {
         start,
         start + name.length,
         didYouMean(nearestName(name, names)) ?? otherKind(name, kind),
+        certainName(name, names),
       );
     }
     const own = subject === undefined ? fn.parameters : fn.parameters.slice(1);

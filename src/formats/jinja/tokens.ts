@@ -4,13 +4,16 @@ export class TemplateFault extends Error {
   readonly end: number;
   /** What to write instead. */
   readonly hint: string | undefined;
+  /** The correct name in the place of the one between the offsets, if only one is near. */
+  readonly suggestion: string | undefined;
 
-  constructor(message: string, start: number, end: number, hint?: string) {
+  constructor(message: string, start: number, end: number, hint?: string, suggestion?: string) {
     super(message);
     this.name = 'TemplateFault';
     this.start = start;
     this.end = Math.max(end, start + 1);
     this.hint = hint;
+    this.suggestion = suggestion;
   }
 }
 

@@ -1,6 +1,6 @@
 import { defined } from '../defined.js';
 import { compareText, nearestName } from '../names.js';
-import type { SourceLocation } from '../source-location.js';
+import type { SourceLocation, Span } from '../source-location.js';
 import { moduleFaults, outputFaults } from './table/build.js';
 import { expressionFaults, referenceFaults } from './table/expressions.js';
 import { graphFaults } from './table/graph.js';
@@ -42,14 +42,23 @@ export interface Diagnostic {
   readonly place?: SourceLocation;
   readonly related: readonly { readonly message: string; readonly place: SourceLocation }[];
   readonly hint?: string;
+  /** The repair, in the file of `place`, if there is only one that makes sense. */
+  readonly edit?: Edit;
   /** What the message was made from; see `diagnosticTable`. For programs, which do not read sentences. */
   readonly params?: Readonly<Record<string, unknown>>;
+}
+
+/** A replacement of a part of a file. */
+export interface Edit {
+  readonly span: Span;
+  readonly text: string;
 }
 
 export interface DiagnosticDetails {
   readonly related?: readonly { readonly message: string; readonly place: SourceLocation }[];
   /** Replaces the table's own hint. */
   readonly hint?: string | undefined;
+  readonly edit?: Edit | undefined;
 }
 
 /** Builds a diagnostic from the table; a missing or misspelt parameter is a type error. */
@@ -71,7 +80,7 @@ export function diagnostic<C extends DiagnosticCode>(
     message: entry.message(params),
     ...defined({ place }),
     related: details.related ?? [],
-    ...defined({ hint }),
+    ...defined({ hint, edit: details.edit }),
     params,
   };
 }

@@ -230,20 +230,24 @@ export function formatJson(diagnostics: readonly Diagnostic[]): string {
     .join('');
 }
 
-function recordOf({ code, severity, message, place, hint, related }: Diagnostic): object {
+function recordOf({ code, severity, message, place, hint, related, edit }: Diagnostic): object {
   return {
     code,
     severity,
     message,
     ...(place === undefined ? {} : placeOf(place)),
     ...defined({ hint }),
+    ...(edit === undefined ? {} : { edit: { ...rangeOf(edit.span), text: edit.text } }),
     related: related.map((other) => ({ message: other.message, ...placeOf(other.place) })),
   };
 }
 
 function placeOf({ file, span, pointer }: SourceLocation): object {
-  const [line, column, endLine, endColumn] = span;
-  return { file, line, column, endLine, endColumn, ...defined({ pointer }) };
+  return { file, ...rangeOf(span), ...defined({ pointer }) };
+}
+
+function rangeOf([line, column, endLine, endColumn]: Span): object {
+  return { line, column, endLine, endColumn };
 }
 
 /**
