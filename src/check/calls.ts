@@ -58,7 +58,8 @@ function ofCallee(
   inputFaults: (planned: PlannedNode, callee: Callee, input: DictExpr, schema: JsonSchema) => Diagnostic[],
 ): Diagnostic[] {
   const { node } = planned;
-  if (node.kind === 'call') return ofTool(node.tool, node.input);
+  // The tools of a client are its own.
+  if (node.kind === 'call') return node.executor === 'client' ? [] : ofTool(node.tool, node.input);
   if (node.kind !== 'workflow' || workflows === undefined) return [];
   const { graph } = plan;
   const { workflow: target } = node;

@@ -2,7 +2,7 @@ import type { Expr } from './expression/tree.js';
 import type { JsonSchema } from './json.js';
 import { kinds } from './kinds/kinds.js';
 import type { Compensation, Node, NodeKind, ResourceRef, Scope } from './kinds/node.js';
-import type { ForeachNode, Graph } from './model.js';
+import type { CallNode, ForeachNode, Graph } from './model.js';
 
 /** Something with a body perhaps: an arm of a branch, a branch of a `parallel`. */
 interface ArmLike {
@@ -145,11 +145,16 @@ export function nodesWithTasks({ nodes, tasks = [] }: Pick<Graph, 'nodes' | 'tas
   return [{ nodes }, ...tasks].flatMap(nodesOf);
 }
 
-/** The tools that a graph may call, those that undo and those of its tasks included. */
+/** Whether a node calls a tool of the server. */
+export function isServerCall(node: Node): node is CallNode {
+  return node.kind === 'call' && node.executor === 'server';
+}
+
+/** The tools of the server that a graph may call, those that undo and those of its tasks included. */
 export function toolsIn(graph: Pick<Graph, 'nodes' | 'tasks'>): ReadonlySet<string> {
   const tools = new Set<string>();
   for (const node of nodesWithTasks(graph)) {
-    if (node.kind === 'call') tools.add(node.tool);
+    if (isServerCall(node)) tools.add(node.tool);
     for (const { tool } of compensationsOf(node)) tools.add(tool);
   }
   return tools;

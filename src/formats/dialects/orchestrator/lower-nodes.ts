@@ -7,6 +7,7 @@ import { lowerCondition } from '../../references/expression.js';
 import { asBoolean } from '../../references/functions.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
 import type { Located, LocatedMap } from '../../text/located.js';
+import { durationOf } from '../durations.js';
 import { expectMap, Fields } from '../fields.js';
 import { lowerBranch } from './branches.js';
 import { checkLiteral, checkName, unknownNode } from './names.js';
@@ -14,7 +15,7 @@ import { indexNameOf, itemNameOf } from './namespace.js';
 import { argumentsOf, type LoweringContext, literalName, type NodeContext } from './node-context.js';
 import { HANDLERS, hasResult } from './node-kinds.js';
 import type { ScopeSpec } from './node-specs.js';
-import { durationOf, errorAsData, lowerOnError } from './on-error.js';
+import { errorAsData, lowerOnError } from './on-error.js';
 import { type Dependencies, dependenciesOf, implicitEdges, inOrder } from './order.js';
 import { lowerWait, lowerYield } from './waiting.js';
 

@@ -4,10 +4,10 @@ import type { NodeBase } from '../../../graph/kinds/node.js';
 import type { AskNode, WaitNode } from '../../../graph/kinds/waits.js';
 import { parseReferences } from '../../references/parse-references.js';
 import type { Located } from '../../text/located.js';
+import { durationOf, UNITS } from '../durations.js';
 import { textsOf } from '../fields.js';
 import { checkLiteral } from './names.js';
 import type { NodeContext } from './node-context.js';
-import { durationOf, UNITS } from './on-error.js';
 import { lowerExpected } from './parameters.js';
 
 /** Makes a question of `yield` or `message` with the answer of `expects`. */

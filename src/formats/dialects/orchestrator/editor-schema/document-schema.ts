@@ -1,8 +1,9 @@
 import type { JsonObject, JsonSchema } from '../../../../graph/json.js';
 import { compareText } from '../../../../graph/names.js';
 import type { SpecVocabulary } from '../../dialect.js';
+import { DURATION_PATTERN } from '../../durations.js';
 import { DOCUMENT_KEYS, EXPOSURES, WORKFLOW_KEYS } from '../document.js';
-import { BACKOFFS, DURATION_PATTERN, ON_ERROR_KEYS } from '../on-error.js';
+import { BACKOFFS, ON_ERROR_KEYS } from '../on-error.js';
 import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../parameters.js';
 import { callSchema, undoSchema, workflowCallSchema } from './arguments.js';
 import { DOCUMENT, ON_ERROR, PARAMETER, WORKFLOW } from './key-descriptions.js';
