@@ -339,7 +339,7 @@ describe('state', () => {
   test('SW4033: a step with `reads` reads no other field', () => {
     const node = { ...returns(4, list(ref('state', 'page'), at(4, ref('state', 'count')))), reads: ['page'] };
     expect(findings([node], { state })).toEqual([
-      "SW4033 4:20 step `output` reads the state's field `count`, which is not among its `reads` | add `count` to them",
+      "SW4033 4:20 step `output` reads the state's field `count`, which it does not declare | add `count` to its `reads`",
     ]);
   });
 

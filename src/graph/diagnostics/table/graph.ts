@@ -175,8 +175,8 @@ export const graphFaults = {
   ),
   SW4033: error(
     (p: { step: string; field: string }) =>
-      `step \`${p.step}\` reads the state's field \`${p.field}\`, which is not among its \`reads\``,
-    (p) => `add \`${p.field}\` to them`,
+      `step \`${p.step}\` reads the state's field \`${p.field}\`, which it does not declare`,
+    (p) => `add \`${p.field}\` to its \`reads\``,
   ),
   SW4034: error(
     (p: { step: string; text: string }) =>

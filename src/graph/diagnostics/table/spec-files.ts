@@ -56,11 +56,14 @@ export const specFileFaults = {
       `name a parameter or a result, or write \`$$${p.name}\` for a dollar sign`,
   ),
   SW5014: error(
-    (p: { what: 'a condition' | 'an expression'; problem: string }) => `this is not ${p.what}: ${p.problem}`,
+    (p: { what: 'a condition' | 'an expression' | 'a template'; problem: string }) =>
+      `this is not ${p.what}: ${p.problem}`,
     (p) =>
-      p.what === 'a condition'
-        ? "write a comparison of references and values: `$check.seats > 0 && $class != 'economy'`"
-        : 'write references with `$`, numbers and functions: `$price * 2`, `sum($prices)`',
+      p.what === 'a template'
+        ? undefined
+        : p.what === 'a condition'
+          ? "write a comparison of references and values: `$check.seats > 0 && $class != 'economy'`"
+          : 'write references with `$`, numbers and functions: `$price * 2`, `sum($prices)`',
   ),
   SW5015: error(
     (p: { key: string; text: string }) => `\`${p.key}\` takes no reference such as \`${p.text}\``,
@@ -105,6 +108,37 @@ export const specFileFaults = {
   SW5034: warning(
     (p: { tool: string }) => `it is not known whether there is a tool \`${p.tool}\``,
     () => 'check the file in a project whose registry has its tools',
+  ),
+  SW5036: warning(
+    (p: { key: string; name: string }) => `\`${p.key}\` is written twice: this one is read as \`${p.name}\``,
+    (p) => `write \`${p.name}\``,
+  ),
+  SW5037: warning(
+    (p: { step: string }) => `step \`${p.step}\` succeeds with any exit code, and no step reads the code`,
+    () => 'add `fail_on_error: true`, or a step that reads `exit_code` of its result',
+  ),
+  SW5038: warning(
+    (p: { step: string; task: string }) =>
+      `step \`${p.step}\` has no \`output_to\`: what task \`${p.task}\` returns is lost`,
+    () => 'add `output_to` with the name of a state field',
+  ),
+  SW5039: warning(
+    (p: { task: string }) => `task \`${p.task}\` has no step of type \`return\`: its result is null`,
+    () => 'add a step of `type: return` with the `value`',
+  ),
+  SW5040: warning(
+    (p: { step: string; field: string }) =>
+      `step \`${p.step}\` declares the state field \`${p.field}\`, and does not read it`,
+    (p) => `remove \`${p.field}\` from its \`needs_state\``,
+  ),
+  SW5041: warning(
+    (p: { step: string }) => `step ${p.step} may read every state field`,
+    () => 'name the fields that it reads',
+  ),
+  SW5042: error(
+    (p: { step: string; task: string; name: string }) =>
+      `task \`${p.task}\` reads \`${p.name}\`, and \`${p.step}\` runs its items at the same time`,
+    (p) => `add \`sequential: true\` to \`${p.step}\``,
   ),
   SW5035: warning(
     (p: { text: string; instead: string }) => `\`${p.text}\` is text, and is not computed`,
