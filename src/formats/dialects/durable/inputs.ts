@@ -1,0 +1,143 @@
+import { defined } from '../../../graph/defined.js';
+import type { Json, JsonSchema } from '../../../graph/json.js';
+import type { Input } from '../../../graph/model.js';
+import { SchemaCompiler } from '../../json-schema/schema-compiler.js';
+import { jsonOf, type LocatedEntry, type LocatedMap } from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
+import { expectMap, Fields } from '../fields.js';
+import { INPUT, INPUT_TYPES, type InputType, PROPERTY, VALIDATION, VALIDATION_KEYS } from './keys.js';
+
+/** Shared, since it is expensive to compile a schema again. */
+const schemas = new SchemaCompiler();
+
+/** A name that templates use after a dot. */
+export const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+export const NAME_RULE = 'letters, digits and `_`, a letter or `_` first';
+
+/** The inputs of a workflow or task, in the order of writing. */
+export function lowerInputs(reports: Reports, inputs: LocatedMap | undefined): Input[] {
+  return (inputs?.entries ?? []).flatMap((entry) => lowerInput(reports, entry) ?? []);
+}
+
+function lowerInput(reports: Reports, { key, value }: LocatedEntry): Input | undefined {
+  const name = key.value;
+  const where = `input \`${name}\``;
+  const map = expectMap(reports, value, where);
+  if (map === undefined) return undefined;
+  if (!NAME.test(name)) reports.report('SW5010', key, { kind: 'an input', name, rule: NAME_RULE });
+  const fields = new Fields(reports, map, where, Object.keys(INPUT));
+  fields.require('type');
+  const schema = schemaOf(reports, fields);
+  const isRequired = fields.boolean('required') ?? false;
+  const located = fields.value('default');
+  const fallback = located && jsonOf(located);
+  if (isRequired && located !== undefined) reports.report('SW5031', located, { name });
+  if (located !== undefined && fallback !== undefined && fallback !== null) {
+    const [misfit] = schemas.check(schema, fallback);
+    const actual = `${JSON.stringify(fallback)} (${misfit?.message ?? 'it does not fit'})`;
+    const what = `\`default\` of ${where}`;
+    if (misfit !== undefined)
+      reports.report('SW5006', located, { what, expected: 'a value of its type', actual });
+  }
+  // An input without a value is null, and not undefined. [D1]
+  const value_ = fallback ?? (isRequired ? undefined : null);
+  return {
+    name,
+    description: fields.text('description')?.value ?? wordsOf(name),
+    schema,
+    required: isRequired && fallback === undefined,
+    ...defined({ default: value_ }),
+    source: reports.source.placeOf(key),
+  };
+}
+
+/** The schema of a value by its `type` and its `validation`. */
+function schemaOf(reports: Reports, fields: Fields): JsonSchema {
+  const type = fields.oneOf('type', INPUT_TYPES);
+  const validation = fields.object('validation');
+  const where = `\`validation\` of ${fields.where}`;
+  const rules = validation === undefined ? {} : rulesOf(reports, validation, type, where);
+  return usable(reports, fields.map, fields.where, { ...defined({ type }), ...rules });
+}
+
+/** The schema of the answer to a question for a text. */
+export function textSchema(reports: Reports, validation: LocatedMap, where: string): JsonSchema {
+  return usable(reports, validation, where, {
+    type: 'string',
+    ...rulesOf(reports, validation, 'string', where),
+  });
+}
+
+/** A schema, or any value if the schema has a fault, which is reported. */
+export function usable(reports: Reports, at: LocatedMap, what: string, schema: JsonSchema): JsonSchema {
+  // A type alone is known to be right.
+  if (Object.keys(schema).every((key) => key === 'type')) return schema;
+  const [fault] = schemas.faults(schema);
+  if (fault === undefined) return schema;
+  const actual = `\`${fault.pointer}\`: ${fault.problem}`;
+  reports.report('SW5006', at, { what, expected: 'rules that a value can keep', actual });
+  return {};
+}
+
+/** The keywords of JSON Schema for the rules of a value. */
+const KEYWORDS: Readonly<Record<string, string>> = {
+  ...{ min: 'minimum', max: 'maximum', min_length: 'minLength', max_length: 'maxLength' },
+  ...{ min_items: 'minItems', max_items: 'maxItems' },
+};
+
+function rulesOf(
+  reports: Reports,
+  map: LocatedMap,
+  type: InputType | undefined,
+  where: string,
+): Record<string, Json> {
+  const keys = type === undefined ? Object.keys(VALIDATION) : VALIDATION_KEYS[type];
+  return rulesIn(reports, new Fields(reports, map, where, keys), where);
+}
+
+function rulesIn(reports: Reports, fields: Fields, where: string): Record<string, Json> {
+  const rules: Record<string, Json> = {};
+  for (const [key, keyword] of Object.entries(KEYWORDS)) {
+    const value = fields.number(key);
+    if (value !== undefined) rules[keyword] = value;
+  }
+  const pattern = fields.text('pattern')?.value;
+  if (pattern !== undefined) rules.pattern = pattern;
+  const choices = fields.list('enum');
+  if (choices !== undefined) rules.enum = choices.items.map(jsonOf);
+  const type = fields.oneOf('item_type', INPUT_TYPES);
+  if (type !== undefined) rules.items = { type };
+  const required = fields.list('required_keys');
+  if (required !== undefined) rules.required = required.items.map(jsonOf);
+  const properties = fields.object('properties');
+  if (properties === undefined) return rules;
+  rules.properties = Object.fromEntries(
+    properties.entries.map(({ key, value }) => [key.value, propertySchema(reports, value, key.value, where)]),
+  );
+  return rules;
+}
+
+/** A property has its rules in `validation`, or beside its type. */
+function propertySchema(
+  reports: Reports,
+  value: LocatedEntry['value'],
+  name: string,
+  where: string,
+): JsonSchema {
+  const what = `property \`${name}\` of ${where}`;
+  const map = expectMap(reports, value, what);
+  if (map === undefined) return {};
+  const type = new Fields(reports, map, what, Object.keys(PROPERTY)).oneOf('type', INPUT_TYPES);
+  const own = ['type', 'description', 'validation'];
+  const keys = type === undefined ? Object.keys(PROPERTY) : [...own, ...VALIDATION_KEYS[type]];
+  const silent = map.entries.every(({ key }) => key.value in PROPERTY);
+  const fields = new Fields(reports, map, what, silent ? keys : map.entries.map(({ key }) => key.value));
+  const description = fields.text('description')?.value;
+  return { ...schemaOf(reports, fields), ...rulesIn(reports, fields, what), ...defined({ description }) };
+}
+
+/** The words of a name. A name of underscores alone has no words. */
+export function wordsOf(name: string): string {
+  const words = name.replaceAll(/[_-]+/g, ' ').trim();
+  return words === '' ? name : words;
+}

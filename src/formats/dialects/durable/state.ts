@@ -1,0 +1,233 @@
+import { defined } from '../../../graph/defined.js';
+import type { Json } from '../../../graph/json.js';
+import type { StateField } from '../../../graph/model.js';
+import { certainName, nearestName } from '../../../graph/names.js';
+import type { SourceLocation } from '../../../graph/source-location.js';
+import { hasTemplate } from '../../jinja/tokens.js';
+import {
+  jsonOf,
+  type Located,
+  type LocatedEntry,
+  type LocatedList,
+  type LocatedMap,
+  type LocatedText,
+} from '../../text/located.js';
+import type { Reports } from '../../text/reading.js';
+import { renameTo } from '../fields.js';
+import { NAME, NAME_RULE } from './inputs.js';
+import { allSteps, type StepList, type StepSpec } from './steps.js';
+import { type StateReference, writtenRange } from './templates.js';
+
+/** The state of a workflow or task: what `initial_state` has and steps write. */
+export class State {
+  /** In the order of writing. */
+  readonly fields: readonly StateField[];
+  readonly names: readonly string[];
+  /** First values that are templates. */
+  readonly computed: readonly LocatedEntry[];
+  /** Fields that steps read as a whole, or of which they read the exit code. */
+  readonly readExits = new Set<string>();
+  readonly #reports: Reports;
+  readonly #workflow: string;
+
+  /** @param isTask whether first values may be templates. */
+  constructor(
+    reports: Reports,
+    workflow: string,
+    initial: LocatedMap | undefined,
+    root: StepList,
+    isTask: boolean,
+  ) {
+    this.#reports = reports;
+    this.#workflow = workflow;
+    const fields = new Map<string, StateField>();
+    const add = (key: LocatedText, source: SourceLocation, first?: Json): void => {
+      if (!NAME.test(key.value))
+        reports.report('SW5010', key, { kind: 'a state field', name: key.value, rule: NAME_RULE });
+      else if (!fields.has(key.value))
+        fields.set(key.value, {
+          name: key.value,
+          scope: 'workflow',
+          schema: {},
+          ...defined({ initial: first }),
+          source,
+        });
+    };
+    const computed: LocatedEntry[] = [];
+    for (const entry of initial?.entries ?? []) {
+      const template = firstTemplate(entry.value);
+      if (template !== undefined && isTask) computed.push(entry);
+      if (template !== undefined && !isTask)
+        reports.report(
+          'SW5015',
+          template,
+          { key: `initial_state.${entry.key.value}`, text: template.value },
+          {
+            hint: 'write a value, and compute it in a step of type `set_state`; `{% raw %}` writes braces in a text',
+          },
+        );
+      add(
+        entry.key,
+        reports.source.placeOf(entry.key),
+        template === undefined ? jsonOf(entry.value) : undefined,
+      );
+    }
+    for (const { fields: keys, type } of allSteps(root)) {
+      const output = keys.value('output_to');
+      if (output?.kind === 'text' && !hasTemplate(output.value)) add(output, reports.source.placeOf(output));
+      const updates = type === 'set_state' ? keys.value('updates') : undefined;
+      for (const { key } of updates?.kind === 'map' ? updates.entries : [])
+        add(key, reports.source.placeOf(key));
+    }
+    this.fields = [...fields.values()];
+    this.names = [...fields.keys()];
+    this.computed = computed;
+  }
+
+  /** The fields that a step declares to read: all of them for `"*"`. */
+  declaredBy({ fields }: StepSpec): DeclaredState {
+    const list = fields.list('needs_state');
+    const texts = (list?.items ?? []).flatMap((item) => {
+      if (item.kind === 'text') return [item];
+      const what = `\`needs_state\` of ${fields.where}`;
+      this.#reports.report('SW5006', item, { what, expected: 'a list of names', actual: 'something else' });
+      return [];
+    });
+    const star = texts.find(({ value }) => value === '*');
+    for (const text of texts)
+      if (text !== star && !this.names.includes(text.value)) this.#reportUnknown(text);
+    const isAll = star !== undefined;
+    if (star !== undefined)
+      this.#reports.report('SW5041', star, { step: fields.where.slice('step '.length) });
+    return { list, texts, isAll, names: isAll ? this.names : texts.map(({ value }) => value) };
+  }
+
+  #reportUnknown(text: LocatedText): void {
+    const params = {
+      workflow: this.#workflow,
+      field: text.value,
+      suggestion: nearestName(text.value, this.names),
+    };
+    const others = this.names;
+    this.#reports.report('SW4031', text, params, { edit: renameTo(this.#reports, text, others) });
+  }
+
+  /** Compares what a step reads with what it declares. Returns the fields that it may read; undefined for all. */
+  access(
+    spec: StepSpec,
+    declared: DeclaredState,
+    references: readonly StateReference[],
+  ): readonly string[] | undefined {
+    const used = new Set(references.map(({ field }) => field));
+    for (const { ref, field } of references)
+      if (ref.path.length === 1 || ref.path[1] === 'exit_code') this.readExits.add(field);
+    const unknown = references.filter(({ field }) => !this.names.includes(field));
+    for (const reference of unknown) this.#reportUnknownReference(reference, declared);
+    if (declared.isAll) return undefined;
+    const missing = [...used].filter(
+      (field) => this.names.includes(field) && !declared.names.includes(field),
+    );
+    for (const field of missing) {
+      const reference = references.find((each) => each.field === field);
+      if (reference !== undefined) this.#reportUndeclared(spec, declared, missing, reference);
+    }
+    for (const text of declared.texts) {
+      if (used.has(text.value) || !this.names.includes(text.value)) continue;
+      this.#reports.report('SW5040', text, { step: spec.id, field: text.value });
+    }
+    return [...new Set([...declared.names.filter((name) => this.names.includes(name)), ...missing])].sort();
+  }
+
+  #reportUnknownReference({ field, text, start, end, ref }: StateReference, declared: DeclaredState): void {
+    const candidates =
+      declared.names.length > 0 && !declared.isAll ? [...declared.names, ...this.names] : this.names;
+    const certain = certainName(field, [...new Set(candidates)]);
+    const at = text.value.slice(start, end).indexOf(field, 'state'.length);
+    const range =
+      at === -1 ? undefined : writtenRange(this.#reports, text, start + at, start + at + field.length);
+    const edit =
+      certain === undefined || range === undefined ? undefined : this.#reports.edit(range, certain);
+    const params = { workflow: this.#workflow, field, suggestion: nearestName(field, this.names) };
+    const span = ref.at ?? this.#reports.source.span(text.start, text.end);
+    this.#reports.reportAt('SW4031', span, params, { edit });
+  }
+
+  #reportUndeclared(
+    spec: StepSpec,
+    declared: DeclaredState,
+    missing: readonly string[],
+    { ref, text, field }: StateReference,
+  ): void {
+    const names = [...declared.texts.map(({ value }) => value), ...missing];
+    const line = `needs_state: ${JSON.stringify(names).replaceAll('","', '", "')}`;
+    const hint = `write \`${line}\``;
+    const edit = this.#declaring(spec, declared, missing, line);
+    const span = ref.at ?? this.#reports.source.span(text.start, text.end);
+    this.#reports.reportAt('SW4033', span, { step: spec.id, field }, { hint, edit });
+  }
+
+  /** The edit that declares fields. */
+  #declaring({ fields }: StepSpec, { list, texts }: DeclaredState, missing: readonly string[], line: string) {
+    const { text } = this.#reports.source;
+    if (list === undefined) {
+      const type = fields.entry('type')?.value ?? fields.entry('id')?.value;
+      if (type === undefined || fields.has('needs_state')) return undefined;
+      return this.#lineBehind(fields, type, line);
+    }
+    const names = missing.map((name) => JSON.stringify(name)).join(', ');
+    const last = texts.at(-1);
+    if (text[list.start] === '[') {
+      const at = last?.end ?? list.start + 1;
+      return this.#reports.edit({ start: at, end: at }, last === undefined ? names : `, ${names}`);
+    }
+    if (last === undefined) return undefined;
+    const indent = /[^\n]*$/.exec(text.slice(0, last.start))?.[0] ?? '';
+    const lines = missing.map((name) => `\n${indent}${name}`).join('');
+    return /^\s*- $/.test(indent) ? this.#reports.edit({ start: last.end, end: last.end }, lines) : undefined;
+  }
+
+  /** The edit that adds a key behind another one of a step. */
+  #lineBehind({ map }: StepSpec['fields'], value: Located, line: string) {
+    const { text } = this.#reports.source;
+    const key = map.entries.find((entry) => entry.value === value)?.key;
+    if (key === undefined) return undefined;
+    const at = { start: value.end, end: value.end };
+    const before = /[^\n]*$/.exec(text.slice(0, key.start))?.[0] ?? '';
+    if (text[map.start] === '{') {
+      const isJson = text[key.start] === '"';
+      return this.#reports.edit(at, `, ${isJson ? line.replace('needs_state', '"needs_state"') : line}`);
+    }
+    if (!/^[ -]*$/.test(before)) return undefined;
+    return this.#reports.edit(at, `\n${before.replaceAll('-', ' ')}${line}`);
+  }
+}
+
+/** `needs_state` of a step. */
+export interface DeclaredState {
+  readonly list: LocatedList | undefined;
+  readonly texts: readonly LocatedText[];
+  readonly isAll: boolean;
+  readonly names: readonly string[];
+}
+
+/** The first text of a value that is a template. */
+function firstTemplate(value: Located): LocatedText | undefined {
+  switch (value.kind) {
+    case 'text':
+      return hasTemplate(value.value) ? value : undefined;
+    case 'list':
+      return first(value.items);
+    case 'map':
+      return first(value.entries.map((entry) => entry.value));
+    default:
+      return undefined;
+  }
+}
+
+function first(values: readonly Located[]): LocatedText | undefined {
+  for (const value of values) {
+    const template = firstTemplate(value);
+    if (template !== undefined) return template;
+  }
+  return undefined;
+}
