@@ -1,0 +1,77 @@
+import type { Expr } from '../../../graph/expression/tree.js';
+import type { Input } from '../../../graph/model.js';
+import { parseTemplate } from '../../jinja/parser.js';
+import { hasTemplate } from '../../jinja/tokens.js';
+import type { Located, LocatedEntry, LocatedMap } from '../../text/located.js';
+import type { Fields } from '../fields.js';
+import { allSteps, type StepList } from './steps.js';
+
+/** What the templates of a task read of its loop. */
+const LOOP_NAMES = ['item', 'index', 'total', 'previous', 'results'] as const;
+export type LoopName = (typeof LOOP_NAMES)[number];
+
+/** A task as it is written. */
+export interface Task {
+  readonly name: string;
+  readonly at: LocatedEntry['key'];
+  readonly fields: Fields;
+  readonly inputs: readonly Input[];
+  readonly root: StepList;
+  /** What it reads of its loop. */
+  readonly loopNames: readonly LoopName[];
+  readonly hasReturn: boolean;
+}
+
+/** The names of the loop that a task reads, and whether it returns a value. */
+export function usesOf(map: LocatedMap, root: StepList): Pick<Task, 'loopNames' | 'hasReturn'> {
+  const names = new Set<string>();
+  collectNames(map, names);
+  return {
+    loopNames: LOOP_NAMES.filter((name) => names.has(name)),
+    hasReturn: allSteps(root).some(({ type }) => type === 'return'),
+  };
+}
+
+/** An input by which a task reads a part of its loop: no author can write its name. */
+export function loopInput(name: LoopName): string {
+  return `loop.${name}`;
+}
+
+/** The names of the templates of a task. */
+export function loopReferences({ loopNames }: Pick<Task, 'loopNames'>): ReadonlyMap<string, Expr> {
+  return new Map(
+    loopNames.map((name) => [
+      name,
+      { kind: 'ref', root: 'inputs', path: [loopInput(name)], find: 'optional' },
+    ]),
+  );
+}
+
+/** What a loop gives its tasks beside what their authors name. */
+export function loopInputs({ loopNames }: Pick<Task, 'loopNames'>): Input[] {
+  return loopNames.map((name) => ({
+    name: loopInput(name),
+    description: `\`${name}\` of the loop`,
+    schema: {},
+    required: false,
+  }));
+}
+
+function collectNames(located: Located, names: Set<string>): void {
+  if (located.kind === 'list') for (const item of located.items) collectNames(item, names);
+  else if (located.kind === 'map') for (const { value } of located.entries) collectNames(value, names);
+  else if (located.kind === 'text' && hasTemplate(located.value)) {
+    try {
+      collectIn(parseTemplate(located.value), names);
+    } catch {
+      // Its fault is reported where the text is lowered.
+    }
+  }
+}
+
+/** Collects the names in a part of a template. */
+function collectIn(part: unknown, names: Set<string>): void {
+  if (typeof part !== 'object' || part === null) return;
+  if ('kind' in part && part.kind === 'name' && 'name' in part) names.add(String(part.name));
+  for (const inner of Object.values(part)) collectIn(inner, names);
+}
