@@ -7,13 +7,21 @@ import {
   pointerTo,
   type SourceText,
 } from './located.js';
-import { MapEntries, overLimit, type ReadText, type Refusal, Reports, type TextLimits } from './reading.js';
+import {
+  MapEntries,
+  overLimit,
+  type ReadText,
+  type Refusal,
+  type RepeatedKey,
+  Reports,
+  type TextLimits,
+} from './reading.js';
 
 /** Reads JSON (RFC 8259), strictly. The first fault of syntax ends the reading; repeated keys are all reported. */
-export function readJson(source: SourceText, limits: TextLimits): ReadText {
+export function readJson(source: SourceText, limits: TextLimits, repeatedKey?: RepeatedKey): ReadText {
   const reports = new Reports(source);
   try {
-    const root = new JsonReading(source.text, limits, reports).document();
+    const root = new JsonReading(source.text, limits, reports, repeatedKey).document();
     return { diagnostics: reports.diagnostics, ...(reports.hasErrors ? {} : { root }) };
   } catch (fault) {
     if (!(fault instanceof JsonFault)) throw fault;
@@ -54,14 +62,16 @@ class JsonReading {
   readonly #text: string;
   readonly #limits: TextLimits;
   readonly #reports: Reports;
+  readonly #repeatedKey: RepeatedKey | undefined;
   #index = 0;
   #depth = 0;
   #tokens = 0;
 
-  constructor(text: string, limits: TextLimits, reports: Reports) {
+  constructor(text: string, limits: TextLimits, reports: Reports, repeatedKey?: RepeatedKey) {
     this.#text = text;
     this.#limits = limits;
     this.#reports = reports;
+    this.#repeatedKey = repeatedKey;
   }
 
   document(): Located {
@@ -94,7 +104,7 @@ class JsonReading {
 
   #map(pointer: string): Located {
     const start = this.#index;
-    const map = new MapEntries(this.#reports);
+    const map = new MapEntries(this.#reports, this.#repeatedKey);
     this.#items('}', () => {
       if (this.#text[this.#index] !== '"') throw this.#unexpected('a key in double quotes');
       const key = this.#string(pointer);

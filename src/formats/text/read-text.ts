@@ -8,6 +8,7 @@ import {
   type Reader,
   type ReadText,
   type Refusal,
+  type RepeatedKey,
   Reports,
   refused,
   type TextLimits,
@@ -47,6 +48,8 @@ export interface ReadOptions {
   readonly limits?: TextLimits;
   /** The mappings of XML, chosen by the root element. The first one is for unknown roots. */
   readonly xml?: readonly XmlMapping[];
+  /** The meaning of repeated keys in YAML and JSON. Default: they are faults. */
+  readonly repeatedKey?: RepeatedKey;
 }
 
 /** A text that was read, with what its places are made of. */
@@ -60,7 +63,7 @@ export interface ReadSource extends ReadText {
  */
 export async function readText(
   text: string,
-  { file, format, limits = FILE_LIMITS, xml }: ReadOptions,
+  { file, format, limits = FILE_LIMITS, xml, repeatedKey }: ReadOptions,
 ): Promise<ReadSource> {
   // A text that is too long is not read.
   const source = new SourceText(file, text.length > limits.length ? '' : text.replace(/^\ufeff/, ''));
@@ -72,7 +75,7 @@ export async function readText(
     return { source, diagnostics: reports.diagnostics };
   }
   const reader = await readers[format](xml);
-  return { source, ...(await reader(source, own)) };
+  return { source, ...(await reader(source, own, repeatedKey)) };
 }
 
 function smaller(one: TextLimits, other: TextLimits): TextLimits {

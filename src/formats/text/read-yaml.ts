@@ -31,6 +31,7 @@ import {
   overLimit,
   type ReadText,
   type Refusal,
+  type RepeatedKey,
   Reports,
   refused,
   type TextLimits,
@@ -52,7 +53,7 @@ export const YAML_OPTIONS = {
 } as const;
 
 /** Reads YAML 1.2 (core schema), strictly. */
-export function readYaml(source: SourceText, limits: TextLimits): ReadText {
+export function readYaml(source: SourceText, limits: TextLimits, repeatedKey?: RepeatedKey): ReadText {
   const reports = new Reports(source);
   const bounded = boundedTokens(source.text, limits);
   if (!Array.isArray(bounded)) {
@@ -69,7 +70,9 @@ export function readYaml(source: SourceText, limits: TextLimits): ReadText {
     reports.report('SW5003', { start, end }, { what: 'a second document', instead });
   }
   if (reports.hasErrors) return { diagnostics: reports.diagnostics };
-  const root = new YamlReading(reports, limits).read((document?.contents ?? null) as ParsedNode | null);
+  const root = new YamlReading(reports, limits, repeatedKey).read(
+    (document?.contents ?? null) as ParsedNode | null,
+  );
   return { diagnostics: reports.diagnostics, ...(reports.hasErrors ? {} : { root }) };
 }
 
@@ -127,6 +130,7 @@ function problemOf(message: string): string {
 class YamlReading {
   readonly #reports: Reports;
   readonly #limits: TextLimits;
+  readonly #repeatedKey: RepeatedKey | undefined;
   readonly #anchors = new Map<string, ParsedNode>();
   /** The nodes with an anchor that are being read. */
   readonly #open = new Set<Node>();
@@ -134,9 +138,10 @@ class YamlReading {
   #alias: Alias.Parsed | undefined;
   #expanded = 0;
 
-  constructor(reports: Reports, limits: TextLimits) {
+  constructor(reports: Reports, limits: TextLimits, repeatedKey: RepeatedKey | undefined) {
     this.#reports = reports;
     this.#limits = limits;
+    this.#repeatedKey = repeatedKey;
   }
 
   read(node: ParsedNode | null, pointer = ''): Located {
@@ -179,7 +184,7 @@ class YamlReading {
   }
 
   #entries(node: YAMLMap.Parsed, pointer: string): MapEntries['entries'] {
-    const map = new MapEntries(this.#reports);
+    const map = new MapEntries(this.#reports, this.#repeatedKey);
     for (const pair of node.items) {
       const key = this.#key(pair.key as ParsedNode | null, pointer);
       if (key === undefined) continue;

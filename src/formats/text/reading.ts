@@ -4,6 +4,7 @@ import {
   type DiagnosticDetails,
   type DiagnosticParams,
   diagnostic,
+  type Edit,
 } from '../../graph/diagnostics/diagnostic.js';
 import type { Span } from '../../graph/source-location.js';
 import type { Located, LocatedEntry, LocatedText, SourceText } from './located.js';
@@ -15,7 +16,17 @@ export interface ReadText {
 }
 
 /** Reads a text of one format. */
-export type Reader = (source: SourceText, limits: TextLimits) => ReadText | Promise<ReadText>;
+export type Reader = (
+  source: SourceText,
+  limits: TextLimits,
+  repeatedKey?: RepeatedKey,
+) => ReadText | Promise<ReadText>;
+
+/** The meaning of a key that an object has twice, if it has one: which of the two has another name. */
+export type RepeatedKey = (
+  first: LocatedEntry,
+  second: LocatedEntry,
+) => { readonly entry: LocatedEntry; readonly name: string } | undefined;
 
 /** Keys with a meaning of their own in an object of JavaScript, or in YAML. */
 const REFUSED_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype', '<<']);
@@ -57,6 +68,19 @@ export class Reports {
     this.#all.push(diagnostic(code, { file: this.source.file, span }, params, details));
   }
 
+  /** The edit that replaces a range of offsets. */
+  edit(at: Pick<Located, 'start' | 'end'>, text: string): Edit {
+    return { span: this.source.span(at.start, at.end), text };
+  }
+
+  /** The edit that writes another name in the place of a text; undefined for a text of several lines. */
+  rename({ start, end }: Pick<Located, 'start' | 'end'>, name: string): Edit | undefined {
+    const text = this.source.text.slice(start, end);
+    if (/\n|^[|>*&!]/.test(text) || /["'\\]/.test(name)) return undefined;
+    const quote = /^["']/.exec(text)?.[0] ?? (/^[A-Za-z_][\w-]*$/.test(name) ? '' : '"');
+    return this.edit({ start, end }, `${quote}${name}${quote}`);
+  }
+
   /** Adds diagnostics of another part of the product. */
   add(diagnostics: readonly Diagnostic[]): void {
     this.#all.push(...diagnostics);
@@ -72,26 +96,48 @@ export class Reports {
 /** Collects the entries of a map, and reports keys that are written twice or mean something else. */
 export class MapEntries {
   readonly #reports: Reports;
-  readonly #byName = new Map<string, LocatedText>();
+  readonly #repeatedKey: RepeatedKey | undefined;
+  readonly #byName = new Map<string, LocatedEntry>();
   readonly entries: LocatedEntry[] = [];
 
-  constructor(reports: Reports) {
+  constructor(reports: Reports, repeatedKey?: RepeatedKey) {
     this.#reports = reports;
+    this.#repeatedKey = repeatedKey;
   }
 
   /** @param name the key as messages show it. */
   add(key: LocatedText, value: Located, name = key.value): void {
     const first = this.#byName.get(key.value);
     if (first !== undefined) {
-      const related = [{ message: 'first written here', place: this.#reports.source.placeOf(first) }];
+      if (this.#renamed(first, { key, value })) return;
+      const related = [{ message: 'first written here', place: this.#reports.source.placeOf(first.key) }];
       this.#reports.report('SW5004', key, { key: name }, { related });
       return;
     }
-    this.#byName.set(key.value, key);
+    const entry = { key, value };
+    this.#byName.set(key.value, entry);
     if (REFUSED_KEYS.has(key.value)) {
       const instead = key.value === '<<' ? 'write the keys out' : 'use another name';
       this.#reports.report('SW5003', key, { what: `the key \`${key.value}\``, instead });
-    } else this.entries.push({ key, value });
+    } else this.entries.push(entry);
+  }
+
+  #renamed(first: LocatedEntry, second: LocatedEntry): boolean {
+    const meaning = this.#repeatedKey?.(first, second);
+    if (meaning === undefined || this.#byName.has(meaning.name)) return false;
+    const { entry, name } = meaning;
+    const { key } = entry;
+    const edit = this.#reports.rename(key, name);
+    this.#reports.report('SW5036', key, { key: key.value, name }, { edit });
+    const renamed = { key: { ...key, value: name }, value: entry.value };
+    this.#byName.set(name, renamed);
+    this.#byName.set(key.value, entry === first ? second : first);
+    this.entries.splice(
+      this.entries.indexOf(first),
+      1,
+      ...(entry === first ? [renamed, second] : [first, renamed]),
+    );
+    return true;
   }
 }
 
