@@ -96,7 +96,9 @@ export class GraphMemo<T> {
   readonly #entries = new WeakMap<Graph, { readonly uses: readonly Graph[]; readonly value: T }>();
 
   get(graph: Graph, environment: CheckEnvironment, make: () => T): T {
-    const { graphs: uses, isWhole } = runsOthers(graph) ? reachableFrom(graph, environment) : ALONE;
+    const { graphs: uses, isWhole } = runsOthers(graph)
+      ? reachableFrom(graph, withTasks(environment, graph))
+      : ALONE;
     // What is not there may be suggested by its name: that depends on all workflows.
     if (!isWhole) return make();
     const entry = this.#entries.get(graph);

@@ -11,8 +11,14 @@ import {
 import type { Compensation, Node, Scope } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
 import { type Domain, mergedDomains } from '../graph/model.js';
-import { bundle, compensationsOf, nodesOf, withBodies } from '../graph/nodes.js';
-import { lowerDocument, type SpecDocument, withHintOf, XML_MAPPINGS } from './dialects/dialects.js';
+import { bundle, compensationsOf, isServerCall, nodesOf, withBodies } from '../graph/nodes.js';
+import {
+  lowerDocument,
+  repeatedKey,
+  type SpecDocument,
+  withHintOf,
+  XML_MAPPINGS,
+} from './dialects/dialects.js';
 import { valueFault } from './json-schema/schema-compiler.js';
 import { readText, type TextFormat } from './text/read-text.js';
 import { Reports, type TextLimits } from './text/reading.js';
@@ -68,7 +74,11 @@ export async function lowerSpec(
   { file, format, limits }: Pick<ParseOptions, 'file' | 'format'> & { readonly limits?: TextLimits },
 ): Promise<LoweredSpec> {
   const own = defined({ limits });
-  const { source, root, diagnostics } = await readText(text, { file, format, xml: XML_MAPPINGS, ...own });
+  const { source, root, diagnostics } = await readText(text, {
+    ...{ file, format, repeatedKey },
+    xml: XML_MAPPINGS,
+    ...own,
+  });
   const reports = new Reports(source);
   reports.add(diagnostics);
   const document = root === undefined ? undefined : lowerDocument(root, reports);
@@ -171,7 +181,7 @@ function unknownTools(specs: readonly LoweredSpec[]): {
   const tools = new Map<string, ToolSignature>();
   const diagnostics: Diagnostic[] = [];
   for (const node of specs.flatMap(({ document }) => (document?.graphs ?? []).flatMap(nodesOf))) {
-    const called = node.kind === 'call' ? [node.tool] : [];
+    const called = isServerCall(node) ? [node.tool] : [];
     for (const tool of [...called, ...compensationsOf(node).map((each) => each.tool)]) {
       if (tools.has(tool)) continue;
       tools.set(tool, { inputSchema: { type: 'object' } });
@@ -207,7 +217,7 @@ function withRegisteredTools(graph: Graph, tools: Tools): Graph {
 }
 
 function hasRegisteredNames(node: Node, tools: Tools): boolean {
-  if (node.kind === 'call' && !tools.has(node.tool)) return false;
+  if (isServerCall(node) && !tools.has(node.tool)) return false;
   return compensationsOf(node).every(({ tool }) => tools.has(tool));
 }
 
@@ -223,7 +233,7 @@ function withNames(node: Node, tools: Tools): Node {
   });
   const undone: { readonly compensate?: Compensation } =
     node.compensate === undefined ? {} : { compensate: named(node.compensate) };
-  if (node.kind === 'call') return { ...named(node), ...undone };
+  if (isServerCall(node)) return { ...named(node), ...undone };
   if (node.kind === 'compensate') return { ...node, steps: node.steps.map(named) };
   return { ...node, ...undone };
 }

@@ -199,7 +199,6 @@ describe('documents', () => {
     ['name: n\ntasks: [{ name: a, taskReferenceName: a }]', 'Netflix Conductor'],
     ['workflow: { name: w }\nagents: [{ name: a }]', 'Microsoft Conductor'],
     ['on: push\njobs: {}', 'GitHub Actions'],
-    ['name: n\nsteps: [{ id: a }]', 'the durable dialect'],
   ])('of another format are refused by its name: %s', async (text, name) => {
     const faults = await faultsOf(text);
     expect(faults).toHaveLength(1);

@@ -173,7 +173,8 @@ describe('what is added to the product', () => {
     expect(printed.served).toEqual(['w_again', 'w_twice']);
     expect(printed.schema).toMatchObject({
       definitions: { list: { definitions: { tool: { enum: ['hello'] } } } },
-      if: { required: ['list', 'calls'] },
+      if: { required: ['steps'] },
+      else: { if: { required: ['list', 'calls'] } },
     });
   });
 

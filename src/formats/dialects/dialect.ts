@@ -3,7 +3,7 @@ import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Domain, Graph } from '../../graph/model.js';
 import type { LocatedMap } from '../text/located.js';
 import type { XmlMapping } from '../text/read-xml.js';
-import type { Reports } from '../text/reading.js';
+import type { RepeatedKey, Reports } from '../text/reading.js';
 
 /** A language of spec files: how workflows are written in the values of YAML, JSON and perhaps XML. */
 export interface Dialect {
@@ -16,6 +16,8 @@ export interface Dialect {
   editorSchema(vocabulary: SpecVocabulary): JsonObject & { readonly required: readonly string[] };
   /** The repair of a fault that the checker found, as it is written in this dialect. */
   hint?(diagnostic: Diagnostic): string | undefined;
+  /** The meaning of a key that an object has twice, where the dialect knows one. */
+  readonly repeatedKey?: RepeatedKey;
   /** The form of the dialect in XML. */
   readonly xml?: XmlMapping;
 }

@@ -1,14 +1,16 @@
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
 import type { Located } from '../text/located.js';
-import type { Reports } from '../text/reading.js';
+import type { RepeatedKey, Reports } from '../text/reading.js';
 import type { Dialect, LoweredDocument, SpecVocabulary } from './dialect.js';
+import { durable } from './durable/durable.js';
 import { expectMap } from './fields.js';
 import { foreignFormatOf } from './foreign.js';
 import { orchestrator } from './orchestrator/orchestrator.js';
 
 /** The dialects of spec files. */
 const DIALECTS: readonly Dialect[] = [
+  durable,
   // The last one reports the faults of unrecognised documents.
   orchestrator,
 ];
@@ -17,6 +19,15 @@ const DEFAULT: Dialect = orchestrator;
 
 /** How documents in XML are read. */
 export const XML_MAPPINGS = DIALECTS.flatMap(({ xml }) => xml ?? []);
+
+/** The meaning of repeated keys, in whichever dialect they have one: documents are read before it is known. */
+export const repeatedKey: RepeatedKey = (first, second) => {
+  for (const dialect of DIALECTS) {
+    const meaning = dialect.repeatedKey?.(first, second);
+    if (meaning !== undefined) return meaning;
+  }
+  return undefined;
+};
 
 /** The workflows of a document, with the id of its dialect. */
 export interface SpecDocument extends LoweredDocument {

@@ -42,10 +42,6 @@ const FORMATS: readonly ForeignFormat[] = [
     },
   },
   { name: 'Docker Compose', matches: (root) => valueIn(root, 'services')?.kind === 'map' },
-  {
-    name: 'the durable dialect',
-    matches: (root) => valueIn(root, 'steps')?.kind === 'list' && hasKeys(root, 'name'),
-  },
 ];
 
 /** The format of a document that no dialect recognises; undefined if it is unknown. */

@@ -1,0 +1,128 @@
+import { defined } from '../../../graph/defined.js';
+import type { Expr } from '../../../graph/expression/tree.js';
+import { isJsonObject } from '../../../graph/json.js';
+import { hasTemplate } from '../../jinja/tokens.js';
+import { describeLocated, jsonOf } from '../../text/located.js';
+import { durationOf, parseDuration } from '../durations.js';
+import type { StepContext, StepPart } from './context.js';
+import { textSchema, usable } from './inputs.js';
+import { PROMPT_TYPES } from './keys.js';
+import { checkShellQuoting } from './shell-quoting.js';
+import { agentOf, literalOf } from './steps.js';
+
+/** The limit of an attempt. Default: that of its kind. */
+function timeoutOf({ reports, spec: { fields } }: StepContext): { readonly timeoutMs?: number } {
+  const value = fields.value('timeout');
+  if (value === undefined) return {};
+  if (value.kind === 'text' && literalOf(reports, fields, 'timeout') === undefined) return {};
+  return defined({ timeoutMs: durationOf(reports, value, `\`timeout\` of ${fields.where}`, 'seconds') });
+}
+
+export function lowerShell(context: StepContext): StepPart | undefined {
+  const { reports, spec, templates } = context;
+  const { fields } = spec;
+  const command = fields.text('command');
+  const argv = fields.value('argv');
+  const env = fields.value('env');
+  const failOnError = fields.boolean('fail_on_error');
+  const limit = timeoutOf(context);
+  if (argv !== undefined && argv.kind !== 'list' && argv.kind !== 'text')
+    fields.mismatch('argv', argv, 'a list of texts');
+  if (env !== undefined && env.kind !== 'map' && env.kind !== 'text')
+    fields.mismatch('env', env, 'an object of texts');
+  if (command === undefined) return undefined;
+  if (argv === undefined) checkShellQuoting(reports, command, spec.id);
+  const parts = defined({ argv: argv && templates.value(argv), env: env && templates.value(env) });
+  return {
+    kind: 'shell',
+    executor: 'client',
+    command: templates.text(command, 'text'),
+    ...parts,
+    ...(failOnError === true ? { failOnError } : {}),
+    ...limit,
+  };
+}
+
+/** The tool is the client's, and is passed on as it is located. [Q20] */
+export function lowerMcpCall(context: StepContext): StepPart | undefined {
+  const { reports, spec, templates } = context;
+  const tool = literalOf(reports, spec.fields, 'tool');
+  const parameters = spec.fields.object('parameters');
+  const input =
+    parameters === undefined ? ({ kind: 'dict', entries: [] } as const) : templates.dict(parameters);
+  const limit = timeoutOf(context);
+  return tool && { kind: 'call', executor: 'client', tool: tool.value, input, ...limit };
+}
+
+export function lowerPrompt({ reports, spec, templates }: StepContext): StepPart | undefined {
+  const { fields } = spec;
+  const text = fields.text('message');
+  const mode = fields.oneOf('prompt_type', PROMPT_TYPES);
+  const options = fields.value('options');
+  const validation = fields.object('validation');
+  const misplaced = (key: string, only: string): void => {
+    const entry = fields.entry(key);
+    if (entry === undefined || mode === only || mode === undefined) return;
+    const instead = `remove it: only a prompt with \`prompt_type: ${only}\` has it`;
+    reports.report('SW5018', entry.key, { key, kind: `a prompt of type \`${mode}\``, instead });
+  };
+  misplaced('options', 'choice');
+  misplaced('validation', 'text');
+  if (mode === 'choice' && options === undefined) fields.require('options');
+  if (options !== undefined && options.kind !== 'list' && options.kind !== 'text')
+    fields.mismatch('options', options, 'a list of texts');
+  const where = `\`validation\` of ${fields.where}`;
+  const expects = validation && mode === 'text' ? textSchema(reports, validation, where) : undefined;
+  const choices = options && templates.value(options);
+  if (text === undefined || mode === undefined) return undefined;
+  const message = templates.text(text, 'reader');
+  const own = defined({ expects, options: mode === 'choice' ? choices : undefined });
+  if (mode === 'choice' && choices === undefined) return undefined;
+  return { kind: 'ask', mode, message, ...own };
+}
+
+/** Seconds are milliseconds in a graph. The message is for those who wait. */
+export function lowerWait(context: StepContext): StepPart | undefined {
+  const { spec, templates } = context;
+  const text = spec.fields.text('message');
+  const guidance = text && templates.text(text, 'reader');
+  const durationMs = waitMs(context);
+  return durationMs && { kind: 'wait', durationMs, ...defined({ guidance }) };
+}
+
+function waitMs({ reports, spec: { fields }, templates }: StepContext): Expr | undefined {
+  const value = fields.value('duration_seconds');
+  if (value === undefined) return undefined;
+  if (value.kind === 'text' && hasTemplate(value.value)) {
+    const right: Expr = { kind: 'literal', value: 1_000 };
+    return { kind: 'arithmetic', op: 'mul.py', left: templates.text(value, 'value'), right };
+  }
+  if (value.kind === 'text' && parseDuration(value.value) === undefined) {
+    const expected = 'seconds, a time such as `30s`, or a template';
+    const what = `\`duration_seconds\` of ${fields.where}`;
+    reports.report('SW5006', value, { what, expected, actual: `\`${value.value}\`` });
+    return undefined;
+  }
+  const ms = durationOf(reports, value, `\`duration_seconds\` of ${fields.where}`, 'seconds');
+  return ms === undefined ? undefined : { kind: 'literal', value: ms };
+}
+
+export function lowerDelegate(context: StepContext): StepPart | undefined {
+  const { reports, spec, templates } = context;
+  const { fields } = spec;
+  const instructions = fields.text('instructions');
+  const agent = agentOf(reports, spec) ?? null;
+  const limit = timeoutOf(context);
+  const located = fields.value('response_schema');
+  const json = located && jsonOf(located);
+  let responseSchema = {};
+  if (located !== undefined && (located.kind !== 'map' || !isJsonObject(json ?? null)))
+    fields.mismatch('response_schema', located, `a JSON Schema, not ${describeLocated(located)}`);
+  else if (located?.kind === 'map' && json !== undefined && isJsonObject(json))
+    responseSchema = {
+      responseSchema: usable(reports, located, `\`response_schema\` of ${fields.where}`, json),
+    };
+  if (instructions === undefined) return undefined;
+  const prompt = templates.text(instructions, 'reader');
+  return { kind: 'delegate', executor: 'client', agent, prompt, ...responseSchema, ...limit };
+}
