@@ -1,17 +1,21 @@
 import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { CheckEnvironment } from '../../check/check-graph.js';
+import { applyEdits, isRepairable, type Repairable } from '../../formats/edits.js';
 import { loadWorkflowFiles } from '../../formats/load-files.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';
-import { counted } from '../../graph/printable-text.js';
+import { counted, escapeUnprintable, singleLine } from '../../graph/printable-text.js';
+import { formatLocation } from '../../graph/source-location.js';
 import { Misuse, type Output, optionCommand, REGISTRY_HELP } from '../command-line.js';
 import { environmentOf, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
   strict: { type: 'boolean' },
+  fix: { type: 'boolean' },
   format: { type: 'string', oneOf: ['pretty', 'json', 'github'] },
 } as const;
 
@@ -21,6 +25,8 @@ interface Validation {
   readonly files: readonly string[];
   readonly root: string;
   readonly isStrict: boolean;
+  /** Whether faults with a certain repair are repaired in the files. */
+  readonly repairs: boolean;
   readonly format: Format;
 }
 
@@ -35,17 +41,19 @@ each tool is a warning. Fails with any error.
 
 Options:
   --strict         warnings are errors
+  --fix            makes the edits of diagnostics that have one, and prints what it changed; comments and
+                   layout stay
   --format FORMAT  how diagnostics are printed: pretty, json (one object a line) or github (default: pretty)
 ${REGISTRY_HELP}`,
   OPTIONS,
   Number.POSITIVE_INFINITY,
   async ({ values, args }, output) => {
-    const { root = '.', strict: isStrict = false, format = 'pretty' } = values;
+    const { root = '.', strict: isStrict = false, fix: repairs = false, format = 'pretty' } = values;
     // `workflows/*.yaml workflows/a.yaml` names one file twice.
     const files = [...new Map(args.map((file) => [path.resolve(root, file), file])).values()];
     if (files.length === 0)
       throw new Misuse('stepwright: `stepwright validate` needs a file, such as `flights.yaml`');
-    const validation = { files, root, isStrict, format };
+    const validation = { files, root, isStrict, repairs, format };
     const hasRegistry =
       values.registry !== undefined ||
       values.config !== undefined ||
@@ -58,11 +66,14 @@ ${REGISTRY_HELP}`,
 );
 
 async function validate(
-  { files, root, isStrict, format }: Validation,
+  { files, root, isStrict, repairs, format }: Validation,
   registered: CheckEnvironment | undefined,
   output: Output,
 ): Promise<number> {
   const options = { root, ...defined({ registered }) };
+  if (repairs) {
+    for (const each of await repairFiles(files, options)) output.err(`${lineOf(each)}\n`);
+  }
   const { diagnostics, workflows, readSource } = await loadWorkflowFiles(files, options);
   const reported = isStrict
     ? diagnostics.map((each): Diagnostic => ({ ...each, severity: 'error' }))
@@ -74,4 +85,34 @@ async function validate(
   const names = workflows.map(({ graph }) => graph.name).join(', ');
   if (format === 'pretty') output.out(`${counted(workflows.length, 'workflow')} without errors: ${names}\n`);
   return 0;
+}
+
+/** A repair may show other faults, and some have to wait for others. */
+const MAX_ROUNDS = 20;
+
+/** Makes the edits of all diagnostics in the files, until there are no more. */
+async function repairFiles(
+  files: readonly string[],
+  options: { readonly root: string; readonly registered?: CheckEnvironment },
+): Promise<readonly Repairable[]> {
+  const repairs: Repairable[] = [];
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const { diagnostics } = await loadWorkflowFiles(files, options);
+    const byFile = new Map<string, Repairable[]>();
+    for (const each of diagnostics.filter(isRepairable))
+      byFile.set(each.place.file, [...(byFile.get(each.place.file) ?? []), each]);
+    if (byFile.size === 0) break;
+    for (const [file, ofFile] of byFile) {
+      const location = path.resolve(options.root, file);
+      const repaired = applyEdits(await readFile(location, 'utf8'), ofFile);
+      await writeFile(location, repaired.text);
+      repairs.push(...repaired.repairs);
+    }
+  }
+  return repairs;
+}
+
+function lineOf({ code, message, place, edit }: Repairable): string {
+  const written = edit.text === '' ? 'removed it' : `wrote \`${singleLine(edit.text.trim())}\``;
+  return escapeUnprintable(`${formatLocation(place)} - fixed ${code}: ${singleLine(message)}: ${written}`);
 }
