@@ -141,7 +141,20 @@ const programs: Readonly<Record<string, (world: World) => SequentialBuilder>> = 
           .arg('task', constant('look'))
           .bind('added'),
       )
-      .errorStrategy(retry({ attempts: 5, delayMs: 10, backoff: 'linear', capMs: 100, jitter: 0.5 })),
+      .errorStrategy(retry({ attempts: 5, delayMs: 10, backoff: 'exponential', capMs: 100, jitter: 0.5 })),
+  undoes: ({ ListPages, AddTask, RemoveTask }) =>
+    sequential('undoes', 'undo what was done on failure', { onFailure: 'undo' })
+      .step(step(ListPages).bind('list'))
+      .step(
+        step(AddTask)
+          .arg('project', fromStep('list', 'first.title'))
+          .arg('task', constant('look'))
+          .compensate(
+            step(RemoveTask).arg('id', fromStep('added', 'id')).arg('from', fromStep('list', 'first.title')),
+          )
+          .bind('added'),
+      )
+      .step(step(AddTask).arg('project', constant('p')).arg('task', fromStep('added', 'id')).bind('last')),
   shows: ({ Intro, Guide, PageText, ListPages, AddTask }) =>
     sequential('shows', 'show resources before steps, and read others')
       .argument('page', 'Which', true)

@@ -5,7 +5,7 @@ import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr, ListExpr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { Graph } from '../../graph/model.js';
-import { ownResources } from '../../graph/nodes.js';
+import { compensationsOf, ownResources } from '../../graph/nodes.js';
 import { parseGraph } from '../../graph/schema/parse-graph.js';
 import { valueFault } from '../json-schema/schema-compiler.js';
 import {
@@ -178,7 +178,7 @@ export class SequentialBuilder {
  * Begins a workflow whose steps run in order.
  *
  * @param name unique among the workflows and prompts of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`.
- * @param details further options: `{ title, domain, version, expose, scopes, failFast }`.
+ * @param details further options: `{ title, domain, version, expose, scopes, failFast, onFailure }`.
  * @example
  * ```ts
  * const addTask = sequential('add-task', 'add a task to a project')
@@ -279,10 +279,11 @@ function withoutExpressions(graph: Graph): Graph {
 
 /** An environment in which every tool and resource exists, with the signatures that the classes of tools have. */
 function assumed({ name, steps }: WorkflowDefinition, { nodes, instructions }: Graph): CheckEnvironment {
-  const tools = nodes.flatMap((node) => (node.kind === 'call' ? [[node.tool, UNKNOWN] as const] : []));
-  const signatures = steps.flatMap((step) =>
-    step.kind === 'call' ? [[resolveTool(step.tool, name).name, signatureOf(step.tool)] as const] : [],
+  const tools = nodes.flatMap((node) =>
+    node.kind === 'call' ? [node, ...compensationsOf(node)].map(({ tool }) => [tool, UNKNOWN] as const) : [],
   );
+  const calls = steps.flatMap((step) => (step.kind === 'call' ? [step, step.compensate ?? step] : []));
+  const signatures = calls.map(({ tool }) => [resolveTool(tool, name).name, signatureOf(tool)] as const);
   const reads = nodes.flatMap((node) => [
     ...ownResources(node),
     ...(node.kind === 'resource'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SequentialBuilder } from './builders.js';
 import {
+  fromModel,
   fromResource,
   fromStep,
   InvalidNameError,
@@ -118,6 +119,18 @@ describe('a value of a wrong type', () => {
       () => start.step(list.guidance(junk(5))),
     ],
     ["Invalid option of step 1: 'binding' is 5. It must be text", () => start.step(any().bind(junk(5)))],
+    [
+      "Invalid option of step 'list': 'compensate' is 5. It must be step(…)",
+      () => start.step(list.compensate(junk(5))),
+    ],
+    [
+      "Invalid option of step 'list': The step that 'compensate' takes has 'timeoutMs'. It may have '.arg(…)' alone",
+      () => start.step(list.compensate(any().timeoutMs(5))),
+    ],
+    [
+      "Invalid argument mapping in step 'list': 'text' is given an object.",
+      () => start.step(list.compensate(any().arg('text', fromModel('A text')))),
+    ],
     [
       "Invalid option of the error strategy: 'kind' is 'never'. It must be failFast or collect or retry",
       () => start.step(list).errorStrategy(junk({ kind: 'never' })),

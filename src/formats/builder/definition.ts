@@ -24,7 +24,7 @@ export interface WorkflowDefinition {
 /** Further options of a workflow, with the meanings and defaults that they have in `@Workflow`. */
 export type WorkflowDetails = Pick<
   WorkflowOptions,
-  'title' | 'domain' | 'version' | 'expose' | 'scopes' | 'failFast'
+  'title' | 'domain' | 'version' | 'expose' | 'scopes' | 'failFast' | 'onFailure'
 >;
 
 /** The result of a workflow. */
@@ -66,6 +66,8 @@ export interface CallDefinition extends StepDetails {
   readonly args: readonly { readonly name: string; readonly source: ArgumentSource }[];
   /** More than one is an error of the workflow. */
   readonly transforms: readonly Transform[];
+  /** The call that undoes. */
+  readonly compensate?: CallDefinition;
 }
 
 /** A step that reads a resource. */
@@ -233,9 +235,35 @@ function stepErrors(definition: StepDefinition | undefined, index: number): Work
         return [];
       return [new InvalidMappingError({ step, reason: sourceReason(String(name), source) }, 'SW4011')];
     }),
+    ...compensationErrors(definition, step),
     ...(definition.kind === 'ask' && VALUES.has(definition.mode)
       ? misfits(`step '${step}'`, definition, { schema: SCHEMA })
       : []),
+  ];
+}
+
+/** The call that undoes has a tool and arguments, which are known when the step has succeeded. */
+function compensationErrors(definition: StepDefinition, step: string): WorkflowError[] {
+  const undo: unknown = memberOf(definition, 'compensate');
+  if (undo === undefined) return [];
+  const { kind, tool: _, args, ...others } = isObject(undo) ? undo : {};
+  const owner = `step '${step}'`;
+  if (kind !== 'call' || !Array.isArray(args)) {
+    return [new InvalidOptionError({ owner, reason: optionReason('compensate', shown(undo), 'step(…)') })];
+  }
+  const extra = Object.entries(others).find(([, value]) => !Array.isArray(value) || value.length > 0);
+  const reason = extra && `The step that 'compensate' takes has '${extra[0]}'. It may have '.arg(…)' alone`;
+  const misfit = args.find(({ name, source }) => !isText(name) || !isSource(source));
+  return [
+    ...(reason === undefined ? [] : [new InvalidOptionError({ owner, reason })]),
+    ...(misfit === undefined
+      ? []
+      : [
+          new InvalidMappingError(
+            { step, reason: sourceReason(String(misfit.name), misfit.source) },
+            'SW4011',
+          ),
+        ]),
   ];
 }
 

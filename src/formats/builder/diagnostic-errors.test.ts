@@ -426,7 +426,10 @@ describe('options', () => {
   test('are numbers in their range', () => {
     const bad = start
       .errorStrategy(retry({ attempts: 0, jitter: 2 }))
-      .step(list.timeoutMs(0).retry({ attempts: 1.5, delayMs: -1, capMs: Number.NaN }))
+      .step(
+        list.timeoutMs(0).retry({ attempts: 1.5, delayMs: -1, backoff: 'exponential', capMs: Number.NaN }),
+      )
+      .step(any().retry({ attempts: 2, backoff: 'linear', capMs: 100 }))
       .step(any().retry({ attempts: 2, backoff: 'x' as 'linear' }));
     const problems = problemsOf(bad);
     expect(problems.map(({ message }) => message)).toEqual([
@@ -436,7 +439,8 @@ describe('options', () => {
       "Invalid option of step 'list': 'attempts' is 1.5. It must be a whole number from 1 to 100",
       "Invalid option of step 'list': 'delayMs' is -1. It must be from 0 to 3600000 (milliseconds)",
       "Invalid option of step 'list': 'capMs' is NaN. It must be from 0 to 3600000 (milliseconds)",
-      "Invalid option of step 'any': 'backoff' is x. It must be constant or linear or exponential",
+      "Invalid option of step 'any': 'capMs' is 100. It must be left out unless `backoff` is `'exponential'`",
+      "Invalid option of step 'any-2': 'backoff' is x. It must be constant or linear or exponential",
     ]);
     expectProblem(problems[0] as WorkflowError, InvalidOptionError, { code: 'SW4015' });
   });

@@ -4,7 +4,7 @@ import { defined } from '../../graph/defined.js';
 import { readKey } from '../../graph/expression/traversal.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { JsonSchema } from '../../graph/json.js';
-import type { Node } from '../../graph/kinds/node.js';
+import type { Compensation, Node } from '../../graph/kinds/node.js';
 import type { ComputeNode, ResourceRef } from '../../graph/model.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { LoweringContext, StepOrigin } from './context.js';
@@ -70,13 +70,9 @@ export class StepLowering {
   }
 
   #call(definition: CallDefinition, id: string, origin: StepOrigin, source: SourceLocation): void {
-    const { nodes, report, scope, workflow, registered } = this.#context;
+    const { nodes, scope, registered } = this.#context;
     const { binding } = definition;
-    const tool = resolveTool(definition.tool, workflow);
-    if (!tool.ok) {
-      this.unresolvedTools.push(tool.name);
-      report(source, tool.error);
-    }
+    const tool = this.#tool(definition, source);
     const attempts = this.#attempts(definition, origin, source);
     const guidance = this.#text('guidance', definition, origin);
     const resources = this.#resources(definition, source);
@@ -88,13 +84,14 @@ export class StepLowering {
       scope.bind(binding, transform.kind === 'value' ? transform.value : nodeValue(id));
     }
     const details = this.#details(definition, origin);
+    const compensate = definition.compensate && this.#compensation(definition.compensate, id, source);
     const input = { kind: 'dict', entries, at: source.span } as const;
     const callId = transform.kind === 'value' ? id : scope.derive(`${id}.call`);
     const { timeoutMs } = attempts;
     const limit = defined({ timeoutMs });
     const isShown = resources.resources === undefined || this.#giveToModel(first, resources.resources);
     this.#finishModelValues(first, callId, limit);
-    const own = isShown ? {} : resources;
+    const own = { ...(isShown ? {} : resources), ...defined({ compensate }) };
     const call = { kind: 'call', tool: tool.name, input, ...own, ...guidance, ...attempts, source } as const;
     if (transform.kind === 'value') {
       nodes.add({ ...call, id, ...details });
@@ -104,6 +101,22 @@ export class StepLowering {
     const { name, hash } = transform;
     const value: ComputeNode['value'] = { kind: 'list', items: [{ value: nodeValue(callId) }] };
     nodes.add({ kind: 'compute', id, value, function: { name, hash }, ...limit, ...details, source });
+  }
+
+  #tool({ tool }: CallDefinition, source: SourceLocation): { readonly name: string } {
+    const resolved = resolveTool(tool, this.#context.workflow);
+    if (resolved.ok) return resolved;
+    this.unresolvedTools.push(resolved.name);
+    this.#context.report(source, resolved.error);
+    return resolved;
+  }
+
+  /** The call that undoes: it may read the value of its step. */
+  #compensation(undo: CallDefinition, id: string, source: SourceLocation): Compensation {
+    const origin: StepOrigin = { step: id, available: this.#context.scope.available() };
+    const { name } = this.#tool(undo, source);
+    const entries = this.#values.entries(undo.args, origin);
+    return { tool: name, input: { kind: 'dict', entries, at: source.span } };
   }
 
   /** The model that supplies an argument has the resources before it is asked. */

@@ -96,6 +96,21 @@ export class StepBuilder<Input = AnyInput> extends DetailsBuilder<CallDefinition
   transform(transform: Transform): this {
     return this.with({ transforms: [...this.definition.transforms, transform] });
   }
+
+  /**
+   * Sets the call that undoes this one: a step with its arguments alone, which may read the value of this step by its
+   * binding. It is made after a rollback, or when the workflow fails with `onFailure: 'undo'`.
+   *
+   * @example
+   * ```ts
+   * step(BookRoom).arg('day', promptArg('day')).bind('room')
+   *   .compensate(step(CancelRoom).arg('id', fromStep('room', 'id')))
+   * ```
+   */
+  compensate(undo: StepBuilder<never>): this {
+    // Programs in JavaScript may pass anything, which is reported with the other errors.
+    return this.with({ compensate: undo instanceof StepBuilder ? undo.definition : undo });
+  }
 }
 
 /**
