@@ -5,7 +5,7 @@ import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import { type Json, unreachable } from '../graph/json.js';
 import { between, type Range, wholeNumber } from '../graph/kinds/descriptor.js';
 import { kindOf } from '../graph/kinds/kinds.js';
-import type { Retry } from '../graph/kinds/node.js';
+import { defaultCapMs, type Retry } from '../graph/kinds/node.js';
 import { MAX_ATTEMPTS, MAX_EXPRESSION_DEPTH, MAX_RETRY_DELAY_MS } from '../graph/limits.js';
 import type { AskNode, BranchNode, ForeachNode } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
@@ -88,9 +88,14 @@ export function checkRetryRanges({ graph, nodes }: WorkflowPlan): Diagnostic[] {
   return [...ofGraph, ...ofNodes];
 }
 
-/** A cap does not cut the first delay of an exponential backoff. */
+/** A cap does not cut the first delay of an exponential backoff, and has no effect on another one. */
 function capRange({ delayMs, backoff }: Pick<Retry, 'delayMs' | 'backoff'>): Range {
-  if (backoff !== 'exponential' || !DELAY.holds(delayMs)) return DELAY;
+  if (backoff !== 'exponential')
+    return {
+      text: "left out unless `backoff` is `'exponential'`",
+      holds: (capMs) => [defaultCapMs(0), defaultCapMs(delayMs)].includes(capMs),
+    };
+  if (!DELAY.holds(delayMs)) return DELAY;
   const text = `from ${delayMs} to ${MAX_RETRY_DELAY_MS} (milliseconds)`;
   return { ...between(delayMs, MAX_RETRY_DELAY_MS), text };
 }

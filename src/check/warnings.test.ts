@@ -152,8 +152,12 @@ describe('retries', () => {
     expect(check([step(3, 'a', 'peek', {}, { retry: bad })])).toEqual([
       'SW4015 3:1 `attempts` of step `a` must be a whole number from 1 to 100, not 0',
       'SW4015 3:1 `delayMs` of step `a` must be from 0 to 3600000 (milliseconds), not -1',
-      'SW4015 3:1 `capMs` of step `a` must be from 0 to 3600000 (milliseconds), not NaN',
+      "SW4015 3:1 `capMs` of step `a` must be left out unless `backoff` is `'exponential'`, not NaN",
       'SW4015 3:1 `jitter` of step `a` must be from 0 to 1, not 2',
+    ]);
+    const cap = { ...retry, backoff: 'exponential', capMs: Number.NaN } as const;
+    expect(check([step(3, 'a', 'peek', {}, { retry: cap })])).toEqual([
+      'SW4015 3:1 `capMs` of step `a` must be from 0 to 3600000 (milliseconds), not NaN',
     ]);
     const strategy = { kind: 'retry', retry: { ...retry, extra: 100 } } as const;
     expect(check([], { errorStrategy: strategy })).toEqual([

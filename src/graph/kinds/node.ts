@@ -26,7 +26,7 @@ interface RetryAttempts extends Partial<Omit<Retry, 'extra'>> {
 }
 
 /** The longest delay of an exponential backoff, where its author says no other. A delay that is written is never cut. */
-function defaultCapMs(delayMs: number): number {
+export function defaultCapMs(delayMs: number): number {
   return Math.max(60_000, delayMs);
 }
 

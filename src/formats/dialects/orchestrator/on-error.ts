@@ -48,7 +48,7 @@ export function lowerOnError(context: NodeContext): Pick<Node, 'retry' | 'onErro
   }
   const retry = retryFromAttempts({
     attempts: extra + 1,
-    ...defined({ delayMs, backoff, capMs, jitter }),
+    ...defined({ delayMs, backoff, capMs: backoff === 'exponential' ? capMs : undefined, jitter }),
   });
   return { retry, ...fallback };
 }
