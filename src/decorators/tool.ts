@@ -196,6 +196,36 @@ export function Tool(...args: readonly unknown[]): DecoratesTool<never, unknown,
     decorateClass<ToolClass>('Tool', target, context, () => ({ kind: 'tool', options }));
 }
 
+declare const SENT: unique symbol;
+
+/**
+ * The mark of a field of {@link ToolInput} that callers give as another type, which the schema converts. No value has it.
+ */
+export interface SentAs<In> {
+  readonly [SENT]?: In;
+}
+
+/** A field as `execute` gets it. What is sent as `unknown` is coerced, and its schema says which type to send. */
+type Converted<In, Out> = unknown extends In
+  ? Out
+  : [In] extends [Out | undefined]
+    ? Out
+    : (Out & SentAs<In>) | Extract<Out, null | undefined>;
+
+/** A field as callers give it. */
+type Sent<V> = typeof SENT extends keyof NonNullable<V>
+  ? Exclude<NonNullable<V>[typeof SENT & keyof NonNullable<V>], undefined>
+  : Unmark<V>;
+
+/** The keys of an input that callers give as another type. */
+type ConvertedKeys<Input> = {
+  [K in keyof Input]-?: unknown extends Input[K]
+    ? never
+    : typeof SENT extends keyof NonNullable<Input[K]>
+      ? K
+      : never;
+}[keyof Input];
+
 /** The keys of an input that are declared as `Arg<T, 'default'>`. */
 type DefaultedKeys<Input> = {
   [K in keyof Input]-?: [SupplyOf<Input[K]>] extends [never]
@@ -206,14 +236,17 @@ type DefaultedKeys<Input> = {
 }[keyof Input];
 
 // Both are homomorphic over `Input`, so that rename and go-to-definition reach the declaration.
-type FromCaller<Input, K extends keyof Input> = { [P in K]: Input[P] };
-type WithDefault<Input, K extends keyof Input> = { [P in K]?: Unmark<Input[P]> };
+type FromCaller<Input, K extends keyof Input> = { [P in K]: Sent<Input[P]> };
+type WithDefault<Input, K extends keyof Input> = { [P in K]?: Sent<Input[P]> };
 
-/** The input that a caller passes: properties declared as `Arg<T, 'default'>` are optional. */
+/**
+ * The input that a caller passes: properties declared as `Arg<T, 'default'>` are optional, and those that a schema
+ * converts are of the type before that.
+ */
 export type Supplied<Input> = unknown extends Input
   ? Input
   : Input extends object
-    ? [DefaultedKeys<Input>] extends [never]
+    ? [DefaultedKeys<Input> | ConvertedKeys<Input>] extends [never]
       ? Input
       : Flat<
           FromCaller<Input, Exclude<keyof Input, DefaultedKeys<Input>>> &
@@ -227,12 +260,17 @@ type OptionalKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, 
 type KeysWithDefault<In, Out> = Exclude<OptionalKeys<In> & keyof Out, OptionalKeys<Out>>;
 
 type MarkedIn<In, Out> = {
-  [K in keyof Out]: K extends KeysWithDefault<In, Out> ? Arg<Out[K], 'default'> : Out[K];
+  [K in keyof Out]: K extends KeysWithDefault<In, Out>
+    ? Arg<Converted<In[K & keyof In], Out[K]>, 'default'>
+    : K extends keyof In
+      ? Converted<In[K], Out[K]>
+      : Out[K];
 };
 
 /**
  * The type of `execute`'s parameter for a schema of the input. Properties with a default are always present in
- * `execute` and optional for callers, so that the default is written once, in the schema.
+ * `execute` and optional for callers, so that the default is written once, in the schema. Properties that a
+ * transform converts have its output in `execute`, and callers give its input.
  *
  * @example
  * ```ts
