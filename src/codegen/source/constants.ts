@@ -2,7 +2,7 @@ import type { Json } from '../../graph/json.js';
 import { type HostContext, isOfProject } from './ast.js';
 import { followAliases } from './imports.js';
 import { isOfOtherPackage, missingImport, type Names, originOf, type Target } from './names.js';
-import { hasMeaning } from './scopes.js';
+import { hasMeaning, isJson } from './scopes.js';
 import { ts } from './typescript.mjs';
 
 /** The value of an expression at build time, or why it has none. */
@@ -22,8 +22,9 @@ export function constantOf(
   context: HostContext,
   node: ts.Identifier | ts.PropertyAccessExpression | ts.ElementAccessExpression,
 ): Constant | undefined {
-  if (context.isOption === true && isSchema(node)) return undefined;
-  return startsInModule(context, node) ? new Evaluation(context).name(node, 0) : undefined;
+  if (context.isOption === true && isLeftAlone(context, node)) return undefined;
+  const whole = withPackages(context);
+  return startsInModule(whole, node) ? new Evaluation(whole).name(node, 0) : undefined;
 }
 
 /** The value of a template or a calculation of constants alone. */
@@ -31,13 +32,27 @@ export function calculatedValue(
   context: HostContext,
   node: ts.TemplateExpression | ts.BinaryExpression | ts.PrefixUnaryExpression,
 ): { readonly constantValue?: Json } {
-  const constant = new Evaluation(context).value(node, 0);
+  const isSchema = context.isOption === true && isLeftAlone(context, node);
+  const constant = new Evaluation(isSchema ? context : withPackages(context)).value(node, 0);
   return constant?.kind === 'value' ? { constantValue: constant.value } : {};
 }
 
-/** Whether an expression is the schema of a tool, which is an object of the module. */
-function isSchema({ parent }: ts.Expression): boolean {
-  return ts.isPropertyAssignment(parent) && /^(?:in|out)put$/.test(propertyNameOf(parent.name) ?? '');
+/** Whether an expression of an option is a part of a schema, or may be a class of a package: neither is a constant. */
+function isLeftAlone({ modules }: HostContext, node: ts.Expression): boolean {
+  const { parent } = node;
+  const start = startOf(node);
+  const mayBeClass = ts.isArrowFunction(parent) || ts.isArrayLiteralExpression(parent);
+  if (mayBeClass && ts.isIdentifier(start) && isOfOtherPackage(modules, start)) return true;
+  const schema = ts.findAncestor(parent, (each) => {
+    if (ts.isDecorator(each)) return 'quit';
+    return ts.isPropertyAssignment(each) && /^(?:in|out)put$/.test(propertyNameOf(each.name) ?? '');
+  });
+  return schema !== undefined;
+}
+
+/** Constants of other packages are asked for as well. */
+function withPackages({ isOption: _, ...context }: HostContext): HostContext {
+  return context;
 }
 
 /** The key of a computed name. */
@@ -62,10 +77,21 @@ class Evaluation {
     const declared = this.#declared(node, depth);
     if (declared !== undefined) return declared;
     if (!ts.isPropertyAccessExpression(node) && !ts.isElementAccessExpression(node)) return undefined;
+    const packaged = this.#ofPackage(node);
+    if (packaged !== undefined) return packaged;
     const object = isAccess(node.expression) ? this.name(node.expression, depth + 1) : undefined;
     if (object?.kind !== 'value') return undefined;
     const key = ts.isPropertyAccessExpression(node) ? node.name.text : this.#key(node, depth);
     return key === undefined ? undefined : memberOf(object.value, key);
+  }
+
+  /** A part of a constant of another package, whose type says what it is. */
+  #ofPackage(node: ts.Expression): Constant | undefined {
+    const { compiler, modules } = this.#context;
+    const start = startOf(node);
+    if (!ts.isIdentifier(start) || !isOfOtherPackage(modules, start)) return undefined;
+    const value = literalOf(compiler.checker.getTypeAtLocation(node));
+    return value === undefined ? undefined : found(value);
   }
 
   /** The value of an expression of literals and of names of constants. */
@@ -107,6 +133,8 @@ class Evaluation {
     }
     if (ts.isEnumDeclaration(declaration))
       return refused(`name one of its members: \`${declaration.name.text}.…\``);
+    const part = jsonValueOf(declaration);
+    if (part !== undefined) return this.value(part, depth + 1);
     if (!ts.isVariableDeclaration(declaration) || !isOfModule(declaration)) return undefined;
     return this.#variable(declaration, depth);
   }
@@ -201,6 +229,17 @@ class Evaluation {
     const value = key?.kind === 'value' ? key.value : undefined;
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
   }
+}
+
+/** The value of a JSON document that is imported, or of a member of it. */
+function jsonValueOf(declaration: ts.Declaration): ts.Expression | undefined {
+  if (!isJson(declaration.getSourceFile())) return undefined;
+  if (ts.isPropertyAssignment(declaration)) return declaration.initializer;
+  return ts.isSourceFile(declaration) ? jsonOf(declaration) : undefined;
+}
+
+function jsonOf({ statements: [statement] }: ts.SourceFile): ts.Expression | undefined {
+  return statement !== undefined && ts.isExpressionStatement(statement) ? statement.expression : undefined;
 }
 
 const NOT_KNOWN =
@@ -368,7 +407,8 @@ function targetIn(names: Names, node: ts.Expression, name: string): Target | 'va
   if (!ts.isPropertyAccessExpression(node) && !ts.isElementAccessExpression(node)) return 'value';
   const object = names.access(node.expression);
   if (object === undefined || object === 'value') return object;
-  if (object.kind === 'module') return names.exportOf(object.source, name, 'value');
+  if (object.kind === 'module')
+    return isJson(object.source) ? 'value' : names.exportOf(object.source, name, 'value');
   if (object.kind !== 'declared') return 'value';
   if (object.declarations.some(ts.isModuleDeclaration)) return undefined;
   const members = object.declarations.flatMap((each) => (ts.isEnumDeclaration(each) ? each.members : []));

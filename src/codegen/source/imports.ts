@@ -6,6 +6,7 @@ import { childrenOf, eachNode, type HostContext, isOfProject, placeOf, relativeF
 import type { FileLinks, Import } from './file-graph.js';
 import { moduleCandidates } from './modules.js';
 import { PACKAGE } from './names.js';
+import { isJson } from './scopes.js';
 import { surfaceOf } from './surface.js';
 import { ts } from './typescript.mjs';
 
@@ -293,7 +294,7 @@ export function linksOf(context: HostContext, source: ts.SourceFile, isRemembere
   }
   const isOpen = OPEN.test(source.text);
   const imports = importsOf(context, source);
-  const surface = isRemembered ? surfaceOf(source) : '';
+  const surface = isRemembered ? (isJson(source) ? source.text : surfaceOf(source)) : '';
   return { imports, modules: [...modules], endings, surface, ...(isOpen ? { isOpen } : {}) };
 }
 

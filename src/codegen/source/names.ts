@@ -1,6 +1,6 @@
 import { defined } from '../../graph/defined.js';
 import type { Modules } from './modules.js';
-import { declarationsOf, hasMeaning, isAlias, type Meaning, topLevelOf } from './scopes.js';
+import { declarationsOf, hasMeaning, isAlias, isJson, type Meaning, topLevelOf } from './scopes.js';
 import { ts } from './typescript.mjs';
 
 /** The package whose exports are known by name, wherever it is installed. */
@@ -214,7 +214,8 @@ export class Names {
     }
     const source = this.#modules.resolve(specifier);
     if (source === undefined) return undefined;
-    if (isWhole) return { kind: 'module', source, isTypeOnly: false };
+    const isDocument = isJson(source) && (name ?? 'default') === 'default';
+    if (isWhole || isDocument) return { kind: 'module', source, isTypeOnly: false };
     return this.exportOf(source, name ?? 'default', meaning, visited);
   }
 

@@ -123,7 +123,7 @@ export class ProjectFiles {
 function isOwnSource(root: string, file: string): boolean {
   const segments = path.relative(root, file).split(/[\\/]/);
   const isInside = segments[0] !== '..' && !path.isAbsolute(segments.join('/'));
-  return isInside && !segments.includes('node_modules') && /(?<!\.d)\.[cm]?[jt]sx?$/.test(file);
+  return isInside && !segments.includes('node_modules') && /(?<!\.d)\.(?:[cm]?[jt]sx?|json)$/.test(file);
 }
 
 function tooDeep(file: string, text: string, { start, end }: TextRange): SourceFileSyntax {

@@ -1,5 +1,10 @@
 import { ts } from './typescript.mjs';
 
+/** Whether a module is a JSON document. */
+export function isJson({ fileName }: ts.SourceFile): boolean {
+  return fileName.endsWith('.json');
+}
+
 /** What a name is used as. */
 export type Meaning = 'value' | 'type';
 
