@@ -136,7 +136,7 @@ describe('workflows', () => {
 });
 
 describe('SW4014: repeated calls in a container', () => {
-  const retry = { extra: 1, delayMs: 0, backoff: 'constant', capMs: 1, jitter: 0 } as const;
+  const retry = { extra: 1, delayMs: 0, backoff: 'constant', capMs: 60_000, jitter: 0 } as const;
   const again = (id: string, tool: string, inside: string): string =>
     `SW4014 3:1 step \`${id}\` is tried again on failure, and tool \`${tool}\`, which \`${inside}\` calls in it, may repeat its effect | say \`retrySafety: 'idempotent'\` if a second call of \`${tool}\` does no harm, or \`'key'\` if it deduplicates by \`context.idempotencyKey\`; else do not retry it`;
 
