@@ -29,7 +29,7 @@ import {
   where,
   without,
 } from './type-of.js';
-import { itemOf, read, UNKNOWN, type ValueType } from './value-type.js';
+import { itemOf, read, typesOf, UNKNOWN, type ValueType } from './value-type.js';
 import type { NamesIn } from './values.js';
 
 /**
@@ -71,7 +71,11 @@ function checkPaths(
     const { root } = ref;
     if (root === 'error' || root === 'index' || root === 'local' || root === 'run') continue;
     const step = String(ref.path[0]);
-    const missing = missingIn(segments, root === 'nodes' ? SETTLED : names[root](step));
+    const missing = missingIn(
+      segments,
+      root === 'nodes' ? SETTLED : names[root](step),
+      ref.find !== undefined,
+    );
     if (missing === undefined) continue;
     const location = locationOfExpr(missing.segment, source);
     const { path, suggestion } = missing;
@@ -89,10 +93,15 @@ const PARTS = {
   state: { of: 'state field' },
 } as const;
 
-/** The first key of a path that no value has. */
+/**
+ * The first key of a path that no value has.
+ *
+ * @param isOfData the reference names what data has: a list has no `length` there.
+ */
 function missingIn(
   segments: readonly PathSegment[],
   value: ValueType,
+  isOfData: boolean,
 ):
   | { readonly segment: PathSegment; readonly path: string; readonly suggestion: string | undefined }
   | undefined {
@@ -100,7 +109,8 @@ function missingIn(
   let length = 0;
   for (const segment of segments) {
     length += 1;
-    const next = read(valueType, segment.key);
+    const isLength = isOfData && segment.key === 'length' && hasLength(valueType);
+    const next = isLength ? ({ kind: 'missing', keys: [] } as const) : read(valueType, segment.key);
     if (next.kind === 'missing') {
       const suggestion = nearestName(String(segment.key), next.keys);
       return { segment, path: formatPath(segments.slice(0, length)), suggestion };
@@ -108,6 +118,14 @@ function missingIn(
     valueType = next.valueType;
   }
   return undefined;
+}
+
+/** Whether a value is a list or a text. */
+function hasLength(valueType: ValueType): boolean {
+  const types = typesOf(valueType);
+  return (
+    types !== undefined && types.size > 0 && [...types].every((type) => type === 'array' || type === 'string')
+  );
 }
 
 function isCase(node: Node, expr: Expr): boolean {
@@ -223,7 +241,7 @@ function formFault(
   // `checkPaths` reports the other paths that no form has.
   else if (root === 'local') {
     const step = String(start[0]);
-    const suggestion = missingIn(path.segments, locals.get(step) ?? UNKNOWN)?.suggestion;
+    const suggestion = missingIn(path.segments, locals.get(step) ?? UNKNOWN, false)?.suggestion;
     diagnostics.push(diagnostic('SW4005', location, { step, of: 'item', path: pathText, suggestion }));
   }
 }

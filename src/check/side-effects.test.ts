@@ -3,9 +3,11 @@ import { dict, literal, ref } from '../graph/expression/build.fixture.js';
 import type { DictExpr } from '../graph/expression/tree.js';
 import type { Compensation, Node } from '../graph/kinds/node.js';
 import { graphOf, step } from './check-graph.fixture.js';
+import { checkGraph } from './check-graph.js';
 import { body, findings, loop, parallel, runs, undoes, undoing } from './constructs.fixture.js';
 
 const items = literal(['a', 'b']);
+const TWICE = { extra: 1, delayMs: 0, backoff: 'constant', capMs: 60_000, jitter: 0 } as const;
 const rollback = { onPartialFailure: 'rollback' } as const;
 const compensate = undoing('put');
 const put = (line: number, id: string): Node => step(line, id, 'put');
@@ -41,6 +43,19 @@ describe('SW4037: a call that a rollback does not undo', () => {
     const inLoop = loop(5, 'l', items, body([put(6, 'a')]));
     const nested = parallel(7, 'q', { inner: body([put(8, 'b')]) });
     expect(findings([rolling(booked(4, 'x'), inLoop, nested)])).toEqual([remains(6, 'a'), remains(8, 'b')]);
+  });
+
+  test('of a generated class is repaired at its server', () => {
+    const tools = new Map([
+      ['put', { inputSchema: {} }],
+      ['pulled', { inputSchema: {}, upstream: { server: 'files', tool: 'write' } }],
+    ]);
+    const nodes = [rolling(booked(4, 'x'), step(5, 'a', 'pulled', {}, { retry: TWICE }))];
+    const found = checkGraph(graphOf(nodes, { inputs: [] }), { tools, resources: new Map() });
+    expect(found.map(({ code, hint }) => `${code} ${hint}`)).toEqual([
+      'SW4037 add `compensate` to the call; if `pulled` changes nothing, its server says so by `readOnlyHint`, and `stepwright pull files` reads it',
+      'SW4014 do not retry it, unless its server says by `idempotentHint` that a second call does no harm: then run `stepwright pull files`',
+    ]);
   });
 
   test('changes something: a read needs no undoing', () => {

@@ -28,7 +28,8 @@ export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: Chec
       reported.add(call);
       const location = locationOfNode(call, of) ?? locationOfNode(planned.node, graph);
       const related = relatedLocation('it rolls back here', parallel.node.source);
-      const params = { step: call.id, tool: call.tool, parallel: parallel.node.id };
+      const { tool } = call;
+      const params = { step: call.id, tool, parallel: parallel.node.id, ...upstreamOf(tool, environment) };
       return [
         diagnostic('SW4037', location, of === graph ? params : { ...params, workflow: of.name }, { related }),
       ];
@@ -97,6 +98,12 @@ function callsOf({ node }: PlannedNode, graph: Graph, environment: CheckEnvironm
   );
 }
 
+/** The server of a tool whose class is generated: its annotations are those of the server. */
+function upstreamOf(tool: string, { tools }: CheckEnvironment): { readonly upstream?: string } {
+  const upstream = tools.get(tool)?.upstream;
+  return upstream === undefined ? {} : { upstream: upstream.server };
+}
+
 /** Whether a call has a side effect and no compensation. An unknown tool is SW4001. */
 function lacksCompensation({ tool, compensate }: CallNode, { tools }: CheckEnvironment): boolean {
   const signature = tools.get(tool);
@@ -131,7 +138,10 @@ export function checkRetries({ graph, nodes }: WorkflowPlan, environment: CheckE
     return [...tools.values()]
       .filter(({ tool }) => mayRepeatEffect(tool, environment))
       .map(({ tool, id }) =>
-        diagnostic('SW4014', location, { step: node.id, tool, ...(id === node.id ? {} : { inside: id }) }),
+        diagnostic('SW4014', location, {
+          ...{ step: node.id, tool, ...upstreamOf(tool, environment) },
+          ...(id === node.id ? {} : { inside: id }),
+        }),
       );
   });
 }

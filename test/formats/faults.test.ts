@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ToolSignature } from '../../src/check/check-graph.js';
 import { parseWorkflows, type TextFormat } from '../../src/formats/index.js';
 import { onlyGraph, said, specText } from './spec-file.fixture.js';
 
@@ -398,5 +399,48 @@ describe('XML', () => {
     expect(other.workflows.map(({ graph }) => canonicalGraph(graph))).toEqual(
       one.workflows.map(({ graph }) => canonicalGraph(graph)),
     );
+  });
+});
+
+describe('a hint', () => {
+  const tool = {
+    inputSchema: { type: 'object' },
+    outputSchema: { type: 'object', properties: { list: { type: 'array' } }, additionalProperties: false },
+  };
+  const registered = {
+    tools: new Map<string, ToolSignature>([
+      ['t', tool],
+      ['u', { ...tool, upstream: { server: 'files', tool: 'u' } }],
+    ]),
+    resources: new Map(),
+  };
+
+  async function hintsOf(nodes: string): Promise<string[]> {
+    const text = graph(nodes).replace(
+      'description: d',
+      'description: d\n    params: { items: { type: list } }',
+    );
+    const { diagnostics } = await parseWorkflows(text, { file: 'f', format: 'yaml', registered });
+    return said(diagnostics.filter(({ code }) => !code.startsWith('SW5')));
+  }
+
+  test.each([
+    ['{ a: { call: t, args: { n: $items.length } } }', /SW3013 .*\(write `length\(\$items\)` in a condition/],
+    ['{ a: { call: t, when: "$items.length > 2" } }', /SW3013 .*\(write `length\(\$items\)` in a condition/],
+    [
+      '{ a: { call: t }, b: { call: t, args: { n: $a.list.length } } }',
+      /SW4005 .*\(write `length\(\$a\.list\)` in a condition/,
+    ],
+    [
+      '{ a: { call: t }, b: { on: [{ when: "true", goto: a }], depends_on: [a] } }',
+      /SW4006 .*`repeat` and `until`/,
+    ],
+    ['{ a: { call: t, on_error: { retry: 1 } } }', /SW4014 .*leave `retry` out.*`retrySafety` of its class/],
+    [
+      '{ a: { call: u, on_error: { retry: 1 } } }',
+      /SW4014 .*leave `retry` out.*`idempotentHint` of the server `files`/,
+    ],
+  ])('of the checker is one that spec files can follow: %s', async (nodes, hint) => {
+    expect((await hintsOf(nodes)).join('\n')).toMatch(hint);
   });
 });

@@ -17,23 +17,36 @@ export const orchestrator: Dialect = {
 };
 
 /** Repairs of faults that the checker finds, as they are written in spec files. */
-const HINTS: { readonly [C in DiagnosticCode]?: (params: Readonly<Record<string, unknown>>) => string } = {
+const HINTS: {
+  readonly [C in DiagnosticCode]?: (params: Readonly<Record<string, unknown>>) => string | undefined;
+} = {
   SW3004: ({ isOutcome }) =>
     isOutcome === true
       ? 'read how a node settled that this one can wait for'
       : 'remove one of the references, or of the `depends_on`, that lead back',
-  SW3020: ({ name, cause, step }) => SETTLED_HINTS[String(cause)]?.(String(name), String(step)) ?? '',
+  SW3020: ({ name, cause, step }) => SETTLED_HINTS[String(cause)]?.(String(name), String(step)),
+  SW3010: ({ step }) => `use \`$${String(step)}\`, or remove the node`,
+  SW3013: ({ argument, path }) => lengthHint(argument, path),
+  SW3016: () =>
+    'ask first which form it has: with a `when`, or the cases of a branch, on the field that tells them apart',
   SW3011: ({ name }) => `use \`$${String(name)}\`, or remove the parameter`,
   SW3021: textHint,
   SW3022: textHint,
   SW4001: ({ suggestion }) =>
     suggestion === undefined ? 'name a tool of the registry' : `did you mean \`${String(suggestion)}\`?`,
-  SW4005: ({ of, suggestion }) =>
-    of === 'the outcome of'
+  SW4005: ({ of, step, path, suggestion }) =>
+    lengthHint(step, path) ??
+    (of === 'the outcome of'
       ? (didYouMean(suggestion as string | undefined) ??
         'it has `status` and `error`, with `code`, `message`, `attempts` and `node`')
-      : 'name a part that the tool returns, or add it to the output schema of the tool',
+      : 'name a part that the tool returns, or add it to the output schema of the tool'),
+  SW4006: () =>
+    'remove one of these references, `depends_on` or `goto`: a `goto` leads forward; what runs again is the list of a node with `repeat` and `until`',
   SW4009: () => 'give one of them another id',
+  SW4013: ({ end, step }) => `give \`${String(end)}\` a \`when\`, or remove \`${String(step)}\``,
+  SW4014: ({ tool, upstream }) =>
+    `leave \`retry\` out, unless \`${String(tool)}\` says that a second call does no harm: by ${upstream === undefined ? '`retrySafety` of its class' : `\`idempotentHint\` of the server \`${String(upstream)}\``}`,
+  SW4021: ({ step }) => `name \`${String(step)}\` in a \`goto\` or a \`fallback\`, or remove it`,
   SW4020: () => 'add a node without `depends_on` that no `goto`, `fallback` or `on_partial_failure` names',
   SW4022: () => 'add a `default` to the branch',
   SW4024: ({ step }) =>
@@ -45,6 +58,14 @@ const HINTS: { readonly [C in DiagnosticCode]?: (params: Readonly<Record<string,
   SW4046: () =>
     'add `on_failure: compensate` to the workflow, or call it in a branch of a `parallel` node with `on_partial_failure: rollback_all`',
 };
+
+/** The repair of a reference to the length of a value. */
+function lengthHint(name: unknown, path: unknown): string | undefined {
+  const parts = String(path).split('.');
+  if (parts.pop() !== 'length') return undefined;
+  const list = ['', ...parts].join('.');
+  return `write \`length($${String(name)}${list})\` in a condition, or in \`\${…}\` elsewhere`;
+}
 
 /** The repair of a value that a text cannot have. */
 function textHint({ name, actual, field }: Readonly<Record<string, unknown>>): string {

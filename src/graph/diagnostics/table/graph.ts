@@ -72,12 +72,14 @@ export const graphFaults = {
     (p) => `give \`${p.end}\` a condition, or remove \`${p.step}\``,
   ),
   SW4014: warning(
-    (p: { step: string; tool: string; inside?: string }) =>
+    (p: { step: string; tool: string; inside?: string; upstream?: string }) =>
       `step \`${p.step}\` is tried again on failure, and tool \`${p.tool}\`${
         p.inside === undefined ? '' : `, which \`${p.inside}\` calls in it,`
       } may repeat its effect`,
     (p) =>
-      `say \`retrySafety: 'idempotent'\` if a second call of \`${p.tool}\` does no harm, or \`'key'\` if it deduplicates by \`context.idempotencyKey\`; else do not retry it`,
+      p.upstream !== undefined
+        ? `do not retry it, unless its server says by \`idempotentHint\` that a second call does no harm: then run \`stepwright pull ${p.upstream}\``
+        : `say \`retrySafety: 'idempotent'\` if a second call of \`${p.tool}\` does no harm, or \`'key'\` if it deduplicates by \`context.idempotencyKey\`; else do not retry it`,
   ),
   SW4015: error(
     (p: { what: string; option: string; range: string; value: number }) =>
@@ -189,10 +191,12 @@ export const graphFaults = {
     () => 'correct `initial`, or the schema',
   ),
   SW4037: warning(
-    (p: { step: string; tool: string; parallel: string; workflow?: string }) =>
+    (p: { step: string; tool: string; parallel: string; workflow?: string; upstream?: string }) =>
       `step \`${p.step}\`${p.workflow === undefined ? '' : ` of workflow \`${p.workflow}\``} calls \`${p.tool}\`, which nothing undoes when \`${p.parallel}\` rolls back`,
     (p) =>
-      `add \`compensate\` to the call; if \`${p.tool}\` changes nothing, say so with \`annotations: { readOnlyHint: true }\``,
+      p.upstream !== undefined
+        ? `add \`compensate\` to the call; if \`${p.tool}\` changes nothing, its server says so by \`readOnlyHint\`, and \`stepwright pull ${p.upstream}\` reads it`
+        : `add \`compensate\` to the call; if \`${p.tool}\` changes nothing, say so with \`annotations: { readOnlyHint: true }\``,
   ),
   SW4038: error(
     (p: { step: string; secret: string }) =>
