@@ -1,10 +1,10 @@
 import { oncePerGraph } from '../../check/environment.js';
-import { requiredKeys, stepInto, viewOf } from '../../check/schema-view.js';
-import { schemaMismatch } from '../../check/type-of.js';
+import { type InputFault, inputFaults, NO_TYPES } from '../../check/inputs.js';
+import { valueFault } from '../../formats/json-schema/schema-compiler.js';
 import { expressionFunctions } from '../../graph/expression/functions.js';
 import { childrenOf } from '../../graph/expression/traversal.js';
 import type { DictExpr, Expr } from '../../graph/expression/tree.js';
-import { type JsonSchema, ownProperty } from '../../graph/json.js';
+import { ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { compensationsOf, expressionsOf, nodesOf, ownResources } from '../../graph/nodes.js';
 import { clip } from '../../graph/printable-text.js';
@@ -84,29 +84,27 @@ function addCall({ tools }: Registry, { tool, input }: ToolUse, add: (capability
     add({ kind: 'tool', name: tool });
     return;
   }
-  const problem = inputProblem(input, entry.inputSchema);
-  if (problem !== undefined) add({ kind: 'contract', name: tool, problem });
+  const [fault] = inputFaults(input, entry.inputSchema, NO_TYPES, valueFault).filter(
+    ({ kind }) => kind !== 'unnamed',
+  );
+  if (fault !== undefined) add({ kind: 'contract', name: tool, problem: problemText(fault) });
 }
 
-/** Why a tool refuses the input of a call, for any values of its expressions. */
-function inputProblem({ entries }: DictExpr, schema: JsonSchema): string | undefined {
-  const view = viewOf(schema);
-  const keys = new Set<string>();
-  for (const entry of entries) {
-    // What is spread may have any keys.
-    if (!('key' in entry)) return undefined;
-    keys.add(entry.key);
-    const step = stepInto(view, entry.key);
-    if (step.kind === 'missing') return `it does not take '${clip(entry.key)}' any more`;
-    const { value } = entry;
-    const wrong =
-      value.kind === 'literal' && value.value !== undefined
-        ? schemaMismatch(value.value, step.view)
-        : undefined;
-    if (wrong !== undefined) return `it does not take the value of '${clip(entry.key)}' any more: ${wrong}`;
+function problemText(fault: InputFault): string {
+  const key = clip(fault.key);
+  switch (fault.kind) {
+    case 'unknown':
+    case 'unnamed':
+      return `it does not take '${key}' any more`;
+    case 'missing':
+      return `it requires '${key}' now`;
+    case 'mismatch':
+      return `it does not take the value of '${key}' any more: it takes ${fault.expected}, not ${fault.actual}`;
+    case 'refused':
+      return `it does not take the value of '${key}' any more: ${fault.problem}`;
+    default:
+      return fault satisfies never;
   }
-  const required = requiredKeys(view).find((key) => !keys.has(key));
-  return required === undefined ? undefined : `it requires '${clip(required)}' now`;
 }
 
 function addFunctions(expr: Expr, add: (capability: Capability) => void): void {
