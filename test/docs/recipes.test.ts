@@ -11,7 +11,7 @@ import type {
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { importBuilt } from '../built-package.js';
 import { fencesOf, page } from './fences.js';
-import { type PageProject, pageProject } from './pages.js';
+import { fenceNamed, type PageProject, pageProject } from './pages.js';
 
 // The package that the samples import.
 const { createServer } = await importBuilt<typeof import('../../src/runtime/index.js')>('runtime/index.js');
@@ -284,6 +284,26 @@ describe('in the recipes', () => {
     expect(await elsewhere.callTool({ name: 'submit_result', arguments: answer })).toMatchObject({
       structuredContent: { status: 'completed' },
     });
+  });
+
+  test('a schedule starts a workflow by one request', { timeout: 60_000 }, async () => {
+    vi.stubEnv('PORT', '0');
+    vi.stubEnv('CLIENTS', '{"t-cron":"cron"}');
+    const { running } = (await recipes.load('src/main-http.ts?schedule')) as never as {
+      running: RunningHttpServer;
+    };
+    onTestFinished(async () => {
+      vi.unstubAllEnvs();
+      await running.close();
+    });
+    const script = fenceNamed(PAGE, 'start-nightly.sh').body;
+    const headers = [...script.matchAll(/-H ["'](.*?): (.*?)["']/g)].map(([, name = '', value = '']) => [
+      name,
+      value.replace('$TOKEN', 't-cron'),
+    ]);
+    const body = /-d '(.*)'/s.exec(script)?.[1] ?? '';
+    const response = await fetch(running.url, { method: 'POST', headers: Object.fromEntries(headers), body });
+    expect(await response.json()).toMatchObject({ result: { structuredContent: { status: 'completed' } } });
   });
 
   test('the test of a workflow passes', async () => {
