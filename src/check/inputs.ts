@@ -7,8 +7,7 @@ import { type Names, typeMismatch, typeOf } from './type-of.js';
 import { keysOf, UNKNOWN } from './value-type.js';
 
 /** What is wrong with an input, whatever the values of a run are. */
-export type InputFault = { readonly key: string; readonly at: Expr } & /** A key that the schema refuses. */
-(
+export type InputFault = { readonly key: string; readonly at: Expr } /** A key that the schema refuses. */ & (
   | { readonly kind: 'unknown'; readonly candidates: readonly string[]; readonly isSpread?: true }
   /** A key that the schema takes without naming it. */
   | { readonly kind: 'unnamed'; readonly candidates: readonly string[] }

@@ -53,7 +53,7 @@ describe('SW4037: a call that a rollback does not undo', () => {
     const nodes = [rolling(booked(4, 'x'), step(5, 'a', 'pulled', {}, { retry: TWICE }))];
     const found = checkGraph(graphOf(nodes, { inputs: [] }), { tools, resources: new Map() });
     expect(found.map(({ code, hint }) => `${code} ${hint}`)).toEqual([
-      'SW4037 add `compensate` to the call; if `pulled` changes nothing, its server says so by `readOnlyHint`, and `stepwright pull files` reads it',
+      'SW4037 add `compensate` to the call; if `pulled` only reads, its server says so by `readOnlyHint`, and `stepwright pull files` reads it',
       'SW4014 do not retry it, unless its server says by `idempotentHint` that a second call does no harm: then run `stepwright pull files`',
     ]);
   });

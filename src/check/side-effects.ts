@@ -98,7 +98,7 @@ function callsOf({ node }: PlannedNode, graph: Graph, environment: CheckEnvironm
   );
 }
 
-/** The server of a tool whose class is generated: its annotations are those of the server. */
+/** The server of a tool with a generated class, which has the annotations of the server. */
 function upstreamOf(tool: string, { tools }: CheckEnvironment): { readonly upstream?: string } {
   const upstream = tools.get(tool)?.upstream;
   return upstream === undefined ? {} : { upstream: upstream.server };

@@ -67,7 +67,7 @@ test('a change of a JSON document makes the registry stale', async () => {
   expect((await codegen()).registry).toContain('"timeoutMs": 8');
 });
 
-test('a part of a package whose type says no value is no constant', async () => {
+test('a part of a package without a literal type is no constant', async () => {
   project = await createProject({
     'src/w.ts': source("import { NAMES } from 'names';").replace('NAMES.tool', 'String(NAMES.limits.least)'),
     ...PACKAGE,

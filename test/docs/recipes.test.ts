@@ -303,7 +303,7 @@ describe('in the recipes', () => {
     ]);
     const body = /-d '(.*)'/s.exec(script)?.[1] ?? '';
     const response = await fetch(running.url, { method: 'POST', headers: Object.fromEntries(headers), body });
-    expect(await response.json()).toMatchObject({ result: { structuredContent: { status: 'completed' } } });
+    expect(await response.json()).toMatchObject({ result: { structuredContent: { lines: 2 } } });
   });
 
   test('the test of a workflow passes', async () => {

@@ -85,7 +85,7 @@ class Evaluation {
     return key === undefined ? undefined : memberOf(object.value, key);
   }
 
-  /** A part of a constant of another package, whose type says what it is. */
+  /** A part of a constant of another package, by its declared type. */
   #ofPackage(node: ts.Expression): Constant | undefined {
     const { compiler, modules } = this.#context;
     const start = startOf(node);

@@ -195,7 +195,7 @@ export const graphFaults = {
       `step \`${p.step}\`${p.workflow === undefined ? '' : ` of workflow \`${p.workflow}\``} calls \`${p.tool}\`, which nothing undoes when \`${p.parallel}\` rolls back`,
     (p) =>
       p.upstream !== undefined
-        ? `add \`compensate\` to the call; if \`${p.tool}\` changes nothing, its server says so by \`readOnlyHint\`, and \`stepwright pull ${p.upstream}\` reads it`
+        ? `add \`compensate\` to the call; if \`${p.tool}\` only reads, its server says so by \`readOnlyHint\`, and \`stepwright pull ${p.upstream}\` reads it`
         : `add \`compensate\` to the call; if \`${p.tool}\` changes nothing, say so with \`annotations: { readOnlyHint: true }\``,
   ),
   SW4038: error(
