@@ -6,7 +6,7 @@ import { requiredKeys, type SchemaView, schemaAt, stepInto, unnamedBeside, viewO
 import { type Names, typeMismatch, typeOf } from './type-of.js';
 import { keysOf, UNKNOWN } from './value-type.js';
 
-/** What is wrong with an input, whatever the values of a run are. */
+/** A fault of an input in every run. */
 export type InputFault = { readonly key: string; readonly at: Expr } /** A key that the schema refuses. */ & (
   | { readonly kind: 'unknown'; readonly candidates: readonly string[]; readonly isSpread?: true }
   /** A key that the schema takes without naming it. */
