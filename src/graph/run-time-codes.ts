@@ -48,6 +48,12 @@ export const runTimeCodes = {
 
 export type RunTimeCode = keyof typeof runTimeCodes;
 
+/** What a caller should know although its request was not refused. */
+export interface RunWarning {
+  readonly code: Extract<RunTimeCode, `W_${string}`>;
+  readonly message: string;
+}
+
 /** The Markdown about one code, to follow a heading with the code. */
 export function runTimeCodeText(code: RunTimeCode): string {
   const { meaning, cause, repair } = runTimeCodes[code];

@@ -51,13 +51,12 @@ export type ActionRequest =
     }
   | WorkRequest<Exclude<Action, AskAction>>;
 
-/** Work of the client. `timeout` in seconds. */
+/** Work of the client. */
 type WorkRequest<A> = A extends Action
   ? {
       readonly type: A['type'];
-      readonly parameters: Omit<A, 'type' | 'schema' | 'answerBy' | 'timeoutMs'> & {
-        readonly timeout: number;
-      };
+      readonly parameters: Omit<A, 'type' | 'schema' | 'answerBy' | 'timeoutMs'> &
+        (A['type'] extends 'shell' ? { /** In seconds. */ readonly timeout: number } : unknown);
     }
   : never;
 
@@ -67,7 +66,8 @@ export function requestOf(action: Action): ActionRequest {
     return { type: 'prompt', parameters: { message, type: mode, ...defined({ options }) } };
   }
   const { type, schema: _schema, answerBy: _answerBy, timeoutMs, ...parameters } = action;
-  return { type, parameters: { ...parameters, timeout: timeoutMs / 1_000 } } as ActionRequest;
+  const timeout = type === 'shell' ? { timeout: timeoutMs / 1_000 } : {};
+  return { type, parameters: { ...parameters, ...timeout } } as ActionRequest;
 }
 
 /** The schema of an answer. Shared by runs: do not change it. */

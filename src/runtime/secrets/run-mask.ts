@@ -235,9 +235,11 @@ export class RunMask implements Masking {
     return Object.fromEntries(members);
   }
 
-  /** The value of a step by its key. */
-  outputOf(step: string, value: Json): Json {
-    return this.#isActive ? this.output(value, this.#derived.instances.find(step)) : this.#mask.json(value);
+  /** The value of a step by its key, or a part of it. */
+  outputOf(step: string, value: Json, path: readonly (string | number)[] = []): Json {
+    return this.#isActive
+      ? this.output(value, this.#derived.instances.find(step), path)
+      : this.#mask.json(value);
   }
 
   /** What a call has given back, by the id of its command. */
@@ -301,6 +303,13 @@ export class RunMask implements Masking {
     const { node } = loop.planned;
     if (node.kind !== 'foreach') return this.#mask.json(value);
     return this.json(value, itemOrWhole(node.items, index), loop.scope);
+  }
+
+  /** The same, by the key of the loop. */
+  itemOf(loop: string, index: number, value: Json): Json {
+    return this.#isActive
+      ? this.item(value, this.#derived.instances.find(loop), index)
+      : this.#mask.json(value);
   }
 
   /** What a workflow is given. */

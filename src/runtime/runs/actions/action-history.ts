@@ -2,13 +2,12 @@ import type { Answerer } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
-import type { RunTimeCode } from '../../../graph/run-time-codes.js';
+import type { RunTimeCode, RunWarning } from '../../../graph/run-time-codes.js';
 import { actionKind } from '../../engine/actions.js';
 import type { ActionKind, Fact, Failure, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { commandOf } from '../../engine/read.js';
 import { SmallMap } from '../../engine/tables.js';
-import type { RunAnswer, RunWarning } from '../run/envelope.js';
 import type { HostRow } from '../store/journal.js';
 import type { LiveActions, PendingAction } from './action.js';
 
@@ -23,6 +22,10 @@ interface ActionRecord {
   readonly until?: number;
   /** Who may answer, where not the owner; see `Action`. */
   readonly answerBy?: readonly Answerer[];
+  /** The child of the agent that sees it, where one does. */
+  readonly child?: string;
+  /** The step, as that agent knows it. */
+  readonly step?: string;
   /** It timed out without an answer. */
   readonly hasExpired?: true;
   readonly answer?: AcceptedAnswer;
@@ -48,8 +51,6 @@ class Accepted {
   count = 0;
   /** The action whose answer was accepted last, by the key of the caller that submitted it. */
   readonly lastOf = new Map<string, string>();
-  /** Responses to senders, by action. They end with the process. */
-  readonly responses = new Map<string, Promise<RunAnswer>>();
 }
 
 /** What a run waits for. */
@@ -70,13 +71,22 @@ export class ActionHistory {
   #changed: Set<string> | undefined;
   /** None before the first answer: many runs wait for one at once. */
   #accepted: Accepted | undefined;
+  /** The latest action of each step of a child. */
+  #steps: Map<string, string> | undefined;
 
   /**
    * Takes note of a transition.
    * @param state the run as it is after it.
    * @param at now, in ms since the epoch.
+   * @param childOf the child of the agent that sees a node, and the node as it knows it. Default: no agent sees one.
    */
-  note(events: readonly Event[], facts: readonly Fact[], state: RunState, at: number): void {
+  note(
+    events: readonly Event[],
+    facts: readonly Fact[],
+    state: RunState,
+    at: number,
+    childOf: (node: string) => Pick<ActionRecord, 'child' | 'step'> | undefined = () => undefined,
+  ): void {
     for (const event of events) if (event.kind === 'timerFired') this.#timeIsUp(event.command, state);
     for (const fact of facts) {
       if (fact.kind !== 'waiting') continue;
@@ -87,6 +97,7 @@ export class ActionHistory {
         ...(action === undefined ? {} : { mode: actionKind(action) }),
         ...(action?.answerBy === undefined ? {} : { answerBy: action.answerBy }),
         ...defined({ until }),
+        ...childOf(fact.node),
       });
     }
   }
@@ -116,26 +127,29 @@ export class ActionHistory {
   }
 
   #put(action: ActionRecord): void {
-    this.#opened.set(action.id, action);
+    this.#add(action);
     this.#changed ??= new Set();
     this.#changed.add(action.id);
+  }
+
+  #add(action: ActionRecord): void {
+    this.#opened.set(action.id, action);
+    const { child, step } = action;
+    if (child === undefined || step === undefined) return;
+    this.#steps ??= new Map();
+    this.#steps.set(`${child} ${step}`, action.id);
+  }
+
+  /** The latest action of a step of a child. */
+  ofStep(child: string, step: string): ActionRecord | undefined {
+    const id = this.#steps?.get(`${child} ${step}`);
+    return id === undefined ? undefined : this.#opened.get(id);
   }
 
   #noteLast(id: string, by: string | undefined): void {
     if (by === undefined) return;
     this.#accepted ??= new Accepted();
     this.#accepted.lastOf.set(by, id);
-  }
-
-  /** The response to the sender of an accepted answer. */
-  keepResponse(id: string, response: Promise<RunAnswer>): void {
-    this.#accepted ??= new Accepted();
-    this.#accepted.responses.set(id, response);
-  }
-
-  /** The response to the sender of an accepted answer; undefined if it was sent to another process. */
-  responseTo(id: string): Promise<RunAnswer> | undefined {
-    return this.#accepted?.responses.get(id);
   }
 
   /** The rows that were changed since it was asked last. */
@@ -152,12 +166,13 @@ export class ActionHistory {
   /** Goes on from what was written. */
   reload(rows: readonly HostRow[]): void {
     this.#opened.clear();
+    this.#steps = undefined;
     this.#changed = undefined;
     this.#accepted?.lastOf.clear();
     const actions = rows.flatMap(({ table, row }) =>
       table === TABLE ? [row as unknown as ActionRecord] : [],
     );
-    for (const action of actions) this.#opened.set(action.id, action);
+    for (const action of actions) this.#add(action);
     const answered = actions.filter(({ answer }) => answer !== undefined);
     answered.sort((one, other) => (one.answer?.order ?? 0) - (other.answer?.order ?? 0));
     for (const { id, answer } of answered) this.#noteLast(id, answer?.by);
@@ -187,12 +202,7 @@ export class ActionHistory {
     }
     const open = [...run.asks.values()].map(({ id }) => id);
     const details = { open_actions: open };
-    if (record === undefined)
-      return refused(
-        'UNKNOWN_ACTION',
-        `The run has no action '${clip(actionId)}'. Open are: ${listed(open)}. Nothing was consumed.`,
-        details,
-      );
+    if (record === undefined) return { kind: 'refused', failure: unknownAction(actionId, open) };
     return record.hasExpired
       ? refused(
           'ACTION_EXPIRED',
@@ -243,6 +253,14 @@ function tooEarly(id: string, until = 0, now: number): Choice {
 
 function refused(code: RunTimeCode, message: string, details?: Failure['details']): Choice {
   return { kind: 'refused', failure: { code, message, ...defined({ details }) } };
+}
+
+export function unknownAction(action: string, open: readonly string[]): Failure {
+  return {
+    code: 'UNKNOWN_ACTION',
+    message: `The run has no action '${clip(action)}'. Open are: ${listed(open)}. Nothing was consumed.`,
+    details: { open_actions: [...open] },
+  };
 }
 
 export const NO_OPEN_ACTION = 'No action is open: the run goes on by itself. Ask for its status later.';

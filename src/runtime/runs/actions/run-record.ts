@@ -3,10 +3,12 @@ import type { Recorder } from '../run/run-host.js';
 import { runRow, runRowsIn } from '../store/host-rows.js';
 import type { ForkOrigin, HostRow } from '../store/journal.js';
 import { ActionHistory } from './action-history.js';
+import { Children } from './children.js';
 
-/** What a store keeps of a run beside its state: its actions, how it was cancelled, and when it was over. */
+/** What a store keeps of a run beside its state: its actions and children, how it was cancelled, and when it was over. */
 export class RunRecord implements Recorder {
   readonly actions = new ActionHistory();
+  readonly children = new Children();
   readonly #clock: Clock;
   /** The row of the first transition. Missing for a run that was loaded. */
   readonly #start: ReturnType<typeof runRowsIn>['start'];
@@ -35,8 +37,9 @@ export class RunRecord implements Recorder {
 
   rowsOf({ events, facts, state, isFirst }: Parameters<Recorder['rowsOf']>[0]): readonly HostRow[] {
     const at = this.#clock.now();
-    this.actions.note(events, facts, state, at);
-    const rows = this.actions.takeRows();
+    this.children.note(facts, state, at);
+    this.actions.note(events, facts, state, at, (node) => this.children.around(state, node));
+    const rows = [...this.actions.takeRows(), ...this.children.takeRows()];
     if (isFirst && this.#start !== undefined) rows.push(runRow('start', this.#start));
     for (const event of events) {
       if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
@@ -52,6 +55,7 @@ export class RunRecord implements Recorder {
 
   reload(rows: readonly HostRow[]): void {
     this.actions.reload(rows);
+    this.children.reload(rows);
     const { undoes, endAt, fork } = runRowsIn(rows);
     this.#undoes = undoes;
     this.#endAt = endAt;

@@ -9,6 +9,7 @@ import { commandOf, commandsOf } from '../../engine/read.js';
 import { restore } from '../../engine/snapshot.js';
 import { runRef } from '../../tools/port.js';
 import { ActionHistory } from '../actions/action-history.js';
+import { Children } from '../actions/children.js';
 import { answerId } from '../run/owner.js';
 import { runRow, runRowsIn } from '../store/host-rows.js';
 import type { ForkOrigin, HostRow, LoadedRun, Row } from '../store/journal.js';
@@ -51,6 +52,8 @@ interface Point {
   readonly effects: readonly ForkOrigin['effects'][number][];
   /** Rows of the actions that were opened. */
   readonly actions: readonly HostRow[];
+  /** Rows of the children that are open, with other ids. */
+  readonly children: readonly HostRow[];
   /** The time of the last event, in ms since the epoch. */
   readonly at: number;
   /** The calls that the run made afterwards. It changes the state. */
@@ -89,6 +92,7 @@ export function forkAt(
   const hostRows = [
     ...originRows(loaded.hostRows, id, origin),
     ...point.actions.flatMap((row) => openAction(row, state, laterMs)),
+    ...point.children,
     ...loaded.hostRows.filter(({ table }) => table === 'secrets'),
   ];
   const calls = [...callsOf(state), ...point.rest()];
@@ -127,6 +131,7 @@ function pointIn({ loaded, graph, entries }: ForkSource, entry: number, id: stri
     state: replay.state,
     effects: [...deeds.effects.values()],
     actions: deeds.actions.takeRows(),
+    children: deeds.children.copies(),
     at: deeds.at,
     rest() {
       deeds.calls.length = 0;
@@ -147,11 +152,14 @@ function lastPoint({ loaded, graph, entries }: ForkSource): Point {
       : [];
   });
   const before = runRowsIn(loaded.hostRows).fork?.effects ?? [];
+  const children = new Children();
+  children.reload(loaded.hostRows);
   const steps = new Set(lastEffects.map(({ step_id }) => step_id));
   return {
     state,
     effects: [...before.filter(({ step_id }) => !steps.has(step_id)), ...lastEffects],
     actions: loaded.hostRows.filter(({ table }) => table === 'actions'),
+    children: children.copies(),
     at: Math.max(state.run.startedAt, ...entries.flatMap(({ events }) => events.map(({ at }) => at))),
     rest: () => [],
   };
@@ -161,6 +169,7 @@ function lastPoint({ loaded, graph, entries }: ForkSource): Point {
 class Deeds {
   readonly effects = new Map<string, ForkOrigin['effects'][number]>();
   readonly actions = new ActionHistory();
+  readonly children = new Children();
   readonly calls: MadeCall[] = [];
   at: number;
   readonly #issued = new Map<string, MadeCall>();
@@ -171,6 +180,7 @@ class Deeds {
 
   note(events: readonly Event[], facts: readonly Fact[], state: RunState): void {
     this.at = events.at(-1)?.at ?? this.at;
+    this.children.note(facts, state, this.at);
     this.actions.note(events, facts, state, this.at);
     for (const fact of facts) {
       if (fact.kind === 'callReturned') this.#returned(fact, state);

@@ -105,7 +105,8 @@ export function changesBetween(before: readonly Row[], after: readonly Row[]): r
   return changes;
 }
 
-/** Rows of the host that are written with a move: that it was made, and secrets of renamed nodes. */
+/** Rows of the host that are written with a move: that it was made, and secrets and children of renamed
+ * nodes. */
 function hostRowsOf(
   { hostRows, graphHash }: LoadedRun,
   mapping: Mapping,
@@ -114,8 +115,14 @@ function hostRowsOf(
   const { moved = [] } = runRowsIn(hostRows);
   const names = mapping.size === 0 ? {} : { mapping: Object.fromEntries(mapping) };
   const move = runRow('moved', [...moved, { ...when, from: graphHash, ...names }]);
-  const secrets = hostRows.filter(({ table }) => table === 'secrets' && mapping.size > 0);
-  return [move, ...secrets.map((row) => ({ ...row, row: renamedSecrets(row.row, mapping) }))];
+  const renamed = mapping.size === 0 ? [] : hostRows.flatMap((row) => renamedRow(row, mapping));
+  return [move, ...renamed];
+}
+
+function renamedRow(row: HostRow, mapping: Mapping): readonly HostRow[] {
+  if (row.table === 'secrets') return [{ ...row, row: renamedSecrets(row.row, mapping) }];
+  if (row.table !== 'children' || !isJsonObject(row.row)) return [];
+  return [{ ...row, row: { ...row.row, loop: renamedKey(String(row.row.loop), mapping) } }];
 }
 
 function renamedSecrets(row: Json, mapping: Mapping): Json {

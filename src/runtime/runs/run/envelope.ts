@@ -1,18 +1,14 @@
-import type { Answerer } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
-import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph } from '../../../graph/model.js';
-import type { RunTimeCode } from '../../../graph/run-time-codes.js';
-import { type ActionRequest, requestOf } from '../../engine/actions.js';
+import type { RunWarning } from '../../../graph/run-time-codes.js';
 import type { Failure, RunState } from '../../engine/contract.js';
 import {
   commandsOf,
-  isWait,
   nodeRecord,
   outputOf,
   type Remains,
-  refusedValues,
   remainsOf,
   undoneCallsOf,
 } from '../../engine/read.js';
@@ -21,6 +17,7 @@ import type { RunMask } from '../../secrets/run-mask.js';
 import type { Capability } from '../../tools/capabilities.js';
 import { jsonSize } from '../../tools/to-json.js';
 import type { ForkOrigin } from '../store/journal.js';
+import { openActions } from './open-actions.js';
 import {
   PARTIAL_LIMIT_BYTES,
   type RemainingEffects,
@@ -47,9 +44,9 @@ export interface Envelope extends Partial<StepsInProgress> {
   /** Needs of the run that this server lacks: another one continues it. Of a run that is not over. */
   readonly missing_capabilities?: readonly Capability[];
   /** What is open now, oldest first: also while other steps of the run continue. */
-  readonly actions: readonly EnvelopeAction[];
+  readonly actions: ReturnType<typeof openActions>;
   /** The one open action, where there is exactly one. */
-  readonly action?: EnvelopeAction;
+  readonly action?: Envelope['actions'][number];
   /** Of a completed run. Missing for a value that is absent. */
   readonly result?: Json;
   /** In answers: the result is too long for one. Its address, for `resources/read`, and its length as text. */
@@ -90,44 +87,15 @@ interface Definition {
   readonly hash: string;
 }
 
-/** An action of a caller, or a time that the run waits for. */
-interface OpenAction {
-  readonly action_id: string;
-  readonly workflow_id: string;
-  readonly step_id: string;
-  /** What a fitting answer looks like. Missing for a `wait`, which is not answered. */
-  readonly schema?: JsonSchema;
-  /** Who may answer, exclusively. Missing: the owner of the run. */
-  readonly answer_by?: readonly Answerer[];
-  /** The problems of each value of a model that did not fit, the first try first. Missing without one. */
-  readonly refused_values?: readonly { readonly problems: readonly string[] }[];
-  /** When a `wait` is over, RFC 3339. */
-  readonly resume_at?: string;
-  readonly timeout_seconds?: number;
-  /** RFC 3339. */
-  readonly created_at: string;
-  /** RFC 3339. Missing where the action stays open for as long as it takes. */
-  readonly expires_at?: string;
-}
-
-/** `duration` in seconds. */
-interface WaitRequest {
-  readonly type: 'wait';
-  readonly parameters: { readonly duration: number; readonly message: string };
-}
-
-type EnvelopeAction = OpenAction & (ActionRequest | WaitRequest);
-
 /** The state of a run, or why the request was refused: then nothing has changed. */
 export type RunAnswer =
   | { readonly ok: true; readonly envelope: Envelope; readonly warnings?: readonly RunWarning[] }
   | { readonly ok: false; readonly failure: Failure };
 
-/** What a caller should know although the request was not refused. */
-export interface RunWarning {
-  readonly code: Extract<RunTimeCode, `W_${string}`>;
-  readonly message: string;
-}
+/** Of a caller that does not see the run, only `accepted`. */
+export type SubmitAnswer =
+  | RunAnswer
+  | { readonly ok: true; readonly accepted: true; readonly warnings?: readonly RunWarning[] };
 
 /**
  * How a run continues: by calls or delays that end by themselves (`busy`), by answers and perhaps times (`asking`), by times
@@ -136,9 +104,7 @@ export interface RunWarning {
 export type LiveStatus = 'busy' | 'asking' | 'sleeping' | 'over';
 
 /** What an envelope is computed from: the rows of a run, and what a process knows of its calls. */
-interface RunView {
-  readonly state: RunState;
-  readonly mask: RunMask;
+interface RunView extends ActionView {
   /** What is kept of it beside its state. */
   readonly record: RecordView;
   /** Whether the run continues by itself. */
@@ -150,11 +116,9 @@ interface RunView {
   readonly isPrivate?: (tool: string) => boolean;
 }
 
-interface RecordView {
-  readonly forkedFrom: ForkOrigin | undefined;
-  /** Every action that the run has opened. `at` is when, in ms since the epoch. */
-  readonly actions: { get(action: string): { readonly at: number } | undefined };
-}
+type ActionView = Parameters<typeof openActions>[0];
+
+type RecordView = ActionView['record'] & { readonly forkedFrom: ForkOrigin | undefined };
 
 /** Makes the envelope of a run. */
 export function envelopeOf(view: RunView): Envelope {
@@ -215,48 +179,6 @@ export function definitionOf({ name, version }: Graph, hash: string): Definition
   return { name, ...defined({ version }), hash };
 }
 
-function openActions({ state, record, mask }: RunView): EnvelopeAction[] {
-  const actions: EnvelopeAction[] = [];
-  for (const command of commandsOf(state)) {
-    const opened = record.actions.get(command.id)?.at ?? state.run.startedAt;
-    const head = { action_id: command.id, workflow_id: state.run.id, created_at: time(opened) };
-    if (command.kind === 'requestAction') {
-      const action = mask.action(command.node, command.action);
-      const { schema, answerBy } = action;
-      actions.push({
-        ...head,
-        step_id: command.node,
-        ...requestOf(action),
-        schema,
-        ...defined({ answer_by: answerBy }),
-        ...refusals(refusedValues(state, command.id), mask),
-        ...expiry(command.dueAt, opened),
-      });
-    } else if (command.kind === 'startTimer' && isWait(command)) {
-      const duration = Math.max(0, command.dueAt - opened) / 1_000;
-      actions.push({
-        ...head,
-        step_id: command.node,
-        type: 'wait',
-        parameters: { duration, message: `Goes on by itself at ${time(command.dueAt)}.` },
-        resume_at: time(command.dueAt),
-        ...(command.purpose === 'wait' ? {} : expiry(command.dueAt, opened)),
-      });
-    }
-  }
-  return actions;
-}
-
-function refusals(
-  refused: readonly (readonly string[])[],
-  mask: RunMask,
-): Pick<OpenAction, 'refused_values'> {
-  if (refused.length === 0) return {};
-  return {
-    refused_values: refused.map((problems) => ({ problems: problems.map((problem) => mask.text(problem)) })),
-  };
-}
-
 /** Names the steps of a run that run and that wait. */
 function stepsInProgress(state: RunState): StepsInProgress {
   const running = new Set<string>();
@@ -284,15 +206,6 @@ function stepsInProgress(state: RunState): StepsInProgress {
     }
   }
   return { running_steps: [...running], waiting_steps: waiting };
-}
-
-function expiry(dueAt: number | undefined, openedAt: number) {
-  if (dueAt === undefined) return {};
-  return { timeout_seconds: Math.max(0, dueAt - openedAt) / 1_000, expires_at: time(dueAt) };
-}
-
-function time(at: number): string {
-  return new Date(at).toISOString();
 }
 
 /** Why a run failed or was cancelled, and which effects remain. */

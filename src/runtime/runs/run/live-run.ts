@@ -209,6 +209,14 @@ export class LiveRun {
     this.#feed({ kind: 'actionSubmitted', at: this.clock.now(), command: action, value: copy });
   }
 
+  /** Actions are about to be in a response for the first time: their time limits begin. */
+  deliverActions(actions: readonly string[]): void {
+    if (isEnded(this.#live)) return;
+    const at = this.clock.now();
+    for (const command of actions) this.#in.add({ kind: 'actionDelivered', at, command });
+    this.#workAtOnce();
+  }
+
   /** Fails an action that the user could not or would not answer. */
   refuse(action: string, failure: Failure): void {
     this.#feed({ kind: 'actionFailed', at: this.clock.now(), command: action, failure });

@@ -72,6 +72,17 @@ export function answerId(run: string): string {
   return sha256Hex(`answer ${run}`).slice(0, 32);
 }
 
+/** What an agent knows the item of a run by that it drives: what {@link answerId} returns, and the id of the child. */
+export function childId(run: string, child: string): string {
+  return `${answerId(run)}-${child}`;
+}
+
+/** Reads an id that {@link childId} has made; undefined for any other. */
+export function childIn(id: string): { readonly alias: string; readonly child: string } | undefined {
+  const [, alias, child] = /^([0-9a-f]{32})-([0-9a-f]{32})$/.exec(id) ?? [];
+  return alias === undefined || child === undefined ? undefined : { alias, child };
+}
+
 /** Whether the caller is the owner, in any of its clients. */
 export function isSameUser(caller: Owner, owner: Owner): boolean {
   if (accessKey(caller) === accessKey(owner)) return true;

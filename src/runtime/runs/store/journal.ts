@@ -34,11 +34,12 @@ export interface JournalEntry {
 /**
  * A row that a host keeps of a run beside those of its state: what it needs after a restart, and the engine does not know.
  * A later one replaces an earlier one of its table and key. The table `run` says whose run it is, how it was ended and
- * which trace it began in, `actions` what became of each action, `secrets` what must not be shown. The row `start` of the table `run` comes
+ * which trace it began in, `actions` what became of each action, `children` which
+ * items agents drive, `secrets` what must not be shown. The row `start` of the table `run` comes
  * with the first entry, and is a {@link RunListing} at least.
  */
 export interface HostRow {
-  readonly table: 'run' | 'actions' | 'secrets';
+  readonly table: 'run' | 'actions' | 'children' | 'secrets';
   readonly key: string;
   readonly row: Json;
 }

@@ -2,9 +2,9 @@ import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../
 import type { Graph } from '../../../graph/model.js';
 import { didYouMeanSentence, nearestName } from '../../../graph/names.js';
 import { clip } from '../../../graph/printable-text.js';
+import type { RunWarning } from '../../../graph/run-time-codes.js';
 import type { Failure } from '../../engine/contract.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
-import type { RunWarning } from '../../runs/run/envelope.js';
 import { lackingScopes, scopeFailure } from '../callers.js';
 import type { ServedWorkflow } from './served-workflows.js';
 

@@ -1,0 +1,207 @@
+import type { Answerer } from '../../../graph/answerers.js';
+import { defined } from '../../../graph/defined.js';
+import type { Json, JsonSchema } from '../../../graph/json.js';
+import { agentPrompt, loopInstructions } from '../../../print/agent-texts.js';
+import { type ActionRequest, requestOf } from '../../engine/actions.js';
+import { agentItemOf, isAgentLoop, isSameItem, stepIdIn, taskOf } from '../../engine/agent-items.js';
+import type { RunState } from '../../engine/contract.js';
+import type { OwedCommand } from '../../engine/events.js';
+import { commandsOf, isWait, itemsOf, refusedValues } from '../../engine/read.js';
+import type { RunMask } from '../../secrets/run-mask.js';
+
+/** An action of a caller, or a time that the run waits for. */
+interface OpenAction {
+  readonly action_id: string;
+  /** The run, or the child of an agent. */
+  readonly workflow_id: string;
+  readonly step_id: string;
+  /** What a fitting answer looks like. Missing for what is not answered: a `wait`, and children of agents. */
+  readonly schema?: JsonSchema;
+  /** Who may answer, exclusively. Missing: the owner of the run. */
+  readonly answer_by?: readonly Answerer[];
+  /** The problems of each value that did not fit, the first try first. Missing without one. */
+  readonly refused_values?: readonly { readonly problems: readonly string[] }[];
+  /** When a `wait` is over, RFC 3339. */
+  readonly resume_at?: string;
+  /** How long the action may take from its first delivery. */
+  readonly timeout_seconds?: number;
+  /** RFC 3339. */
+  readonly created_at: string;
+  /** RFC 3339. Missing where the action stays open for as long as it takes. */
+  readonly expires_at?: string;
+}
+
+/** `duration` in seconds. */
+interface WaitRequest {
+  readonly type: 'wait';
+  readonly parameters: { readonly duration: number; readonly message: string };
+}
+
+/** A loop that agents drive: one sub-agent for each child. */
+interface LoopRequest {
+  readonly type: 'delegate';
+  readonly parameters: {
+    readonly instructions: string;
+    readonly agent: string;
+    readonly task: string;
+    /** Those that may start now or have started, and have not ended. */
+    readonly children: readonly {
+      readonly workflow_id: string;
+      readonly item: Json;
+      readonly prompt: string;
+    }[];
+  };
+}
+
+/** The part of a run that an agent sees: an item of a loop. Undefined for the caller of the run. */
+type Item = ReturnType<typeof agentItemOf>;
+
+/** A child, as `Children` has it. */
+interface ChildView extends NonNullable<Item> {
+  readonly id: string;
+  readonly at: number;
+}
+
+/** What actions are shown from. */
+interface ActionView {
+  readonly state: RunState;
+  readonly mask: RunMask;
+  readonly record: {
+    /** Every action that the run has opened. `at` is when, in ms since the epoch. */
+    readonly actions: { get(action: string): { readonly at: number } | undefined };
+    /** The items that agents drive. */
+    readonly children: {
+      of(item: NonNullable<Item>): ChildView | undefined;
+      open(): readonly (readonly ChildView[])[];
+      /** What its agent knows a child of a run by. */
+      idOf(run: string, child: string): string;
+    };
+  };
+}
+
+/** The actions that are open for the caller of a run, or for the agent of an item: the oldest first, loops last. */
+export function openActions(
+  view: ActionView,
+  item?: Item,
+): (OpenAction & (ActionRequest | WaitRequest | LoopRequest))[] {
+  const { state, record } = view;
+  const actions = commandsOf(state).flatMap((command) =>
+    isSameItem(agentItemOf(state, command.node), item) ? openAction(view, command, item) : [],
+  );
+  const loops = record.children.open().flatMap((children) => {
+    const [first] = children;
+    if (first === undefined || !isSameItem(agentItemOf(state, first.loop), item)) return [];
+    return loopAction(view, [first, ...children.slice(1)], item);
+  });
+  return [...actions, ...loops];
+}
+
+function openAction(view: ActionView, command: OwedCommand, item: Item): ReturnType<typeof openActions> {
+  const { state, record, mask } = view;
+  const opened = record.actions.get(command.id)?.at ?? state.run.startedAt;
+  const head = { ...headOf(view, command.node, item), action_id: command.id, created_at: time(opened) };
+  if (command.kind === 'requestAction') {
+    const action = mask.action(command.node, command.action);
+    const { schema, answerBy } = action;
+    return [
+      {
+        ...head,
+        ...requestOf(action),
+        schema,
+        ...defined({ answer_by: answerBy }),
+        ...refusals(refusedValues(state, command.id), mask),
+        ...(action.type === 'ask'
+          ? expiry(command.dueAt, opened)
+          : {
+              timeout_seconds: action.timeoutMs / 1_000,
+              ...(command.dueAt === undefined ? {} : { expires_at: time(command.dueAt) }),
+            }),
+      },
+    ];
+  }
+  if (command.kind !== 'startTimer' || !isWait(command)) return [];
+  const duration = Math.max(0, command.dueAt - opened) / 1_000;
+  return [
+    {
+      ...head,
+      type: 'wait',
+      parameters: { duration, message: `Continues by itself at ${time(command.dueAt)}.` },
+      resume_at: time(command.dueAt),
+      ...(command.purpose === 'wait' ? {} : expiry(command.dueAt, opened)),
+    },
+  ];
+}
+
+/** The run and the step of an action, as its caller knows them. */
+function headOf({ state, record }: ActionView, node: string, item: Item) {
+  const child = item && record.children.of(item);
+  return child === undefined
+    ? { workflow_id: state.run.id, step_id: node }
+    : {
+        workflow_id: record.children.idOf(state.run.id, child.id),
+        step_id: stepIdIn(state.find(child.loop), node),
+      };
+}
+
+/** The id of the action that a loop is. */
+export function loopActionId(loop: string): string {
+  return `${loop}:children`;
+}
+
+function loopAction(
+  view: ActionView,
+  children: readonly [ChildView, ...ChildView[]],
+  item: Item,
+): ReturnType<typeof openActions> {
+  const { state, mask, record } = view;
+  const [{ loop: key, at }] = children;
+  const loop = state.find(key);
+  const { node } = loop.planned;
+  if (!isAgentLoop(node)) return [];
+  const { agent, id, concurrency } = node;
+  const items = itemsOf(state, key) ?? [];
+  const task = taskOf(node) ?? id;
+  const head = headOf(view, key, item);
+  const sizes = { count: items.length, agent, isSequential: concurrency === 1 };
+  return [
+    {
+      ...head,
+      action_id: loopActionId(key),
+      type: 'delegate',
+      parameters: {
+        instructions: loopInstructions({ ...sizes, workflow: head.workflow_id, isChild: item !== undefined }),
+        agent,
+        task,
+        children: children.map((child) => {
+          const workflow_id = record.children.idOf(state.run.id, child.id);
+          const shown = mask.itemOf(key, child.index, items[child.index] ?? null);
+          return {
+            workflow_id,
+            item: shown,
+            prompt: agentPrompt({ workflow: workflow_id, task, item: shown }),
+          };
+        }),
+      },
+      created_at: time(at),
+    },
+  ];
+}
+
+function refusals(
+  refused: readonly (readonly string[])[],
+  mask: RunMask,
+): Pick<OpenAction, 'refused_values'> {
+  if (refused.length === 0) return {};
+  return {
+    refused_values: refused.map((problems) => ({ problems: problems.map((problem) => mask.text(problem)) })),
+  };
+}
+
+function expiry(dueAt: number | undefined, openedAt: number) {
+  if (dueAt === undefined) return {};
+  return { timeout_seconds: Math.max(0, dueAt - openedAt) / 1_000, expires_at: time(dueAt) };
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}
