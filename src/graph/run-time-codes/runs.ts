@@ -208,9 +208,23 @@ export const questions = {
     cause: '`action_id` is misspelt or belongs to another run.',
     repair: 'Take the id from `actions` of `get_workflow_status`.',
   },
+  ACTION_OF_AGENTS: {
+    meaning: 'The action is done by sub-agents, and the caller of the run does not submit it.',
+    cause:
+      'It is a loop with an agent, which is complete when all of its children are, or an action of one of these children.',
+    repair:
+      'Give each sub-agent the `prompt` of its child. It submits its steps with `submit_step_result`. Ask for the status when the sub-agents have finished.',
+  },
+  WRONG_STEP: {
+    meaning: 'The step of a task is not pending.',
+    cause:
+      '`step_id` is misspelt, belongs to another task, or its turn has not come. `details.pending_steps` has the steps that are pending.',
+    repair: 'Call `get_next_step`, and submit the step that it returns.',
+  },
   ACTION_EXPIRED: {
     meaning: 'The time to answer this action is over.',
-    cause: '`timeoutMs` of the step has passed.',
+    cause:
+      '`timeoutMs` of the step has passed; for work of an agent, that time and 30 seconds more since the action was first returned.',
     repair: 'Look at the status: the step has failed or its fallback has run.',
   },
   ACTION_CANCELLED: {

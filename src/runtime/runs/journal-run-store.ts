@@ -9,10 +9,9 @@ import { runRef } from '../tools/port.js';
 import type { Submission, ToAnswer } from './actions/action.js';
 import { CapabilityWaits } from './capability-waits.js';
 import type { Clock } from './run/clock.js';
-import type { RunAnswer } from './run/envelope.js';
-import { accessKey, rolesOf } from './run/owner.js';
+import type { RunAnswer, SubmitAnswer } from './run/envelope.js';
+import { accessKey, childIn, rolesOf } from './run/owner.js';
 import { ANONYMOUS, excess, quotaOf, unknownRun } from './run-limits.js';
-import type { SubmitAnswer } from './run-store.js';
 import {
   type Cancellation,
   DEFAULT_LIMITS,
@@ -139,7 +138,30 @@ export class JournalRunStore implements RunStore {
   async get(caller: Owner, id: string): Promise<RunAnswer> {
     const answer = await this.#reached(caller, id, async (run): Promise<RunAnswer> => {
       run.touch();
-      return { ok: true, envelope: await run.safeEnvelope };
+      return { ok: true, envelope: await run.shownEnvelope };
+    });
+    return answer ?? unknownRun(id);
+  }
+
+  async nextStep(
+    caller: Owner,
+    id: string,
+    waiter: Waiter,
+    submission?: Submission,
+  ): ReturnType<RunStore['nextStep']> {
+    if (!this.#isReady) await this.#ready();
+    const { alias = '', child = '' } = childIn(id) ?? {};
+    const run = await this.#journal.index.byAlias(alias);
+    const { awaitStep } = await import('./child-request.js');
+    const answer = await this.#reached(caller, run ?? id, async (parent) => {
+      if (parent.nextStep(child) === undefined) return undefined;
+      parent.touch();
+      const taken =
+        submission &&
+        (await parent.inbox.answer(caller, { ...submission, child }, { limitMs: waiter.answerMs }));
+      if (taken?.ok === false) return taken;
+      const next = await awaitStep(parent, child, waiter);
+      return next && ({ ok: true, next, ...defined({ warnings: taken?.warnings }) } as const);
     });
     return answer ?? unknownRun(id);
   }
@@ -165,6 +187,7 @@ export class JournalRunStore implements RunStore {
       const answer = await run.inbox.answer(caller, submission, { limitMs });
       if (!answer.ok) return answer;
       const { warnings } = answer;
+      // A decision about the run as it is has an envelope, which is not for this caller.
       return { ok: true, accepted: true, ...defined({ warnings }) };
     });
   }

@@ -19,7 +19,7 @@ import { RunMask } from '../secrets/run-mask.js';
 import { createProgress } from '../trace/progress.js';
 import { createTrace } from '../trace/trace.js';
 import type { Submission } from './actions/action.js';
-import type { SubmitAnswer } from './run-store.js';
+import type { SubmitAnswer } from './run/envelope.js';
 import { FaultyJournal } from './store/faulty-journal.fixture.js';
 import type { JournalEntry } from './store/journal.js';
 import { MemoryJournal } from './store/memory-journal.js';

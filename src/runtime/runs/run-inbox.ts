@@ -3,16 +3,17 @@ import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import { clip } from '../../graph/printable-text.js';
+import type { RunWarning } from '../../graph/run-time-codes.js';
 import type { Failure } from '../engine/contract.js';
 import type { Event } from '../engine/events.js';
 import { RESULT_LIMIT_BYTES } from '../tools/call-result.js';
 import { capabilityText } from '../tools/capabilities.js';
 import { isWithin, jsonSize, toJson } from '../tools/to-json.js';
-import { type LiveActions, refusal, type Submission } from './actions/action.js';
+import { type LiveActions, type PendingAction, refusal, type Submission } from './actions/action.js';
+import type { Decision } from './actions/decision.js';
 import { commandIn, type Operator, type OperatorCommand } from './actions/operator-commands.js';
 import { misfitText } from './actions/read-answer.js';
-import type { Decision } from './actions/run-questions.js';
-import type { Envelope, RunAnswer, RunWarning } from './run/envelope.js';
+import type { Envelope, RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, Waiter } from './run-store.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
@@ -58,19 +59,24 @@ export class RunInbox {
    * @param how.waiter missing for a sender that does not wait for the run, such as one that is not its owner.
    * @param how.limitMs how long that sender waits for a process that takes the answer. Default: without limit.
    */
-  answer(by: Owner, { actionId, result, error }: Submission, how: SenderWait = {}): Promise<RunAnswer> {
+  answer(
+    by: Owner,
+    { actionId, child, stepId, result, error }: Submission,
+    how: SenderWait = {},
+  ): Promise<SubmitAnswer> {
     const content = {
-      ...defined({ action_id: actionId, result, error }),
+      ...defined({ action_id: actionId, child, step_id: stepId, result, error }),
     };
     return this.#send('answer', by, content, how);
   }
 
   /** Cancels the run. Cancelling a cancelled run has no effect. */
-  cancel(by: Owner, { reason, compensate }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
+  async cancel(by: Owner, { reason, compensate }: Cancellation, waiter?: Waiter): Promise<RunAnswer> {
     const content = {
       ...defined({ reason, compensate }),
     };
-    return this.#send('cancel', by, content, defined({ waiter }));
+    const answer = await this.#send('cancel', by, content, defined({ waiter }));
+    return 'accepted' in answer ? { ok: true, envelope: this.#run.envelope } : answer;
   }
 
   #send(
@@ -78,7 +84,7 @@ export class RunInbox {
     by: Owner,
     given: JsonObject,
     { waiter, limitMs = waiter?.answerMs }: SenderWait,
-  ): Promise<RunAnswer> {
+  ): Promise<SubmitAnswer> {
     // What becomes of it outside must not reach the run.
     const json = toJson(given);
     if (!json.ok) {
@@ -101,7 +107,7 @@ export class RunInbox {
       else {
         const stopTimer =
           limitMs === undefined ? undefined : run.clock.setTimer(() => this.#answerStored(item.id), limitMs);
-        const answer = (given: RunAnswer | Promise<RunAnswer>): void => {
+        const answer: Sender['resolve'] = (given) => {
           stopTimer?.();
           this.#senders.delete(item.id);
           resolve(given);
@@ -166,14 +172,18 @@ export class RunInbox {
   #answerStored(id: string): void {
     const sender = this.#senders.get(id);
     if (sender?.isSent !== true || sender.delivery !== undefined) return;
-    const { envelope } = this.#run;
-    const lacking = (envelope.missing_capabilities ?? []).map(capabilityText).join(' and ');
+    const lacking = (this.#run.envelope.missing_capabilities ?? []).map(capabilityText).join(' and ');
     const why =
       lacking === ''
         ? 'the server that has the run does not respond'
         : `this server does not have ${lacking}`;
     const message = `It is stored, and no server has taken it yet: ${why}. It is checked and used when a server takes the run up; the same answer may be sent again.`;
-    sender.resolve({ ok: true, envelope, warnings: [{ code: 'W_STORED', message }] });
+    const warnings = [{ code: 'W_STORED', message }] as const;
+    sender.resolve(
+      sender.waiter === undefined
+        ? { ok: true, accepted: true, warnings }
+        : { ok: true, envelope: this.#run.envelope, warnings },
+    );
   }
 
   #answerLate(id: string): void {
@@ -229,7 +239,10 @@ function operatorDelivery(
 }
 
 /** What is sent to a run that is over. */
-function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAnswer | Promise<RunAnswer> {
+function lateAnswer(
+  run: RequestedRun,
+  { kind, by, content }: InboxItem,
+): SubmitAnswer | Promise<SubmitAnswer> {
   if (kind === 'answer') {
     const decision = run.questions.decide(submissionIn(content), by as unknown as Owner);
     if (decision.kind === 'response') return decision.answer;
@@ -245,11 +258,13 @@ function lateAnswer(run: RequestedRun, { kind, by, content }: InboxItem): RunAns
   return { ok: true, envelope: run.envelope, ...(isLate ? { warnings } : {}) };
 }
 
-function submissionIn({ action_id: actionId, result, error }: JsonObject): Submission {
-  return {
-    ...(actionId === undefined ? {} : { actionId: String(actionId) }),
-    ...defined({ result, error }),
-  };
+function submissionIn({ action_id, child, step_id, result, error }: JsonObject): Submission {
+  const [actionId, childId, stepId] = [action_id, child, step_id].map(textIn);
+  return { ...defined({ actionId, child: childId, stepId, result, error }) };
+}
+
+function textIn(value: Json | undefined): string | undefined {
+  return value === undefined ? undefined : String(value);
 }
 
 /** What the user of a run answered, for its inbox. */
@@ -278,7 +293,7 @@ interface SenderWait {
 interface Sender {
   /** Missing for a sender that does not wait for the run: it is answered when the answer is safe. */
   readonly waiter: Waiter | undefined;
-  readonly resolve: (answer: RunAnswer | Promise<RunAnswer>) => void;
+  readonly resolve: (answer: SubmitAnswer | Promise<SubmitAnswer>) => void;
 }
 
 /** The response to the sender of an answer, as the journal has it. */
@@ -330,25 +345,37 @@ export class AnswerDelivery implements SentDelivery {
 
   open(): Event | undefined {
     this.#decision = this.#decide();
-    if (this.#decision.kind !== 'fits') return undefined;
+    if (this.#decision.kind === 'response') return undefined;
+    if (this.#decision.kind === 'misfit') return this.#valueRefused(this.#decision);
     if (this.#sender?.waiter !== undefined)
       this.#waitingRequest ??= new WaitingRequest(this.#run, this.#sender.waiter);
     const { pending, answer } = this.#decision;
-    const head = {
-      at: this.#run.clock.now(),
-      command: pending.id,
-      ...defined({ id: this.item }),
-      by: { ...(this.#by ?? this.#run.principal) },
-    };
+    const head = this.#headOf(pending);
     return answer.kind === 'failure'
       ? { kind: 'actionFailed', ...head, failure: answer.failure }
       : { kind: 'actionSubmitted', ...head, value: answer.value };
   }
 
+  #headOf({ id: command }: PendingAction) {
+    const by = { ...(this.#by ?? this.#run.principal) };
+    return { at: this.#run.clock.now(), command, ...defined({ id: this.item }), by };
+  }
+
+  /** A response of an agent that does not fit counts: after the last try the step has failed. */
+  #valueRefused({ pending, problems }: Extract<Decision, { kind: 'misfit' }>): Event {
+    return { kind: 'valueRefused', ...this.#headOf(pending), problems };
+  }
+
   respond(isTaken: boolean): Json {
     this.#isTaken = isTaken;
     const decision = this.#decision;
-    if (decision?.kind !== 'fits') return decision?.response ?? null;
+    if (decision?.kind === 'misfit') {
+      const response = this.#run.questions.refusedValue(decision, isTaken);
+      this.#decision = response;
+      return response.response;
+    }
+    if (decision?.kind === 'response') return decision.response;
+    if (decision === undefined) return null;
     if (!isTaken) return refusal(this.#run.questions.notTaken(decision.pending));
     this.#run.questions.accepting(decision, this.#by);
     return {
@@ -361,12 +388,12 @@ export class AnswerDelivery implements SentDelivery {
   done(): void {
     const decision = this.#decision;
     if (decision?.kind !== 'fits') {
-      if (decision?.waits === true) {
+      if (decision?.kind === 'response' && decision.waits === true) {
         this.relay(decision.response);
         return;
       }
       this.#leave();
-      if (decision !== undefined) this.#sender?.resolve(decision.answer);
+      if (decision?.kind === 'response') this.#sender?.resolve(decision.answer);
       return;
     }
     const { pending, warnings } = decision;
@@ -378,9 +405,9 @@ export class AnswerDelivery implements SentDelivery {
     const extra = warnings.length === 0 ? {} : { warnings };
     const envelope = this.#waitingRequest?.envelope ?? this.#onAccepted;
     const response = envelope?.then((given): RunAnswer => ({ ok: true, envelope: given, ...extra }));
-    if (response !== undefined) this.#run.actions.keepResponse(pending.id, response);
+    if (response !== undefined) this.#run.responses.set(pending.id, response);
     this.#waitingRequest?.open();
-    if (this.#isLeft) this.#sender?.resolve({ ok: true, envelope: this.#run.envelope, ...extra });
+    if (this.#isLeft) this.#sender?.resolve({ ok: true, accepted: true, ...extra });
     else if (response !== undefined) this.#sender?.resolve(response);
   }
 
@@ -393,7 +420,7 @@ export class AnswerDelivery implements SentDelivery {
       this.#waitingRequest?.leave();
       if (failure !== undefined) sender?.resolve({ ok: false, failure });
     } else if (sender?.waiter === undefined) {
-      sender?.resolve({ ok: true, envelope: this.#run.envelope, ...extra });
+      sender?.resolve({ ok: true, accepted: true, ...extra });
     } else {
       const request = this.#waitingRequest ?? new WaitingRequest(this.#run, sender.waiter);
       this.#waitingRequest = request;

@@ -48,7 +48,7 @@ function exhausted(message: string): Failure {
 }
 
 /** The answer about a run that does not exist, or not for the caller. */
-export function unknownRun(id: string): RunAnswer {
+export function unknownRun(id: string): Extract<RunAnswer, { readonly ok: false }> {
   return {
     ok: false,
     failure: {

@@ -2,13 +2,15 @@ import type { Owner } from '../../decorators/context.js';
 import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
+import type { RunWarning } from '../../graph/run-time-codes.js';
 import type { Fact, RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { jsonSize } from '../tools/to-json.js';
 import type { Submission, ToAnswer } from './actions/action.js';
 import type { IdentifiedRequest } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
-import type { Envelope, RunAnswer, RunWarning } from './run/envelope.js';
+import type { Envelope, RunAnswer, SubmitAnswer } from './run/envelope.js';
+import type { nextStepOf } from './run/next-step.js';
 
 /**
  * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started
@@ -25,6 +27,11 @@ export interface RunStore {
   get(caller: Owner, id: string): Promise<RunAnswer>;
   /** Answers an action, and then as `start` does. */
   submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer>;
+  /**
+   * What the agent of a child does next, by the id of the child alone. With a submission, its result is taken first.
+   * Answers when there is a step, when the child is over, or when its next step depends on others.
+   */
+  nextStep(caller: Owner, child: string, waiter: Waiter, submission?: Submission): Promise<StepAnswer>;
   /** Gives a run up. One that is over stays as it is. */
   cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer>;
   /**
@@ -50,10 +57,14 @@ export interface RunStore {
   close?(): Promise<void>;
 }
 
-/** Of a caller that a question names and that is not the owner, only `accepted`: it learns nothing else of the run. */
-export type SubmitAnswer =
-  | RunAnswer
-  | { readonly ok: true; readonly accepted: true; readonly warnings?: readonly RunWarning[] };
+/** What an agent does next, or why its request was refused. */
+type StepAnswer =
+  | {
+      readonly ok: true;
+      readonly next: ReturnType<typeof nextStepOf>;
+      readonly warnings?: readonly RunWarning[];
+    }
+  | Extract<RunAnswer, { readonly ok: false }>;
 
 export interface NewRun {
   /** Whose run it is; see `ownerOf`. It acts as its owner, whichever request moves it on. */

@@ -13,14 +13,16 @@ import type { Log } from '../tools/log.js';
 import { type Peer, runRef } from '../tools/port.js';
 import type { PendingAction, Submission } from './actions/action.js';
 import type { ActionHistory } from './actions/action-history.js';
-import type { Decision } from './actions/run-questions.js';
+import { type Children, hasAgents } from './actions/children.js';
+import type { Decision } from './actions/decision.js';
 import { RunQuestions } from './actions/run-questions.js';
 import { RunRecord } from './actions/run-record.js';
 import type { CapabilityWaits } from './capability-waits.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
-import { definitionOf, type Envelope, envelopeOf } from './run/envelope.js';
+import { definitionOf, type Envelope, envelopeOf, type RunAnswer } from './run/envelope.js';
 import { LiveRun } from './run/live-run.js';
+import { nextStepOf } from './run/next-step.js';
 import { accessKey, answerId } from './run/owner.js';
 import {
   observeFacts,
@@ -121,6 +123,7 @@ export class StoredRun implements RequestedRun, SharedContext {
   #live: LiveRun | undefined;
   readonly #record: RunRecord;
   #ended: Ended | undefined;
+  #responses: Map<string, Promise<RunAnswer>> | undefined;
   /** It had ended before this process knew it, or in another one. */
   #wasOver = false;
   readonly #lease: RunLease;
@@ -149,7 +152,7 @@ export class StoredRun implements RequestedRun, SharedContext {
     }
     const { id, input, request } = run;
     const { quota, access } = group;
-    const alias = this.questions.isRestricted ? { alias: answerId(id) } : {};
+    const alias = this.questions.isRestricted || hasAgents(graph) ? { alias: answerId(id) } : {};
     const start = { owner: run.owner, quota, access, ...alias, ...recorded(request.auth) };
     this.#record = new RunRecord(parts.clock, start);
     this.id = id;
@@ -168,6 +171,15 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   get actions(): ActionHistory {
     return this.#record.actions;
+  }
+
+  get responses(): Map<string, Promise<RunAnswer>> {
+    this.#responses ??= new Map();
+    return this.#responses;
+  }
+
+  get children(): Children {
+    return this.#record.children;
   }
 
   get waiting(): WaitingRequests {
@@ -200,6 +212,25 @@ export class StoredRun implements RequestedRun, SharedContext {
   /** The envelope as soon as all that it shows is safe. */
   get safeEnvelope(): Promise<Envelope> {
     return this.#safely(() => this.envelope);
+  }
+
+  /** The same for a response: it delivers the actions that it shows. */
+  get shownEnvelope(): Promise<Envelope> {
+    return new Promise((resolve) => {
+      this.whenSafe(() =>
+        this.deliverActions(this.questions.undelivered(), () => resolve(this.safeEnvelope)),
+      );
+    });
+  }
+
+  /** What the agent of a child does next. Undefined for a child that the run does not have. */
+  nextStep(id: string): ReturnType<typeof nextStepOf> | undefined {
+    const child = this.children.get(id);
+    const view =
+      this.#live === undefined
+        ? undefined
+        : { state: this.#live.state, mask: this.mask, record: this.#record };
+    return child && nextStepOf(child, { mask: this.mask, view, now: this.clock.now() });
   }
 
   get error(): Envelope['error'] {
@@ -422,6 +453,15 @@ export class StoredRun implements RequestedRun, SharedContext {
       this.waiting.watch(look);
       look();
     });
+  }
+
+  deliverActions(actions: readonly string[], onSafe: () => void): void {
+    const deliver = (live: LiveRun): void => {
+      live.deliverActions(actions);
+      this.whenSafe(onSafe);
+    };
+    if (actions.length === 0 || this.#live === undefined) onSafe();
+    else this.#actOn(deliver, onSafe);
   }
 
   whenSafe(look: () => void): void {

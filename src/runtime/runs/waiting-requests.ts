@@ -3,8 +3,9 @@ import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { thrownText } from '../tools/exceptions.js';
 import type { CancelSignal, Peer } from '../tools/port.js';
 import type { LiveActions, PendingAction, Submission } from './actions/action.js';
+import type { AnsweredRun } from './actions/decision.js';
 import { Elicitation } from './actions/elicitation.js';
-import type { AnsweredRun, RunQuestions } from './actions/run-questions.js';
+import type { RunQuestions } from './actions/run-questions.js';
 import { ConnectionClosed } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope, LiveStatus } from './run/envelope.js';
@@ -30,6 +31,11 @@ export interface RequestedRun extends AnsweredRun {
   readonly isUndone: boolean;
   /** Of the latest request that waited for the run. */
   requestId: string;
+  /**
+   * A response is about to show these actions: the time limits of those begin that no response has had. Calls back when
+   * that is safe.
+   */
+  deliverActions(actions: readonly string[], onSafe: () => void): void;
   /** A request has arrived or ended. */
   touch(): void;
   abort(reason: string): void;
@@ -62,6 +68,7 @@ export class WaitingRequest {
   /** False before the run was moved on. */
   #isOpen = false;
   #isOver = false;
+  #hasDelivered = false;
 
   constructor(run: RequestedRun, waiter: Waiter) {
     const { request, answerMs } = waiter;
@@ -133,8 +140,15 @@ export class WaitingRequest {
     if (this.#isOpen) this.#run.whenSafe(() => this.#end());
   }
 
+  /** The first response that has an action delivers it, if this process can. */
   #end(): void {
     if (this.#isOver) return;
+    const undelivered = this.#hasDelivered ? [] : this.#run.questions.undelivered();
+    this.#hasDelivered = true;
+    if (undelivered.length > 0) {
+      this.#run.deliverActions(undelivered, () => this.#end());
+      return;
+    }
     this.leave();
     const { envelope } = this.#run;
     const live = this.#run.live ?? this.#live;

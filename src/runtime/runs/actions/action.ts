@@ -1,11 +1,11 @@
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import { jsonText } from '../../../graph/printable-text.js';
+import { WORK_RESULTS } from '../../../print/agent-texts.js';
 import type { ActionRequest } from '../../engine/actions.js';
 import type { ActionKind, Failure, RunState } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { normalizeResult } from '../../tools/call-result.js';
-import { WORK_RESULTS } from './agent-texts.js';
 
 // An action is what a run waits for from outside. A further kind of action is a row of ACTION_KINDS.
 
@@ -118,6 +118,8 @@ export interface PendingAction {
   /** Key of the node that asks. */
   readonly node: string;
   readonly action: Action;
+  /** When it expires, in ms since the epoch. Missing without a limit, and before work of a client is delivered. */
+  readonly dueAt?: number;
 }
 
 /** What a run that is not over waits for. */
@@ -137,6 +139,10 @@ export interface LiveActions {
 export interface Submission {
   /** May be missing where one action is open. */
   readonly actionId?: string;
+  /** Of an agent: its child. */
+  readonly child?: string;
+  /** Of an agent: the step of the action, as it knows it. */
+  readonly stepId?: string;
   readonly result?: Json;
   readonly error?: Json;
 }

@@ -2,6 +2,7 @@ import type { SchemaCompiler } from '../../../formats/json-schema/schema-compile
 import { canonicalJson } from '../../../graph/canonical.js';
 import { isJsonObject, type Json } from '../../../graph/json.js';
 import { clip, oneLine } from '../../../graph/printable-text.js';
+import type { RunWarning } from '../../../graph/run-time-codes.js';
 import { sha256Hex } from '../../../graph/sha256.js';
 import { actionKind, requestOf } from '../../engine/actions.js';
 import type { ActionKind, Failure } from '../../engine/contract.js';
@@ -9,16 +10,17 @@ import type { Action } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { schemaProblems } from '../../tools/schema-problems.js';
 import { findProtoKey } from '../../tools/to-json.js';
-import type { RunWarning } from '../run/envelope.js';
 import { ACTION_KINDS, howToAnswer, type Submission } from './action.js';
 
 const ACKNOWLEDGED: Answer = { kind: 'value', value: { acknowledged: true } };
 
 const ONE_OF_TWO = 'send either `result` or `error`, one of them';
 
+export const STILL_OPEN = 'The action is still open.';
+
 /** @param how completes the sentence: what would fit. */
 export function misfitText(problems: readonly string[], how: string): string {
-  return `The answer does not fit: ${problems.map(clip).join('; ')}. ${how} The action is still open.`;
+  return `The answer does not fit: ${problems.map(clip).join('; ')}. ${how} ${STILL_OPEN}`;
 }
 
 /** An answer as the engine takes it. */
@@ -27,7 +29,7 @@ type Answer = ReturnType<(typeof ACTION_KINDS)[ActionKind]['meanings']>[number];
 type Reading =
   | { readonly ok: true; readonly answer: Answer; readonly warnings: readonly RunWarning[] }
   /** `E_RESULT_SHAPE`: what is wrong, and what would fit. */
-  | { readonly ok: false; readonly failure: Failure };
+  | { readonly ok: false; readonly failure: Failure; readonly problems: readonly string[] };
 
 /**
  * Reads what a caller sent for an action. `result` may be the answer's object, or in short what it is about: nothing for
@@ -145,5 +147,5 @@ function stringified(member: 'result' | 'error'): RunWarning {
 function refused(action: Action, problems: readonly string[]): Reading {
   const message = misfitText(problems.slice(0, 10), howToAnswer(requestOf(action)));
   const details = { problems, schema: action.schema };
-  return { ok: false, failure: { code: 'E_RESULT_SHAPE', message, details } };
+  return { ok: false, failure: { code: 'E_RESULT_SHAPE', message, details }, problems };
 }

@@ -1,72 +1,30 @@
 import type { Owner } from '../../../decorators/context.js';
-import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
-import { type Json, unreachable } from '../../../graph/json.js';
-import type { Graph } from '../../../graph/model.js';
+import { type Json, type JsonSchema, unreachable } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import { requestOf, textOf } from '../../engine/actions.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { maskedFailure } from '../../secrets/mask.js';
-import type { RunMask } from '../../secrets/run-mask.js';
-import type { Clock } from '../run/clock.js';
-import type { Envelope, RunAnswer, RunWarning } from '../run/envelope.js';
+import type { SubmitAnswer } from '../run/envelope.js';
+import { loopActionId } from '../run/open-actions.js';
 import { accessKey, answerId, ownerKey } from '../run/owner.js';
-import {
-  howToAnswer,
-  type LiveActions,
-  type PendingAction,
-  refusal,
-  type Submission,
-  type ToAnswer,
-} from './action.js';
-import { type ActionHistory, actionClosed, listed, NO_OPEN_ACTION } from './action-history.js';
+import { howToAnswer, type PendingAction, type Submission, type ToAnswer } from './action.js';
+import { actionClosed, listed, NO_OPEN_ACTION } from './action-history.js';
 import { mayAnswer, restrictedQuestions } from './answerers.js';
+import {
+  type AnsweredRun,
+  alreadySubmitted,
+  type Decision,
+  decideOfChild,
+  rejected,
+  unchanged,
+} from './decision.js';
 import type { Operator } from './operator-commands.js';
-import { contentOf, contentsOf, misfitText, readAnswer } from './read-answer.js';
+import { contentOf, contentsOf, misfitText, readAnswer, STILL_OPEN } from './read-answer.js';
 
 const NOT_TAKEN = 'it is not what the step expects';
-
-/** What a submission comes to as the run is now. */
-export type Decision =
-  /** Nothing is taken in. */
-  | {
-      readonly kind: 'response';
-      readonly answer: RunAnswer | Promise<RunAnswer>;
-      readonly response: Json;
-      /** Its sender waits for the run, as that of the answer which it repeats. */
-      readonly waits?: true;
-    }
-  | {
-      readonly kind: 'fits';
-      readonly pending: PendingAction;
-      readonly answer: Parameters<typeof contentOf>[0];
-      readonly warnings: readonly RunWarning[];
-    };
-
-/** A run, as its questions need it. */
-export interface AnsweredRun {
-  readonly id: string;
-  /** Missing when the run is over. */
-  readonly live: LiveActions | undefined;
-  readonly actions: ActionHistory;
-  readonly mask: RunMask;
-  readonly schemas: SchemaCompiler;
-  readonly clock: Clock;
-  readonly isCancelled: boolean;
-  /** The owner of the run. */
-  readonly principal: Owner;
-  /** Why it was cancelled, once it is over. */
-  readonly error: Pick<Failure, 'message'> | undefined;
-  readonly graph: Graph;
-  /** The envelope as soon as all that it shows is safe. */
-  readonly safeEnvelope: Promise<Envelope>;
-  /** Calls back when the whole run is written. */
-  whenSafe(look: () => void): void;
-  /** Why a value cannot be what a call of a tool returned; nothing where it can. */
-  resultFailure(tool: string, value: Json): Failure | undefined;
-}
 
 /** The questions of a run: who sees and answers them, and what an answer comes to. */
 export class RunQuestions {
@@ -76,11 +34,21 @@ export class RunQuestions {
     this.#run = run;
   }
 
-  /** The open ones that a caller may answer, the oldest first. */
-  openFor(caller: Owner): readonly PendingAction[] {
-    const { live, principal } = this.#run;
-    return [...(live?.asks.values() ?? [])].filter(({ action }) =>
-      mayAnswer(action.answerBy, caller, principal),
+  /**
+   * The open ones that a caller may answer, the oldest first.
+   * @param child of an agent, which sees the actions of this child alone. Default: those of no child.
+   */
+  openFor(caller: Owner, child?: string): readonly PendingAction[] {
+    const { live, principal, actions } = this.#run;
+    return [...(live?.asks.values() ?? [])].filter(
+      ({ id, action }) => actions.get(id)?.child === child && mayAnswer(action.answerBy, caller, principal),
+    );
+  }
+
+  /** Those with a time limit that begins with the first response that has them. */
+  undelivered(child?: string): readonly string[] {
+    return this.openFor(this.#run.principal, child).flatMap(({ id, action, dueAt }) =>
+      action.type === 'ask' || dueAt !== undefined ? [] : [id],
     );
   }
 
@@ -101,14 +69,22 @@ export class RunQuestions {
       const action = actions.get(actionId);
       return action?.answerBy !== undefined && mayAnswer(action.answerBy, caller, principal);
     }
-    return this.openFor(caller).length > 0 || actions.lastOf(ownerKey(caller)) !== undefined;
+    return this.#named(caller).length > 0 || actions.lastOf(ownerKey(caller)) !== undefined;
+  }
+
+  /** The open questions that a caller who is not the owner may answer: those of children as well. */
+  #named(caller: Owner): readonly PendingAction[] {
+    const { live, principal } = this.#run;
+    return [...(live?.asks.values() ?? [])].filter(({ action }) =>
+      mayAnswer(action.answerBy, caller, principal),
+    );
   }
 
   /** The open questions that name a caller who is not the owner, as soon as they are safe. */
   toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
     const { id, graph } = this.#run;
     const asked = (): readonly ToAnswer[] =>
-      this.openFor(caller).map((pending) => {
+      this.#named(caller).map((pending) => {
         const shown = this.shown(pending);
         return {
           workflow_id: answerId(id),
@@ -124,6 +100,8 @@ export class RunQuestions {
   /** What a caller's answer comes to as the run is now. Nothing is consumed. */
   decide(submission: Submission, by: Owner): Decision {
     const isOwner = accessKey(by) === accessKey(this.#run.principal);
+    const { child } = submission;
+    if (child !== undefined) return decideOfChild(this.#run, this, { ...submission, child }, by);
     return isOwner ? this.#decideOfOwner(submission, by) : this.#decideNamed(submission, by);
   }
 
@@ -136,7 +114,7 @@ export class RunQuestions {
       case 'passed':
         return rejected({ code: 'NO_OPEN_ACTION', message: NO_OPEN_ACTION });
       case 'pending':
-        return this.#decideFor(chosen.pending, { result });
+        return this.decideFor(chosen.pending, { result });
       default:
         return unreachable(chosen);
     }
@@ -148,7 +126,7 @@ export class RunQuestions {
     given: Pick<Submission, 'result'> | { readonly failure: Failure },
   ): Decision {
     if (!this.#run.live?.asks.has(pending.id)) return rejected({ code: 'ACTION_CANCELLED', message: '' });
-    if (!('failure' in given)) return this.#decideFor(pending, given);
+    if (!('failure' in given)) return this.decideFor(pending, given);
     return { kind: 'fits', pending, answer: { kind: 'failure', failure: given.failure }, warnings: [] };
   }
 
@@ -160,11 +138,23 @@ export class RunQuestions {
     { pending, answer, warnings }: Extract<Decision, { kind: 'fits' }>,
     by: Owner | Operator | undefined,
   ): void {
-    this.#run.actions.answered(pending.id, {
+    const { actions } = this.#run;
+    // An agent that repeats an answer names its action.
+    const isAnonymous = by === undefined || by.kind === 'operator' || actions.get(pending.id)?.child;
+    actions.answered(pending.id, {
       content: contentOf(answer),
-      ...(by === undefined || by.kind === 'operator' ? {} : { by: ownerKey(by) }),
+      ...(isAnonymous ? {} : { by: ownerKey(by) }),
       ...(warnings.length === 0 ? {} : { warnings }),
     });
+  }
+
+  /** The response to a result that did not fit. @param isLast whether it was the last try. */
+  refusedValue(
+    { failure }: Extract<Decision, { kind: 'misfit' }>,
+    isLast: boolean,
+  ): ReturnType<typeof rejected> {
+    const message = failure.message.replace(STILL_OPEN, 'It was the last try: the step has failed.');
+    return rejected(isLast ? { ...failure, message } : failure);
   }
 
   /** Why an answer was not taken although it fits the schema. */
@@ -183,6 +173,8 @@ export class RunQuestions {
     const { live, actions } = run;
     const open = this.openFor(by);
     const named = actionId === undefined ? undefined : actions.get(actionId);
+    const loop = this.#loopFailure(actionId, open);
+    if (loop !== undefined) return rejected(loop);
     if (named?.mode !== undefined && !mayAnswer(named.answerBy, by, run.principal))
       return notPermitted(named.id, named.answerBy);
     const repeated = this.#decideRepeated(open, submission, by);
@@ -216,16 +208,34 @@ export class RunQuestions {
         // The timer has fired: answering it again changes nothing.
         return unchanged(run.safeEnvelope.then((envelope) => ({ ok: true, envelope })));
       case 'pending':
-        return this.#decideFor(chosen.pending, submission);
+        return this.decideFor(chosen.pending, submission);
       default:
         return unreachable(chosen);
     }
   }
 
+  /** What agents do is not submitted by their caller: neither the loop that they drive, nor an action of a child. */
+  #loopFailure(actionId: string | undefined, open: readonly PendingAction[]): Failure | undefined {
+    const { children, actions } = this.#run;
+    const loops = children
+      .open()
+      .flatMap(([child]) => (child === undefined ? [] : [loopActionId(child.loop)]));
+    const isOfAgents =
+      actionId === undefined
+        ? open.length === 0 && loops.length > 0
+        : loops.includes(actionId) || actions.get(actionId)?.child !== undefined;
+    if (!isOfAgents) return undefined;
+    const what = actionId === undefined ? 'The open action' : `Action '${clip(actionId)}'`;
+    return {
+      code: 'ACTION_OF_AGENTS',
+      message: `${what} is done by sub-agents: each of them submits the steps of its child with submit_step_result. It is complete when all children are; get_workflow_status returns what comes next. Nothing was consumed.`,
+    };
+  }
+
   /** A caller that is not the owner learns of the questions that name it, and of nothing else. */
   #decideNamed(submission: Submission, by: Owner): Decision {
     const { actions } = this.#run;
-    const open = this.openFor(by);
+    const open = this.#named(by);
     const repeated = this.#decideRepeated(open, submission, by);
     if (repeated !== undefined) return repeated;
     const last = open.length === 0 ? actions.lastOf(ownerKey(by))?.id : undefined;
@@ -233,7 +243,7 @@ export class RunQuestions {
     if (actionId !== undefined && actions.get(actionId)?.answer !== undefined)
       return alreadySubmitted(actionId);
     const chosen = this.#choose(actionId, open);
-    if (chosen.kind === 'pending') return this.#decideFor(chosen.pending, submission);
+    if (chosen.kind === 'pending') return this.decideFor(chosen.pending, submission);
     const closed = { code: 'ACTION_CANCELLED', message: actionClosed(actionId ?? '', []) };
     return rejected(chosen.kind === 'refused' ? chosen.failure : closed);
   }
@@ -253,9 +263,14 @@ export class RunQuestions {
     );
   }
 
-  #decideFor(pending: PendingAction, submission: Pick<Submission, 'result' | 'error'>): Decision {
+  /** What an answer to an open action comes to. */
+  decideFor(pending: PendingAction, submission: Pick<Submission, 'result' | 'error'>): Decision {
     const reading = readAnswer(pending.action, submission, this.#run.schemas);
-    if (!reading.ok) return rejected(this.#unfit(pending, reading.failure));
+    if (!reading.ok) {
+      const failure = this.#unfit(pending, reading.failure);
+      if (!countsMisfits(pending.action)) return rejected(failure);
+      return { kind: 'misfit', pending, failure, problems: reading.problems };
+    }
     return { kind: 'fits', pending, answer: reading.answer, warnings: reading.warnings };
   }
 
@@ -283,10 +298,10 @@ export class RunQuestions {
     const { warnings } = before.answer;
     const extra = defined({ warnings });
     // A process that did not take the answer in does not know how the run was then.
-    const firstResponse = actions.responseTo(before.id);
+    const firstResponse = this.#run.responses.get(before.id);
     const response =
       firstResponse ??
-      this.#run.safeEnvelope.then((envelope): RunAnswer => ({ ok: true, envelope, ...extra }));
+      this.#run.safeEnvelope.then((envelope): SubmitAnswer => ({ ok: true, envelope, ...extra }));
     const repeated: Decision = {
       ...unchanged(response, warnings),
       ...(firstResponse === undefined ? { waits: true } : {}),
@@ -310,27 +325,8 @@ function notPermitted(id: string, answerBy: readonly Answerer[] = []): Decision 
   return rejected({ code: 'NOT_PERMITTED', message, details });
 }
 
-function alreadySubmitted(action: string): Decision {
-  const details = { action_id: action };
-  return rejected({
-    code: 'ALREADY_SUBMITTED',
-    message: `Action '${clip(action)}' was answered before with another answer. The first answer counts.`,
-    details,
-  });
-}
-
-type Unchanged = Extract<Decision, { kind: 'response' }>;
-
-function unchanged(answer: RunAnswer | Promise<RunAnswer>, warnings: readonly RunWarning[] = []): Unchanged {
-  const extra = warnings.map(({ code, message }) => ({ code, message }));
-  return {
-    kind: 'response',
-    answer,
-    response: { ok: true, ...(extra.length === 0 ? {} : { warnings: extra }) },
-  };
-}
-
-/** Nothing changes. */
-function rejected(failure: Failure): Decision {
-  return { kind: 'response', answer: { ok: false, failure }, response: refusal(failure) };
+/** Whether what does not fit is counted: a response in JSON, which an agent is asked for again a few times. */
+function countsMisfits({ type, schema }: Action): boolean {
+  const { response } = (schema.properties ?? {}) as { readonly response?: JsonSchema };
+  return type === 'delegate' && response?.type !== 'string';
 }

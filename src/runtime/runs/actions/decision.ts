@@ -1,0 +1,196 @@
+import type { Owner } from '../../../decorators/context.js';
+import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
+import { isJsonObject, type Json, ownProperty } from '../../../graph/json.js';
+import type { Graph } from '../../../graph/model.js';
+import { nodesWithTasks } from '../../../graph/nodes.js';
+import { clip } from '../../../graph/printable-text.js';
+import type { RunWarning } from '../../../graph/run-time-codes.js';
+import { parseNodeKey } from '../../../plan/instances.js';
+import type { Failure } from '../../engine/contract.js';
+import type { RunMask } from '../../secrets/run-mask.js';
+import type { Clock } from '../run/clock.js';
+import type { Envelope, RunAnswer, SubmitAnswer } from '../run/envelope.js';
+import { type LiveActions, type PendingAction, refusal, type Submission } from './action.js';
+import { type ActionHistory, unknownAction } from './action-history.js';
+import type { Children } from './children.js';
+import { type contentOf, contentsOf } from './read-answer.js';
+
+/** What a submission comes to as the run is now. */
+export type Decision =
+  /** Nothing is taken in. */
+  | {
+      readonly kind: 'response';
+      readonly answer: SubmitAnswer | Promise<SubmitAnswer>;
+      readonly response: Json;
+      /** Its sender waits for the run, as that of the answer which it repeats. */
+      readonly waits?: true;
+    }
+  | {
+      readonly kind: 'fits';
+      readonly pending: PendingAction;
+      readonly answer: Parameters<typeof contentOf>[0];
+      readonly warnings: readonly RunWarning[];
+    }
+  /** The response of an agent does not fit, which counts. */
+  | {
+      readonly kind: 'misfit';
+      readonly pending: PendingAction;
+      readonly failure: Failure;
+      readonly problems: readonly string[];
+    };
+
+/** A run, as its questions need it. */
+export interface AnsweredRun {
+  readonly id: string;
+  /** Missing when the run is over. */
+  readonly live: LiveActions | undefined;
+  readonly actions: ActionHistory;
+  readonly children: Children;
+  /** Responses to senders of answers, by action. They end with the process. */
+  readonly responses: Map<string, Promise<RunAnswer>>;
+  readonly mask: RunMask;
+  readonly schemas: SchemaCompiler;
+  readonly clock: Clock;
+  readonly isCancelled: boolean;
+  /** The owner of the run. */
+  readonly principal: Owner;
+  /** Why it was cancelled, once it is over. */
+  readonly error: Pick<Failure, 'message'> | undefined;
+  readonly graph: Graph;
+  /** The envelope as soon as all that it shows is safe. */
+  readonly safeEnvelope: Promise<Envelope>;
+  /** Calls back when the whole run is written. */
+  whenSafe(look: () => void): void;
+  /** Why a value cannot be what a call of a tool returned; nothing where it can. */
+  resultFailure(tool: string, value: Json): Failure | undefined;
+}
+
+export function alreadySubmitted(action: string): Decision {
+  const details = { action_id: action };
+  return rejected({
+    code: 'ALREADY_SUBMITTED',
+    message: `Action '${clip(action)}' was answered before with another answer. The first answer counts.`,
+    details,
+  });
+}
+
+type Unchanged = Extract<Decision, { kind: 'response' }>;
+
+export function unchanged(
+  answer: SubmitAnswer | Promise<SubmitAnswer>,
+  warnings: readonly RunWarning[] = [],
+): Unchanged {
+  const extra = warnings.map(({ code, message }) => ({ code, message }));
+  return {
+    kind: 'response',
+    answer,
+    response: { ok: true, ...(extra.length === 0 ? {} : { warnings: extra }) },
+  };
+}
+
+/** Nothing changes. */
+export function rejected(failure: Failure): Unchanged {
+  return { kind: 'response', answer: { ok: false, failure }, response: refusal(failure) };
+}
+
+// What follows is for agents.
+
+/** What an agent submits for its child. */
+type ChildSubmission = Submission & { readonly child: string };
+
+interface ChildQuestions {
+  /** The open actions of a child, the oldest first. */
+  openFor(caller: Owner, child: string): readonly PendingAction[];
+  /** What an answer to one of them comes to. */
+  decideFor(pending: PendingAction, submission: Submission): Decision;
+}
+
+/** What the result of an agent comes to. It reaches the actions of its child, and no others. */
+export function decideOfChild(
+  run: AnsweredRun,
+  questions: ChildQuestions,
+  submission: ChildSubmission,
+  by: Owner,
+): Decision {
+  const { actions, live } = run;
+  const { child, stepId } = submission;
+  const open = questions.openFor(by, child);
+  const record = recordOf(run, open, submission);
+  const isRepeated =
+    record?.answer !== undefined &&
+    record.mode !== undefined &&
+    contentsOf(record.mode, submission).includes(record.answer.content);
+  if (isRepeated) return ACCEPTED;
+  if (run.isCancelled)
+    return rejected({
+      code: 'WORKFLOW_CANCELLED',
+      message: 'The workflow of this task was cancelled: it takes no further results. Stop working on it.',
+    });
+  if (record?.answer !== undefined) return alreadySubmitted(record.id);
+  const isOver = live === undefined || run.children.get(child)?.outcome !== undefined;
+  if (record === undefined && isOver)
+    return unchanged({ ok: true, accepted: true, warnings: [NOT_USED] }, [NOT_USED]);
+  if (record === undefined && isAcknowledgement(run, submission)) return ACCEPTED;
+  if (record === undefined && stepId !== undefined) return wrongStep(stepId, open, actions);
+  if (record === undefined && submission.actionId !== undefined)
+    return rejected(
+      unknownAction(
+        submission.actionId,
+        open.map(({ id }) => id),
+      ),
+    );
+  const asks = new Map(open.map((ask) => [ask.id, ask]));
+  const isOpen = (id: string): boolean => live?.isOpen(id) === true;
+  const chosen = actions.choose(record?.id, { asks, isOpen }, run.clock.now());
+  if (chosen.kind === 'passed') return ACCEPTED;
+  return chosen.kind === 'pending'
+    ? questions.decideFor(chosen.pending, submission)
+    : rejected(chosen.failure);
+}
+
+/** The action that a result is for: by its id, by its step, or the only one. */
+function recordOf(
+  { actions }: AnsweredRun,
+  open: readonly PendingAction[],
+  { child, actionId, stepId }: ChildSubmission,
+) {
+  if (stepId !== undefined) {
+    const record = actions.ofStep(child, stepId);
+    return actionId === undefined || actionId === record?.id ? record : undefined;
+  }
+  const record = actionId === undefined ? undefined : actions.get(actionId);
+  if (actionId !== undefined) return record?.child === child ? record : undefined;
+  const [only, ...others] = open;
+  return only === undefined || others.length > 0 ? undefined : actions.get(only.id);
+}
+
+/** Whether it acknowledges a step that the server has executed itself. */
+function isAcknowledgement({ graph }: AnsweredRun, { stepId, result = true }: ChildSubmission): boolean {
+  const isPlain = result === true || (isJsonObject(result) && ownProperty(result, 'acknowledged') === true);
+  const id = stepId === undefined ? undefined : parseNodeKey(stepId).at(-1)?.id;
+  return (
+    isPlain &&
+    nodesWithTasks(graph).some((node) => node.id === id && (node.kind === 'set' || node.kind === 'return'))
+  );
+}
+
+function wrongStep(step: string, open: readonly PendingAction[], actions: AnsweredRun['actions']): Decision {
+  const steps = open.flatMap(({ id }) => actions.get(id)?.step ?? []);
+  const pending = steps.length === 0 ? 'No step is pending' : `Pending: ${steps.map(quoted).join(', ')}`;
+  return rejected({
+    code: 'WRONG_STEP',
+    message: `Step ${quoted(step)} of this task is not pending. ${pending}. Call get_next_step for it. No result was consumed.`,
+    details: { pending_steps: steps },
+  });
+}
+
+function quoted(text: string): string {
+  return `'${clip(text)}'`;
+}
+
+const ACCEPTED = unchanged({ ok: true, accepted: true });
+
+const NOT_USED = {
+  code: 'W_NOT_USED',
+  message: 'The task was over when this result arrived: it was not used.',
+} as const;
