@@ -215,6 +215,8 @@ const MANAGING: ReadonlySet<string> = new Set([
   'cancel_workflow',
   'list_workflows',
   'list_runs',
+  'get_next_step',
+  'submit_step_result',
   '_plan',
 ]);
 

@@ -3,10 +3,10 @@ import { describeAnswerers, isForOthers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import { clip, jsonText, MASKED, oneLine } from '../../../graph/printable-text.js';
-import type { ActionRequest } from '../../engine/actions.js';
+import type { RunWarning } from '../../../graph/run-time-codes.js';
+import { workText } from '../../../print/agent-texts.js';
 import { howToAnswer } from '../../runs/actions/action.js';
-import { workText } from '../../runs/actions/agent-texts.js';
-import type { Envelope, RunWarning } from '../../runs/run/envelope.js';
+import type { Envelope } from '../../runs/run/envelope.js';
 import type { RemainingEffects } from '../../runs/run/side-effects.js';
 import { capabilityText } from '../../tools/capabilities.js';
 import { undoText } from '../../trace/sentences.js';
@@ -221,7 +221,8 @@ function withMore(parts: readonly string[], more: number): string {
 
 function actionText(id: string, open: Envelope['actions'][number]): string {
   const { action_id, step_id, schema, expires_at, answer_by, refused_values = [] } = open;
-  if (open.type === 'wait') return `Action '${action_id}': ${open.parameters.message}`;
+  if (open.type === 'wait' || 'children' in open.parameters)
+    return `Action '${clip(action_id)}': ${requestText(open)}`;
   const how = howToAnswer(open);
   const [run, action] = [jsonText(id), jsonText(action_id)];
   return [
@@ -243,8 +244,19 @@ function actionText(id: string, open: Envelope['actions'][number]): string {
   ].join('\n');
 }
 
-function requestText(request: ActionRequest): string {
-  return request.type === 'prompt' ? `asks: ${jsonText(request.parameters.message)}` : workText(request);
+/** An action, of whichever run. */
+type Request<A = Envelope['actions'][number]> = A extends unknown ? Omit<A, 'workflow_id'> : never;
+
+/** What an action asks for: completes "Step 'x' …" where it is answered. */
+export function requestText(request: Request): string {
+  if (request.type === 'wait') return request.parameters.message;
+  if (request.type === 'prompt') return `asks: ${jsonText(request.parameters.message)}`;
+  if (!('children' in request.parameters)) return workText(request as Parameters<typeof workText>[0]);
+  const { instructions, children } = request.parameters;
+  const prompts = children.map(
+    ({ workflow_id, prompt }) => `The prompt of child ${workflow_id}:\n\n${prompt}`,
+  );
+  return [instructions, ...prompts].join('\n\n');
 }
 
 /** Envelopes are plain JSON; interfaces have no index signature. */

@@ -9,6 +9,8 @@ export const RUN_TOOLS = [
   'cancel_workflow',
   'list_workflows',
   'list_runs',
+  'get_next_step',
+  'submit_step_result',
 ] as const;
 
 export type RunTool = (typeof RUN_TOOLS)[number];
@@ -21,6 +23,8 @@ export interface RunTraits {
   readonly asks: boolean;
   /** It has work for the agent that calls: commands, tools of its own, tasks. */
   readonly needsAgent: boolean;
+  /** It has a loop that agents drive. */
+  readonly hasChildren: boolean;
   /** It may ask for something, or wait for a time. */
   readonly canWait: boolean;
   /** A run of it may outlast the request that starts it: it can wait, or makes calls that no caller can continue. */
@@ -35,6 +39,7 @@ export interface RunTraits {
  */
 export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[] {
   const exposed = workflows.filter(({ isExposed }) => isExposed);
+  const hasChildren = exposed.some((workflow) => workflow.hasChildren);
   const needsAgent = exposed.some((workflow) => workflow.needsAgent);
   const isNeeded: Readonly<Record<RunTool, boolean>> = {
     start_workflow: needsAgent,
@@ -43,6 +48,8 @@ export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[]
     cancel_workflow: exposed.some(({ tool, outlastsRequest }) => tool !== undefined || outlastsRequest),
     list_workflows: exposed.some(({ canWait }) => canWait),
     list_runs: needsAgent,
+    get_next_step: hasChildren,
+    submit_step_result: hasChildren,
   };
   return RUN_TOOLS.filter((name) => isNeeded[name]);
 }
@@ -63,14 +70,28 @@ export const ENVELOPE_SCHEMA = {
   required: ['workflow_id', 'status'],
 } as const satisfies JsonSchema;
 
-/** Of `submit_result`: a caller that is not the owner of the run learns only that its answer was accepted. */
+/** Of `submit_result`: a caller that is not the owner gets `accepted` alone, and a sub-agent its next step. */
 const SUBMIT_SCHEMA: JsonSchema = {
   ...ENVELOPE_SCHEMA,
-  properties: {
-    ...ENVELOPE_SCHEMA.properties,
-    status: { enum: [...RUN_STATES.enum, 'accepted'] },
-  },
+  properties: { ...ENVELOPE_SCHEMA.properties, status: { type: 'string' } },
 };
+
+/** What an agent does next. */
+const STEP_SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    status: { enum: ['pending_step', 'waiting', 'complete', 'error'] },
+    step: { type: 'object' },
+    retry_after_ms: { type: 'number' },
+    final_result: {},
+    error: { type: 'object' },
+  },
+  required: ['status'],
+};
+
+const CHILD: JsonSchema = { type: 'string', minLength: 1, description: 'Workflow ID of your prompt' };
+
+const ERROR: JsonSchema = { description: '{ message, code? }: the step fails with it.' };
 
 const TEXT: JsonSchema = { type: 'string' };
 
@@ -115,7 +136,7 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
         result: {
           description: 'What fits the schema of the action; in short true, false, a text or an option.',
         },
-        error: { description: '{ message, code? }: the step fails with it.' },
+        error: ERROR,
       },
       'workflow_id',
     ),
@@ -166,6 +187,33 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
     inputSchema: PAGE,
     outputSchema: { type: 'object', properties: { runs: LIST, next_cursor: TEXT }, required: ['runs'] },
     annotations: READS,
+  },
+  get_next_step: {
+    name: 'get_next_step',
+    title: 'Get the next step of a task',
+    description: 'For sub-agents: returns the next step of your task, the same one until it is submitted.',
+    inputSchema: strict({ workflow_id: CHILD }, 'workflow_id'),
+    outputSchema: STEP_SCHEMA,
+    annotations: READS,
+  },
+  submit_step_result: {
+    name: 'submit_step_result',
+    title: 'Submit the result of a step',
+    description:
+      'For sub-agents: submits `result` or `error` of a step of your task, and returns the next step.',
+    inputSchema: strict(
+      {
+        workflow_id: CHILD,
+        step_id: { type: 'string', minLength: 1 },
+        action_id: { type: 'string', minLength: 1, description: 'May be left out' },
+        result: { description: 'What fits the schema of the step' },
+        error: ERROR,
+      },
+      'workflow_id',
+      'step_id',
+    ),
+    outputSchema: STEP_SCHEMA,
+    annotations: { readOnlyHint: false, idempotentHint: true },
   },
 };
 

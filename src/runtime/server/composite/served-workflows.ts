@@ -148,6 +148,7 @@ export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 
     isExposed: isOffered(graph, 'prompt') || isOffered(graph, 'tool'),
     asks: hasNode(graph, ({ kind }) => kind === 'ask'),
     needsAgent: hasNode(graph, isForAgent),
+    hasChildren: hasNode(graph, (node) => node.kind === 'foreach' && node.agent !== undefined),
     canWait: hasNode(graph, (node) => kinds[node.kind].waits || isForAgent(node)),
     // The reader of a conversation supplies values itself, with the calls that follow.
     outlastsRequest: hasNode(

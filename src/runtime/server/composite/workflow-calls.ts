@@ -6,6 +6,7 @@ import { jsonText } from '../../../graph/printable-text.js';
 import type { Submission } from '../../runs/actions/action.js';
 import type { IdentifiedRequest } from '../../runs/request.js';
 import type { Envelope, RunAnswer } from '../../runs/run/envelope.js';
+import { childIn } from '../../runs/run/owner.js';
 import type { RunStore, Waiter } from '../../runs/run-store.js';
 import { CallMask } from '../../secrets/call-mask.js';
 import { maskedFailure } from '../../secrets/mask.js';
@@ -22,6 +23,7 @@ import { acceptedResult, envelopeResult, movedResult, toolResult } from './resul
 import { listPage } from './run-lists.js';
 import { type RunTool, runTools } from './run-tools.js';
 import { inputSchemaOf, type OfferedWorkflow, type ServedWorkflow } from './served-workflows.js';
+import { stepResult } from './step-results.js';
 
 export interface WorkflowCallsOptions {
   readonly workflows: ReadonlyMap<string, ServedWorkflow>;
@@ -155,6 +157,10 @@ export class WorkflowCalls {
         return this.#status(input, request);
       case 'cancel_workflow':
         return this.#cancel(input, request);
+      case 'get_next_step':
+        return this.#step(input, request);
+      case 'submit_step_result':
+        return this.#step(input, request, submissionIn(input));
       case 'list_workflows':
       case 'list_runs':
         return listPage(name, this.#options, input, request);
@@ -167,14 +173,8 @@ export class WorkflowCalls {
     const { runs } = this.#options;
     const { principal } = request;
     const id = textIn(input, 'workflow_id') ?? '';
-    const [actionId, result, error] = [
-      textIn(input, 'action_id'),
-      ownProperty(input, 'result'),
-      ownProperty(input, 'error'),
-    ];
-    const submission: Submission = {
-      ...defined({ actionId, result, error }),
-    };
+    const submission = submissionIn(input);
+    if (childIn(id) !== undefined) return this.#step(input, request, submission);
     const now = await runs.get(principal, id);
     const waiter = now.ok ? this.#waiter(now.envelope.definition.name, request) : this.#plainWaiter(request);
     const answer = await runs.submit(principal, id, submission, waiter);
@@ -182,6 +182,15 @@ export class WorkflowCalls {
     if (!answer.ok) return failureResult(answer.failure);
     const { envelope, warnings } = answer;
     return this.#fitted(envelope, (shown) => movedResult(shown, warnings));
+  }
+
+  /** What the agent of a child does next. @param submission the result of its last step. */
+  async #step(input: JsonObject, request: IdentifiedRequest, submission?: Submission): Promise<ToolResult> {
+    const { runs } = this.#options;
+    const id = textIn(input, 'workflow_id') ?? '';
+    const answer = await runs.nextStep(request.principal, id, this.#plainWaiter(request), submission);
+    if (!answer.ok) return failureResult(answer.failure);
+    return stepResult(id, answer.next, answer.warnings);
   }
 
   async #status(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
@@ -284,6 +293,12 @@ function withWorkflowId({ run_id, ...args }: JsonObject): JsonObject | undefined
   if (run_id === undefined) return args;
   if (args.workflow_id !== undefined && args.workflow_id !== run_id) return undefined;
   return { ...args, workflow_id: run_id };
+}
+
+function submissionIn(input: JsonObject): Submission {
+  const [actionId, stepId] = ['action_id', 'step_id'].map((name) => textIn(input, name));
+  const [result, error] = [ownProperty(input, 'result'), ownProperty(input, 'error')];
+  return { ...defined({ actionId, stepId, result, error }) };
 }
 
 function textIn(input: JsonObject, name: string): string | undefined {
