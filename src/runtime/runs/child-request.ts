@@ -1,18 +1,39 @@
+import type { RunState } from '../engine/contract.js';
+import type { RunMask } from '../secrets/run-mask.js';
+import type { ActionHistory } from './actions/action-history.js';
+import type { Children } from './actions/children.js';
 import type { Clock } from './run/clock.js';
 import type { LiveStatus } from './run/envelope.js';
-import type { nextStepOf } from './run/next-step.js';
+import { nextStepOf } from './run/next-step.js';
 import type { Waiter } from './run-store.js';
 
-/** A run with children, as the requests of their agents see it. */
-interface ParentRun {
-  readonly live: { readonly isSafe: boolean; readonly liveStatus: LiveStatus } | undefined;
-  readonly clock: Clock;
-  readonly waiting: { watch(watcher: () => void): void; unwatch(watcher: () => void): void };
-  readonly questions: { undelivered(child: string): readonly string[] };
-  touch(): void;
+/** A run that gives out actions. */
+interface DeliveringRun {
+  readonly questions: { undelivered(child?: string): readonly string[] };
   whenSafe(look: () => void): void;
   deliverActions(actions: readonly string[], onSafe: () => void): void;
-  nextStep(child: string): ReturnType<typeof nextStepOf> | undefined;
+}
+
+/** A run with children, as the requests of their agents see it. */
+interface ParentRun extends DeliveringRun {
+  readonly live:
+    | { readonly isSafe: boolean; readonly liveStatus: LiveStatus; readonly state: RunState }
+    | undefined;
+  readonly mask: RunMask;
+  readonly actions: ActionHistory;
+  readonly children: Children;
+  readonly clock: Clock;
+  readonly waiting: { watch(watcher: () => void): void; unwatch(watcher: () => void): void };
+  touch(): void;
+}
+
+type NextStep = ReturnType<typeof nextStepOf>;
+
+/** What the agent of a child does next. Undefined for a child that the run does not have. */
+function stepOf({ live, mask, actions, children, clock }: ParentRun, id: string): NextStep | undefined {
+  const child = children.get(id);
+  const view = live && { state: live.state, mask, record: { actions, children } };
+  return child && nextStepOf(child, { mask, view, now: clock.now() });
 }
 
 /**
@@ -23,7 +44,7 @@ export async function awaitStep(
   run: ParentRun,
   child: string,
   { request: { signal }, answerMs }: Pick<Waiter, 'request' | 'answerMs'>,
-): Promise<ReturnType<typeof nextStepOf> | undefined> {
+): Promise<NextStep | undefined> {
   await new Promise<void>((resolve) => {
     const { waiting } = run;
     const end = (): void => {
@@ -35,7 +56,7 @@ export async function awaitStep(
     };
     const look = (): void => {
       if (run.live?.isSafe === false) return;
-      if (run.live?.liveStatus !== 'busy' || run.nextStep(child)?.status !== 'waiting') end();
+      if (run.live?.liveStatus !== 'busy' || stepOf(run, child)?.status !== 'waiting') end();
     };
     const stopTimer = run.clock.setTimer(end, answerMs);
     signal.addEventListener('abort', end, { once: true });
@@ -43,8 +64,19 @@ export async function awaitStep(
     run.touch();
     look();
   });
-  await new Promise<void>((resolve) => {
-    run.whenSafe(() => run.deliverActions(run.questions.undelivered(child).slice(0, 1), resolve));
+  await delivered(run, child);
+  return stepOf(run, child);
+}
+
+/**
+ * Resolves when the actions that a response is about to show are delivered: all of the caller of the run, or the first one
+ * of a child.
+ */
+export function delivered(run: DeliveringRun, child?: string): Promise<void> {
+  return new Promise((resolve) => {
+    run.whenSafe(() => {
+      const actions = run.questions.undelivered(child);
+      run.deliverActions(child === undefined ? actions : actions.slice(0, 1), resolve);
+    });
   });
-  return run.nextStep(child);
 }

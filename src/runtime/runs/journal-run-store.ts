@@ -8,17 +8,20 @@ import { thrownText } from '../tools/exceptions.js';
 import { runRef } from '../tools/port.js';
 import type { Submission, ToAnswer } from './actions/action.js';
 import { CapabilityWaits } from './capability-waits.js';
+import type { awaitStep, delivered } from './child-request.js';
 import type { Clock } from './run/clock.js';
 import type { RunAnswer, SubmitAnswer } from './run/envelope.js';
 import { accessKey, childIn, rolesOf } from './run/owner.js';
-import { ANONYMOUS, excess, quotaOf, unknownRun } from './run-limits.js';
+import { ANONYMOUS, excess, groupOf, quotaOf, unknownRun } from './run-limits.js';
 import {
   type Cancellation,
   DEFAULT_LIMITS,
+  isListed,
   type NewRun,
   type RunLimits,
   type RunStore,
   type RunSummary,
+  unreadableSummary,
   type Waiter,
 } from './run-store.js';
 import { runRowsIn } from './store/host-rows.js';
@@ -26,6 +29,8 @@ import { isLocal, JournalFailedError, type LoadedRun, type RunJournal } from './
 import type { openJournal } from './store/local-journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from './store/store-error.js';
 import type { StoredRun, StoreParts } from './stored-run.js';
+
+type NextStepOf = Parameters<RunStore['nextStep']>;
 
 /** See {@link excess}. */
 type Usage = Parameters<typeof excess>[0];
@@ -138,30 +143,23 @@ export class JournalRunStore implements RunStore {
   async get(caller: Owner, id: string): Promise<RunAnswer> {
     const answer = await this.#reached(caller, id, async (run): Promise<RunAnswer> => {
       run.touch();
-      return { ok: true, envelope: await run.shownEnvelope };
+      await this.#store.steps.delivered(run);
+      return { ok: true, envelope: await run.safeEnvelope };
     });
     return answer ?? unknownRun(id);
   }
 
-  async nextStep(
-    caller: Owner,
-    id: string,
-    waiter: Waiter,
-    submission?: Submission,
-  ): ReturnType<RunStore['nextStep']> {
+  async nextStep(...[caller, id, waiter, submission]: NextStepOf): ReturnType<RunStore['nextStep']> {
     if (!this.#isReady) await this.#ready();
     const { alias = '', child = '' } = childIn(id) ?? {};
-    const run = await this.#journal.index.byAlias(alias);
-    const { awaitStep } = await import('./child-request.js');
-    const answer = await this.#reached(caller, run ?? id, async (parent) => {
-      if (parent.nextStep(child) === undefined) return undefined;
-      parent.touch();
-      const taken =
-        submission &&
-        (await parent.inbox.answer(caller, { ...submission, child }, { limitMs: waiter.answerMs }));
-      if (taken?.ok === false) return taken;
-      const next = await awaitStep(parent, child, waiter);
-      return next && ({ ok: true, next, ...defined({ warnings: taken?.warnings }) } as const);
+    const run = (await this.#journal.index.byAlias(alias)) ?? id;
+    const answer = await this.#reached(caller, run, async (parent) => {
+      if (parent.children.get(child) === undefined) return undefined;
+      const how = { limitMs: waiter.answerMs };
+      const accepted = submission && (await parent.inbox.answer(caller, { ...submission, child }, how));
+      if (accepted?.ok === false) return accepted;
+      const next = await this.#store.steps.awaitStep(parent, child, waiter);
+      return next && ({ ok: true, next, ...defined({ warnings: accepted?.warnings }) } as const);
     });
     return answer ?? unknownRun(id);
   }
@@ -187,7 +185,6 @@ export class JournalRunStore implements RunStore {
       const answer = await run.inbox.answer(caller, submission, { limitMs });
       if (!answer.ok) return answer;
       const { warnings } = answer;
-      // A decision about the run as it is has an envelope, which is not for this caller.
       return { ok: true, accepted: true, ...defined({ warnings }) };
     });
   }
@@ -302,15 +299,17 @@ export class JournalRunStore implements RunStore {
   }
 
   async #load(): Promise<Opened> {
-    const [{ StoredRun }, { idleRunsOf }, { processClock }, { journal, close }] = await Promise.all([
-      import('./stored-run.js'),
-      import('./idle-runs.js'),
-      import('./run/clock.js'),
-      this.#source.open({
-        questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
-        expired: (run) => this.#forget(run),
-      }),
-    ]);
+    const [{ StoredRun }, { awaitStep, delivered }, { idleRunsOf }, { processClock }, { journal, close }] =
+      await Promise.all([
+        import('./stored-run.js'),
+        import('./child-request.js'),
+        import('./idle-runs.js'),
+        import('./run/clock.js'),
+        this.#source.open({
+          questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
+          expired: (run) => this.#forget(run),
+        }),
+      ]);
     const { clock = processClock } = this.#options;
     const idle = idleRunsOf(clock, this.#limits);
     const onEnd = ({ id, endedAt = 0 }: StoredRun): void => {
@@ -323,7 +322,12 @@ export class JournalRunStore implements RunStore {
       graphOf: (hash) => this.#graphOf(hash).catch(() => undefined),
     });
     this.#opened = {
-      ...{ Run: StoredRun, journal, parts: { ...this.#options, clock, journal, idle, onEnd, waits } },
+      ...{
+        Run: StoredRun,
+        steps: { awaitStep, delivered },
+        journal,
+        parts: { ...this.#options, clock, journal, idle, onEnd, waits },
+      },
       ...defined({ close }),
     };
     return this.#opened;
@@ -586,24 +590,9 @@ export class JournalRunStore implements RunStore {
   }
 }
 
-/** What a list says of a run that cannot be read: it must not be missing there. */
-function unreadableSummary(workflow_id: string): (fault: unknown) => RunSummary {
-  return (fault) => {
-    if (!(fault instanceof UnreadableRunError)) throw fault;
-    return { workflow_id, unreadable: fault.isDamaged ? 'damaged' : 'version' };
-  };
-}
-
-function isListed(summary: RunSummary, status: RunSummary['status']): boolean {
-  return status === undefined || 'unreadable' in summary || summary.status === status;
-}
-
-function groupOf(owner: Owner, quota: string): StoredRun['group'] {
-  return { quota, access: accessKey(owner), owner };
-}
-
 interface Opened extends OpenedJournal {
   /** Loaded with the engine. */
   readonly Run: typeof StoredRun;
+  readonly steps: { readonly awaitStep: typeof awaitStep; readonly delivered: typeof delivered };
   readonly parts: StoreParts;
 }

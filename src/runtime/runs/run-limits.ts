@@ -2,7 +2,7 @@ import type { Owner } from '../../decorators/context.js';
 import { clip } from '../../graph/printable-text.js';
 import type { Failure } from '../engine/contract.js';
 import type { RunAnswer } from './run/envelope.js';
-import { ownerKey } from './run/owner.js';
+import { accessKey, ownerKey } from './run/owner.js';
 import type { RunLimits } from './run-store.js';
 
 /** With what the quota of an anonymous owner begins; that of others begins with a brace. */
@@ -11,6 +11,14 @@ export const ANONYMOUS = 'anonymous ';
 /** Equal for runs that are counted together. Anonymous callers are distinguished by their address alone. */
 export function quotaOf(owner: Owner, remoteAddress?: string): string {
   return owner.kind === 'anonymous' ? `${ANONYMOUS}${remoteAddress ?? ''}` : ownerKey(owner);
+}
+
+/** The runs that one is counted with, and the callers that reach it: those with an equal `access`. */
+export function groupOf(
+  owner: Owner,
+  quota: string,
+): { readonly quota: string; readonly access: string; readonly owner: Owner } {
+  return { quota, access: accessKey(owner), owner };
 }
 
 /** How much of a store a caller uses. */

@@ -11,6 +11,7 @@ import type { IdentifiedRequest } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope, RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { nextStepOf } from './run/next-step.js';
+import { UnreadableRunError } from './store/store-error.js';
 
 /**
  * Where runs live that outlast the request which began them. A run belongs to its owner, and one that was started
@@ -228,4 +229,17 @@ export function summaryOf(
     ...(endedAt === undefined ? {} : { ended_at: new Date(endedAt).toISOString() }),
     open_actions: actions.map(({ action_id }) => action_id),
   };
+}
+
+/** What a list says of a run that cannot be read: it must not be missing there. */
+export function unreadableSummary(workflow_id: string): (fault: unknown) => RunSummary {
+  return (fault) => {
+    if (!(fault instanceof UnreadableRunError)) throw fault;
+    return { workflow_id, unreadable: fault.isDamaged ? 'damaged' : 'version' };
+  };
+}
+
+/** Whether a list of runs with this status has a run. */
+export function isListed(summary: RunSummary, status: RunSummary['status']): boolean {
+  return status === undefined || 'unreadable' in summary || summary.status === status;
 }

@@ -3,12 +3,11 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import { clip } from '../../graph/printable-text.js';
 import { asksModel } from '../engine/actions.js';
 import type { Fact, Failure } from '../engine/contract.js';
 import { RunMask } from '../secrets/run-mask.js';
 import type { MissingCapabilities } from '../tools/capabilities.js';
-import { maskedThrown, thrownText } from '../tools/exceptions.js';
+import { maskedThrown } from '../tools/exceptions.js';
 import type { Log } from '../tools/log.js';
 import { type Peer, runRef } from '../tools/port.js';
 import type { PendingAction, Submission } from './actions/action.js';
@@ -20,9 +19,8 @@ import { RunRecord } from './actions/run-record.js';
 import type { CapabilityWaits } from './capability-waits.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
-import { definitionOf, type Envelope, envelopeOf, type RunAnswer } from './run/envelope.js';
+import { definitionOf, type Envelope, envelopeOf, faultEnvelope } from './run/envelope.js';
 import { LiveRun } from './run/live-run.js';
-import { nextStepOf } from './run/next-step.js';
 import { accessKey, answerId } from './run/owner.js';
 import {
   observeFacts,
@@ -33,6 +31,7 @@ import {
 } from './run/run-host.js';
 import { AnswerDelivery, RunInbox, submissionOf } from './run-inbox.js';
 import { type LeaseEvent, RunLease } from './run-lease.js';
+import type { groupOf } from './run-limits.js';
 import { logEnd, logFault, logStart } from './run-log.js';
 import { type NewRun, type RunSummary, shownArguments, summaryOf, type Waiter } from './run-store.js';
 import { recorded } from './store/host-rows.js';
@@ -67,13 +66,7 @@ export interface StoreParts extends RunHost {
 }
 
 /** Runs that are counted together. */
-interface RunGroup {
-  /** Equal for them alone. */
-  readonly quota: string;
-  /** Callers with an equal one may reach the runs; see `accessKey`. */
-  readonly access: string;
-  readonly owner: Owner;
-}
+type RunGroup = ReturnType<typeof groupOf>;
 
 /** A run to begin, for a request. */
 interface BegunRun extends NewRun {
@@ -123,7 +116,6 @@ export class StoredRun implements RequestedRun, SharedContext {
   #live: LiveRun | undefined;
   readonly #record: RunRecord;
   #ended: Ended | undefined;
-  #responses: Map<string, Promise<RunAnswer>> | undefined;
   /** It had ended before this process knew it, or in another one. */
   #wasOver = false;
   readonly #lease: RunLease;
@@ -173,13 +165,12 @@ export class StoredRun implements RequestedRun, SharedContext {
     return this.#record.actions;
   }
 
-  get responses(): Map<string, Promise<RunAnswer>> {
-    this.#responses ??= new Map();
-    return this.#responses;
-  }
-
   get children(): Children {
     return this.#record.children;
+  }
+
+  get responses(): RunRecord['responses'] {
+    return this.#record.responses;
   }
 
   get waiting(): WaitingRequests {
@@ -212,25 +203,6 @@ export class StoredRun implements RequestedRun, SharedContext {
   /** The envelope as soon as all that it shows is safe. */
   get safeEnvelope(): Promise<Envelope> {
     return this.#safely(() => this.envelope);
-  }
-
-  /** The same for a response: it delivers the actions that it shows. */
-  get shownEnvelope(): Promise<Envelope> {
-    return new Promise((resolve) => {
-      this.whenSafe(() =>
-        this.deliverActions(this.questions.undelivered(), () => resolve(this.safeEnvelope)),
-      );
-    });
-  }
-
-  /** What the agent of a child does next. Undefined for a child that the run does not have. */
-  nextStep(id: string): ReturnType<typeof nextStepOf> | undefined {
-    const child = this.children.get(id);
-    const view =
-      this.#live === undefined
-        ? undefined
-        : { state: this.#live.state, mask: this.mask, record: this.#record };
-    return child && nextStepOf(child, { mask: this.mask, view, now: this.clock.now() });
   }
 
   get error(): Envelope['error'] {
@@ -543,22 +515,10 @@ export class StoredRun implements RequestedRun, SharedContext {
       this.#wasOver = true;
       journal.leases.abandon(this.id).catch((error: unknown) => this.logFault(error));
     }
-    const ended: Envelope = {
-      workflow_id: this.id,
-      definition: definitionOf(this.graph, live.state.run.graphHash),
-      actions: [],
-      ...(isAbandoned ? { status: 'running' } : { status: 'failed', error: this.#errorOf(fault, isJournal) }),
-    };
+    const head = { workflow_id: this.id, definition: definitionOf(this.graph, live.state.run.graphHash) };
+    const ended = faultEnvelope(head, isAbandoned ? undefined : { fault, isJournal, mask: this.mask });
     this.#end(ended, live.hasStarted ? {} : { startFault: fault });
     this.#waiting?.changed();
-  }
-
-  #errorOf(fault: unknown, isJournal: boolean): NonNullable<Envelope['error']> {
-    const what = isJournal
-      ? "The run's journal failed, and this server does not go on with the run"
-      : 'The run failed inside the server';
-    const message = this.mask.text(`${what}: ${clip(thrownText(fault))}`);
-    return { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} };
   }
 
   /** Keeps how the run ended, and releases all else. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../run/clock.js';
+import type { RunAnswer } from '../run/envelope.js';
 import type { Recorder } from '../run/run-host.js';
 import { runRow, runRowsIn } from '../store/host-rows.js';
 import type { ForkOrigin, HostRow } from '../store/journal.js';
@@ -15,6 +16,7 @@ export class RunRecord implements Recorder {
   #undoes: boolean | undefined;
   #endAt: number | undefined;
   #fork: ForkOrigin | undefined;
+  #responses: Map<string, Promise<RunAnswer>> | undefined;
 
   constructor(clock: Clock, start?: ReturnType<typeof runRowsIn>['start']) {
     this.#clock = clock;
@@ -24,6 +26,12 @@ export class RunRecord implements Recorder {
   /** Whether the run was cancelled with `compensate`; the first cancellation counts. */
   get undoes(): boolean {
     return this.#undoes === true;
+  }
+
+  /** Responses to senders of answers, by action. They end with the process: no row has them. */
+  get responses(): Map<string, Promise<RunAnswer>> {
+    this.#responses ??= new Map();
+    return this.#responses;
   }
 
   /** When the run was over, in ms since the epoch. */

@@ -2,6 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph } from '../../../graph/model.js';
+import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
 import type { Failure, RunState } from '../../engine/contract.js';
 import {
@@ -15,6 +16,7 @@ import {
 import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import type { Capability } from '../../tools/capabilities.js';
+import { thrownText } from '../../tools/exceptions.js';
 import { jsonSize } from '../../tools/to-json.js';
 import type { ForkOrigin } from '../store/journal.js';
 import { openActions } from './open-actions.js';
@@ -163,6 +165,21 @@ export function envelopeOf(view: RunView): Envelope {
     default:
       return status satisfies never;
   }
+}
+
+/** Of a run that a fault has ended in this process. @param end missing where another process continues it. */
+export function faultEnvelope(
+  head: Pick<Envelope, 'workflow_id' | 'definition'>,
+  end: { readonly fault: unknown; readonly isJournal: boolean; readonly mask: RunMask } | undefined,
+): Envelope {
+  if (end === undefined) return { ...head, actions: [], status: 'running' };
+  const { fault, isJournal, mask } = end;
+  const what = isJournal
+    ? "The run's journal failed, and this server does not go on with the run"
+    : 'The run failed inside the server';
+  const message = mask.text(`${what}: ${clip(thrownText(fault))}`);
+  const error = { code: isJournal ? 'E_JOURNAL' : 'E_INTERNAL', message, partial: {} };
+  return { ...head, actions: [], status: 'failed', error };
 }
 
 /** Whether a run has failed, and is undone before it ends. */
