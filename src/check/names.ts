@@ -11,7 +11,7 @@ import { toolSafetyOf } from '../graph/tool-safety.js';
 import { armIdsOf } from '../plan/faults.js';
 import type { PlannedNode, WorkflowPlan } from '../plan/plan.js';
 import { type Reader, readersOf, visibilityOf } from '../plan/visibility.js';
-import type { CheckEnvironment } from './environment.js';
+import { type CheckEnvironment, oncePerGraph } from './environment.js';
 
 /** What most steps have. */
 const NONE: readonly Diagnostic[] = [];
@@ -277,14 +277,19 @@ function settlesLater(plan: WorkflowPlan, name: string, reader: Reader): string 
   return undoes || isLater ? (reader.node ?? user).node.id : undefined;
 }
 
+/** They are looked up for each reference to the state. */
+const fieldsOf = oncePerGraph(
+  ({ state = [] }): ReadonlySet<string> => new Set(state.map(({ name }) => name)),
+);
+
 function checkFieldReference(
   { graph }: WorkflowPlan,
   field: string,
   reader: Reader,
   location: SourceLocation | undefined,
 ): Diagnostic[] {
-  const fieldNames = (graph.state ?? []).map(({ name }) => name);
-  if (!fieldNames.includes(field)) {
+  const fieldNames = fieldsOf(graph);
+  if (!fieldNames.has(field)) {
     return [
       diagnostic('SW4031', location, {
         workflow: graph.name,

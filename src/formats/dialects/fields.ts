@@ -18,11 +18,13 @@ export class Fields {
   readonly #reports: Reports;
   readonly #byName: ReadonlyMap<string, LocatedEntry>;
 
-  constructor(reports: Reports, map: LocatedMap, where: string, keys: readonly string[]) {
+  /** @param keys Default: any key. */
+  constructor(reports: Reports, map: LocatedMap, where: string, keys?: readonly string[]) {
     this.#reports = reports;
     this.map = map;
     this.where = where;
     this.#byName = new Map(map.entries.map((entry) => [entry.key.value, entry]));
+    if (keys === undefined) return;
     for (const { key } of map.entries) {
       const name = key.value;
       if (keys.includes(name) || name.startsWith('x-')) continue;

@@ -48,12 +48,15 @@ export function hasTemplate(text: string): boolean {
 /** Splits a template. White space control is done. @throws TemplateFault */
 export function piecesOf(source: string): Piece[] {
   // One line end at the end of a template is not a part of it.
-  const template = source.replace(/\r\n|\r/g, (match) => (match === '\r\n' ? ' \n' : '\n'));
+  const template = source.includes('\r')
+    ? source.replace(/\r\n|\r/g, (match) => (match === '\r\n' ? ' \n' : '\n'))
+    : source;
   const pieces: Piece[] = [];
   let at = 0;
   let stripNext = false;
   const data = (to: number, strip: boolean): void => {
-    let text = source.slice(at, to).replace(/\r\n|\r/g, '\n');
+    let text = source.slice(at, to);
+    if (template !== source) text = text.replace(/\r\n|\r/g, '\n');
     if (stripNext) text = text.trimStart();
     if (strip) text = text.trimEnd();
     if (to === source.length && text.endsWith('\n')) text = text.slice(0, -1);

@@ -2,7 +2,7 @@ import { defined } from '../../../graph/defined.js';
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import type { Input } from '../../../graph/model.js';
 import { SchemaCompiler } from '../../json-schema/schema-compiler.js';
-import { jsonOf, type LocatedEntry, type LocatedMap } from '../../text/located.js';
+import { entryOf, jsonOf, type LocatedEntry, type LocatedMap } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import { expectMap, Fields } from '../fields.js';
 import { INPUT, INPUT_TYPES, type InputType, PROPERTY, VALIDATION, VALIDATION_KEYS } from './keys.js';
@@ -24,7 +24,10 @@ function lowerInput(reports: Reports, { key, value }: LocatedEntry): Input | und
   const where = `input \`${name}\``;
   const map = expectMap(reports, value, where);
   if (map === undefined) return undefined;
-  if (!NAME.test(name)) reports.report('SW5010', key, { kind: 'an input', name, rule: NAME_RULE });
+  if (!NAME.test(name)) {
+    reports.report('SW5010', key, { kind: 'an input', name, rule: NAME_RULE });
+    return undefined;
+  }
   const fields = new Fields(reports, map, where, Object.keys(INPUT));
   fields.require('type');
   const schema = schemaOf(reports, fields);
@@ -127,13 +130,18 @@ function propertySchema(
   const what = `property \`${name}\` of ${where}`;
   const map = expectMap(reports, value, what);
   if (map === undefined) return {};
-  const type = new Fields(reports, map, what, Object.keys(PROPERTY)).oneOf('type', INPUT_TYPES);
+  const type = typeIn(map);
   const own = ['type', 'description', 'validation'];
   const keys = type === undefined ? Object.keys(PROPERTY) : [...own, ...VALIDATION_KEYS[type]];
-  const silent = map.entries.every(({ key }) => key.value in PROPERTY);
-  const fields = new Fields(reports, map, what, silent ? keys : map.entries.map(({ key }) => key.value));
+  const fields = new Fields(reports, map, what, keys);
   const description = fields.text('description')?.value;
   return { ...schemaOf(reports, fields), ...rulesIn(reports, fields, what), ...defined({ description }) };
+}
+
+/** The type of a property, before its keys are read. */
+function typeIn(map: LocatedMap): InputType | undefined {
+  const value = entryOf(map, 'type')?.value;
+  return value?.kind === 'text' ? INPUT_TYPES.find((type) => type === value.value) : undefined;
 }
 
 /** The words of a name. A name of underscores alone has no words. */

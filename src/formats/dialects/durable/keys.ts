@@ -243,6 +243,3 @@ const KEYS_BY_TYPE = new Map<StepType, readonly string[]>(
 export function keysOf(type: StepType): readonly string[] {
   return KEYS_BY_TYPE.get(type) ?? [];
 }
-
-/** Every key of any step. */
-export const ANY_STEP_KEYS: readonly string[] = [...new Set(STEP_TYPES.flatMap(keysOf))];

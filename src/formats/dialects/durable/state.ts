@@ -15,7 +15,7 @@ import {
 import type { Reports } from '../../text/reading.js';
 import { renameTo } from '../fields.js';
 import { NAME, NAME_RULE } from './inputs.js';
-import { allSteps, type StepList, type StepSpec } from './steps.js';
+import { allSteps, keyBehind, type StepList, type StepSpec } from './steps.js';
 import { type StateReference, writtenRange } from './templates.js';
 
 /** The state of a workflow or task: what `initial_state` has and steps write. */
@@ -23,6 +23,7 @@ export class State {
   /** In the order of writing. */
   readonly fields: readonly StateField[];
   readonly names: readonly string[];
+  readonly #byName: ReadonlyMap<string, StateField>;
   /** First values that are templates. */
   readonly computed: readonly LocatedEntry[];
   /** Fields that steps read as a whole, or of which they read the exit code. */
@@ -81,6 +82,7 @@ export class State {
     }
     this.fields = [...fields.values()];
     this.names = [...fields.keys()];
+    this.#byName = fields;
     this.computed = computed;
   }
 
@@ -94,8 +96,7 @@ export class State {
       return [];
     });
     const star = texts.find(({ value }) => value === '*');
-    for (const text of texts)
-      if (text !== star && !this.names.includes(text.value)) this.#reportUnknown(text);
+    for (const text of texts) if (text !== star && !this.#byName.has(text.value)) this.#reportUnknown(text);
     const isAll = star !== undefined;
     if (star !== undefined)
       this.#reports.report('SW5041', star, { step: fields.where.slice('step '.length) });
@@ -121,21 +122,19 @@ export class State {
     const used = new Set(references.map(({ field }) => field));
     for (const { ref, field } of references)
       if (ref.path.length === 1 || ref.path[1] === 'exit_code') this.readExits.add(field);
-    const unknown = references.filter(({ field }) => !this.names.includes(field));
+    const unknown = references.filter(({ field }) => !this.#byName.has(field));
     for (const reference of unknown) this.#reportUnknownReference(reference, declared);
     if (declared.isAll) return undefined;
-    const missing = [...used].filter(
-      (field) => this.names.includes(field) && !declared.names.includes(field),
-    );
+    const missing = [...used].filter((field) => this.#byName.has(field) && !declared.names.includes(field));
     for (const field of missing) {
       const reference = references.find((each) => each.field === field);
       if (reference !== undefined) this.#reportUndeclared(spec, declared, missing, reference);
     }
     for (const text of declared.texts) {
-      if (used.has(text.value) || !this.names.includes(text.value)) continue;
+      if (used.has(text.value) || !this.#byName.has(text.value)) continue;
       this.#reports.report('SW5040', text, { step: spec.id, field: text.value });
     }
-    return [...new Set([...declared.names.filter((name) => this.names.includes(name)), ...missing])].sort();
+    return [...new Set([...declared.names.filter((name) => this.#byName.has(name)), ...missing])].sort();
   }
 
   #reportUnknownReference({ field, text, start, end, ref }: StateReference, declared: DeclaredState): void {
@@ -170,9 +169,7 @@ export class State {
   #declaring({ fields }: StepSpec, { list, texts }: DeclaredState, missing: readonly string[], line: string) {
     const { text } = this.#reports.source;
     if (list === undefined) {
-      const type = fields.entry('type')?.value ?? fields.entry('id')?.value;
-      if (type === undefined || fields.has('needs_state')) return undefined;
-      return this.#lineBehind(fields, type, line);
+      return fields.has('needs_state') ? undefined : keyBehind(this.#reports, fields, 'type', line);
     }
     const names = missing.map((name) => JSON.stringify(name)).join(', ');
     const last = texts.at(-1);
@@ -184,21 +181,6 @@ export class State {
     const indent = /[^\n]*$/.exec(text.slice(0, last.start))?.[0] ?? '';
     const lines = missing.map((name) => `\n${indent}${name}`).join('');
     return /^\s*- $/.test(indent) ? this.#reports.edit({ start: last.end, end: last.end }, lines) : undefined;
-  }
-
-  /** The edit that adds a key behind another one of a step. */
-  #lineBehind({ map }: StepSpec['fields'], value: Located, line: string) {
-    const { text } = this.#reports.source;
-    const key = map.entries.find((entry) => entry.value === value)?.key;
-    if (key === undefined) return undefined;
-    const at = { start: value.end, end: value.end };
-    const before = /[^\n]*$/.exec(text.slice(0, key.start))?.[0] ?? '';
-    if (text[map.start] === '{') {
-      const isJson = text[key.start] === '"';
-      return this.#reports.edit(at, `, ${isJson ? line.replace('needs_state', '"needs_state"') : line}`);
-    }
-    if (!/^[ -]*$/.test(before)) return undefined;
-    return this.#reports.edit(at, `\n${before.replaceAll('-', ' ')}${line}`);
   }
 }
 
