@@ -154,6 +154,7 @@ export function checkedGraphs(
       return false;
     }),
   );
+  repeated.push(...tasksNamedAsWorkflows(graphs, byName));
   const environment = { ...registered, workflows: byName };
   const faults = specs.flatMap(({ reports, document }) => {
     const hasRepeated = repeated.some(({ place }) => place?.file === reports.source.file);
@@ -168,6 +169,22 @@ export function checkedGraphs(
     return [...reports.diagnostics, ...ofGraphs].filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
   });
   return { graphs, byName, diagnostics: unique([...faults, ...repeated]) };
+}
+
+/** Tasks of a file with the name of a workflow: a graph runs both by name. */
+function tasksNamedAsWorkflows(
+  graphs: readonly Graph[],
+  workflows: ReadonlyMap<string, Graph>,
+): readonly Diagnostic[] {
+  return graphs.flatMap(({ tasks = [] }) =>
+    tasks.flatMap(({ name, source }) => {
+      const workflow = workflows.get(name);
+      if (workflow === undefined) return [];
+      const related =
+        workflow.source === undefined ? [] : [{ message: 'the workflow is here', place: workflow.source }];
+      return [diagnostic('SW5004', source, { key: name }, { related })];
+    }),
+  );
 }
 
 /** Warnings that a faulty part may be the reason of. */

@@ -32,8 +32,6 @@ function promptType(): RepeatedKey {
 /** Repairs of faults that the checker finds, as they are written in this dialect. */
 const HINTS: { readonly [C in DiagnosticCode]?: (params: Readonly<Record<string, unknown>>) => string } = {
   SW3011: ({ name }) => `use \`{{ inputs.${String(name)} }}\`, or remove the input`,
-  SW4003: ({ input }) =>
-    `add \`${String(input)}\` to \`inputs\` of the step, or give it a default in the task`,
   SW4009: () => 'give one of them another id',
   SW4013: ({ end }) => `give \`${String(end)}\` a \`when\`, or remove the step`,
   SW4027: ({ limit }) =>

@@ -103,7 +103,7 @@ export class Jumps {
           this.#reports.report('SW5018', entry.key, { key, kind: `a jump forward (\`${id}\`)`, instead });
       }
     } else if (value === undefined) fields.require('max_iterations');
-    else if (most !== undefined && !(Number.isInteger(most) && most >= 1 && most <= MAX_JUMPS)) {
+    else if (most !== undefined && !isCount(most)) {
       const what = `\`max_iterations\` of ${fields.where}`;
       const expected = `a whole number from 1 to ${MAX_JUMPS}`;
       this.#reports.report('SW5006', value, { what, expected, actual: String(most) });
@@ -133,6 +133,16 @@ export class Jumps {
       this.#reports.report('SW4013', later.at, params);
     }
   }
+}
+
+function isCount(most: number): boolean {
+  return Number.isInteger(most) && most >= 1 && most <= MAX_JUMPS;
+}
+
+/** How often a jump back is taken at most. A limit that is reported counts as 1. */
+export function limitOf({ spec: { fields } }: Jump): number {
+  const most = fields.number('max_iterations') ?? 1;
+  return isCount(most) ? most : 1;
 }
 
 /** The ids that a step may jump to. */

@@ -3,6 +3,7 @@ import { eachReference } from '../../../graph/expression/traversal.js';
 import type { DictEntry, Expr } from '../../../graph/expression/tree.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import { DEFAULT_LOOP_MAX } from '../../../graph/limits.js';
+import type { LocatedMap } from '../../text/located.js';
 import type { StepContext, StepPart } from './context.js';
 import { agentOf, literalOf, nearby } from './steps.js';
 import { type LoopName, loopInput, type Task } from './tasks.js';
@@ -28,10 +29,10 @@ export function lowerForeach(context: StepContext): StepPart | undefined {
   const concurrency = concurrencyOf(context, sequential);
   const max = fields.number('max_iterations') ?? DEFAULT_LOOP_MAX;
   const policy = fields.oneOf('on_child_error', ['fail', 'continue']) ?? 'fail';
-  if (items === undefined) return undefined;
+  if (items === undefined || (located?.kind !== 'text' && located?.kind !== 'list')) return undefined;
   const values = loopValues(items);
   const entries = task === undefined ? mappedInputs(context, values) : inputsFor(context, task, values);
-  if (task === undefined) return undefined;
+  if (task === undefined || entries === undefined) return undefined;
   checkTask(context, task, sequential);
   const input = { kind: 'dict', entries, at: reports.source.span(spec.at.start, spec.at.end) } as const;
   const used = namesIn(entries);
@@ -96,15 +97,18 @@ function loopValues(items: Expr): Readonly<Record<LoopName, Expr>> {
 /** `inputs` of the step, or else the item: as the one input of the task, or by the names of its keys. [Q9] */
 function inputsFor(
   context: StepContext,
-  { inputs, loopNames }: Task,
+  task: Task,
   values: Readonly<Record<LoopName, Expr>>,
-): DictEntry[] {
+): DictEntry[] | undefined {
+  const { inputs, loopNames } = task;
   const [only, ...others] = inputs;
   const byItem = (): DictEntry[] => {
     if (only === undefined) return [];
     return others.length > 0 ? [{ spread: ITEM }] : [{ key: only.name, value: ITEM }];
   };
-  const own = context.spec.fields.has('inputs') ? mappedInputs(context, values) : byItem();
+  const map = context.spec.fields.object('inputs');
+  if (map !== undefined && hasMisfits(context, task, map)) return undefined;
+  const own = map === undefined ? byItem() : mappedInputs(context, values);
   return [...own, ...loopNames.map((name) => ({ key: loopInput(name), value: values[name] }))];
 }
 
@@ -117,6 +121,29 @@ function mappedInputs(
   const { item, index, total } = values;
   const inner = templates.with(new Map(Object.entries({ item, index, total })));
   return map.entries.map(({ key, value }) => ({ key: key.value, value: inner.value(value) }));
+}
+
+/** Reports inputs that the task does not have, and those that it needs. */
+function hasMisfits({ reports, spec }: StepContext, task: Task, map: LocatedMap): boolean {
+  const about = { step: spec.id, workflow: task.name };
+  const names = task.inputs.map(({ name }) => name);
+  const keys = map.entries.map(({ key }) => key);
+  const unknown = keys.filter(({ value }) => !names.includes(value));
+  for (const key of unknown) {
+    const { suggestion, edit } = nearby(
+      reports,
+      key,
+      names.filter((name) => keys.every(({ value }) => value !== name)),
+    );
+    reports.report('SW4004', key, { ...about, input: key.value, suggestion }, { edit });
+  }
+  const missing = task.inputs.filter(
+    ({ name, required }) => required && keys.every(({ value }) => value !== name),
+  );
+  const at = spec.fields.entry('inputs')?.key ?? map;
+  const hint = 'add it to `inputs` of the step, or give it a default in the task';
+  for (const { name } of missing) reports.report('SW4003', at, { ...about, input: name }, { hint });
+  return unknown.length + missing.length > 0;
 }
 
 /** The names of the loop that its inputs read. */

@@ -1,9 +1,10 @@
+import type { Edit } from '../../../graph/diagnostics/diagnostic.js';
 import { nearestName } from '../../../graph/names.js';
 import { hasTemplate } from '../../jinja/tokens.js';
-import type { Located, LocatedList, LocatedMap, LocatedText } from '../../text/located.js';
+import { entryOf, type Located, type LocatedList, type LocatedText } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
 import { expectMap, Fields, renameTo } from '../fields.js';
-import { ANY_STEP_KEYS, type Key, keysOf, STEP_TYPES, STEPS, type StepType } from './keys.js';
+import { type Key, keysOf, STEP_TYPES, STEPS, type StepType } from './keys.js';
 
 /** A step as it is written. */
 export interface StepSpec {
@@ -49,8 +50,10 @@ export function readSteps(
 function readStep(reports: Reports, item: Located, list: StepList, index: number): StepSpec | undefined {
   const map = expectMap(reports, item, 'a step');
   if (map === undefined) return undefined;
-  const id = idOf(reports, map);
-  const type = typeOf(reports, map, id?.value);
+  const name = entryOf(map, 'id')?.value;
+  const own = new Fields(reports, map, name?.kind === 'text' ? `step \`${name.value}\`` : 'a step');
+  const id = idOf(reports, own);
+  const type = typeOf(reports, own);
   if (type === undefined || id === undefined) return undefined;
   const fields = new Fields(reports, map, `step \`${id.value}\``, keysOf(type));
   for (const [key, { isRequired }] of Object.entries<Key>(STEPS[type]))
@@ -70,12 +73,7 @@ function readStep(reports: Reports, item: Located, list: StepList, index: number
 
 const ID = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/;
 
-function idOf(reports: Reports, map: LocatedMap): LocatedText | undefined {
-  // Its other keys are read by the type.
-  const fields = new Fields(reports, map, 'a step', [
-    ...ANY_STEP_KEYS,
-    ...map.entries.map(({ key }) => key.value),
-  ]);
+function idOf(reports: Reports, fields: Fields): LocatedText | undefined {
   if (!fields.require('id')) return undefined;
   const id = fields.text('id');
   if (id === undefined || !checkLiteral(reports, id, 'id')) return undefined;
@@ -90,16 +88,39 @@ function idOf(reports: Reports, map: LocatedMap): LocatedText | undefined {
   return { ...id, value: suggestion ?? 'step' };
 }
 
-function typeOf(reports: Reports, map: LocatedMap, id: string | undefined): StepType | undefined {
-  const where = id === undefined ? 'a step' : `step \`${id}\``;
-  const fields = new Fields(
-    reports,
-    map,
-    where,
-    map.entries.map(({ key }) => key.value),
+function typeOf(reports: Reports, fields: Fields): StepType | undefined {
+  if (fields.has('type')) return fields.oneOf('type', STEP_TYPES);
+  const [type, ...others] = STEP_TYPES.filter((each) => couldBe(each, fields));
+  const edit =
+    type === undefined || others.length > 0 ? undefined : keyBehind(reports, fields, 'id', `type: ${type}`);
+  const at = fields.map.entries[0]?.key ?? fields.map;
+  reports.report('SW5007', at, { what: fields.where, key: 'type' }, { edit });
+  return undefined;
+}
+
+/** Whether a step without a type has what the steps of a type need, and no other key. */
+function couldBe(type: StepType, { map }: Fields): boolean {
+  const keys = map.entries.map(({ key }) => key.value);
+  const own = Object.entries<Key>(STEPS[type]);
+  return (
+    own.every(([key, { isRequired }]) => isRequired !== true || keys.includes(key)) &&
+    keys.every((key) => keysOf(type).includes(key))
   );
-  if (!fields.require('type')) return undefined;
-  return fields.oneOf('type', STEP_TYPES);
+}
+
+/** The edit that writes a key with its value behind another key of an object. */
+export function keyBehind(reports: Reports, { map }: Fields, before: string, line: string): Edit | undefined {
+  const entry = map.entries.find(({ key }) => key.value === before);
+  if (entry === undefined) return undefined;
+  const { key, value } = entry;
+  const { text } = reports.source;
+  const at = { start: value.end, end: value.end };
+  if (text[map.start] === '{') {
+    const isQuoted = text[key.start] === '"';
+    return reports.edit(at, `, ${isQuoted ? line.replace(/^\w+/, '"$&"') : line}`);
+  }
+  const indent = /[^\n]*$/.exec(text.slice(0, key.start))?.[0] ?? '';
+  return /^[ -]*$/.test(indent) ? reports.edit(at, `\n${indent.replaceAll('-', ' ')}${line}`) : undefined;
 }
 
 /** Reports a template where only a literal text makes sense. */

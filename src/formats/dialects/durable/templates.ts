@@ -102,9 +102,9 @@ export class Templates {
     }
     if (hasTemplate(located.value)) return this.text(located, 'condition');
     const problem = 'it has no `{{ … }}`, and is text';
-    const source = this.reports.source.text.slice(located.start, located.end);
-    const edit = this.#isExpression(located.value) ? this.#wrapped(located, source) : undefined;
-    const hint = `write \`"{{ ${located.value.trim()} }}"\``;
+    const isExpression = this.#isExpression(located.value);
+    const hint = isExpression ? `write \`{{ ${located.value.trim()} }}\`` : 'write a comparison in `{{ … }}`';
+    const edit = isExpression ? this.#wrapped(located) : undefined;
     this.reports.report('SW5014', located, { what: 'a condition', problem }, { hint, edit });
     return { kind: 'literal' };
   }
@@ -137,11 +137,13 @@ export class Templates {
     }
   }
 
-  #wrapped(text: LocatedText, source: string) {
-    const quote = /^["']/.exec(source)?.[0];
-    const inner = quote === undefined ? source : source.slice(1, -1);
-    if (inner !== text.value || (quote === undefined && inner.includes('"'))) return undefined;
-    return this.reports.edit(text, `${quote ?? '"'}{{ ${inner.trim()} }}${quote ?? '"'}`);
+  #wrapped(text: LocatedText) {
+    const source = this.reports.source.text.slice(text.start, text.end);
+    const isQuoted = /^["']/.test(source);
+    const quote = isQuoted ? source.charAt(0) : source.includes('"') ? "'" : '"';
+    const inner = isQuoted ? source.slice(1, -1) : source;
+    if (inner !== text.value || inner.includes(quote)) return undefined;
+    return this.reports.edit(text, `${quote}{{ ${inner.trim()} }}${quote}`);
   }
 
   /** The edit that writes the name that a fault suggests. */
