@@ -2,6 +2,7 @@ import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Graph } from '../graph/model.js';
 import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
+import { checkAgents } from './agents.js';
 import { checkCalls, checkResources } from './calls.js';
 import {
   checkBranches,
@@ -75,6 +76,7 @@ function checkWorkflow(
     ...checkModelMessages(plan, environment),
     ...checkRollbacks(plan, environment),
     ...checkNeverUndone(plan),
+    ...checkAgents(plan, environment),
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),
     ...checkSettledNodes(plan),

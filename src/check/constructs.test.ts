@@ -308,6 +308,15 @@ describe('state', () => {
     ]);
   });
 
+  test('SW4012: a value that a node writes fits its field', () => {
+    const asked = (writes: string): Node => ({ ...asks(3, 'asked', 'text'), writes });
+    const answer = { name: 'answer', scope: 'run', schema: { type: 'object' } } as const;
+    expect(findings([asked('count')], { state })).toEqual([
+      'SW4012 3:1 `count` of the state takes an integer, and step `asked` gives an object',
+    ]);
+    expect(findings([asked('answer')], { state: [answer] })).toEqual([]);
+  });
+
   test('SW4035: the initial value of a field matches its schema', () => {
     const schema = closed({
       kind: { enum: ['a', 'b'] },

@@ -2,10 +2,10 @@ import { canonicalExpr, canonicalJson } from '../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
 import { childrenOf, references, textsOf } from '../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
-import { type Json, unreachable } from '../graph/json.js';
+import { type Json, type JsonSchema, unreachable } from '../graph/json.js';
 import { between, type Range, wholeNumber } from '../graph/kinds/descriptor.js';
 import { kindOf } from '../graph/kinds/kinds.js';
-import { defaultCapMs, type Retry } from '../graph/kinds/node.js';
+import { defaultCapMs, type Node, type Retry } from '../graph/kinds/node.js';
 import { MAX_ATTEMPTS, MAX_EXPRESSION_DEPTH, MAX_RETRY_DELAY_MS } from '../graph/limits.js';
 import type { AskNode, BranchNode, ForeachNode } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
@@ -322,7 +322,10 @@ function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn, valueFault:
         suggestion: nearestName(field, fields.keys()),
       });
     const named = [...(node.reads ?? []), ...(node.writes === undefined ? [] : [node.writes])];
-    const listed = named.filter((field) => !fields.has(field)).map((field) => unknown(field));
+    const listed = [
+      ...named.filter((field) => !fields.has(field)).map((field) => unknown(field)),
+      ...checkWritten(node, fields, namesIn(scope), source),
+    ];
     if (node.kind !== 'set') return listed;
     const ofUpdates = node.updates.flatMap(({ field, value }) => {
       const location = locationOfExpr(value, source);
@@ -338,6 +341,22 @@ function checkUses({ graph, nodes }: WorkflowPlan, namesIn: NamesIn, valueFault:
     });
     return [...listed, ...ofUpdates];
   });
+}
+
+/** SW4012: the value of a node, and the field that it is written to. */
+function checkWritten(
+  { id, writes }: Node,
+  fields: ReadonlyMap<string, JsonSchema>,
+  names: ReturnType<NamesIn>,
+  location: SourceLocation | undefined,
+): Diagnostic[] {
+  const schema = writes === undefined ? undefined : fields.get(writes);
+  if (writes === undefined || schema === undefined) return [];
+  const value: Expr = { kind: 'ref', root: 'steps', path: [id] };
+  const mismatch = typeMismatch(value, viewOf(schema), names);
+  return mismatch === undefined
+    ? []
+    : [diagnostic('SW4012', location, { step: id, input: writes, ...mismatch })];
 }
 
 /** SW4038: messages for a model that name a secret. */

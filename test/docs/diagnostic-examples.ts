@@ -13,7 +13,7 @@ export interface DiagnosticExample {
 }
 
 const FOLDER = 'docs/diagnostics';
-const IMPORTS = `import { Arg, ask, attempt, call, done, fail, goto, owner, parallel, Prompt, type PromptMessages, prompt, read, Resource, role, run, State, Step, Tool, user, wait, Workflow } from 'stepwright';
+const IMPORTS = `import { Agent, Arg, ask, attempt, call, delegate, done, fail, forEach, goto, owner, parallel, Prompt, type PromptMessages, prompt, read, Resource, role, run, shell, State, Step, Tool, user, wait, Workflow } from 'stepwright';
 import { z } from 'zod';
 import { AddLine, FindPage, Guide } from './tools.js';
 `;

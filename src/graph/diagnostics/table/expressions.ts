@@ -53,6 +53,10 @@ export const expressionFaults = {
       `${p.what === '…' ? 'the value' : `\`${p.what}\``} may be absent: an assertion changes its type alone`,
     () => "say what holds then: `?? …`, a condition, or a step such as `@Step() name = value ?? fail('…')`",
   ),
+  SW2011: warning(
+    () => '`shell.raw` inserts a value without quotes: a shell reads all of it',
+    () => 'insert the value itself, which is quoted, or several values one by one',
+  ),
   SW3018: error(
     (p: { target: string; why: string }) => `\`after\` cannot name \`${p.target}\`: ${p.why}`,
     () => 'name a step of this workflow that is declared above: `after: [this.step]`',

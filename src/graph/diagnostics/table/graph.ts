@@ -6,6 +6,10 @@ const taker = (p: { tool?: string | undefined; workflow?: string | undefined }):
   return p.tool === undefined ? 'the state' : `tool \`${p.tool}\``;
 };
 
+/** The workflow of a step, where it is another one. */
+const inWorkflow = (p: { workflow?: string }): string =>
+  p.workflow === undefined ? '' : ` of workflow \`${p.workflow}\``;
+
 /** Faults of a graph, whichever front end wrote it. */
 export const graphFaults = {
   SW4001: error(
@@ -192,7 +196,7 @@ export const graphFaults = {
   ),
   SW4037: warning(
     (p: { step: string; tool: string; parallel: string; workflow?: string; upstream?: string }) =>
-      `step \`${p.step}\`${p.workflow === undefined ? '' : ` of workflow \`${p.workflow}\``} calls \`${p.tool}\`, which nothing undoes when \`${p.parallel}\` rolls back`,
+      `step \`${p.step}\`${inWorkflow(p)} calls \`${p.tool}\`, which nothing undoes when \`${p.parallel}\` rolls back`,
     (p) =>
       p.upstream !== undefined
         ? `add \`compensate\` to the call; if \`${p.tool}\` only reads, its server says so by \`readOnlyHint\`, and \`stepwright pull ${p.upstream}\` reads it`
@@ -246,6 +250,16 @@ export const graphFaults = {
       `step \`${p.step}\` has \`compensate\`, and is never undone when the workflow fails`,
     () =>
       "add `onFailure: 'undo'` to the workflow, or call it inside a `parallel` with `onPartialFailure: 'rollback'`",
+  ),
+  SW4049: error(
+    (p: { step: string; loop: string; agent: string; workflow?: string }) =>
+      `step \`${p.step}\`${inWorkflow(p)} asks a person, and \`${p.agent}\` drives the items of \`${p.loop}\``,
+    () => 'ask before the loop, or leave the agent out',
+  ),
+  SW4050: error(
+    (p: { step: string; loop: string; agent: string; workflow?: string }) =>
+      `step \`${p.step}\`${inWorkflow(p)} hands work to an agent, and \`${p.agent}\` drives the items of \`${p.loop}\``,
+    () => 'delegate to the caller, leave one of the agents out, or allow nested agents in the workflow',
   ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
