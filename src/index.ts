@@ -112,6 +112,7 @@ export {
   errorOf,
   type FailOptions,
   fail,
+  jinja,
   link,
   type NestedOptions,
   type ResultOf,

@@ -2,7 +2,7 @@ import type { ListedOptions } from '../decorators/decorate.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';
-import type { Graph, Input } from '../graph/model.js';
+import type { Graph, Input, StateField } from '../graph/model.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { ResourceData, ToolData } from './manifest.js';
@@ -118,6 +118,8 @@ export interface WorkflowDeclaration extends ClassHandle, ListedOptions {
 export interface StateDeclaration extends ClassHandle {
   readonly name: string;
   readonly namePlace: SourceLocation;
+  /** Default: `run`. */
+  readonly scope?: StateField['scope'];
   readonly initial?: Json;
   readonly initialPlace?: SourceLocation;
   /** The type of its `value`. */

@@ -123,7 +123,7 @@ export interface DecoratorSyntax {
   readonly schemas?: WrittenSchemas;
 }
 
-/** The schemas of a tool, or of the reply of an agent, whose text says all of them. */
+/** The schemas of a tool, or of the reply of an agent, that are written out. */
 export interface WrittenSchemas {
   readonly input?: SchemaSyntax;
   readonly output?: SchemaSyntax;

@@ -56,6 +56,7 @@ const FACTS = {
   // One around a call becomes the call when it is read.
   onClient: { arguments: 1, makes: 'node' },
   'shell.raw': { arguments: 1, makes: 'value' },
+  jinja: { arguments: 1, makes: 'value' },
   link: { arguments: 2, makes: 'value' },
   get: { arguments: 1, makes: 'value' },
   statusOf: { arguments: 1, makes: 'value' },

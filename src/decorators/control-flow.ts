@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../graph/json.js';
+import type { AgentClass } from './agents.js';
 import type { Answerer } from './answerers.js';
 import type { Unmark } from './arg.js';
 import type { OrderOptions } from './decorate.js';
@@ -77,14 +78,21 @@ export interface ForEachOptions<Policy extends ItemFailure = ItemFailure> extend
    * What a failed item means. Default: `'fail'`.
    *
    * - `'fail'`: no further item starts, items in progress settle, and the step fails;
-   * - `'continue'`: the value of the item is `null`.
+   * - `'settle'`: all items settle, with `concurrency: 1` those up to the first failure, and the step fails;
+   * - `'continue'`: the value of the item is `null`;
+   * - `'report'`: the value of the item is `{ error: { code, message } }`.
    */
   readonly onItemError?: Policy;
+  /**
+   * The class of the agent of the client that each item is handed to: it drives the steps of the body one by one, without
+   * the state of the rest. Default: the items are driven by the one that drives the run.
+   */
+  readonly agent?: AgentClass;
 }
 
 /**
  * Runs a step for each item of a list. The value is the list of their values in the order of the items; an absent value
- * is `null`.
+ * is `null`. With one item at a time the body may read the `results` of the items before it.
  *
  * @example
  * ```ts
@@ -95,7 +103,7 @@ export interface ForEachOptions<Policy extends ItemFailure = ItemFailure> extend
 // `Item = never`: for a first argument that is not a list, TypeScript reports that and nothing inside the body.
 export function forEach<Item = never, Value = unknown, const Policy extends ItemFailure = 'fail'>(
   _items: readonly Item[],
-  _body: (item: Item, index: number) => Value,
+  _body: (item: Item, index: number, results: readonly unknown[]) => Value,
   _options?: ForEachOptions<Policy>,
 ): ItemValue<Value, Policy>[] {
   throw new WorkflowNotRunnableError('forEach(...)');
@@ -182,7 +190,7 @@ type BranchesFault<Branches> = Branches extends readonly unknown[]
   : unknown;
 
 /** What a failed item of `forEach` means: see {@link ForEachOptions.onItemError}. */
-export type ItemFailure = 'fail' | 'continue';
+export type ItemFailure = 'fail' | 'continue' | 'settle' | 'report';
 
 /** `T`, with `null` for an absent value: JSON has no absent values in lists. */
 type Listed<T> = unknown extends T ? T : T extends void ? null : T;
@@ -190,7 +198,9 @@ type Listed<T> = unknown extends T ? T : T extends void ? null : T;
 /** The value of an item of `forEach`. */
 type ItemValue<Value, Policy> = Policy extends 'continue'
   ? Listed<Unmark<Value>> | null
-  : Listed<Unmark<Value>>;
+  : Policy extends 'report'
+    ? Unfailed<Listed<Unmark<Value>>> | FailedBranch
+    : Listed<Unmark<Value>>;
 
 /** Units of time for `wait`. They add up. */
 export interface Duration {

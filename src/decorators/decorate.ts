@@ -359,6 +359,11 @@ export interface OrderOptions {
    * it uses. The same as `after` of `@Step(...)`, in references that editors rename. Default: the step before it.
    */
   readonly after?: readonly unknown[];
+  /**
+   * The class of the field of state that the node's value is written to when it succeeds: the whole answer of a question or
+   * an agent, such as `{ input }` or `{ response }`. Default: it is written nowhere.
+   */
+  readonly writes?: new () => { value: unknown };
 }
 
 /** An icon, as MCP defines it. */

@@ -4,7 +4,7 @@ import { ask, forEach, goto, match, parallel, wait } from './control-flow.js';
 import { WorkflowNotRunnableError } from './decorate.js';
 import { Resource } from './resource.js';
 import { Tool } from './tool.js';
-import { attempt, call, chain, done, fail, link, read, run } from './verbs.js';
+import { attempt, call, chain, done, fail, jinja, link, read, run } from './verbs.js';
 import { get, State, set } from './workflow.js';
 
 @Tool({ name: 'ping', description: 'Answers' })
@@ -55,7 +55,8 @@ test.each([
   expect(run).toThrow(`${verb}(...): workflow classes are read by the compiler, never instantiated: run `);
 });
 
-test('shell throws when it is a tag', () => {
+test('tags throw', () => {
+  expect(() => jinja`{{ 1 }}`).toThrow(WorkflowNotRunnableError);
   expect(() => shell`ls`).toThrow(WorkflowNotRunnableError);
   expect(() => shell({ failOnError: true })).toThrow('shell`...`: workflow classes are read');
 });

@@ -116,6 +116,22 @@ export function link<R extends AddressedClass>(
 }
 
 /**
+ * Computes a value with a Jinja template, with the functions, filters and tests of templates in spec files. Each
+ * `${value}` is a variable of the template; outside `{{ … }}` and `{% … %}` it is inserted. The value is that of the
+ * expression if the template is a single `{{ … }}`, else text. It is an expression, so it may be a part of any value.
+ *
+ * @example
+ * ```ts
+ * @Step() key = jinja`plan_{{ ${this.topic} | hash }}`;
+ * @Step() titles = jinja<string[]>`{{ ${this.reply} | parse_json }}`;
+ * ```
+ * @throws WorkflowNotRunnableError if it is called: codegen reads the call instead of running it.
+ */
+export function jinja<T = string>(_template: TemplateStringsArray, ..._values: readonly unknown[]): T {
+  throw new WorkflowNotRunnableError('jinja`...`');
+}
+
+/**
  * Runs up to six steps in a row. Each one after the first gets the value of the step before it. The value is that of
  * the last step.
  *

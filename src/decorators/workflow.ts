@@ -54,6 +54,8 @@ export interface WorkflowOptions extends ListedOptions {
    * started on applies. Default: 10.
    */
   readonly maxConcurrency?: number;
+  /** Whether an agent that drives the items of a loop may be given work for other agents. Default: `false`. */
+  readonly allowNestedAgents?: boolean;
   /** What a failed step means for the run. Default: `'failFast'`. */
   readonly errorStrategy?: ErrorStrategyOption;
 }
@@ -209,8 +211,13 @@ export interface RetryOptions {
 export interface StateOptions {
   /** Unique among the fields of state of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`. */
   readonly name: string;
-  /** How long a value is kept. `'run'`, for the run and the workflows it runs, is the only scope and the default. */
-  readonly scope?: 'run';
+  /**
+   * How long a value is kept. Default: `'run'`.
+   *
+   * - `'run'`: for the run, and the workflows it runs;
+   * - `'workflow'`: for one execution of a workflow. The workflows it runs have values of their own.
+   */
+  readonly scope?: 'run' | 'workflow';
   /** The value before the first `set`. It fits the type of `value`. Default: absent. */
   readonly initial?: Json;
 }

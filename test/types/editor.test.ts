@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Editor, serverEditor, serviceEditor } from './editors.js';
 
 const source = `
-import { Arg, type ArgsOf, ask, attempt, call, chain, done, forEach, get, match, parallel, prompt, type ResultOf, run, read, Resource, set, State, Step, Tool, Workflow } from 'stepwright';
+import { Agent, Arg, type ArgsOf, ask, attempt, call, chain, delegate, done, forEach, get, match, parallel, prompt, type ResultOf, run, read, Resource, set, State, Step, Tool, Workflow } from 'stepwright';
 import { z } from 'zod';
 
 @Tool({ name: 't', description: 't' })
@@ -34,6 +34,9 @@ export class Guide {
 @State({ name: 's' })
 export class S { value!: { latest: string }; }
 
+@Agent({ name: '@aide' })
+export class Aide { reply!: { advice: string }; }
+
 @Workflow({ name: 'v', description: 'v' })
 export class V {
   @Arg({ description: 'a' }) chosen!: Arg<string>;
@@ -50,7 +53,8 @@ export class W {
   @Step() again = chain(call(T, { folder: this.all[0] ?? this.task }), (out) => attempt(call(T, { folder: 'a' }), () => out));
   @Step() both = parallel({ left: run(V, { chosen: this.task }), right: call(T, { folder: 'b' }) });
   @Step() tried = parallel({ above: run(V, { chosen: this.task, height: 2 }), below: 'c' }, { onPartialFailure: 'continue' });
-  @Step() each = forEach(this.both.right.lines, (line) => run(V, { chosen: line, height: this.both.left.total }));
+  @Step() each = forEach(this.both.right.lines, (line) => run(V, { chosen: line, height: this.both.left.total }), { agent: Aide });
+  @Step() helped = delegate(Aide, this.task);
   @Step() sum = this.tried.above.error === undefined ? this.tried.above.total : this.each[0]?.total;
   @Step() undone = call(T, { folder: 'c' }, { compensate: (out) => call(T, { folder: out.lines[0] ?? get(S).latest }) });
   @Step() saved = set(S, { latest: this.undone.lines[0] ?? this.tried.below });
@@ -59,7 +63,7 @@ export class W {
   @Step() told = ask.info(prompt\`Use \${T}, then \${V} for \${this.task}, as \${Guide} says of \${this.noted.kept}\`);
   @Step() asked = ask.text(prompt\`See \${Guide}: \${this.found.lines[0] ?? 'none'}\`, { after: [this.found, this.told] });
   @Step({ guidance: 'For {told}', summary: 'As {told} says' })
-  last = call(Zod, { marked: this.asked }, { after: [this.asked, this.told, this.noted] });
+  last = call(Zod, { marked: this.asked + this.helped.advice }, { after: [this.asked, this.told, this.noted] });
   output = done({ first: this.found.lines[0] ?? this.again.lines[0] });
 }
 
@@ -90,6 +94,7 @@ const NAMES = [
   ],
   ...['chosen', 'height', 'total', 'both', 'left', 'right', 'above', 'below', 'each', 'undone', 'latest'],
   ...['asked', 'T', 'V', 'S', 'Zod', 'Page', 'Guide'],
+  ...['Aide', 'advice', 'helped'],
 ];
 
 const exactly = { exactOptionalPropertyTypes: true };

@@ -30,7 +30,7 @@ export class Printed {
 /** What can be printed as a TypeScript expression: JSON, and names in it. */
 export type Literal = Json | Identifier | JsonText | Printed | readonly Literal[] | LiteralObject;
 
-/** Properties whose value is undefined are left out. */
+/** Properties with the value undefined are left out. */
 export interface LiteralObject {
   readonly [key: string]: Literal | undefined;
 }

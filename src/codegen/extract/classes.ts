@@ -3,6 +3,7 @@ import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../deco
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
+import type { StateField } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { contradictedHint, type RetrySafety } from '../../graph/tool-safety.js';
@@ -415,7 +416,8 @@ export function readState({
     ...handle,
     name: isNamed ? name : UNNAMED,
     namePlace,
-    // The rule of this option admits literals only.
+    // The rules of these options admit literals alone.
+    ...('scope' in options.values ? { scope: options.values.scope as StateField['scope'] } : {}),
     ...('initial' in options.values && options.values.initial !== undefined
       ? {
           initial: options.values.initial as Json,

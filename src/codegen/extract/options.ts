@@ -97,7 +97,7 @@ function oneOf(...values: readonly string[]): OptionRule {
   return { accepts: (value) => values.some((each) => each === value), expected };
 }
 
-/** An object whose own options have rules. */
+/** An object with rules for its own options. */
 function object(expected: string, inner: OptionRules): OptionRule {
   return { accepts: isJsonObject, expected, inner };
 }
@@ -226,6 +226,7 @@ const workflowRules: Rules<WorkflowOptions> = {
   failFast: flag,
   onFailure: oneOf('undo'),
   maxConcurrency: positive,
+  allowNestedAgents: flag,
   errorStrategy: {
     ...oneOf('failFast', 'collect'),
     expected: "`'failFast'`, `'collect'` or `{ retry: { … } }`",
@@ -235,7 +236,7 @@ const workflowRules: Rules<WorkflowOptions> = {
 
 const stateRules: Rules<StateOptions> = {
   name: requiredText,
-  scope: { ...oneOf('run'), expected: "`'run'`: state ends with its run" },
+  scope: { ...oneOf('run', 'workflow'), expected: "`'run'` or `'workflow'`: state ends with its run" },
   initial: anything,
 };
 
@@ -320,6 +321,7 @@ export function isDecoratorName(name: string): name is DecoratorName {
 /** What every verb takes. */
 export const orderRules = {
   after: { expected: 'a list of steps: `[this.first]`' },
+  writes: { expected: 'the class of a field of state' },
 } as const satisfies Rules<OrderOptions>;
 
 const nestedRules: Rules<NestedOptions> = { ...orderRules, id: text, timeoutMs: milliseconds, retry };
@@ -340,7 +342,8 @@ const forEachRules: Rules<ForEachOptions> = {
   ...orderRules,
   concurrency: positive,
   max: positive,
-  onItemError: oneOf('fail', 'continue'),
+  onItemError: oneOf('fail', 'continue', 'settle', 'report'),
+  agent: { expected: 'the class of an agent' },
 };
 
 const gotoRules: Rules<GotoOptions> = {

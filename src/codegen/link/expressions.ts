@@ -22,6 +22,7 @@ import {
 import { conditionHint, describe, hintFor, hintForVerb, print } from './describe.js';
 import { callsVerb } from './handles.js';
 import { lowerLink, lowerPromptText, lowerSettled } from './interpolation.js';
+import { lowerJinja } from './jinja.js';
 import type { Binding } from './nodes.js';
 import {
   ARITHMETIC,
@@ -46,8 +47,9 @@ export function lowerExpression(syntax: ExpressionSyntax, scope: ExpressionScope
 /** A condition as a boolean, which is what a node's `when` must be. */
 export function lowerCondition(syntax: ExpressionSyntax, scope: ExpressionScope): Expr | undefined {
   const { hoist: _, ...strict } = scope;
-  const condition = lowerExpression(syntax, strict);
-  if (condition === undefined || isBoolean(condition)) return condition;
+  const isTemplate = verbOf(unwrap(syntax)) === 'jinja';
+  const condition = lowerExpression(syntax, isTemplate ? { ...strict, template: 'condition' } : strict);
+  if (condition === undefined || isTemplate || isBoolean(condition)) return condition;
   return negate(negate(condition));
 }
 
@@ -341,6 +343,7 @@ class Lowering {
     const verb = verbOf(syntax);
     if (verb === 'get') return lowerField(syntax, this.#scope.handles);
     if (verb === 'statusOf' || verb === 'errorOf') return lowerSettled(verb, syntax, this.#scope);
+    if (verb === 'jinja') return this.#jinja(syntax, path);
     if (verb === 'link') return lowerLink(syntax, this.#scope, (part) => this.lower(part, path));
     if (verb !== undefined) {
       const isHoisted = HOISTED_VERBS.some((each) => each === verb);
@@ -366,6 +369,13 @@ class Lowering {
     if (method === undefined || !isOfValue || syntax.optional)
       return this.#refuse(syntax, undefined, isOfValue ? hintForMethod(callee.name) : undefined);
     return this.#method(syntax, callee, method, path);
+  }
+
+  /** Templates in a template are values of it. */
+  #jinja(syntax: CallSyntax, path: Path): Expr | undefined {
+    const { template = 'value', ...scope } = this.#scope;
+    const inner = template === 'value' ? this : new Lowering(scope);
+    return lowerJinja(syntax, scope, template, (part) => inner.lower(part, path));
   }
 
   #method(

@@ -305,8 +305,8 @@ export function linkStates(
   for (const state of declarations) {
     const schema = schemaOfState(state, report);
     if (schema === undefined || !isInitialFitting(state, schema, report)) continue;
-    const { name, initial, place: source } = state;
-    states.set(state, { name, scope: 'run', schema, ...defined({ initial }), source });
+    const { name, scope = 'run', initial, place: source } = state;
+    states.set(state, { name, scope, schema, ...defined({ initial }), source });
   }
   return states;
 }

@@ -18,6 +18,7 @@ import type {
 import { workingOn } from '../diagnostics.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, isChain } from '../verbs.js';
+import { withReads } from './access.js';
 import { AfterOptions } from './after.js';
 import { Functions, type Handles, handlesOf } from './handles.js';
 import { type LinkedStates, linkInput, linkStates } from './inputs-and-state.js';
@@ -164,7 +165,8 @@ class WorkflowLinker {
     ];
     fields.sort((a, b) => a.place.span[0] - b.place.span[0] || a.place.span[1] - b.place.span[1]);
     for (const field of fields) field.link();
-    const nodes = withoutIdle(this.#nodes, this.#ids.settled);
+    const withIdle = this.#usedStates.size === 0 ? this.#nodes : withReads(this.#nodes);
+    const nodes = withoutIdle(withIdle, this.#ids.settled);
     const linked = new Set(nodes.map(({ id }) => id));
     const graph: Graph = {
       graphVersion: GRAPH_VERSION,
@@ -183,6 +185,7 @@ class WorkflowLinker {
       ...(typeof options.failFast === 'boolean' ? { failFast: options.failFast } : {}),
       ...(options.onFailure === 'undo' ? { onFailure: 'undo' as const } : {}),
       ...(typeof options.maxConcurrency === 'number' ? { maxConcurrency: options.maxConcurrency } : {}),
+      ...(options.allowNestedAgents === true ? { allowNestedAgents: true as const } : {}),
       // The option's rule admits the names of exposures only.
       ...(Array.isArray(options.expose) ? { expose: options.expose } : {}),
       ...(Array.isArray(options.scopes) ? { scopes: options.scopes } : {}),

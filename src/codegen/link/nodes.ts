@@ -33,6 +33,7 @@ type Common =
   | 'join'
   | 'when'
   | 'reads'
+  | 'writes'
   | 'output';
 type Carried = 'retry' | 'timeoutMs' | 'onError' | 'compensate' | 'executor' | 'source';
 
@@ -63,6 +64,8 @@ export interface StepNode extends Attempts {
   readonly compensate?: Compensation;
   /** Who executes it. Default: the server. */
   readonly executor?: 'client';
+  /** The field of state that its value is written to. */
+  readonly writes?: string;
   /** Where it is written; the step's own node points at the field. */
   readonly source: SourceLocation;
   /** Set for a read that was moved out of an expression: it waits for what its step waits for. */
@@ -145,7 +148,7 @@ export type NodeDetails = Pick<Node, 'title' | 'guidance' | 'summary'>;
 
 /** A node as the graph has it. */
 export function finishNode(
-  { id, core, conditions, retry, timeoutMs, onError, compensate, executor, source }: StepNode,
+  { id, core, conditions, retry, timeoutMs, onError, compensate, executor, writes, source }: StepNode,
   { after, join }: NodeOrder,
   details: NodeDetails = {},
 ): Node {
@@ -156,7 +159,7 @@ export function finishNode(
     ...details,
     after,
     join,
-    ...defined({ when, retry, timeoutMs, onError, compensate }),
+    ...defined({ when, retry, timeoutMs, onError, compensate, writes }),
     executor: executor ?? 'server',
     source,
   };

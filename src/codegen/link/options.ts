@@ -76,7 +76,7 @@ export interface VerbOptions {
   readonly syntax: Readonly<Record<string, ExpressionSyntax>>;
 }
 
-/** Reads the options of a verb; nothing where one has a fault, which is reported. */
+/** Reads the options of a verb; undefined where one has a fault, which is reported. */
 export function readOptionsOf(
   verb: VerbWithOptions,
   argument: ExpressionSyntax | undefined,
@@ -124,7 +124,7 @@ export interface CallOptionsRead extends Attempts {
   readonly syntax: Readonly<Record<string, ExpressionSyntax>>;
 }
 
-/** Reads the options of such a verb; nothing where one has a fault, which is reported. */
+/** Reads the options of such a verb; undefined where one has a fault, which is reported. */
 export function readCallOptions(
   verb: 'call' | 'run' | 'shell' | 'delegate',
   argument: ExpressionSyntax | undefined,

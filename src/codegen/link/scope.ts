@@ -1,3 +1,4 @@
+import type { TemplatePosition } from '../../formats/jinja/lower.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import { references } from '../../graph/expression/traversal.js';
@@ -23,6 +24,8 @@ export interface ExpressionScope {
   readonly report: (diagnostic: Diagnostic) => void;
   /** The names that arrows around the expression bind. */
   readonly locals?: ReadonlyMap<string, Local>;
+  /** Where Jinja templates of the expression are. Default: they are values. */
+  readonly template?: TemplatePosition;
   /** The values of parts that were linked before. */
   readonly given?: ReadonlyMap<ExpressionSyntax, Expr>;
   /** Gives a `read(…)` or an `ask.model(…)` inside an expression a node of its own; without it, both are refused here. */

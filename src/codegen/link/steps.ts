@@ -1,6 +1,7 @@
 import { defined } from '../../graph/defined.js';
 import { diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
+import { kinds } from '../../graph/kinds/kinds.js';
 import type { Scope } from '../../graph/kinds/node.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ExpressionSyntax } from '../syntax.js';
@@ -18,6 +19,7 @@ import {
   looksLikeVerb,
   makesSteps,
   onlySide,
+  optionOf,
   outcomeCalls,
   type StepVerb,
   stepReadFrom,
@@ -33,6 +35,7 @@ import {
   idPart,
   inSequence,
   type NodeCore,
+  ownNode,
   readsState,
   retryOf,
   type StepNode,
@@ -336,11 +339,31 @@ const VERBS: Readonly<Record<StepVerb, LinkVerb>> = {
   onClient: linkOnClient,
 };
 
+/** Has the own node of a verb write its value to a field of state. */
+function withWrites(
+  { scope: { handles, report } }: Linker,
+  call: CallSyntax,
+  outcome: StepOutcome,
+  syntax: ExpressionSyntax,
+): StepOutcome | undefined {
+  const state = handles.state(syntax, 'writes', syntax.place);
+  const own = ownNode(outcome.nodes);
+  if (own === undefined || kinds[own.core.kind].value === 'none') {
+    const params = { decorator: calleeName(call), option: 'writes', takes: 'a step with a value' };
+    report(diagnostic('SW1021', syntax.place, { ...params, name: own?.id ?? calleeName(call) }));
+    return undefined;
+  }
+  const nodes = outcome.nodes.map((node) => (node === own && state ? { ...node, writes: state.name } : node));
+  return state && { ...outcome, nodes };
+}
+
 /** The outcome of a verb's call; nothing if a part of it was reported. */
 function linkVerb(linker: Linker, verb: StepVerb, call: CallSyntax): StepOutcome | undefined {
   const { alsoAfter, inside } = linker.scope;
   const after = alsoAfter(call, inside);
   const outcome = VERBS[verb](linker, call);
-  if (outcome === undefined || after.length === 0) return outcome;
-  return { ...outcome, nodes: outcome.nodes.map((node) => ({ ...node, alsoAfter: after })) };
+  const writes = optionOf(call, 'writes');
+  const written = outcome && (writes === undefined ? outcome : withWrites(linker, call, outcome, writes));
+  if (written === undefined || after.length === 0) return written;
+  return { ...written, nodes: written.nodes.map((node) => ({ ...node, alsoAfter: after })) };
 }

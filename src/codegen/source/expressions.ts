@@ -266,7 +266,7 @@ function arrowSyntax(context: HostContext, node: ts.ArrowFunction, place: Source
   return { ...base, body: read(context, node.body) };
 }
 
-/** The methods whose callback returns a condition. */
+/** The methods with a callback that returns a condition. */
 const QUESTIONS: ReadonlySet<string> = new Set(['filter', 'find', 'some', 'every']);
 
 function isQuestion(call: ts.Node): boolean {

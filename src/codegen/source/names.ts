@@ -3,7 +3,7 @@ import type { Modules } from './modules.js';
 import { declarationsOf, hasMeaning, isAlias, isJson, type Meaning, topLevelOf } from './scopes.js';
 import { ts } from './typescript.mjs';
 
-/** The package whose exports are known by name, wherever it is installed. */
+/** The package with exports that are known by name, wherever it is installed. */
 export const PACKAGE = 'stepwright';
 
 /** What a name refers to, followed through the modules of the project. */

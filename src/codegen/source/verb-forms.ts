@@ -7,7 +7,7 @@ import { writtenSchemas } from './written-schemas.js';
 /** Forms of verbs other than a plain call. They become calls, so that all phases read one form. */
 
 /** The verbs that are tags of templates. */
-const TAGS: readonly string[] = ['shell'];
+const TAGS: readonly string[] = ['shell', 'jinja'];
 
 /** The verb of this package that a callee or a tag names. */
 function nameOf(callee: ExpressionSyntax): string | undefined {
@@ -15,7 +15,7 @@ function nameOf(callee: ExpressionSyntax): string | undefined {
   return symbol?.kind === 'stepwright' ? symbol.name : undefined;
 }
 
-/** `` shell`…` `` and `` shell({ … })`…` `` as calls with the template and the options; undefined for other tags. */
+/** `` shell`…` ``, `` shell({ … })`…` `` and their like as calls with the template and the options; undefined for other tags. */
 export function taggedCall({
   tag,
   parts,

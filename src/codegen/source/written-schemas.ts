@@ -6,7 +6,7 @@ import { ts } from './typescript.mjs';
 /** Constants and calls that are nested deeper are left to the module. */
 const MAX_DEPTH = 100;
 
-/** The modules of zod whose exports are read. */
+/** The modules of zod with exports that are read. */
 const LIBRARIES: ReadonlySet<string> = new Set(['zod', 'zod/v4']);
 
 /** What leaves something behind for other schemas, or leads out of the library. */

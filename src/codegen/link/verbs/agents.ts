@@ -64,8 +64,12 @@ function commandOf(
 
 function wordOf(linker: Linker, part: ExpressionSyntax): Expr | undefined {
   const inner = unwrap(part);
-  if (inner.kind === 'call' && verbOf(inner) === 'shell.raw')
-    return linker.argument(inner.args[0], inner.place);
+  if (inner.kind === 'call' && verbOf(inner) === 'shell.raw') {
+    const raw = linker.argument(inner.args[0], inner.place);
+    if (raw !== undefined && raw.kind !== 'literal')
+      linker.scope.report(diagnostic('SW2011', part.place, {}));
+    return raw;
+  }
   const value = lowerExpression(part, linker.arguments);
   return value && { kind: 'call', at: part.place.span, fn: QUOTE, args: [value] };
 }
@@ -80,7 +84,7 @@ export function linkDelegate(linker: Linker, call: CallSyntax): StepOutcome | un
   }
   const isCaller = handle.kind === 'literal' && handle.value === null;
   const agent = isCaller ? undefined : linker.scope.handles.agent(handle, 'delegate', place);
-  const prompt = lowerExpression(text, linker.arguments);
+  const prompt = lowerExpression(text, { ...linker.arguments, template: 'reader' });
   const options = optionsOf(linker, 'delegate', given);
   const schema = options && responseOf(linker, call, options, agent);
   const tools = options && toolsOf(linker, options);

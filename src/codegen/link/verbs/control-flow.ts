@@ -206,6 +206,7 @@ const FOR_EACH_EXAMPLE = 'forEach(items, (item) => call(…))';
 interface Loop {
   readonly as: string;
   readonly indexAs?: string;
+  readonly resultsAs?: string;
   readonly body: Scope;
 }
 
@@ -219,7 +220,10 @@ export function linkForEach(linker: Linker, { args, callee }: CallSyntax): StepO
   const items = lowerExpression(list, linker.arguments);
   const loop = readLoop(linker, each);
   const options = readOptionsOf('forEach', settings, linker.scope.report);
+  const { agent: handle } = options?.syntax ?? {};
+  const agent = handle && linker.scope.handles.agent(handle, 'forEach', handle.place);
   if (items === undefined || loop === undefined || options === undefined) return undefined;
+  if (handle !== undefined && agent === undefined) return undefined;
   const { concurrency = 1, max = DEFAULT_LOOP_MAX, onItemError = 'fail' } = options.values;
   const core: NodeCore = {
     kind: 'foreach',
@@ -229,7 +233,12 @@ export function linkForEach(linker: Linker, { args, callee }: CallSyntax): StepO
     concurrency: Number(concurrency),
     max: Number(max),
     onItemError: onItemError as ForeachNode['onItemError'],
+    ...defined({ agent: agent?.name }),
   };
+  if (loop.resultsAs !== undefined && concurrency !== 1) {
+    const hint = 'leave `concurrency` out: items that read the results of others run one at a time';
+    return refuse(linker, each.place, 'a loop over results of items that run side by side', hint);
+  }
   return linker.outcome(core, linker.attempts());
 }
 
@@ -238,20 +247,23 @@ function readLoop(linker: Linker, syntax: ExpressionSyntax): Loop | undefined {
   const isNamed = symbol?.kind === 'function';
   const arrow = isNamed
     ? { names: ['item', 'index'], body: calling(syntax) }
-    : readArrow(syntax, 'forEach', 2, linker.scope.report);
+    : readArrow(syntax, 'forEach', 3, linker.scope.report);
   if (arrow === undefined) return undefined;
-  const [first = PATTERN, index] = arrow.names;
+  const [first = PATTERN, index, results] = arrow.names;
   const item = first === PATTERN ? 'item' : first;
   const as = freeName(item, linker.scope.loopNames ?? []);
   const indexAs = index && freeName(index, [...(linker.scope.loopNames ?? []), as]);
+  const names = indexAs === undefined ? [as] : [as, indexAs];
+  const resultsAs = results && freeName(results, [...(linker.scope.loopNames ?? []), ...names]);
   const locals = linker.withLocals(
     arrow,
     { kind: 'value', expr: { kind: 'ref', root: 'item', path: [as] } },
     { kind: 'value', expr: { kind: 'ref', root: 'index', path: [indexAs ?? ''] } },
+    { kind: 'value', expr: { kind: 'ref', root: 'item', path: [resultsAs ?? ''] } },
   );
-  const loopNames = indexAs === undefined ? [as] : [as, indexAs];
+  const loopNames = resultsAs === undefined ? names : [...names, resultsAs];
   const body = linker.body(arrow.body, 'item', { locals, loopNames });
-  return body && { as, ...defined({ indexAs }), body };
+  return body && { as, ...defined({ indexAs, resultsAs }), body };
 }
 
 /** `fn` as a body is `(item, index) => fn(item, index)`. */

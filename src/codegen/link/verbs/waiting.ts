@@ -39,7 +39,7 @@ export function linkAsk(linker: Linker, mode: AskMode, call: CallSyntax): StepOu
     const what = `a question without a text`;
     return refuse(linker, callee.place, what, `write \`ask.${mode}('…')\``);
   }
-  const message = lowerExpression(text, linker.arguments);
+  const message = lowerExpression(text, { ...linker.arguments, template: 'reader' });
   const more = linker.attempts();
   const asked = message && who && ({ kind: 'ask', message, ...who } as const);
   switch (mode) {
