@@ -19,13 +19,10 @@ function expectSame(options: SourceHostOptions): void {
   expect(byText).toEqual(byCompiler);
 }
 
-/** Schemas are read from texts alone. */
-function withoutSchemas(file: SourceFileSyntax): SourceFileSyntax {
-  const classes = file.classes.map((each) => ({
-    ...each,
-    decorators: each.decorators.map(({ schemas: _, ...decorator }) => decorator),
-  }));
-  return { ...file, classes };
+/** Schemas are read from texts alone: those of tools, and those of replies. */
+function withoutSchemas(file: SourceFileSyntax): unknown {
+  const isOfSchema = (key: string): boolean => key === 'schemas' || key === 'schema';
+  return JSON.parse(JSON.stringify(file, (key, value) => (isOfSchema(key) ? undefined : value)));
 }
 
 const virtual = (texts: Readonly<Record<string, string>>): SourceHostOptions => ({
