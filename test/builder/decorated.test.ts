@@ -4,6 +4,7 @@ import {
   ask,
   collect,
   constant,
+  delegate,
   failFast,
   fromModel,
   fromResource,
@@ -16,6 +17,7 @@ import {
   retry,
   type SequentialBuilder,
   sequential,
+  shell,
   step,
   text,
   toolHandle,
@@ -111,6 +113,27 @@ const programs: Readonly<Record<string, (world: World) => SequentialBuilder>> = 
           .arg('date', fromStep('best'))
           .bind('added'),
       ),
+  'client-work': ({ AddTask, ListPages, Reviewer }) =>
+    sequential('client-work', 'have the client work')
+      .argument('path', 'Path', true)
+      .step(shell('wc -l {path}').bind('counted'))
+      .step(
+        shell('git', {
+          argv: [constant('push'), promptArg('path')],
+          env: { A: constant('b') },
+          failOnError: true,
+        })
+          .bind('pushed')
+          .timeoutMs(1_000),
+      )
+      .step(step(ListPages).onClient().bind('list'))
+      .step(delegate(Reviewer, 'Review {counted.stdout}', { tools: [AddTask] }).bind('review'))
+      .step(
+        delegate(null, 'Suggest titles', { schema: { type: 'array', items: { type: 'string' } } }).bind(
+          'titles',
+        ),
+      )
+      .returns({ review: fromStep('review'), titles: fromStep('titles') }),
   'fails-fast': ({ ListPages, AddTask }) =>
     sequential('fails-fast', 'stop at the first failure')
       .step(step(ListPages).bind('list'))

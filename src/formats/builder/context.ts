@@ -103,13 +103,18 @@ function nameOf(step: StepDefinition, workflow: string, registered: Registered |
       return resolveAddress(step.source.resource, workflow, registered).name;
     case 'ask':
       return step.mode === 'yield' ? 'value' : step.mode;
+    case 'shell':
+    case 'delegate':
+      return step.kind;
     default:
       return step satisfies never;
   }
 }
 
 /** A node without the properties that follow from its position. */
-type Bare<N> = N extends Node ? Omit<N, 'after' | 'join' | 'executor'> : never;
+export type Bare<N = Node> = N extends Node
+  ? Omit<N, 'after' | 'join' | 'executor'> & Partial<Pick<N, 'executor'>>
+  : never;
 
 /** The nodes of a workflow, each of which runs after the one before it. */
 export class NodeList {
@@ -137,9 +142,10 @@ export class NodeList {
     return false;
   }
 
-  add(node: Bare<Node>): void {
+  /** The server executes it, unless it says otherwise. */
+  add(node: Bare): void {
     const after = this.all.slice(-1).map(({ id }) => id);
-    this.all.push({ ...node, after, join: this.#join, executor: 'server' });
+    this.all.push({ executor: 'server', ...node, after, join: this.#join } as Node);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AgentClass } from '../../decorators/agents.js';
 import type { RetryOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import type { Answerer } from '../../graph/answerers.js';
 import type { Json, JsonSchema } from '../../graph/json.js';
@@ -57,13 +58,20 @@ export type ArgumentOptions = {
 );
 
 /** The data that the methods of a step builder collect, in the order of the calls. */
-export type StepDefinition = CallDefinition | ReadDefinition | AskDefinition;
+export type StepDefinition =
+  | CallDefinition
+  | ReadDefinition
+  | AskDefinition
+  | ShellDefinition
+  | DelegateDefinition;
 
 /** A step that calls a tool. */
 export interface CallDefinition extends StepDetails {
   readonly kind: 'call';
   readonly tool: ToolLike;
   readonly args: readonly { readonly name: string; readonly source: ArgumentSource }[];
+  /** Set if the client makes the call. */
+  readonly isOnClient?: true;
   /** More than one is an error of the workflow. */
   readonly transforms: readonly Transform[];
   /** The call that undoes. */
@@ -86,6 +94,40 @@ export interface AskDefinition extends StepDetails {
   /** Of a value. */
   readonly schema?: JsonSchema;
   readonly answerBy?: readonly Answerer[];
+}
+
+/** An agent of the client: its class, its name with `@` before it, or null for the one that drives the run. */
+export type AgentLike = AgentClass | `@${string}` | null;
+
+/** Options of `shell`. */
+export interface ShellCommandOptions {
+  /** Arguments: with them the command is the name of a program, and no shell reads either. */
+  readonly argv?: readonly DataSource[];
+  /** Environment variables beside those of the client. */
+  readonly env?: Readonly<Record<string, DataSource>>;
+  /** Whether an exit code other than 0 fails the step. Default: `false`. */
+  readonly failOnError?: boolean;
+}
+
+/** Options of `delegate`. */
+export interface DelegateTaskOptions {
+  /** JSON Schema of the reply. Default: text. */
+  readonly schema?: JsonSchema;
+  /** The tools that the agent may use. Default: its own. */
+  readonly tools?: readonly ToolLike[];
+}
+
+/** A step in which the client runs a command. */
+export interface ShellDefinition extends StepDetails, ShellCommandOptions {
+  readonly kind: 'shell';
+  readonly command: DataSource;
+}
+
+/** A step that an agent does. */
+export interface DelegateDefinition extends StepDetails, DelegateTaskOptions {
+  readonly kind: 'delegate';
+  readonly agent: AgentLike;
+  readonly instructions: DataSource;
 }
 
 /** The options of steps of all kinds. */
@@ -267,7 +309,13 @@ function compensationErrors(definition: StepDefinition, step: string): WorkflowE
   ];
 }
 
-const STEPS: ReadonlySet<unknown> = new Set(['call', 'read', 'ask'] satisfies StepDefinition['kind'][]);
+const STEPS: ReadonlySet<unknown> = new Set([
+  'call',
+  'read',
+  'ask',
+  'shell',
+  'delegate',
+] satisfies StepDefinition['kind'][]);
 
 const VALUES: ReadonlySet<AskNode['mode']> = new Set(['yield', 'model']);
 
@@ -282,6 +330,13 @@ function sourcesOf(step: StepDefinition): readonly { readonly name: string; read
       const options = step.options === undefined ? [] : [{ name: 'options', source: step.options }];
       return [{ name: 'message', source: step.message }, ...options];
     }
+    case 'shell': {
+      const env = Object.entries(step.env ?? {}).map(([name, source]) => ({ name, source }));
+      const argv = (step.argv ?? []).map((source) => ({ name: 'argv', source }));
+      return [{ name: 'command', source: step.command }, ...argv, ...env];
+    }
+    case 'delegate':
+      return [{ name: 'instructions', source: step.instructions }];
     default:
       return step satisfies never;
   }

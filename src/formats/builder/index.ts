@@ -1,8 +1,21 @@
 export type { RetryOptions } from '../../decorators/workflow.js';
 export type { Expr } from '../../graph/expression/tree.js';
+export {
+  type DelegateBuilder,
+  delegate,
+  type ShellBuilder,
+  shell,
+} from './actions.js';
 export type { Compiled, CompileResult, Workflow } from './builders.js';
 export { type BuildResult, type SequentialBuilder, sequential } from './builders.js';
-export type { ArgumentOptions, ResultValue, WorkflowDetails } from './definition.js';
+export type {
+  AgentLike,
+  ArgumentOptions,
+  DelegateTaskOptions,
+  ResultValue,
+  ShellCommandOptions,
+  WorkflowDetails,
+} from './definition.js';
 export { collect, failFast, retry, type StrategyOptions } from './definition.js';
 export { type FunctionEntry, type Registered, registeredIn } from './environment.js';
 export {

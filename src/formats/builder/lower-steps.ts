@@ -11,14 +11,17 @@ import type { LoweringContext, StepOrigin } from './context.js';
 import {
   type AskDefinition,
   type CallDefinition,
+  type DelegateDefinition,
   type ReadDefinition,
   type ResultDefinition,
   retryOf,
+  type ShellDefinition,
   type StepDefinition,
 } from './definition.js';
 import { Functions } from './environment.js';
 import { DuplicateNameError, InvalidOptionError, optionReason } from './errors.js';
 import { type NamedFunction, schemaReasons, type Transform, transformed } from './expressions.js';
+import { lowerDelegate, lowerShell } from './lower-actions.js';
 import { mappingError, nodeValue, ValueLowering } from './lower-values.js';
 import { bindingError } from './names.js';
 import { isDataSource } from './sources.js';
@@ -64,9 +67,32 @@ export class StepLowering {
       case 'ask':
         this.#ask(definition, id, origin, source);
         return;
+      case 'shell':
+      case 'delegate':
+        this.#action(definition, id, origin, source);
+        return;
       default:
         definition satisfies never;
     }
+  }
+
+  #action(
+    definition: ShellDefinition | DelegateDefinition,
+    id: string,
+    origin: StepOrigin,
+    source: SourceLocation,
+  ): void {
+    const { nodes, scope } = this.#context;
+    const { binding } = definition;
+    const attempts = this.#attempts(definition, origin, source);
+    const guidance = this.#text('guidance', definition, origin);
+    const core =
+      definition.kind === 'shell'
+        ? lowerShell(definition, this.#values, origin)
+        : lowerDelegate(definition, this.#context, this.#values, origin, source);
+    if (binding !== undefined)
+      scope.bind(binding, core.kind === 'shell' ? nodeValue(id) : property(id, 'response', source));
+    nodes.add({ ...core, id, ...guidance, ...attempts, ...this.#details(definition, origin), source });
   }
 
   #call(definition: CallDefinition, id: string, origin: StepOrigin, source: SourceLocation): void {
@@ -92,7 +118,17 @@ export class StepLowering {
     const isShown = resources.resources === undefined || this.#giveToModel(first, resources.resources);
     this.#finishModelValues(first, callId, limit);
     const own = { ...(isShown ? {} : resources), ...defined({ compensate }) };
-    const call = { kind: 'call', tool: tool.name, input, ...own, ...guidance, ...attempts, source } as const;
+    const executor = definition.isOnClient === true ? ({ executor: 'client' } as const) : {};
+    const call = {
+      kind: 'call',
+      ...executor,
+      tool: tool.name,
+      input,
+      ...own,
+      ...guidance,
+      ...attempts,
+      source,
+    } as const;
     if (transform.kind === 'value') {
       nodes.add({ ...call, id, ...details });
       return;

@@ -20,7 +20,7 @@ import type { ResourceLike, TemplateLike, ToolHandle, ToolLike } from './tools-a
  * Builds a step. Every method returns a new builder and leaves this one unchanged. Errors are reported when the
  * workflow is built.
  */
-abstract class DetailsBuilder<Definition extends StepDefinition> {
+export abstract class DetailsBuilder<Definition extends StepDefinition> {
   readonly definition: Definition;
 
   /** @internal */
@@ -87,6 +87,11 @@ export class StepBuilder<Input = AnyInput> extends DetailsBuilder<CallDefinition
   /** Sets an argument of the tool. To set one twice is an error. */
   arg<K extends keyof Input & string>(name: K & Naming<'argument'>, source: ArgumentSource): this {
     return this.with({ args: [...this.definition.args, { name, source }] });
+  }
+
+  /** Has the client make the call, with its own tool of that name. */
+  onClient(): this {
+    return this.with({ isOnClient: true });
   }
 
   /**
