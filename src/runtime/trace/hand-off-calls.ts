@@ -63,7 +63,7 @@ export function entryOf(node: NodeInstance, input: Value, secrets: RunMask): Han
 /** A call as the text of a hand-off lists it, with its note below. */
 export function callText(call: HandOffCall): string {
   const line = lineOf(call);
-  return call.note === undefined ? line : `${line}\n   Note: ${call.note.replaceAll('\n', '\n   ')}`;
+  return call.note === undefined ? line : `${line}\n   Note: ${call.note}`;
 }
 
 function lineOf(call: HandOffCall): string {

@@ -177,6 +177,8 @@ export type HandOffCall = {
   readonly step: string;
   readonly in?: string;
   readonly note?: string;
+  /** Guidance of several lines, which is a message before the hand-off. */
+  readonly guidance?: string;
   /** The call undoes the effect of the step, and does not continue the workflow. */
   readonly undoes?: true;
   /** It was made before without an answer, and may have taken effect: check first. */

@@ -118,10 +118,12 @@ class OpenCalls implements PlannedRunObserver {
       this.#run.open.supply(node.key, oneLine(entry.ask));
       return this.#run.open.promised(node.key);
     }
-    const notes = this.#notesOf(node);
+    const { lines = [], text: guidance } = guidanceOf(node.planned.node.guidance, node, this.#run);
+    const notes = [...this.#notesOf(node), ...lines];
     this.calls.push({
       ...entry,
-      ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ').replaceAll(' \n', '\n')) }),
+      ...(notes.length === 0 ? {} : { note: secrets.text(notes.join(' ')) }),
+      ...(guidance === undefined ? {} : { guidance: secrets.text(guidance) }),
     });
     this.#promised.add(nameOf(node.key));
     return this.#run.open.promised(node.key);
@@ -155,9 +157,8 @@ class OpenCalls implements PlannedRunObserver {
   }
 
   #notesOf(node: NodeInstance): string[] {
-    const { planned, scope } = node;
     const own = this.#again.get(node.key);
-    const where = whereIs(scope);
+    const where = whereIs(node.scope);
     return [
       ...(own === undefined ? [] : [own]),
       ...(where === '' ? [] : [`It is made${where}.`]),
@@ -166,7 +167,6 @@ class OpenCalls implements PlannedRunObserver {
       ...this.#afterNote(node),
       ...this.#guardNotes(node),
       ...this.#readNote(),
-      ...guidanceNote(planned.node.guidance, node, this.#run),
     ];
   }
 
@@ -425,8 +425,13 @@ function whyAgain({ failure, attempts }: FailedStep): string | undefined {
   return isRefused ? `Correct the arguments first: ${stop(oneLine(failure.message))}` : undefined;
 }
 
-function guidanceNote(guidance: Expr | undefined, node: NodeInstance, run: PlannedRun): string[] {
-  if (guidance === undefined) return [];
+/** The guidance of a call: one line is a note of it; several lines, such as a numbered list, are a text of their own. */
+function guidanceOf(
+  guidance: Expr | undefined,
+  node: NodeInstance,
+  run: PlannedRun,
+): { readonly lines?: readonly string[]; readonly text?: string } {
+  if (guidance === undefined) return {};
   const parts = guidance.kind === 'text' ? guidance.parts : [guidance];
   const shown = parts.map((part) => {
     if (typeof part === 'string') return part;
@@ -434,10 +439,14 @@ function guidanceNote(guidance: Expr | undefined, node: NodeInstance, run: Plann
     const text = value.ok ? textOf(value.value) : undefined;
     return text === undefined || part.kind === 'literal' ? text : inlineText(text);
   });
-  if (shown.includes(undefined)) return [];
-  // Values in it have no line breaks: those of the author are kept, as in a numbered list.
+  if (shown.includes(undefined)) return {};
+  // Values in it have no line breaks: those of the author are kept.
   const lines = bodyText(shown.join('').trim()).split(/\r?\n/);
-  return [lines.length === 1 ? oneLine(lines.join('')) : clipText(['', ...lines].join('\n'), GUIDANCE_LIMIT)];
+  if (lines.length === 1) return { lines: [oneLine(lines.join(''))] };
+  return {
+    lines: [`Follow the guidance of step '${idOf(node)}' above.`],
+    text: clipText(lines.join('\n'), GUIDANCE_LIMIT),
+  };
 }
 
 /** The longest guidance of several lines in a hand-off, in UTF-16 code units. */

@@ -20,6 +20,7 @@ import { UndoLog } from './leaf-logs.js';
 import { isListed, isSkipAnnounced, Ledger, stepsMeta } from './ledger.js';
 import {
   type BlockMeta,
+  type HandOffCall,
   limited,
   META_RESULT_LIMIT_BYTES,
   maskedBlock,
@@ -164,7 +165,8 @@ class ConversationTrace implements TraceObserver {
     const last = textBlock('assistant', text, {
       'stepwright/part': isWaiting ? 'waiting' : 'hand-off',
     });
-    return { description, messages: [...this.#masked(said), last], _meta: { status, steps, ...meta } };
+    const messages = [...this.#masked(said), ...meta.calls.flatMap(guidanceMessages), last];
+    return { description, messages, _meta: { status, steps, ...meta } };
   }
 
   #remains(state: RunState): Remains {
@@ -348,4 +350,11 @@ class RunLog {
 function rolledBackBy({ planned }: NodeInstance): string | undefined {
   const { id } = planned.node;
   return planned.routers.find(({ node }) => node.kind === 'parallel' && node.compensateNode === id)?.node.id;
+}
+
+/** The guidance of a call that the reader of a hand-off makes, before the list of the calls. */
+function guidanceMessages({ step, guidance }: HandOffCall): readonly PromptMessage[] {
+  if (guidance === undefined) return [];
+  const meta = { 'stepwright/part': 'guidance', 'stepwright/step': step } as const;
+  return [textBlock('assistant', `Guidance of step '${step}':\n\n${guidance}`, meta)];
 }
