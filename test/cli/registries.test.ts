@@ -44,7 +44,8 @@ import { Count } from './tools.js';
 @Workflow({ name: 'count-on', description: 'count as a model says' })
 export class CountOn {
   @Arg({ description: 'Where to begin' }) from!: Arg<number>;
-  @Step() counted = call(Count, { from: this.from, steps: ask.model('How many steps?') });
+  @Step({ guidance: '1. Count.\\n2. Stop.' })
+  counted = call(Count, { from: this.from, steps: ask.model('How many steps?') });
   output = done(this.counted.end);
 }
 `;
@@ -168,6 +169,7 @@ describe('a command that uses registries', { timeout: 120_000 }, () => {
     const left = stepwright('run', 'count-on', '--arg', 'from=3');
     expect({ code: left.code, out: left.out }).toEqual({ code: 1, out: '' });
     expect(left.err).toContain('How many steps?');
+    expect(left.err).toContain("Guidance of step 'counted':\n\n1. Count.\n2. Stop.\n\n");
     expect(left.err).toContain('count with {"from":3,"steps":"<How many steps?>"}');
     const json = JSON.parse(stepwright('run', 'count-on', '--arg', 'from=3', '--json').out);
     expect(json).toMatchObject({

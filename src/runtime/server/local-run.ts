@@ -159,8 +159,9 @@ async function driftOf(
   return drift.failureOf(workflow);
 }
 
-/** The last message of a conversation that its reader continues. */
-function handedOff({ messages, _meta }: PromptTrace): LocalOutcome {
-  const content = messages.at(-1)?.content;
-  return { status: 'left', handOff: content?.type === 'text' ? content.text : '', calls: _meta.calls };
+/** The last messages of a conversation that its reader continues: the guidance of the calls, and the hand-off. */
+function handedOff({ messages, _meta: { calls } }: PromptTrace): LocalOutcome {
+  const count = 1 + calls.filter(({ guidance }) => guidance !== undefined).length;
+  const texts = messages.slice(-count).map(({ content }) => (content.type === 'text' ? content.text : ''));
+  return { status: 'left', handOff: texts.join('\n\n'), calls };
 }
