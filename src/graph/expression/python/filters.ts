@@ -15,11 +15,11 @@ import {
 } from './define.js';
 import { formatPercent } from './format.js';
 import { jsonOf, parseJson } from './json.js';
-import { attributeOf, memberOf } from './members.js';
 import { capitalize, itemsOf, pad, replaceText, separate, strip } from './methods.js';
 import { floatOf, intOf, round } from './numbers.js';
 import { calculatePython, isEqual, orderOf } from './operators.js';
 import { groupsOf, matchesIn } from './regex.js';
+import { attributeOf, memberOf } from './subscript.js';
 import { reprOf, strOf } from './text.js';
 import {
   encodeUrl,

@@ -1,6 +1,6 @@
 import { expressionError } from '../error.js';
 import { charged, define, intIn, itemsIn, listOf, type PythonFunction, valueError } from './define.js';
-import { attributeOf, memberOf } from './members.js';
+import { attributeOf, memberOf } from './subscript.js';
 import { strOf } from './text.js';
 import { asValue, DateTime, float, isTruthy, numberOf } from './values.js';
 
