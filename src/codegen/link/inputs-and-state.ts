@@ -2,8 +2,11 @@ import type { JsonTypeName, ValueRules } from '../../decorators/arg.js';
 import { valueFault } from '../../formats/json-schema/schema-compiler.js';
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
+import { references } from '../../graph/expression/traversal.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema, ownProperty } from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
 import type { Input, StateField } from '../../graph/model.js';
+import { expressionsOf, withBodies } from '../../graph/nodes.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { ArgDeclaration, Declarations, LinkedPrompt, Phase, StateDeclaration } from '../declarations.js';
 import { problemOf, schemaOfValue } from '../schemas/type-schema.js';
@@ -335,4 +338,14 @@ function isInitialFitting(
   const params = { decorator: 'State', option: 'initial', expected: `of the type of \`value\`: ${why}` };
   report(diagnostic('SW1012', initialPlace ?? place, params));
   return false;
+}
+
+/** Gives each node the state fields that its own expressions read; those of nodes in its bodies are theirs. */
+export function withReads(nodes: readonly Node[]): readonly Node[] {
+  return nodes.map((node): Node => {
+    const refs = expressionsOf(node).flatMap((expr) => references(expr));
+    const fields = refs.flatMap(({ ref }) => (ref.root === 'state' ? String(ref.path[0]) : []));
+    const inner = withBodies(node, (scope) => ({ ...scope, nodes: withReads(scope.nodes) }));
+    return { ...inner, reads: [...new Set(fields)].sort() };
+  });
 }

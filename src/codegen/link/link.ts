@@ -18,10 +18,9 @@ import type {
 import { workingOn } from '../diagnostics.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { type CallSyntax, isChain } from '../verbs.js';
-import { withReads } from './access.js';
 import { AfterOptions } from './after.js';
 import { Functions, type Handles, handlesOf } from './handles.js';
-import { type LinkedStates, linkInput, linkStates } from './inputs-and-state.js';
+import { type LinkedStates, linkInput, linkStates, withReads } from './inputs-and-state.js';
 import { lowerGuidance } from './interpolation.js';
 import {
   boundToNode,
