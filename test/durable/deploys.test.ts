@@ -1,33 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { JsonObject } from '../../src/graph/json.js';
 import { runIn } from '../e2e/composite/client.js';
-import { type Child, programOf } from './child.js';
+import type { Child } from './child.js';
+import { ledgerServers } from './ledger-servers.js';
 import { addressOf, toolCall } from './tool-call.js';
 
-const start = programOf('ledger-server');
-let folder: string;
-let path: string;
-let ledger: string;
-const children: Child[] = [];
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'stepwright-deploys-'));
-  path = join(folder, 'runs.db');
-  ledger = join(folder, 'ledger.txt');
-});
-afterEach(async () => {
-  await Promise.all(children.splice(0).map((child) => child.kill()));
-  rmSync(folder, { recursive: true });
-});
+const servers = ledgerServers();
 
 /** A server of one of two versions: that with the tool `slow`, or the old one without it. */
 async function served(version: 'old' | 'new'): Promise<{ readonly child: Child; readonly url: URL }> {
-  const child = start(path, ledger, 'http', version === 'old' ? 'edited' : 'stateless');
-  children.push(child);
+  const child = servers.start('http', version === 'old' ? 'edited' : 'stateless');
   return { child, url: await addressOf(child) };
 }
 
@@ -50,9 +33,7 @@ async function completed(url: URL, ids: readonly string[]): Promise<void> {
       interval: 100,
     });
   }
-  const slow = readFileSync(ledger, 'utf8')
-    .split('\n')
-    .filter((line) => line.startsWith('slow '));
+  const slow = servers.effects().filter((line) => line.startsWith('slow '));
   expect(new Set(slow).size).toBe(ids.length);
 }
 

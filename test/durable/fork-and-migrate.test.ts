@@ -1,43 +1,29 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as sqlite from '@photostructure/sqlite';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dispatched } from '../../src/cli/dispatched.fixture.js';
 import type { JsonObject } from '../../src/graph/json.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { compilePrograms } from '../compiled-programs.js';
 import { runIn } from '../e2e/composite/client.js';
 import { freshCall } from '../e2e/composite/http.js';
-import { type Child, programOf } from './child.js';
+import type { Child } from './child.js';
+import { ledgerServers } from './ledger-servers.js';
 
-const start = programOf('ledger-server');
+const servers = ledgerServers();
 let edited: Awaited<ReturnType<typeof compilePrograms>>;
-let folder: string;
-let path: string;
-let ledger: string;
-const children: Child[] = [];
 
 beforeAll(async () => {
   const file = fileURLToPath(new URL('edited-registry.fixture.ts', import.meta.url));
   edited = await compilePrograms({ edited: file });
 }, 60_000);
 afterAll(() => edited.remove());
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'stepwright-migrate-'));
-  path = join(folder, 'runs.db');
-  ledger = join(folder, 'ledger.txt');
-});
-afterEach(async () => {
-  await Promise.all(children.splice(0).map((child) => child.kill()));
-  rmSync(folder, { recursive: true });
-});
 
 /** Starts a server on the file. */
 async function served(): Promise<{ readonly child: Child; readonly url: URL }> {
-  const child = start(path, ledger);
-  children.push(child);
+  const child = servers.start();
   const isUrl = (line: string): boolean => line.startsWith('http:');
   for (let count = 1; !child.lines.some(isUrl); count += 1) await child.printed(count);
   return { child, url: new URL(child.lines.find(isUrl) ?? '') };
@@ -45,7 +31,7 @@ async function served(): Promise<{ readonly child: Child; readonly url: URL }> {
 
 /** Runs `stepwright runs` with JSON as its output. */
 async function runs(...args: readonly string[]): Promise<JsonObject> {
-  const { code, out, err } = await dispatched('runs', ...args, '--json', '--store', `sqlite:${path}`);
+  const { code, out, err } = await dispatched('runs', ...args, '--json', '--store', `sqlite:${servers.path}`);
   expect([code, err]).toEqual([0, '']);
   return JSON.parse(out);
 }
@@ -53,7 +39,7 @@ async function runs(...args: readonly string[]): Promise<JsonObject> {
 /** The keys of the effects, by name. */
 function effects(): ReadonlyMap<string, ReadonlySet<string>> {
   const found = new Map<string, Set<string>>();
-  for (const line of readFileSync(ledger, 'utf8').trim().split('\n')) {
+  for (const line of servers.effects()) {
     const [name = '', key = ''] = line.split(' ');
     found.set(name, (found.get(name) ?? new Set()).add(key));
   }
@@ -64,7 +50,7 @@ describe('while a server uses the store', { timeout: 90_000 }, () => {
   test('a run moves to an edited workflow, and goes on with it in the server', async () => {
     const { child, url } = await served();
     const workflow_id = runIn(await freshCall(url, 'w_gate'));
-    const options = join(folder, 'options.mjs');
+    const options = join(servers.folder, 'options.mjs');
     const module = JSON.stringify(pathToFileURL(edited.file('edited')).href);
     writeFileSync(options, `export { options as default } from ${module};`);
     const registry = ['--registry', edited.file('edited'), '--options', options];
@@ -100,7 +86,7 @@ describe('while a server uses the store', { timeout: 90_000 }, () => {
     await freshCall(url, 'submit_result', { workflow_id, result: true });
     const before = effects();
     expect([...before.keys()]).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    const database = new sqlite.DatabaseSync(path, { readOnly: true });
+    const database = new sqlite.DatabaseSync(servers.path, { readOnly: true });
     const rows = () =>
       ['entries', 'state', 'host'].map((table) =>
         database.prepare(`SELECT * FROM ${table} WHERE run = 1`).all(),

@@ -1,41 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
 import { runs } from '../../src/cli/commands/runs/store.fixture.js';
 import type { JsonObject } from '../../src/graph/json.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { failureIn, runIn, textIn } from '../e2e/composite/client.js';
 import { desk } from '../e2e/composite/fixture/registry.js';
 import { freshCall, listening } from '../e2e/composite/http.js';
-import { type Child, programOf } from './child.js';
+import { ledgerServers } from './ledger-servers.js';
 import { addressOf } from './tool-call.js';
 
-const start = programOf('ledger-server');
-let folder: string;
-let path: string;
-let ledger: string;
-const children: Child[] = [];
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'stepwright-restart-'));
-  path = join(folder, 'runs.db');
-  ledger = join(folder, 'ledger.txt');
-});
-afterEach(async () => {
-  await Promise.all(children.splice(0).map((child) => child.kill()));
-  rmSync(folder, { recursive: true });
-});
-
-/** Starts a server on the file. */
-function begin(...how: readonly string[]): Child {
-  const child = start(path, ledger, ...how);
-  children.push(child);
-  return child;
-}
-
-/** The effects so far, each as its step and its key. */
-const effects = (): string[] => readFileSync(ledger, 'utf8').trim().split('\n');
+const servers = ledgerServers();
+const { effects, start: begin } = servers;
 
 const statusOf = async (url: URL, workflow_id: string) =>
   (await freshCall(url, 'get_workflow_status', { workflow_id })).structuredContent as JsonObject;
@@ -137,7 +112,14 @@ describe('a server that is killed', { timeout: 90_000 }, () => {
       });
       if (round === 0) await server.kill();
     }
-    const { out } = await runs('answer', runRef(decided), 'happened', '{}', '--store', `sqlite:${path}`);
+    const { out } = await runs(
+      'answer',
+      runRef(decided),
+      'happened',
+      '{}',
+      '--store',
+      `sqlite:${servers.path}`,
+    );
     expect(out).toBe(`run ${runRef(decided)} has taken it\n`);
     expect(await statusOf(url, decided)).toMatchObject({ status: 'completed', result: true });
     expect(effects()).toHaveLength(2);
@@ -188,12 +170,12 @@ test('a run keeps its workflow on a server with an edited one, and goes on where
 });
 
 test('a workflow with secrets does not start in a file that is not encrypted', async () => {
-  const { server } = desk({ store: `sqlite:${path}` });
+  const { server } = desk({ store: `sqlite:${servers.path}` });
   const url = await listening(server);
   const refused = await freshCall(url, 'w_pay', { card: '4111' });
   expect(failureIn(refused)?.code).toBe('E_STORE_SECRETS');
   const trip = await freshCall(url, 'w_careful', { city: 'Oslo' });
   expect(trip.isError).toBeUndefined();
   await server.stop();
-  expect(readFileSync(path).includes('4111')).toBe(false);
+  expect(readFileSync(servers.path).includes('4111')).toBe(false);
 });
