@@ -3,7 +3,7 @@ import type { DictExpr } from '../graph/expression/tree.js';
 import type { JsonSchema } from '../graph/json.js';
 import type { Node } from '../graph/kinds/node.js';
 import { nearestName } from '../graph/names.js';
-import { compensationsOf, ownResources } from '../graph/nodes.js';
+import { compensationsOf, isServerCall, ownResources } from '../graph/nodes.js';
 import { inputsSchema } from '../graph/part-schema.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode } from '../graph/source-location.js';
@@ -53,8 +53,7 @@ function ofCallee(
   check: (planned: PlannedNode, callee: Callee, input: DictExpr, schema: JsonSchema) => Diagnostic[],
 ): Diagnostic[] {
   const { node } = planned;
-  // The tools of a client are its own.
-  if (node.kind === 'call') return node.executor === 'client' ? [] : ofTool(node.tool, node.input);
+  if (isServerCall(node)) return ofTool(node.tool, node.input);
   if (node.kind !== 'workflow' || workflows === undefined) return [];
   const { graph } = plan;
   const { workflow: target } = node;
@@ -109,7 +108,7 @@ const SPREAD_HINT =
 
 /** The schema of a node's input, if it is known. */
 export function argumentsSchema(node: Node, { tools, workflows }: CheckEnvironment): JsonSchema | undefined {
-  if (node.kind === 'call') return tools.get(node.tool)?.inputSchema;
+  if (isServerCall(node)) return tools.get(node.tool)?.inputSchema;
   if (node.kind !== 'workflow') return undefined;
   const callee = workflows?.get(node.workflow);
   return callee === undefined ? undefined : inputsSchema(callee);

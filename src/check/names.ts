@@ -4,7 +4,7 @@ import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { ForeachNode, Input } from '../graph/model.js';
 import { ERROR_FIELDS, isValidName, NAME_RULES, type NamedKind, nearestName } from '../graph/names.js';
-import { expressionsOf, fallbackValue } from '../graph/nodes.js';
+import { expressionsOf, fallbackValue, isServerCall } from '../graph/nodes.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import { locationOfExpr, locationOfNode, relatedLocation } from '../graph/source-location.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
@@ -348,7 +348,7 @@ function purposeOf(node: Node, returns: boolean, { tools }: CheckEnvironment): s
   if (node.kind === 'compute') return 'computes a value';
   if (!returns || node.guidance !== undefined) return undefined;
   if (node.kind === 'resource') return `reads \`${node.resource}\``;
-  const tool = node.kind === 'call' ? tools.get(node.tool) : undefined;
+  const tool = isServerCall(node) ? tools.get(node.tool) : undefined;
   if (tool === undefined || node.kind !== 'call' || toolSafetyOf(tool) !== 'readOnly') return undefined;
   return `calls \`${node.tool}\`, which changes nothing`;
 }

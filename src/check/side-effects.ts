@@ -2,7 +2,7 @@ import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js'
 import { workOf } from '../graph/kinds/kinds.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { CallNode, Graph, ParallelNode } from '../graph/model.js';
-import { nodesOf } from '../graph/nodes.js';
+import { isServerCall, nodesOf } from '../graph/nodes.js';
 import { locationOfNode, relatedLocation } from '../graph/source-location.js';
 import { toolSafetyOf } from '../graph/tool-safety.js';
 import { type PlannedNode, rollsBack, type WorkflowPlan } from '../plan/plan.js';
@@ -91,10 +91,10 @@ interface LocatedCall {
 
 /** The call of a node, or the calls of the workflows that it runs. */
 function callsOf({ node }: PlannedNode, graph: Graph, environment: CheckEnvironment): LocatedCall[] {
-  if (node.kind === 'call') return [{ call: node, of: graph }];
+  if (isServerCall(node)) return [{ call: node, of: graph }];
   if (node.kind !== 'workflow') return [];
   return reachableFrom({ nodes: [node] }, environment).graphs.flatMap((of) =>
-    nodesOf(of).flatMap((call) => (call.kind === 'call' ? [{ call, of }] : [])),
+    nodesOf(of).flatMap((call) => (isServerCall(call) ? [{ call, of }] : [])),
   );
 }
 
@@ -131,7 +131,7 @@ export function checkRetries({ graph, nodes }: WorkflowPlan, environment: CheckE
   const strategy = graph.errorStrategy?.kind === 'retry' ? graph.errorStrategy.retry : undefined;
   return nodes.flatMap(({ node }) => {
     // The strategy applies to calls; a container needs a retry of its own.
-    const retry = node.retry ?? (node.kind === 'call' ? strategy : undefined);
+    const retry = node.retry ?? (isServerCall(node) ? strategy : undefined);
     if (retry === undefined || !(retry.extra > 0)) return [];
     const location = locationOfNode(node, graph);
     const tools = new Map(callsIn(node, environment).map((call) => [call.tool, call]));
@@ -150,7 +150,7 @@ export function checkRetries({ graph, nodes }: WorkflowPlan, environment: CheckE
 function callsIn(node: Node, environment: CheckEnvironment): CallNode[] {
   const nodes = nodesOf({ nodes: [node] });
   const { graphs } = reachableFrom({ nodes }, environment);
-  return [...nodes, ...graphs.flatMap(nodesOf)].filter((each) => each.kind === 'call');
+  return [...nodes, ...graphs.flatMap(nodesOf)].filter(isServerCall);
 }
 
 function mayRepeatEffect(name: string, { tools }: CheckEnvironment): boolean {

@@ -4,7 +4,7 @@ import { type DerivedKind, hasDerivedValue, kindOf } from '../graph/kinds/kinds.
 import type { Node } from '../graph/kinds/node.js';
 import { MAX_WORKFLOW_DEPTH } from '../graph/limits.js';
 import type { Graph } from '../graph/model.js';
-import { expressionsOf, fallbackValue } from '../graph/nodes.js';
+import { expressionsOf, fallbackValue, isServerCall } from '../graph/nodes.js';
 import { boundSchema } from '../graph/part-schema.js';
 import { planOf } from '../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../plan/plan.js';
@@ -137,7 +137,7 @@ type DeriveValue<N> = (node: N, context: ValueContext) => ValueType;
 
 const DERIVED_VALUES: { readonly [K in DerivedKind]: DeriveValue<Extract<Node, { kind: K }>> } = {
   call: (node, { environment }) => {
-    const schema = environment.tools.get(node.tool)?.outputSchema;
+    const schema = isServerCall(node) ? environment.tools.get(node.tool)?.outputSchema : undefined;
     return schema === undefined ? UNKNOWN : ofSchema(boundSchema(schema));
   },
   compute: (node, { names }) => (node.function === undefined ? typeOf(node.value, names) : UNKNOWN),

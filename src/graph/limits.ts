@@ -32,6 +32,12 @@ export const PARTIAL_LIMIT = 16_384;
 /** Limit of one attempt of a call, a read or a function, and of a direct call of a tool. */
 export const DEFAULT_TIMEOUT_MS = 60_000;
 
+/** Limits of work of the client, by kind of node: they count from its delivery. */
+export const DEFAULT_CLIENT_TIMEOUT_MS = { shell: 30_000, call: 30_000, delegate: 300_000 } as const;
+
+/** A result on its way to the server may be so late. */
+export const DELIVERY_GRACE_MS = 30_000;
+
 /** How many nodes of a run work at once. */
 export const DEFAULT_MAX_CONCURRENCY = 10;
 

@@ -21,6 +21,11 @@ export const planFailures = {
     code: 'E_UNSUPPORTED',
     message: `Node '${node}' has the executor '${executor}', which this version cannot run.`,
   }),
+  /** Only the server undoes what it did. */
+  clientCompensation: (node: string): PlanFailure => ({
+    code: 'E_UNSUPPORTED',
+    message: `Node '${node}' is work of the client, which has no \`compensate\`: undo it in a step of its own.`,
+  }),
   /** A node has `onError` although its failure cannot be handled. */
   onError: (node: string, kind: string): PlanFailure => ({
     code: 'E_ON_ERROR_TYPE',
@@ -80,7 +85,11 @@ export const planFailures = {
  */
 export function faultOf(node: Node, workflows: ReadonlySet<string>): PlanFailure | undefined {
   const { id, kind } = node;
-  if (node.executor === 'client') return planFailures.unsupported(id, node.executor);
+  if (node.executor === 'client') {
+    if (kind !== 'call' && kind !== 'shell' && kind !== 'delegate')
+      return planFailures.unsupported(id, node.executor);
+    if (node.compensate !== undefined) return planFailures.clientCompensation(id);
+  }
   if (node.onError !== undefined && (kind === 'error' || kind === 'return'))
     return planFailures.onError(id, kind);
   if (kind === 'workflow' && !workflows.has(node.workflow))

@@ -187,7 +187,7 @@ describe('the plan of a graph with faults', () => {
   });
 
   test('reports what this version cannot run', () => {
-    const [a] = [call('a', {}, { executor: 'client' })];
+    const [a] = [compute('a', lit(1), { executor: 'client' })];
     expect(planOf(graph([a])).fault).toEqual({
       failure: {
         code: 'E_UNSUPPORTED',

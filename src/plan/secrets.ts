@@ -1,7 +1,7 @@
 import type { Expr, RefExpr } from '../graph/expression/tree.js';
 import type { Node } from '../graph/kinds/node.js';
 import type { Input } from '../graph/model.js';
-import { compensationsOf } from '../graph/nodes.js';
+import { compensationsOf, isServerCall } from '../graph/nodes.js';
 import type { Plan, PlannedNode, ScopePlan, WorkflowPlan } from './plan.js';
 import { bindsName } from './visibility.js';
 
@@ -57,7 +57,7 @@ function findSecrets(workflows: readonly WorkflowPlan[], inputsOf: SecretInputsO
   const inputsIn = ({ graph }: WorkflowPlan): readonly Input[] =>
     graph.inputs.filter(({ name }) => inputKeys.has(keyOf(graph.name, name)));
   const wanted = ({ node }: PlannedNode): readonly string[] => {
-    if (node.kind === 'call') return inputsOf(node.tool);
+    if (isServerCall(node)) return inputsOf(node.tool);
     const task = workflows.find(({ graph }) => node.kind === 'workflow' && graph.name === node.workflow);
     return task === undefined ? [] : inputsIn(task).map(({ name }) => name);
   };

@@ -250,7 +250,7 @@ export interface ShellNode extends NodeBase {
 }
 
 /** What a client returns for a command; the value of the node has `stdout` and `stderr` in any case. */
-const COMMAND_RESULT: JsonSchema = {
+export const COMMAND_RESULT: JsonSchema = {
   type: 'object',
   properties: {
     stdout: { type: 'string' },
@@ -301,7 +301,7 @@ export interface DelegateNode extends NodeBase {
 }
 
 /** What an agent returns for a task. */
-function delegateResult(response: JsonSchema = { type: 'string' }): JsonSchema {
+export function delegateResult(response: JsonSchema = { type: 'string' }): JsonSchema {
   return {
     type: 'object',
     properties: { response, agent_used: { type: 'string' }, tokens_used: { type: 'number' } },

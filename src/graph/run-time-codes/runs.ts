@@ -162,6 +162,11 @@ export const questions = {
       'Three values in a row do not fit the schema, the model could not be asked, or the message of `ask.model` holds a secret.',
     repair: 'Read the problems in `details`, say in the message what is wanted, and leave secrets out of it.',
   },
+  E_EXIT_CODE: {
+    meaning: 'A command that the client ran ended with an exit code other than 0.',
+    cause: 'The step has `failOnError`. `details.result` is what the client returned.',
+    repair: 'Correct the command, retry it, or leave `failOnError` out and read `exit_code`.',
+  },
   E_ASK_OPTIONS: {
     meaning: 'A choice cannot be asked.',
     cause: 'Its options are not one or more distinct texts.',
@@ -189,8 +194,9 @@ export const questions = {
   },
   E_RESULT_SHAPE: {
     meaning: 'The answer does not fit the schema of the action.',
-    cause: '`details.problems` lists what is wrong and `details.schema` what fits. The action is still open.',
-    repair: 'Send an answer that fits.',
+    cause:
+      '`details.problems` lists what is wrong and `details.schema` what fits. The action is still open, unless it was the third response to a `delegate` with a schema: then the step has failed.',
+    repair: 'Send an answer that fits. For a step that failed, say in its instructions what is wanted.',
   },
   NO_OPEN_ACTION: {
     meaning: 'The run has no open action.',

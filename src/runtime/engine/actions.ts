@@ -1,7 +1,7 @@
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty, unreachable } from '../../graph/json.js';
 import type { AskNode } from '../../graph/model.js';
-import type { Action, ActionKind, AskAction, AskMode } from './events.js';
+import type { Action, ActionKind, AskMode, DelegateAction, McpCallAction, ShellAction } from './events.js';
 
 /** What hosts and the trace enter in their tables: see `ActionKind`. */
 export function actionKind(action: Action): ActionKind {
@@ -39,7 +39,7 @@ const CONFIRMED = only('confirmed', { type: 'boolean' });
 const TEXT = only('input', { type: 'string' });
 const ANYTHING: JsonSchema = Object.freeze({});
 
-/** What an action asks for, as callers see it: its type and its parameters. */
+/** What an action asks for, as callers see it: its type and its parameters. `timeout` in seconds. */
 export type ActionRequest =
   | {
       readonly type: 'prompt';
@@ -49,25 +49,35 @@ export type ActionRequest =
         readonly options?: readonly string[];
       };
     }
-  | WorkRequest<Exclude<Action, AskAction>>;
-
-/** Work of the client. */
-type WorkRequest<A> = A extends Action
-  ? {
-      readonly type: A['type'];
-      readonly parameters: Omit<A, 'type' | 'schema' | 'answerBy' | 'timeoutMs'> &
-        (A['type'] extends 'shell' ? { /** In seconds. */ readonly timeout: number } : unknown);
+  | {
+      readonly type: 'shell';
+      readonly parameters: Pick<ShellAction, 'command' | 'argv' | 'env'> & { readonly timeout: number };
     }
-  : never;
+  | { readonly type: 'mcp_call'; readonly parameters: Pick<McpCallAction, 'tool' | 'args'> }
+  | {
+      readonly type: 'delegate';
+      readonly parameters: Pick<DelegateAction, 'instructions' | 'agent' | 'tools'>;
+    };
 
 export function requestOf(action: Action): ActionRequest {
-  if (action.type === 'ask') {
-    const { message, mode, options } = action;
-    return { type: 'prompt', parameters: { message, type: mode, ...defined({ options }) } };
+  switch (action.type) {
+    case 'ask': {
+      const { message, mode, options } = action;
+      return { type: 'prompt', parameters: { message, type: mode, ...defined({ options }) } };
+    }
+    case 'shell': {
+      const { type, command, argv, env, timeoutMs } = action;
+      return { type, parameters: { command, timeout: timeoutMs / 1_000, ...defined({ argv, env }) } };
+    }
+    case 'mcp_call':
+      return { type: action.type, parameters: { tool: action.tool, args: action.args } };
+    case 'delegate': {
+      const { type, instructions, agent, tools } = action;
+      return { type, parameters: { instructions, agent, ...defined({ tools }) } };
+    }
+    default:
+      return unreachable(action);
   }
-  const { type, schema: _schema, answerBy: _answerBy, timeoutMs, ...parameters } = action;
-  const timeout = type === 'shell' ? { timeout: timeoutMs / 1_000 } : {};
-  return { type, parameters: { ...parameters, ...timeout } } as ActionRequest;
 }
 
 /** The schema of an answer. Shared by runs: do not change it. */
@@ -118,15 +128,15 @@ export function fits(action: Action, answer: Json): boolean {
   }
 }
 
-/** Whether a value has the type of a schema and the keys that it requires, each with the type of its own schema. */
+/** Whether a value has the type of a schema, the keys that it requires, and members of the types that it names. */
 function hasShape({ type, required, properties }: JsonSchema, value: Json): boolean {
   if (!hasType(type, value)) return false;
-  if (!Array.isArray(required) || !isJsonObject(value)) return true;
-  return required.every((key) => {
-    if (typeof key !== 'string') return true;
-    const member = ownProperty(value, key);
+  if (!isJsonObject(value)) return true;
+  const isMissing = (key: Json) => typeof key === 'string' && !Object.hasOwn(value, key);
+  if (Array.isArray(required) && required.some(isMissing)) return false;
+  return Object.entries(value).every(([key, member]) => {
     const schema = isJsonObject(properties) ? ownProperty(properties, key) : undefined;
-    return member !== undefined && (!isJsonObject(schema) || hasType(schema.type, member));
+    return !isJsonObject(schema) || hasType(schema.type, member);
   });
 }
 

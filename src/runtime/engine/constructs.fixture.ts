@@ -5,12 +5,14 @@ import type {
   BranchCase,
   BranchNode,
   CompensateNode,
+  DelegateNode,
   ForeachNode,
   GotoNode,
   Graph,
   Input,
   ParallelNode,
   SetNode,
+  ShellNode,
   WaitNode,
   WorkflowNode,
 } from '../../graph/model.js';
@@ -93,6 +95,22 @@ export function runs(
 
 export function ask(id: string, mode: AskNode['mode'] = 'confirm', options: Options<AskNode> = {}): AskNode {
   return { ...base, kind: 'ask', id, mode, message: lit(`${id}?`), ...options };
+}
+
+export function shell(id: string, command: Expr = lit(id), options: Options<ShellNode> = {}): ShellNode {
+  return { ...base, executor: 'client', kind: 'shell', id, command, ...options };
+}
+
+export function delegate(id: string, options: Options<DelegateNode> = {}): DelegateNode {
+  return {
+    ...base,
+    executor: 'client',
+    kind: 'delegate',
+    id,
+    agent: null,
+    prompt: lit(`do ${id}`),
+    ...options,
+  };
 }
 
 export function wait(id: string, options: Options<WaitNode>): WaitNode {

@@ -1,8 +1,7 @@
-import { defined } from '../../graph/defined.js';
 import { type JsonObject, unreachable, type Value } from '../../graph/json.js';
-import { DEFAULT_TIMEOUT_MS, MAX_MODEL_TRIES } from '../../graph/limits.js';
+import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Plan } from '../../plan/plan.js';
-import { asksModel, fits } from './actions.js';
+import { actionDelivered, actionFailed, actionSubmitted, valueRefused } from './answers.js';
 import { attemptDueAt, attemptFailed, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
@@ -199,7 +198,7 @@ function applyAnswer(transition: Transition, event: Extract<Event, { readonly co
     case 'actionFailed':
       return command.kind === 'requestAction' && actionFailed(transition, node, command, event.failure);
     case 'actionDelivered':
-      return false;
+      return command.kind === 'requestAction' && actionDelivered(transition, node, command);
     case 'timerFired':
       return timerFired(transition, node, command);
     default:
@@ -264,8 +263,6 @@ function callAgain(transition: Transition, node: NodeRecord, call: ToolCommand):
 
 type ToolCommand = Extract<OwedCommand, { kind: 'callTool' }>;
 
-type Ask = Extract<OwedCommand, { kind: 'requestAction' }>;
-
 type Timer = Extract<OwedCommand, { kind: 'startTimer' }>;
 
 function callReturned(transition: Transition, node: NodeRecord, call: Call, value: Value): true {
@@ -311,45 +308,6 @@ function callFailed(
   const wouldActAgain =
     acted === true && call.kind === 'callTool' && transition.state.safetyOf(call.tool) === 'none';
   attemptFailed(transition, node, { failure, attempted, isPermanent: !attempted || wouldActAgain });
-  return true;
-}
-
-/** Accepts an answer. The action stays open if the answer does not match it. */
-function actionSubmitted(
-  transition: Transition,
-  node: NodeRecord,
-  ask: Ask,
-  { at, by, value }: Extract<Event, { kind: 'actionSubmitted' }>,
-): boolean {
-  if (!fits(ask.action, value)) return false;
-  transition.settleCommand(ask.id);
-  transition.state.submissions.put(ask.id, { at, ...defined({ by }), value });
-  transition.report({ kind: 'answered', node: ask.node, command: ask.id, value });
-  succeed(transition, node, value);
-  return true;
-}
-
-/** Takes note of a value that does not fit. The last one fails the attempt. [N10] */
-function valueRefused(
-  transition: Transition,
-  node: NodeRecord,
-  ask: Ask,
-  problems: readonly string[],
-): boolean {
-  if (!asksModel(ask.action)) return false;
-  const refused = [...node.details.refused, problems];
-  const tries = refused.length;
-  transition.change(node).set('refused', refused);
-  transition.report({
-    ...{ kind: 'valueRefused', node: ask.node, command: ask.id, tries, of: MAX_MODEL_TRIES, problems },
-  });
-  if (tries < MAX_MODEL_TRIES) return true;
-  return actionFailed(transition, node, ask, failures.modelValue(tries, problems, ask.action.schema));
-}
-
-function actionFailed(transition: Transition, node: NodeRecord, ask: Ask, failure: Failure): true {
-  transition.settleCommand(ask.id);
-  attemptFailed(transition, node, { failure });
   return true;
 }
 
@@ -418,18 +376,21 @@ function reportReturned(
 
 function timeoutFailure(
   node: NodeRecord,
-  { kind }: Exclude<OwedCommand, Timer>,
+  command: Exclude<OwedCommand, Timer>,
   byDeadline: boolean,
 ): Failure {
   const limit = node.planned.node.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  switch (kind) {
+  switch (command.kind) {
     case 'callTool':
     case 'readResource':
       return byDeadline ? failures.deadline() : failures.timeout(limit);
     case 'evaluate':
       return byDeadline ? failures.evaluationDeadline() : failures.evaluationTimeout(limit);
-    case 'requestAction':
-      return waitTimeoutFailure(node, byDeadline);
+    case 'requestAction': {
+      const { action } = command;
+      if (action.type === 'ask' || byDeadline) return waitTimeoutFailure(node, byDeadline);
+      return failures.waitTimeout(action.timeoutMs);
+    }
   }
 }
 

@@ -79,6 +79,8 @@ export type Command =
       readonly id: string;
       readonly node: string;
       readonly action: Action;
+      /** Of work of the client, when it was delivered. */
+      readonly deliveredAt?: number;
       /** Missing without a time limit. */
       readonly dueAt?: number;
     }
@@ -258,6 +260,8 @@ export interface DelegateAction extends ClientWork {
   readonly agent: string | null;
   /** Tools that the agent may use. Default: its own. */
   readonly tools?: readonly string[];
+  /** The response is JSON, or a text that holds it. Results that do not fit are counted. */
+  readonly json?: true;
 }
 
 export type AskMode = AskNode['mode'];

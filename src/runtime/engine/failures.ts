@@ -166,6 +166,18 @@ export const failures = {
     message: `The model supplied no value that fits in ${tries} tries: ${problems.slice(0, REASONS).map(inShort).join('; ')}`,
     details: { problems, schema },
   }),
+  /** The results that an agent returned do not fit. */
+  resultShape: (tries: number, problems: readonly string[], schema: JsonSchema): Failure => ({
+    code: 'E_RESULT_SHAPE',
+    message: `No result fits in ${tries} tries: ${problems.slice(0, REASONS).map(inShort).join('; ')}`,
+    details: { problems, schema },
+  }),
+  /** A command ended with an exit code other than 0. */
+  exitCode: (code: Json, result: Json): Failure => ({
+    code: 'E_EXIT_CODE',
+    message: `The command ended with exit code ${JSON.stringify(code)}.`,
+    details: { result },
+  }),
   /** A `goto` has jumped as often as it may. */
   loopLimit: (max: number): Failure => ({
     code: 'E_LOOP_LIMIT',

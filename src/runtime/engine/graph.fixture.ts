@@ -268,6 +268,11 @@ export class Run {
     return this.send({ kind: 'timerFired', at: this.at, command: timer.id });
   }
 
+  /** The action of a node is in a response. */
+  delivers(node: string): this {
+    return this.send({ kind: 'actionDelivered', at: this.at, command: this.#latest(node) });
+  }
+
   cancel(compensate?: boolean): this {
     const how = compensate === undefined ? {} : { compensate };
     return this.send({ kind: 'cancelled', at: this.at, reason: 'enough', ...how });

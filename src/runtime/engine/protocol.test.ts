@@ -209,16 +209,17 @@ describe('graphs', () => {
   });
 
   const shared = { after: [], join: 'none_failed', executor: 'server' } as const;
-  const shell: Node = { ...shared, executor: 'client', kind: 'shell', id: 'pause', command: lit('ls') };
+  const pause: Node = { ...shared, executor: 'client', kind: 'wait', id: 'pause', durationMs: lit(1) };
   const fallbackNode: Node = call('a', {}, { onError: { fallbackNode: 'b' } });
   const ends: Node = done('a', lit(1), { onError: { value: lit(2) } });
-  const client: Node = { ...(call('a') as CallNode), executor: 'client' };
+  const undoing = { tool: 'u', input: { kind: 'dict', entries: [] } } as const;
+  const client: Node = { ...(call('a') as CallNode), executor: 'client', compensate: undoing };
 
   test.each<[string, Graph, string, string | undefined]>([
-    ['a node of another kind', graph([call('a'), shell]), 'E_UNSUPPORTED', 'pause'],
+    ['a node that the client cannot execute', graph([call('a'), pause]), 'E_UNSUPPORTED', 'pause'],
     ['a fallback that is not there', graph([fallbackNode]), 'E_GRAPH', undefined],
     ['a fallback for how the run ends', graph([ends]), 'E_ON_ERROR_TYPE', 'a'],
-    ['a step for the client', graph([client]), 'E_UNSUPPORTED', 'a'],
+    ['a compensation for what the client did', graph([client]), 'E_UNSUPPORTED', 'a'],
     ['a cycle', graph([call('a', { x: step('b') }), call('b', {}, { after: ['a'] })]), 'E_GRAPH', undefined],
     ['a node that waits for itself', graph([call('a', {}, { after: ['a'] })]), 'E_GRAPH', undefined],
     ['a dependency that is not there', graph([call('a', {}, { after: ['x'] })]), 'E_GRAPH', undefined],

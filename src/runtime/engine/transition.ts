@@ -108,6 +108,12 @@ export class Transition {
     this.state.owed.set(owed.id, node);
   }
 
+  /** Issues an outstanding command again. It keeps its place in the order. */
+  reissueCommand(node: NodeRecord, command: OwedCommand): void {
+    this.change(node).command = command;
+    this.#commands.push(command);
+  }
+
   /** Issues a compensation, like `issueCommand`. */
   issueCompensation(node: NodeRecord, command: Command): OwedCommand {
     const owed = this.#numbered(command);

@@ -2,7 +2,7 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { defined } from '../../graph/defined.js';
 import { ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import { nodesWithTasks } from '../../graph/nodes.js';
+import { isServerCall, nodesWithTasks } from '../../graph/nodes.js';
 import { clip } from '../../graph/printable-text.js';
 import { unanswerable } from '../runs/actions/answerers.js';
 import { valuePort } from '../runs/actions/model-values.js';
@@ -175,7 +175,7 @@ function baseLayer({ workflows, prompts, offerWorkflows }: ResolvedSettings): La
  */
 function undeclaredTools({ tools }: Registry, graphs: Iterable<Graph>): readonly string[] {
   const called = new Set<string>();
-  for (const node of [...graphs].flatMap(nodesWithTasks)) if (node.kind === 'call') called.add(node.tool);
+  for (const node of [...graphs].flatMap(nodesWithTasks)) if (isServerCall(node)) called.add(node.tool);
   return [...called].filter((name) => isUndeclared(tools, name)).sort();
 }
 

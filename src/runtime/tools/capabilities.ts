@@ -6,7 +6,7 @@ import { childrenOf } from '../../graph/expression/traversal.js';
 import type { DictExpr, Expr } from '../../graph/expression/tree.js';
 import { ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import { compensationsOf, expressionsOf, nodesOf, ownResources } from '../../graph/nodes.js';
+import { compensationsOf, expressionsOf, isServerCall, nodesOf, ownResources } from '../../graph/nodes.js';
 import { clip } from '../../graph/printable-text.js';
 import { thrownText } from './exceptions.js';
 import type { Registry } from './registry.js';
@@ -53,7 +53,7 @@ function findMissing(registry: Registry, graph: Graph): readonly Capability[] {
   };
   try {
     for (const node of [graph, ...(graph.tasks ?? [])].flatMap(nodesOf)) {
-      if (node.kind === 'call') addCall(registry, node, add);
+      if (isServerCall(node)) addCall(registry, node, add);
       for (const undo of compensationsOf(node)) addCall(registry, undo, add);
       const resources = ownResources(node).map(({ resource }) => resource);
       for (const name of node.kind === 'resource' ? [...resources, node.resource] : resources)

@@ -2,7 +2,7 @@ import { defined } from '../../graph/defined.js';
 import { childrenOf, dataPath } from '../../graph/expression/traversal.js';
 import type { DictExpr, Expr } from '../../graph/expression/tree.js';
 import type { Graph } from '../../graph/model.js';
-import { compensationsOf, expressionsOf } from '../../graph/nodes.js';
+import { compensationsOf, expressionsOf, isServerCall } from '../../graph/nodes.js';
 import { locationOfNode, type SourceLocation } from '../../graph/source-location.js';
 import { planOf } from '../../plan/compile.js';
 import type { PlannedNode, ScopePlan, WorkflowPlan } from '../../plan/plan.js';
@@ -76,7 +76,7 @@ class Contract {
       const use = (tool: string, input: DictExpr, reads: readonly OutputUse[]): ToolUse[] =>
         isUsed(tool) ? [{ ...common, tool, input, reads }] : [];
       return [
-        ...(node.kind === 'call' ? use(node.tool, node.input, this.#reads.get(node.id) ?? []) : []),
+        ...(isServerCall(node) ? use(node.tool, node.input, this.#reads.get(node.id) ?? []) : []),
         ...compensationsOf(node).flatMap(({ tool, input }) => use(tool, input, [])),
       ];
     });

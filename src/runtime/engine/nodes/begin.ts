@@ -30,7 +30,8 @@ import { reportShown, succeed } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
 import { beginBranch, beginForeach, beginGoto, beginWorkflow } from './control-flow.js';
 import { beginCompensate, beginParallel } from './parallel.js';
-import { beginAsk, beginWait } from './wait.js';
+import { beginAsk, beginClientCall, beginDelegate, beginShell } from './requests.js';
+import { beginWait } from './wait.js';
 
 type Begin<N> = (transition: Transition, node: NodeRecord, model: N) => void;
 
@@ -43,8 +44,8 @@ const BEGIN: { readonly [K in NodeKind]: Begin<Extract<Node, { kind: K }>> } = {
   foreach: beginForeach,
   workflow: beginWorkflow,
   ask: beginAsk,
-  shell: beginClientWork,
-  delegate: beginClientWork,
+  shell: beginShell,
+  delegate: beginDelegate,
   wait: beginWait,
   set: beginSet,
   return: beginReturn,
@@ -101,7 +102,12 @@ function beginError(transition: Transition, node: NodeRecord, error: ErrorNode):
 }
 
 /** Calls a tool with the node's evaluated input. Later attempts send the same input. */
-function beginCall(transition: Transition, node: NodeRecord, { tool, input }: CallNode): void {
+function beginCall(transition: Transition, node: NodeRecord, model: CallNode): void {
+  if (model.executor === 'client') {
+    beginClientCall(transition, node, model);
+    return;
+  }
+  const { tool, input } = model;
   const { attempt: reached, key: nodeKey } = node;
   const { input: earlierInput } = node.details;
   if (!hasTime(transition, node)) return;
@@ -149,11 +155,6 @@ function beginResource(transition: Transition, node: NodeRecord, model: Resource
   const target = { node: node.key, resource: model.resource, uri: uri.value };
   issue(transition, node, { kind: 'readResource', id, ...target, dueAt: attemptDueAt(transition, node) });
   transition.report({ kind: 'resourceRequested', command: id, ...target });
-}
-
-/** The plan refuses graphs with work of the client. */
-function beginClientWork(): void {
-  throw new Error('this version does not run work of the client');
 }
 
 /** Evaluates the node's value, or calls its function with the arguments that the value lists. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
-import { nodesWithTasks } from '../../../graph/nodes.js';
+import { isServerCall, nodesWithTasks } from '../../../graph/nodes.js';
 import type { ToolSafety } from '../../../graph/tool-safety.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import type { Event, StartIds } from '../../engine/events.js';
@@ -175,7 +175,7 @@ function toolsOf(graph: Graph, safetyOf: SafetyOf): Readonly<Record<string, Tool
 function findTools(graph: Graph, safetyOf: SafetyOf): Record<string, ToolSafety> {
   const safeties: Record<string, ToolSafety> = {};
   for (const node of nodesWithTasks(graph)) {
-    if (node.kind !== 'call' || Object.hasOwn(safeties, node.tool)) continue;
+    if (!isServerCall(node) || Object.hasOwn(safeties, node.tool)) continue;
     const safety = safetyOf(node.tool);
     if (safety !== 'none') safeties[node.tool] = safety;
   }

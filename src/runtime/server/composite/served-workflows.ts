@@ -8,7 +8,7 @@ import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph, Input } from '../../../graph/model.js';
 import { isPortableName } from '../../../graph/names.js';
-import { bundle, nodesWithTasks } from '../../../graph/nodes.js';
+import { bundle, isServerCall, nodesWithTasks } from '../../../graph/nodes.js';
 import { rebased } from '../../../graph/part-schema.js';
 import { planOf } from '../../../plan/compile.js';
 import { thrownText } from '../../tools/exceptions.js';
@@ -141,7 +141,7 @@ function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, memo: Served
 /** What runs of a graph may need, apart from its tool. */
 export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 'tool'> {
   const isPrivate = (node: Node) => {
-    const entry = node.kind === 'call' ? ownProperty(tools, node.tool) : undefined;
+    const entry = isServerCall(node) ? ownProperty(tools, node.tool) : undefined;
     return entry !== undefined && isPrivateTool(entry);
   };
   return {

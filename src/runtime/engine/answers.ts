@@ -1,0 +1,92 @@
+import { defined } from '../../graph/defined.js';
+import { isJsonObject, type Json, ownProperty } from '../../graph/json.js';
+import { DELIVERY_GRACE_MS, MAX_MODEL_TRIES } from '../../graph/limits.js';
+import { asksModel, fits } from './actions.js';
+import { attemptFailed } from './attempt.js';
+import type { Action, Event, Failure, OwedCommand } from './events.js';
+import { failures } from './failures.js';
+import type { NodeRecord } from './records.js';
+import { succeed } from './settle.js';
+import type { Transition } from './transition.js';
+
+// What becomes of an action that a node waits for.
+
+/** The command that requests it. */
+export type Request = Extract<OwedCommand, { kind: 'requestAction' }>;
+
+/** Accepts an answer. The action stays open if the answer does not match it. */
+export function actionSubmitted(
+  transition: Transition,
+  node: NodeRecord,
+  request: Request,
+  { at, by, value }: Extract<Event, { kind: 'actionSubmitted' }>,
+): boolean {
+  const { action, id } = request;
+  if (!fits(action, value)) return false;
+  transition.settleCommand(id);
+  transition.state.submissions.put(id, { at, ...defined({ by }), value });
+  transition.report({ kind: 'answered', node: request.node, command: id, value });
+  const exitCode = exitCodeIn(value);
+  const { node: model } = node.planned;
+  if (model.kind === 'shell' && model.failOnError && exitCode !== 0) {
+    attemptFailed(transition, node, { failure: failures.exitCode(exitCode, value) });
+  } else succeed(transition, node, resultOf(action, value));
+  return true;
+}
+
+/** The value of a node, from what was submitted. */
+function resultOf({ type }: Action, value: Json): Json {
+  return type === 'shell' ? { stdout: '', stderr: '', ...Object(value) } : value;
+}
+
+function exitCodeIn(value: Json): Json {
+  return isJsonObject(value) ? (ownProperty(value, 'exit_code') ?? null) : null;
+}
+
+/** Takes note of a result that does not fit. The last one fails the attempt. [N10] */
+export function valueRefused(
+  transition: Transition,
+  node: NodeRecord,
+  { action, id, node: key }: Request,
+  problems: readonly string[],
+): boolean {
+  if (!countsTries(action)) return false;
+  const refused = [...node.details.refused, problems];
+  const tries = refused.length;
+  transition.change(node).set('refused', refused);
+  transition.report({ kind: 'valueRefused', node: key, command: id, tries, of: MAX_MODEL_TRIES, problems });
+  if (tries < MAX_MODEL_TRIES) return true;
+  transition.settleCommand(id);
+  const { schema } = action;
+  const isModel = asksModel(action);
+  const failure = failures[isModel ? 'modelValue' : 'resultShape'](tries, problems, schema);
+  attemptFailed(transition, node, { failure, isPermanent: !isModel });
+  return true;
+}
+
+/** Whether results that do not fit are counted: values of models, and responses that have a schema. */
+function countsTries(action: Action): boolean {
+  return asksModel(action) || (action.type === 'delegate' && action.json === true);
+}
+
+export function actionFailed(
+  transition: Transition,
+  node: NodeRecord,
+  { id }: Request,
+  failure: Failure,
+): true {
+  transition.settleCommand(id);
+  attemptFailed(transition, node, { failure });
+  return true;
+}
+
+/** Begins the time limit of work of the client when it is delivered first. [N12] */
+export function actionDelivered(transition: Transition, node: NodeRecord, request: Request): boolean {
+  const { action, deliveredAt } = request;
+  if (action.type === 'ask' || deliveredAt !== undefined) return false;
+  const { state, at } = transition;
+  const dueAt = at + action.timeoutMs + DELIVERY_GRACE_MS;
+  const { deadlineAt = dueAt } = state.run;
+  transition.reissueCommand(node, { ...request, deliveredAt: at, dueAt: Math.min(dueAt, deadlineAt) });
+  return true;
+}
