@@ -5,6 +5,7 @@ import { isJsonObject, ownProperty, type Value } from '../../graph/json.js';
 import type { Node } from '../../graph/kinds/node.js';
 import type { CallNode } from '../../graph/model.js';
 import { failureCodeOf } from '../../graph/names.js';
+import { isServerCall } from '../../graph/nodes.js';
 import { oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { bindsName, initialOf } from '../../plan/visibility.js';
@@ -67,8 +68,8 @@ export function explainFailure(
   const { id } = node;
   const { code } = failure;
   const where = whereIs(instance.scope);
-  const suggested = node.kind === 'call' ? { suggestedTool: node.tool } : {};
-  if (node.kind === 'call' && attempts === 0) {
+  const suggested = isServerCall(node) ? { suggestedTool: node.tool } : {};
+  if (isServerCall(node) && attempts === 0) {
     const missingFields = missingFieldsOf(failure);
     const missingStep = (expr: Expr): NodeInstance | undefined => lostStep(expr, instance, ledger);
     const parameter =

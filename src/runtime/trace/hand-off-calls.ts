@@ -55,6 +55,13 @@ export function entryOf(node: NodeInstance, input: Value, secrets: RunMask): Han
       return { step, resource: model.resource, uri: secrets.text(String(value)), ...around };
     case 'ask':
       return { step, ...question(model, value, secrets), ...around };
+    case 'shell':
+      return { step, ...command(value, secrets), ...around };
+    case 'delegate': {
+      const { agent, tools } = model;
+      const { prompt = null } = isJsonObject(value) ? value : {};
+      return { step, instructions: secrets.text(String(prompt)), agent, ...defined({ tools }), ...around };
+    }
     default:
       throw new Error(`a ${model.kind} node is not a call`);
   }
@@ -69,6 +76,9 @@ export function callText(call: HandOffCall): string {
 function lineOf(call: HandOffCall): string {
   if ('tool' in call) return `Call ${call.tool} with ${jsonText(call.arguments)}`;
   if ('uri' in call) return `Read resource ${oneLine(call.uri)}`;
+  if ('command' in call) return `Run the command ${jsonText(partsOf(call))}`;
+  if ('instructions' in call)
+    return `${call.agent === null ? 'Do this task' : `Have ${call.agent} do this task`}: ${jsonText(call.instructions)}`;
   const { ask, options = [], schema, answer_by: answerBy } = call;
   if (call.mode === 'model')
     return `Supply a value: ${jsonText(ask)} It is JSON that fits ${jsonText(schema)}`;
@@ -82,6 +92,22 @@ function lineOf(call: HandOffCall): string {
 /** A value with placeholder texts for what is not known. */
 function withPlaceholders(value: Value): Json {
   return value === undefined ? null : (JSON.parse(JSON.stringify(value)) as Json);
+}
+
+type Command = Extract<HandOffCall, { readonly command: string }>;
+
+function partsOf({ command: text, argv, env }: Command): Json {
+  return argv === undefined && env === undefined ? text : { command: text, ...defined({ argv, env }) };
+}
+
+/** A command that the reader of the hand-off runs. */
+function command(value: Json, secrets: RunMask): Pick<Command, 'command' | 'argv' | 'env'> {
+  const { command: text = null, argv, env } = isJsonObject(value) ? value : {};
+  return {
+    command: secrets.text(String(text)),
+    ...(Array.isArray(argv) ? { argv: argv.map((arg) => secrets.text(String(arg))) } : {}),
+    ...(isJsonObject(env) ? { env: secrets.json(env) as JsonObject } : {}),
+  };
 }
 
 /** A question that the reader of the hand-off asks the user. */

@@ -1,4 +1,5 @@
 import { defined } from '../../graph/defined.js';
+import { isServerCall } from '../../graph/nodes.js';
 import { jsonText, MASKED, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance } from '../../plan/instances.js';
 import type { CompensationReport } from '../engine/events.js';
@@ -200,7 +201,7 @@ class StoppedRun {
     const { graph, ledger, safety, secrets, state, workflowTool: tool } = this.#context;
     const repeated = [...recordsIn(ledger.root)].flatMap(({ node, status }) => {
       const { node: model } = node.planned;
-      if (model.kind !== 'call' || status !== 'succeeded') return [];
+      if (!isServerCall(model) || status !== 'succeeded') return [];
       return ['readOnly', 'idempotent'].includes(safety(model.tool)) ? [] : [nameAndPlace(node)];
     });
     const note = `Only the workflow can make the calls that remain: it starts from the beginning${repeated.length === 0 ? '.' : `, and makes these calls again: ${repeated.join(', ')}.`}`;
@@ -236,7 +237,7 @@ class StoppedRun {
     const { failure, attempts } = stepStateOf(record);
     const { node } = record;
     const { node: model } = node.planned;
-    const safety = model.kind === 'call' ? this.#context.safety(model.tool) : 'none';
+    const safety = isServerCall(model) ? this.#context.safety(model.tool) : 'none';
     // The client's own call has another idempotency key.
     const harmless = safety === 'readOnly' || safety === 'idempotent';
     const isRetryable = record.isUnread || (attempts > 0 && (harmless || model.kind === 'resource'));
@@ -279,7 +280,7 @@ class StoppedRun {
         failedStep: name ?? graph.name,
         error: state.run.failure?.message ?? sentence,
         retryable: inFlight?.retryable ?? true,
-        ...(model?.kind === 'call' ? { suggestedTool: model.tool } : {}),
+        ...(model !== undefined && isServerCall(model) ? { suggestedTool: model.tool } : {}),
         code: state.run.failure?.code ?? 'E_CANCELLED',
       },
       ...(unknown && name !== undefined ? { unknown: name } : {}),
@@ -328,8 +329,8 @@ function topOf(node: NodeInstance): NodeInstance {
 }
 
 function triesOf({ node, attempts }: FailedStep): Pick<TraceError, 'attempted' | 'attempts'> {
-  const { kind } = node.planned.node;
-  if (kind !== 'call' && kind !== 'resource') return {};
+  const { node: model } = node.planned;
+  if (!isServerCall(model) && model.kind !== 'resource') return {};
   if (attempts === 0) return { attempted: false };
   return attempts === 1 ? {} : { attempts };
 }

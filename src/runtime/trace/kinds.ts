@@ -7,7 +7,7 @@ import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
 import { type Attempt, armsOf as armsIn, attemptOf, soleBody } from '../../print/shapes.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import { BranchLog, ForeachLog, ParallelLog, WorkflowLog } from './container-log.js';
-import { AskLog, CallLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './leaf-logs.js';
+import { ActionLog, CallLog, CompensateLog, GotoLog, SetLog, SilentLog, WaitLog } from './leaf-logs.js';
 import { isListed } from './ledger.js';
 import { listOf, names, printExpression } from './sentences.js';
 import type { StepLog } from './step-log.js';
@@ -50,7 +50,7 @@ const TRACED_KINDS: { readonly [K in NodeKind]: TracedKind<Extract<Node, { kind:
       ),
   },
   workflow: { log: WorkflowLog, planLine: (node) => titled(node, `Run workflow '${node.workflow}'`) },
-  ask: { log: AskLog, planLine: (node) => titled(node, ASKS[node.mode]) },
+  ask: { log: ActionLog, planLine: (node) => titled(node, ASKS[node.mode]) },
   wait: { log: WaitLog, planLine: (node) => titled(node, 'Wait') },
   set: {
     log: SetLog,
@@ -67,16 +67,17 @@ const TRACED_KINDS: { readonly [K in NodeKind]: TracedKind<Extract<Node, { kind:
   },
   return: { log: SilentLog, planLine: (node) => titled(node) },
   error: { log: SilentLog, planLine: (node) => titled(node) },
-  shell: { log: SilentLog, planLine: (node) => titled(node, 'Run a command') },
+  shell: { log: ActionLog, planLine: (node) => titled(node, 'Run a command') },
   delegate: {
-    log: SilentLog,
+    log: ActionLog,
     planLine: (node) => titled(node, node.agent === null ? 'Do a task' : `Have ${node.agent} do a task`),
   },
 };
 
 /** How a trace presents a node. */
-export function tracedKindOf<N extends Node>({ kind }: N): TracedKind<N> {
-  return TRACED_KINDS[kind] as unknown as TracedKind<N>;
+export function tracedKindOf<N extends Node>(node: N): TracedKind<N> {
+  const traced = TRACED_KINDS[node.kind] as unknown as TracedKind<N>;
+  return node.executor === 'client' ? { ...traced, log: ActionLog } : traced;
 }
 
 const ON_PARTIAL_FAILURE: Readonly<Record<ParallelNode['onPartialFailure'], string>> = {

@@ -2,6 +2,7 @@ import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject } from '../../graph/json.js';
 import { jsonText, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance } from '../../plan/instances.js';
+import { requestOf } from '../engine/actions.js';
 import type { Failure, RunState } from '../engine/contract.js';
 import type { CompensationReport } from '../engine/events.js';
 import type { RunMask } from '../secrets/run-mask.js';
@@ -9,7 +10,7 @@ import { NOT_BEGUN } from './ledger.js';
 import { type BlockMeta, limited, type PromptMessage, sized } from './messages.js';
 import {
   cutNote,
-  questionText,
+  requestText,
   resourceFailed,
   stepFailed,
   stop,
@@ -244,8 +245,8 @@ function undone(key: string | undefined): { 'stepwright/undoes'?: string } {
 /** Computed values, and steps that end a workflow: a trace shows them only if a fallback replaces them. */
 export class SilentLog extends StepLog {}
 
-/** A question, and what became of it. */
-export class AskLog extends StepLog {
+/** A question or work of the client, and what became of it. */
+export class ActionLog extends StepLog {
   #isOpen = false;
 
   protected override tell(fact: StepFact): void {
@@ -276,14 +277,11 @@ export class AskLog extends StepLog {
     if (this.#isOpen) this.say('assistant', 'note', `Step '${this.node.id}' no longer waits for an answer.`);
   }
 
-  #asks({ action }: FactOf<'waiting'>): void {
-    if (action?.type !== 'ask' || this.node.kind !== 'ask') return;
+  #asks({ action, node: key }: FactOf<'waiting'>): void {
+    if (action === undefined) return;
     this.#isOpen = true;
-    const { mode, message, options = [] } = action;
-    const question = jsonText(this.secrets.text(message, this.node.message, this.at));
-    const shown = this.secrets.json(options, this.node.options, this.at);
-    const list = Array.isArray(shown) ? shown.map(String) : [];
-    this.say('assistant', 'question', questionText(this.node.id, mode, question, list));
+    const request = requestOf(this.secrets.action(key, action));
+    this.say('assistant', 'question', requestText(this.node.id, request));
   }
 }
 

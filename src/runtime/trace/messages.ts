@@ -186,6 +186,10 @@ export type HandOffCall = {
 } & (
   | { readonly tool: string; readonly arguments: JsonObject }
   | { readonly resource: string; readonly uri: string }
+  /** A command that the reader runs, as {@link ShellAction} has it. */
+  | { readonly command: string; readonly argv?: readonly string[]; readonly env?: JsonObject }
+  /** A task for the agent, or for the reader where that is null. */
+  | { readonly instructions: string; readonly agent: string | null; readonly tools?: readonly string[] }
   | {
       readonly ask: string;
       readonly options?: readonly string[];

@@ -3,22 +3,14 @@ import type { Expr } from '../../graph/expression/tree.js';
 import { isUnknown, Unknown, unknownIn } from '../../graph/expression/value.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { Node } from '../../graph/kinds/node.js';
-import type {
-  Arm,
-  AskNode,
-  BranchCase,
-  CallNode,
-  ForeachNode,
-  GotoNode,
-  ResourceNode,
-} from '../../graph/model.js';
-import { failsByItem, ownResources } from '../../graph/nodes.js';
+import type { Arm, BranchCase, ComputeNode, ForeachNode, GotoNode } from '../../graph/model.js';
+import { failsByItem, isServerCall, ownResources } from '../../graph/nodes.js';
 import { bodyText, clipText, inlineText, oneLine } from '../../graph/printable-text.js';
 import { ANY_ITEM, type NodeInstance, type ScopeInstance } from '../../plan/instances.js';
 import { attemptOf } from '../../print/shapes.js';
 import type { Fact } from '../engine/contract.js';
 import { nodeRecord } from '../engine/read.js';
-import { givenTo } from '../engine/rehearsal.js';
+import { type Asking, givenTo } from '../engine/rehearsal.js';
 import type { FailedStep } from './explain-failure.js';
 import { entryOf, whereIs } from './hand-off-calls.js';
 import { isListed, NOT_BEGUN, nameOf } from './ledger.js';
@@ -414,8 +406,8 @@ function isRepeated(
   { node, record, failure, attempts, retryable }: FailedStep,
   context: HandOffContext,
 ): boolean {
-  const { kind } = node.planned.node;
-  const isAgain = kind === 'call' || kind === 'resource' || record.isUnread;
+  const { node: model } = node.planned;
+  const isAgain = isServerCall(model) || model.kind === 'resource' || record.isUnread;
   if (!isAgain || isUndone(node, context) || record.status === 'handled') return false;
   return retryable || (attempts === 0 && (NOT_BEGUN.has(failure.code) || failure.code === 'E_INPUT_INVALID'));
 }
@@ -464,8 +456,8 @@ function textOf(value: Value): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function isAsked(node: Node): node is CallNode | ResourceNode | AskNode {
-  return node.kind === 'call' || node.kind === 'resource' || node.kind === 'ask';
+function isAsked(node: Node): node is Exclude<Asking, ComputeNode> {
+  return ['call', 'resource', 'ask', 'shell', 'delegate'].includes(node.kind);
 }
 
 function isCase(arm: Arm): arm is BranchCase {

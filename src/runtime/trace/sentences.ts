@@ -2,7 +2,9 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import { cutText, escapeUnprintable, jsonText, oneLine } from '../../graph/printable-text.js';
 import { printExpr } from '../../print/expression.js';
+import type { ActionRequest } from '../engine/actions.js';
 import type { AskMode } from '../engine/contract.js';
+import { workText } from '../runs/actions/agent-texts.js';
 
 /** Ends a sentence, unless it has an end already. */
 export function stop(sentence: string): string {
@@ -74,15 +76,12 @@ export function waitsUntil(step: string, until: string): string {
   return `Step '${step}' waits until ${until}.`;
 }
 
-/** @param message JSON on one line. */
-export function questionText(
-  step: string,
-  mode: AskMode,
-  message: string,
-  options: readonly string[],
-): string {
+/** What a step asks for. */
+export function requestText(step: string, request: ActionRequest): string {
+  if (request.type !== 'prompt') return `Step '${step}' ${workText(request)}`;
+  const { type: mode, message, options = [] } = request.parameters;
   const choices = options.map((option) => jsonText(option)).join(', ');
-  return `Step '${step}' ${ASKS[mode]}: ${message}${choices === '' ? '' : `\nOptions: ${choices}`}`;
+  return `Step '${step}' ${ASKS[mode]}: ${jsonText(message)}${choices === '' ? '' : `\nOptions: ${choices}`}`;
 }
 
 const ASKS: Readonly<Record<AskMode, string>> = {

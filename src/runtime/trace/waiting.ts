@@ -10,7 +10,7 @@ import type { HandOff } from './hand-off.js';
 import { isoTime } from './leaf-logs.js';
 import type { OpenAction } from './messages.js';
 import type { HandOffContext } from './planned-run.js';
-import { questionText, waitsUntil } from './sentences.js';
+import { requestText, waitsUntil } from './sentences.js';
 
 /** A run that outlasts the conversation about it. */
 export interface KeptRun {
@@ -113,12 +113,6 @@ function shown(action: OpenAction, run: KeptRun | undefined): string {
     );
   }
   return lines.join('\n');
-}
-
-function requestText(step: string, request: ActionRequest): string {
-  if (request.type !== 'prompt') return `Step '${step}' ${workText(request)}`;
-  const { type: mode, message, options = [] } = request.parameters;
-  return questionText(step, mode, jsonText(message), options);
 }
 
 /** The shape of an answer, with a placeholder for what is to be filled in. */

@@ -192,11 +192,16 @@ function isFailure({ kind }: Event): boolean {
 /** What a command gives to the outside, as a hand-off lists it. */
 export function inputOf(command: Asked): Json {
   if (command.kind === 'callTool') return command.input;
-  return command.kind === 'readResource' ? command.uri : textOf(command.action);
+  if (command.kind === 'readResource') return command.uri;
+  const { action } = command;
+  if (action.type === 'shell') return action.command;
+  return action.type === 'mcp_call' ? action.args : textOf(action);
 }
 
 export function givenTo(call: HandOffCall): Json {
   if ('tool' in call) return call.arguments;
+  if ('command' in call) return call.command;
+  if ('instructions' in call) return call.instructions;
   return 'uri' in call ? call.uri : call.ask;
 }
 

@@ -4,9 +4,11 @@ import {
   body,
   branch,
   compensate,
+  delegate,
   foreach,
   item,
   parallel,
+  shell,
   undo,
   wait,
 } from '../../../src/runtime/engine/constructs.fixture.js';
@@ -149,6 +151,33 @@ export const waitingCases: Readonly<Record<string, Scenario>> = {
       use('tell', {}, { after: ['pause'] }),
     ]),
     tools: { find: echo({ isBig: true }), big: echo(), tell: echo() },
+  },
+  'client-work': {
+    graph: sample(
+      [
+        shell('build', text('make ', input('of'))),
+        delegate('review', { agent: '@reviewer', prompt: text('Review ', step('build', 'stdout')) }),
+        use('issue', { title: step('review', 'response') }, { executor: 'client' }),
+      ],
+      { inputs: [textInput('of')] },
+    ),
+    given: { of: 'all' },
+    answers: { build: { exit_code: 0, stdout: 'built' } },
+    workflowId,
+  },
+  'client-work-that-is-done': {
+    graph: sample([shell('build'), delegate('review'), use('issue', {}, { executor: 'client' })]),
+    answers: { build: { exit_code: 0 }, review: { response: 'fine' }, issue: { id: 7 } },
+  },
+  'client-work-in-the-hand-off': {
+    graph: sample([
+      use('find', {}),
+      shell('build', text('make ', step('find')), { argv: { kind: 'list', items: [{ value: lit('-s') }] } }),
+      delegate('review', { agent: '@reviewer', prompt: text('Review ', step('build', 'stdout')) }),
+      delegate('sum-up'),
+      use('issue', { title: step('review', 'response') }, { executor: 'client' }),
+    ]),
+    tools: { find: echo('all') },
   },
   'cancelled-and-undone': {
     graph: sample([
