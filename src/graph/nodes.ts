@@ -113,6 +113,14 @@ export function failsByItem({ onItemError }: Pick<ForeachNode, 'onItemError'>): 
   return onItemError === 'fail' || onItemError === 'settle';
 }
 
+/** Whether the first failed item ends its loop: no other starts, and running ones are stopped. */
+export function stopsAtFailure({
+  onItemError,
+  concurrency,
+}: Pick<ForeachNode, 'onItemError' | 'concurrency'>): boolean {
+  return onItemError === 'fail' || (onItemError === 'settle' && concurrency === 1);
+}
+
 /** A node with other bodies. */
 export function withBodies(node: Node, change: (scope: Scope) => Scope): Node {
   const changed: Record<string, unknown> = {};

@@ -78,7 +78,11 @@ export function planNodes(graph: Graph, context: CompileContext): MutableWorkflo
   const nodes: MutableNode[] = [];
   const byId = new Map<string, MutableNode>();
   const duplicates = new Set<string>();
-  const unrooted: Omit<MutableWorkflow, 'root'> = { graph, failFast, scopes, byId, nodes, duplicates };
+  const ownFields = new Set(
+    (graph.state ?? []).flatMap(({ name, scope }) => (scope === 'workflow' ? [name] : [])),
+  );
+  const fixed = { graph, failFast, ownFields };
+  const unrooted: Omit<MutableWorkflow, 'root'> = { ...fixed, scopes, byId, nodes, duplicates };
   const workflow = unrooted as MutableWorkflow;
   const value = defined({ value: graph.returns });
   const position = { depth: 0, loops: NO_NODES, rolledBackBy: NO_NODES, ...value };

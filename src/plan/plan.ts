@@ -29,6 +29,8 @@ export interface WorkflowPlan {
   readonly nodes: readonly PlannedNode[];
   /** The ids of more than one node, which are faults. */
   readonly duplicates: ReadonlySet<string>;
+  /** Names of the fields of the state of which each execution has its own. */
+  readonly ownFields: ReadonlySet<string>;
 }
 
 /** A list of nodes: the top of a workflow, or a body. */

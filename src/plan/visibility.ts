@@ -76,7 +76,10 @@ interface NestedWorkflow {
   readonly node?: { readonly scope: { readonly workflow: NestedWorkflow } } | undefined;
 }
 
-/** The initial value of a state field: as declared by its workflow or the nearest workflow that runs it. */
+/**
+ * The initial value of a state field: as declared by its workflow or the nearest workflow that runs it. What a workflow has
+ * for itself is not that of the workflows that it runs.
+ */
 export function initialOf(workflow: NestedWorkflow, name: string): Json | undefined {
   for (
     let each: NestedWorkflow | undefined = workflow;
@@ -84,7 +87,7 @@ export function initialOf(workflow: NestedWorkflow, name: string): Json | undefi
     each = each.node?.scope.workflow
   ) {
     const field = each.plan.graph.state?.find((declared) => declared.name === name);
-    if (field !== undefined) return field.initial;
+    if (field !== undefined && (each === workflow || field.scope === 'run')) return field.initial;
   }
   return undefined;
 }

@@ -57,8 +57,8 @@ export const expressions = {
       'Give the step a `response_schema`, so that the answer is checked when it arrives, or ask for JSON alone in the instructions.',
   },
   E_ACCESS: {
-    meaning: 'A step reads a state field by a computed name that its `needs_state` does not list.',
-    cause: 'The name is computed when the run gets there.',
+    meaning: 'A step reads a state field that its `needs_state` does not list.',
+    cause: 'The name is computed when the run gets there, or the graph was not checked.',
     repair: 'List every field that the name may be in `needs_state`.',
   },
   E_OPERAND_TYPES: {

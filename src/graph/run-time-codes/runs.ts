@@ -32,9 +32,14 @@ export const runs = {
     repair: 'Start the workflow again, or raise `runs.idleMs`.',
   },
   E_STEP_LIMIT: {
-    meaning: 'The run started more than 100,000 steps.',
+    meaning: 'The run started more steps than it may: 100,000, or the `steps` of its limits.',
     cause: 'A loop or a `goto` repeats far too often.',
     repair: 'Shorten the list, or split the work into several runs.',
+  },
+  E_STATE_SIZE: {
+    meaning: 'A step would make the state larger than it may be.',
+    cause: 'The written fields have more bytes as JSON than the `stateBytes` of the limits.',
+    repair: 'Write less: a part of the value, or where it is stored.',
   },
   E_INPUT: {
     meaning: 'A nested workflow was run with the wrong arguments.',

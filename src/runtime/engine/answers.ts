@@ -2,11 +2,10 @@ import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, ownProperty } from '../../graph/json.js';
 import { DELIVERY_GRACE_MS, MAX_MODEL_TRIES } from '../../graph/limits.js';
 import { asksModel, fits } from './actions.js';
-import { attemptFailed } from './attempt.js';
+import { attemptFailed, complete } from './attempt.js';
 import type { Action, Event, Failure, OwedCommand } from './events.js';
 import { failures } from './failures.js';
 import type { NodeRecord } from './records.js';
-import { succeed } from './settle.js';
 import type { Transition } from './transition.js';
 
 // What becomes of an action that a node waits for.
@@ -30,7 +29,7 @@ export function actionSubmitted(
   const { node: model } = node.planned;
   if (model.kind === 'shell' && model.failOnError && exitCode !== 0) {
     attemptFailed(transition, node, { failure: failures.exitCode(exitCode, value) });
-  } else succeed(transition, node, resultOf(action, value));
+  } else complete(transition, node, resultOf(action, value));
   return true;
 }
 

@@ -7,6 +7,7 @@ import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import { sha256Hex } from '../../graph/sha256.js';
 import type { Command, Failure, OwedCommand, SkipReason } from './events.js';
 import { failures } from './failures.js';
+import { writeFields } from './field-writes.js';
 import { attemptId, delayId } from './identity.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import {
@@ -20,7 +21,7 @@ import {
   succeed,
 } from './settle.js';
 import type { RunState } from './state.js';
-import { changeSlots, enterQueue, readerIn, type Transition } from './transition.js';
+import { changeSlots, enterQueue, readerOf, type Transition } from './transition.js';
 
 /** A command that the host executes. */
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
@@ -173,6 +174,21 @@ export function scheduleNextAttempt(transition: Transition, node: NodeRecord): v
   transition.ready.add(node);
 }
 
+/** Ends a node with its value, which it writes to its field of the state. One that is too large fails the node. [Q1] */
+export function complete(transition: Transition, node: NodeRecord, value: Value): void {
+  const failure = writeValue(transition, node, value);
+  if (failure === undefined) succeed(transition, node, value);
+  else fail(transition, node, { failure, reached: node.attempt, isPermanent: true });
+}
+
+function writeValue(transition: Transition, node: NodeRecord, value: Value): Failure | undefined {
+  const { writes } = node.planned.node;
+  if (writes === undefined) return undefined;
+  const failure = writeFields(transition, node, [[writes, value]]);
+  if (failure !== undefined) node.output = undefined;
+  return failure;
+}
+
 /** How a node failed. */
 interface Failed {
   readonly failure: Failure;
@@ -194,12 +210,17 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
   const { failure, reached: attempts } = failed;
   const { code, message } = failure;
   const error = { code, message, attempts, node: node.planned.node.id };
-  const fallback = readerIn(transition, node.scope).withError(error).value(value);
+  const fallback = readerOf(transition, node).withError(error).value(value);
   if (!fallback.ok) {
     failWithoutFallback(transition, node, {
       ...failed,
       failure: failures.fallback(failure, fallback.failure),
     });
+    return;
+  }
+  const fault = writeValue(transition, node, fallback.value);
+  if (fault !== undefined) {
+    failWithoutFallback(transition, node, { ...failed, failure: fault });
     return;
   }
   const fact = defined({ value: fallback.value });

@@ -2,7 +2,7 @@ import { type JsonObject, unreachable, type Value } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Plan } from '../../plan/plan.js';
 import { actionDelivered, actionFailed, actionSubmitted, valueRefused } from './answers.js';
-import { attemptDueAt, attemptFailed, scheduleNextAttempt } from './attempt.js';
+import { attemptDueAt, attemptFailed, complete, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
 import type { Event, Fact, Failure, OwedCommand, StartIds } from './events.js';
@@ -269,7 +269,7 @@ function callReturned(transition: Transition, node: NodeRecord, call: Call, valu
   transition.settleCommand(call.id);
   reportReturned(transition, call, true, { ok: true, value: value ?? null });
   if (call.kind !== 'callTool') {
-    succeed(transition, node, value);
+    complete(transition, node, value);
     return true;
   }
   if (call.isCompensation) {
@@ -280,7 +280,7 @@ function callReturned(transition: Transition, node: NodeRecord, call: Call, valu
   // The input of the compensation may refer to the output. Undoing may begin as soon as the node succeeds.
   node.output = value;
   recordEffect(transition, node, call.generation);
-  succeed(transition, node, value);
+  complete(transition, node, value);
   return true;
 }
 

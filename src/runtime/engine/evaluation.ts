@@ -1,4 +1,5 @@
 import { defined } from '../../graph/defined.js';
+import { expressionError } from '../../graph/expression/error.js';
 import {
   type Budget,
   type EvaluationScope,
@@ -17,9 +18,10 @@ import {
 } from '../../graph/json.js';
 import { inlineText } from '../../graph/printable-text.js';
 import { visibleKey } from '../../plan/instances.js';
-import { bindsName, initialOf } from '../../plan/visibility.js';
+import { bindsName } from '../../plan/visibility.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';
+import { fieldOf } from './fields.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import { type RunState, visibleNode } from './state.js';
 
@@ -54,6 +56,12 @@ export function settledNode(node: NodeRecord | undefined): JsonObject | undefine
 
 const NEVER_BEGAN: JsonObject = { status: 'skipped' };
 
+interface EvaluationOptions {
+  readonly error?: JsonObject | undefined;
+  readonly at?: number | undefined;
+  readonly reads?: readonly string[] | undefined;
+}
+
 /** Evaluates expressions against the state of a run as the nodes of one scope see it. */
 export class Evaluation implements EvaluationScope {
   readonly #state: RunState;
@@ -61,26 +69,32 @@ export class Evaluation implements EvaluationScope {
   readonly #scope: ScopeRecord;
   readonly #error: JsonObject | undefined;
   readonly #at: number | undefined;
+  readonly #reads: readonly string[] | undefined;
 
   /**
    * @param error what references to `error` read: the failure that a fallback replaces.
    * @param at the time of the event that is handled: what `run.now` reads.
+   * @param reads the fields of the state that may be read. Default: all.
    */
   constructor(
     state: RunState,
     budget: Budget,
     scope: ScopeRecord,
-    { error, at }: { readonly error?: JsonObject | undefined; readonly at?: number | undefined } = {},
+    { error, at, reads }: EvaluationOptions = {},
   ) {
     this.#state = state;
     this.#budget = budget;
     this.#scope = scope;
     this.#error = error;
     this.#at = at;
+    this.#reads = reads;
   }
 
   lookup(root: RefRoot, name: string | number): Value {
     if (root === 'run') return name === 'now' ? this.#at : undefined;
+    const field = String(name);
+    if (root === 'state' && this.#reads?.includes(field) === false)
+      throw expressionError('E_ACCESS', { field });
     return lookup(this.#state, this.#scope, this.#error, root, String(name));
   }
 
@@ -91,7 +105,11 @@ export class Evaluation implements EvaluationScope {
 
   /** A copy in which references to `error` read this one. */
   withError(error: JsonObject): Evaluation {
-    return new Evaluation(this.#state, this.#budget, this.#scope, { error, at: this.#at });
+    return new Evaluation(this.#state, this.#budget, this.#scope, {
+      error,
+      at: this.#at,
+      reads: this.#reads,
+    });
   }
 
   /** Any value, absent included. */
@@ -183,10 +201,8 @@ function lookup(
     case 'item':
     case 'index':
       return loopValue(scope, root, name);
-    case 'state': {
-      const row = state.fields.get(name);
-      return row === undefined ? initialOf(scope.workflow, name) : row.value;
-    }
+    case 'state':
+      return fieldOf(state, scope.workflow, name);
     case 'error':
       return error === undefined ? undefined : ownProperty(error, name);
     case 'local':

@@ -97,6 +97,11 @@ export const failures = {
       ...defined({ details: failure.details }),
     },
   }),
+  /** Items failed their loop, which has run them all. `results` says how each one ended. */
+  items: (failure: Failure, index: number, results: readonly JsonObject[]): Failure => ({
+    ...failure,
+    details: { index, ...resultsPart(results), ...defined({ details: failure.details }) },
+  }),
   /** A branch failed and aborted the others. */
   aborted: (failure: Failure, partial: JsonObject): Failure => ({
     ...failure,
@@ -188,6 +193,11 @@ export const failures = {
     code: 'E_STEP_LIMIT',
     message: `The run has started ${limit} steps, which is the most it may.`,
   }),
+  /** A write would make the state too large. */
+  stateSize: (bytes: number, limit: number): Failure => ({
+    code: 'E_STATE_SIZE',
+    message: `The state would have ${bytes} bytes, and at most ${limit} are allowed.`,
+  }),
   /** A URI or a message is not text. */
   notText: (what: string, actual: string): Failure => ({
     code: 'E_NOT_TEXT',
@@ -248,4 +258,18 @@ function partOf(values: readonly (readonly [index: number, value: Json])[]): Jso
     partial: Object.fromEntries(partial),
     ...(omitted === 0 ? {} : { partial_omitted: omitted }),
   };
+}
+
+/** Results, the values after the first ones up to `PARTIAL_LIMIT` left out. */
+function resultsPart(results: readonly JsonObject[]): JsonObject {
+  let size = 0;
+  let omitted = 0;
+  const shown = results.map((result) => {
+    size += JSON.stringify(result).length + 1;
+    const { value, ...rest } = result;
+    if (value === undefined || size <= PARTIAL_LIMIT) return result;
+    omitted += 1;
+    return rest;
+  });
+  return { results: shown, ...(omitted === 0 ? {} : { values_omitted: omitted }) };
 }

@@ -39,11 +39,6 @@ export function inputOf(state: RunState, key: string): JsonObject | undefined {
   return state.inputs.get(key);
 }
 
-/** A field of the run's state, if it was written. `value` is missing for a field that was written as absent. */
-export function fieldOf(state: RunState, name: string): { readonly value?: Json } | undefined {
-  return state.fields.get(name);
-}
-
 /** An accepted answer, by the id of its action. */
 export function submissionOf(state: RunState, action: string): SubmissionRow | undefined {
   return state.submissions.get(action);

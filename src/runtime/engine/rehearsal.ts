@@ -12,12 +12,14 @@ import type {
   ResourceNode,
   ShellNode,
 } from '../../graph/model.js';
-import { ANY_ITEM } from '../../plan/instances.js';
-import { fail, issue, issueWait, nextAttemptId } from './attempt.js';
+import { stopsAtFailure } from '../../graph/nodes.js';
+import { ANY_ITEM, partKey } from '../../plan/instances.js';
+import { complete, fail, issue, issueWait, nextAttemptId } from './attempt.js';
 import { settledNode } from './evaluation.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';
 import { beginNode } from './nodes/begin.js';
+import { valueOfItem } from './nodes/loops.js';
 import { nodeRecord } from './read.js';
 import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
 import {
@@ -149,7 +151,8 @@ export class Rehearsal implements NodeOverrides {
         break;
       case 'lost':
         this.#restoreInside(transition.state, node);
-        this.#lose(transition, node);
+        this.unavailable.add(node.key);
+        succeed(transition, node, LOST);
         break;
       case 'handled':
         select(transition, node, stoppedState.fallbackNode, 'fallback');
@@ -228,7 +231,7 @@ export class Rehearsal implements NodeOverrides {
         this.#loop(transition, node, model);
         return;
       case 'workflow':
-        if (runsItself(node)) succeed(transition, node, LOST);
+        if (runsItself(node)) complete(transition, node, LOST);
         else beginNode(transition, node);
         return;
       case 'wait': {
@@ -269,7 +272,7 @@ export class Rehearsal implements NodeOverrides {
 
   #lose(transition: Transition, node: NodeRecord): void {
     this.unavailable.add(node.key);
-    succeed(transition, node, LOST);
+    complete(transition, node, LOST);
   }
 
   /** Issues a command with the host's input. An input that the engine refuses fails as in a run. */
@@ -290,12 +293,12 @@ export class Rehearsal implements NodeOverrides {
   #compute(transition: Transition, node: NodeRecord, { value }: ComputeNode, when: Value): void {
     const evaluated = readerOf(transition, node).value(value);
     if (!evaluated.ok) this.#failOrPromise(transition, node);
-    else succeed(transition, node, isUnknown(when) ? unknownOf(when, evaluated.value) : evaluated.value);
+    else complete(transition, node, isUnknown(when) ? unknownOf(when, evaluated.value) : evaluated.value);
   }
 
   /** A node that fails as it begins fails for certain only if it begins for certain. */
   #failOrPromise(transition: Transition, node: NodeRecord): void {
-    if (this.unsure.has(node.key)) succeed(transition, node, this.#stopped.promised(node.key));
+    if (this.unsure.has(node.key)) complete(transition, node, this.#stopped.promised(node.key));
     else beginNode(transition, node);
   }
 
@@ -370,9 +373,14 @@ export class Rehearsal implements NodeOverrides {
     const isAny = list === undefined || this.#stopped.areMany(rest.length);
     const parts = [...started, ...(isAny ? [ANY_ITEM] : rest)];
     const promised = succeededWith(this.#stopped.promised(key));
-    const outcome = ({ failure, values: ended }: ContainerRecord): Outcome => {
+    const { state } = transition;
+    const outcome = ({ failure }: ContainerRecord): Outcome => {
       if (failure !== undefined) return failedWith(failure, true);
-      const all = [...values, ...parts.map((part) => [part, ended[part]?.value ?? null] as const)];
+      const failed = parts.map((part) => state.failedItems.get(partKey(node, part))?.failure);
+      const itemFailure =
+        model.onItemError === 'settle' ? failed.find((each) => each !== undefined) : undefined;
+      if (itemFailure !== undefined) return failedWith(itemFailure, true);
+      const all = [...values, ...parts.map((part) => [part, valueOfItem(state, node, model, part)] as const)];
       all.sort(([one], [other]) => one - other);
       return isAny ? promised : succeededWith(all.map(([, each]) => each));
     };
@@ -406,7 +414,7 @@ export class Rehearsal implements NodeOverrides {
     const parts = this.#parts.get(node.key);
     if (parts === undefined) return false;
     const model = node.planned.node;
-    const isFatal = model.kind === 'foreach' && model.onItemError === 'fail';
+    const isFatal = model.kind === 'foreach' && stopsAtFailure(model);
     completePart(transition, node, scope, isFatal ? 'stop' : undefined);
     this.#beginParts(transition, node, parts);
     return true;

@@ -33,7 +33,10 @@ export interface Tables {
   readonly inputs: JsonObject;
   /** Constant lists: the items of a loop, and the keys of the undo records of a rollback. */
   readonly items: readonly Json[];
-  /** Fields of the run's state that were written, by name. */
+  /**
+   * Fields of the run's state that were written, by name. Those that a workflow has for itself have the key of its scope
+   * before the name.
+   */
   readonly fields: FieldRow;
   /** Owners that undo, by key of the node, or `''` for a cancelled run. */
   readonly undoing: UndoRow;

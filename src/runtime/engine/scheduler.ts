@@ -12,7 +12,8 @@ import { markForUndo } from './effects.js';
 import type { CompensationReport, Event, Failure, NodeFailure, NodeStatus, SkipReason } from './events.js';
 import { failures } from './failures.js';
 import { beginNode, readsNext } from './nodes/begin.js';
-import { completeItem, completeOnlyPart } from './nodes/control-flow.js';
+import { completeOnlyPart } from './nodes/control-flow.js';
+import { completeItem } from './nodes/loops.js';
 import { completeBranch, completeCompensate, completeRollback } from './nodes/parallel.js';
 import { type NodeRecord, type ScopeRecord, undoesOnFailure } from './records.js';
 import type { Completion, RemainingWork, ScopeRef } from './rows.js';
@@ -195,9 +196,10 @@ function clearAttempt(transition: Transition, node: NodeRecord): void {
 
 /** Reports the start of a node. Fails the node and returns false if the run has started too many. */
 function start(transition: Transition, node: NodeRecord): boolean {
-  if (transition.state.run.started >= MAX_STARTED_NODES) {
+  const limit = Math.min(transition.plan.graph.limits?.steps ?? MAX_STARTED_NODES, MAX_STARTED_NODES);
+  if (transition.state.run.started >= limit) {
     failWithoutFallback(transition, node, {
-      ...{ failure: failures.stepLimit(MAX_STARTED_NODES), reached: 0, isPermanent: true },
+      ...{ failure: failures.stepLimit(limit), reached: 0, isPermanent: true },
     });
     return false;
   }

@@ -1,12 +1,13 @@
 import type { Value } from '../../graph/json.js';
 import type { PlannedNode } from '../../plan/plan.js';
-import { attemptFailed } from './attempt.js';
+import { attemptFailed, complete } from './attempt.js';
 import { forgetUncompensated } from './effects.js';
 import type { Fact, Failure } from './events.js';
 import { failures } from './failures.js';
+import { deleteFields } from './field-writes.js';
 import { attemptId, attemptsInside, restartsInside, timerId } from './identity.js';
 import { ContainerRecord, type NodeRecord, type ScopeRecord } from './records.js';
-import { cancel, stopParts, succeed } from './settle.js';
+import { cancel, stopParts } from './settle.js';
 import { containerOf } from './state.js';
 import { Entry } from './tables.js';
 import { readerIn, type Transition } from './transition.js';
@@ -80,9 +81,11 @@ export function deleteParts(transition: Transition, node: NodeRecord): void {
 /** Deletes a container record whose parts are deleted. */
 function deleteContainer(transition: Transition, node: NodeRecord, container: ContainerRecord): void {
   const { items, inputs } = transition.state;
+  if (container.openParts !== undefined) transition.state.agentLoops.delete(node.key);
   deleteValues(transition, container);
   if (container.items !== undefined) items.delete(node.key);
   if (container.input !== undefined) inputs.delete(node.key);
+  deleteFields(transition, node);
   transition.change(container).isOpen = false;
   node.container = undefined;
 }
@@ -114,6 +117,7 @@ export function openContainer(
   node.attempt += 1;
   const container = transition.change(new ContainerRecord(node.key, first, end));
   node.container = container;
+  noteAgentLoop(transition.state, node, container);
   const { timeoutMs } = node.planned.node;
   if (timeoutMs === undefined) return container;
   const id = timerId(attemptId(transition.state, node, node.attempt));
@@ -124,6 +128,18 @@ export function openContainer(
   return container;
 }
 
+/** Takes note of a container that runs if it is a loop with an agent. */
+export function noteAgentLoop(
+  { agentLoops }: Transition['state'],
+  node: NodeRecord,
+  container: ContainerRecord,
+): void {
+  const model = node.planned.node;
+  if (model.kind !== 'foreach' || model.agent === undefined) return;
+  container.openParts = new Set();
+  agentLoops.set(node.key, node);
+}
+
 /** Begins parts of a container, as many as may run at once. */
 export function beginParts(transition: Transition, node: NodeRecord, concurrency: number): void {
   const container = containerOf(node);
@@ -132,6 +148,7 @@ export function beginParts(transition: Transition, node: NodeRecord, concurrency
     transition.change(container);
     container.next += 1;
     container.running += 1;
+    container.openParts?.add(part);
     reportStarted(transition, node, part, container.end - container.first);
     openPart(transition, node, container, part);
   }
@@ -155,6 +172,7 @@ export function closePart(
 ): ContainerRecord {
   const container = transition.change(containerOf(node));
   container.running -= 1;
+  container.openParts?.delete(part);
   if (outcome.status === 'cancelled') container.interrupted = true;
   reportEnded(transition, node, part, outcome);
   const { kind } = node.planned.node;
@@ -247,7 +265,7 @@ export function closeContainer(transition: Transition, node: NodeRecord, outcome
 function settleWith(transition: Transition, node: NodeRecord, outcome: Outcome): void {
   switch (outcome.status) {
     case 'succeeded':
-      succeed(transition, node, outcome.value);
+      complete(transition, node, outcome.value);
       return;
     case 'failed':
       attemptFailed(transition, node, outcome);

@@ -155,8 +155,12 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   running = 0;
   /** Compensations in flight. `running` includes them. */
   compensations = 0;
+  /** The size of the written fields, where it is limited and was counted. */
+  fieldBytes: number | undefined;
   readonly effects = new EffectTable(this);
   readonly tables = new RowTables(this.changes);
+  /** Loops with an agent that run, by their keys. */
+  readonly agentLoops = new SmallMap<NodeRecord>();
   // Created on first use: many runs wait at once, and few of them need these.
   #joined: KeyIndex | undefined;
   #failedItems: FailedItemTable | undefined;

@@ -298,11 +298,13 @@ export function readerIn({ state, budget, at }: Transition, scope: ScopeRecord):
   return new Evaluation(state, budget, scope, { at });
 }
 
-/** Evaluates expressions as a node sees the run. A fallback node sees the failure that it handles as `error`. */
-export function readerOf(transition: Transition, node: NodeRecord): Evaluation {
-  const error = errorOf(node);
-  const reader = readerIn(transition, node.scope);
-  return error === undefined ? reader : reader.withError(error);
+/**
+ * Evaluates expressions as a node sees the run: the fields of the state that it may read, and of a fallback node the failure
+ * that it handles, as `error`.
+ */
+export function readerOf({ state, budget, at }: Transition, node: NodeRecord): Evaluation {
+  const { reads } = node.planned.node;
+  return new Evaluation(state, budget, node.scope, { at, error: errorOf(node), reads });
 }
 
 /** Whether another call, read or evaluation may be in flight. */

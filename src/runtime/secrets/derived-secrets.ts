@@ -209,9 +209,13 @@ export class DerivedSecrets {
   }
 
   #written({ field, value }: FactOf<'stateSet'>, node: NodeInstance): Json[] {
-    if (!this.flow.reaches(node.planned, node.scope, [field])) return [];
+    const { node: model } = node.planned;
+    // A `set` writes the members of its value; every other write is that of a whole value.
+    const isMember = model.kind === 'set' && model.updates.some((update) => update.field === field);
+    const path = isMember ? [field] : [];
+    if (!this.flow.reaches(node.planned, node.scope, path)) return [];
     this.flow.taint(field);
-    return value === undefined ? [] : [...this.#derivedIn(value, node, [field])];
+    return value === undefined ? [] : [...this.#derivedIn(value, node, path)];
   }
 
   /** The texts and numbers of a node's value that derive from a secret. */

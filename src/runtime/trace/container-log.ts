@@ -1,6 +1,7 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import type { BranchNode } from '../../graph/model.js';
+import { stopsAtFailure } from '../../graph/nodes.js';
 import { counted, jsonText, oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { soleBody } from '../../print/shapes.js';
@@ -459,7 +460,7 @@ export class ForeachLog extends ContainerLog {
     item.outcome = outcome;
     if (outcome.status === 'succeeded') this.#values.set(index, outcome.value ?? null);
     if (index < ITEMS_IN_FULL) return;
-    const isLast = this.node.kind === 'foreach' && this.node.onItemError === 'fail';
+    const isLast = this.node.kind === 'foreach' && stopsAtFailure(this.node);
     if (outcome.status === 'failed' && isLast) return;
     const short = [...this.#items.values()].filter(({ isShort }) => isShort).length;
     if (outcome.status === 'failed' && short < FAILED_ITEMS) {

@@ -8,9 +8,9 @@ import { failureCodeOf } from '../../graph/names.js';
 import { isServerCall } from '../../graph/nodes.js';
 import { oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
-import { bindsName, initialOf } from '../../plan/visibility.js';
+import { bindsName } from '../../plan/visibility.js';
 import type { Failure } from '../engine/contract.js';
-import { fieldOf } from '../engine/read.js';
+import { fieldOf } from '../engine/fields.js';
 import { containsLost, LOST, type StoppedState, settledIn } from '../engine/rehearsal.js';
 import { whereIs } from './hand-off-calls.js';
 import type { Ledger, NodeRecord } from './ledger.js';
@@ -199,7 +199,7 @@ export function knownValues(
         }
         return undefined;
       case 'state':
-        return (fieldOf(state, name) ?? { value: initialOf(at.workflow, name) }).value;
+        return fieldOf(state, at.workflow, name);
       default:
         return undefined;
     }

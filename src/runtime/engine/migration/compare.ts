@@ -1,7 +1,8 @@
 import { canonicalGraph, canonicalJson, canonicalNode } from '../../../graph/canonical.js';
+import { defined } from '../../../graph/defined.js';
 import type { Json } from '../../../graph/json.js';
 import { isFailFast } from '../../../graph/limits.js';
-import type { Graph } from '../../../graph/model.js';
+import type { Graph, StateField } from '../../../graph/model.js';
 import { bodiesOf, nodesOf, withBodies } from '../../../graph/nodes.js';
 import { nodeKey, parseNodeKey } from '../../../plan/instances.js';
 import {
@@ -129,8 +130,10 @@ function inputsOf({ inputs }: Graph): string {
 }
 
 function keepsState({ state: before = [] }: Graph, { state: after = [] }: Graph): boolean {
-  const fields = new Map(after.map(({ name, initial }) => [name, canonicalJson(initial)]));
-  return before.every(({ name, initial }) => fields.get(name) === canonicalJson(initial));
+  const textOf = ({ initial, scope }: StateField): string =>
+    canonicalJson({ scope, ...defined({ initial }) });
+  const fields = new Map(after.map((field) => [field.name, textOf(field)]));
+  return before.every((field) => fields.get(field.name) === textOf(field));
 }
 
 /** Whether the other graph reads a failure of a node, or of one inside it, that this run has not kept. */

@@ -246,7 +246,8 @@ function lateNode(fact: Fact, state: RunState, hasState: boolean): string | unde
     case 'nodeStarted':
     case 'nodeSkipped': {
       const { node } = state.find(fact.node).planned;
-      const changesOthers = fact.kind === 'nodeStarted' && CHANGES_OTHERS.has(node.kind);
+      const changes = CHANGES_OTHERS.has(node.kind) || node.writes !== undefined;
+      const changesOthers = fact.kind === 'nodeStarted' && changes;
       return changesOthers || (hasState && readsState(node)) ? fact.node : undefined;
     }
     case 'nodeFailed':

@@ -1,4 +1,3 @@
-import { defined } from '../../../graph/defined.js';
 import type { JsonObject, Value } from '../../../graph/json.js';
 import type { Node, NodeKind } from '../../../graph/kinds/node.js';
 import type {
@@ -14,6 +13,7 @@ import { ownResources } from '../../../graph/nodes.js';
 import {
   attemptDueAt,
   attemptFailed,
+  complete,
   endWithError,
   endWithReturn,
   fail,
@@ -24,11 +24,13 @@ import {
   scheduleNextAttempt,
 } from '../attempt.js';
 import type { Failure, OwedCommand } from '../events.js';
+import { writeFields } from '../field-writes.js';
 import { callKeyText, generationFor, ownReadId } from '../identity.js';
 import type { NodeRecord } from '../records.js';
-import { reportShown, succeed } from '../settle.js';
+import { reportShown } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
-import { beginBranch, beginForeach, beginGoto, beginWorkflow } from './control-flow.js';
+import { beginBranch, beginGoto, beginWorkflow } from './control-flow.js';
+import { beginForeach } from './loops.js';
 import { beginCompensate, beginParallel } from './parallel.js';
 import { beginAsk, beginClientCall, beginDelegate, beginShell } from './requests.js';
 import { beginWait } from './wait.js';
@@ -76,12 +78,12 @@ function beginSet(transition: Transition, node: NodeRecord, { updates }: SetNode
   const present = [...values].flatMap(([field, value]) =>
     value === undefined ? [] : [[field, value] as const],
   );
-  for (const [field, value] of values) {
-    const row = defined({ value });
-    transition.state.fields.put(field, row);
-    transition.report({ kind: 'stateSet', node: node.key, field, ...row });
+  const tooLarge = writeFields(transition, node, values);
+  if (tooLarge !== undefined) {
+    fail(transition, node, { failure: tooLarge, reached: 0, isPermanent: true });
+    return;
   }
-  succeed(transition, node, Object.fromEntries(present));
+  complete(transition, node, Object.fromEntries(present));
 }
 
 /** Ends the node's workflow with a value. */
@@ -161,7 +163,7 @@ function beginResource(transition: Transition, node: NodeRecord, model: Resource
 function beginCompute(transition: Transition, node: NodeRecord, model: ComputeNode): void {
   if (model.function === undefined) {
     const evaluated = readerOf(transition, node).value(model.value);
-    if (evaluated.ok) succeed(transition, node, evaluated.value);
+    if (evaluated.ok) complete(transition, node, evaluated.value);
     else fail(transition, node, { failure: evaluated.failure, reached: 0, isPermanent: true });
     return;
   }

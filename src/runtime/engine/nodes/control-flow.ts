@@ -1,35 +1,23 @@
-import { describeKind } from '../../../graph/expression/value.js';
-import { type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
-import { MAX_LOOP_CONCURRENCY, MAX_WORKFLOW_DEPTH } from '../../../graph/limits.js';
-import type { Arm, BranchNode, ForeachNode, GotoNode, Graph, WorkflowNode } from '../../../graph/model.js';
-import { fail, forgetFailures } from '../attempt.js';
+import { type JsonObject, ownProperty } from '../../../graph/json.js';
+import { MAX_WORKFLOW_DEPTH } from '../../../graph/limits.js';
+import type { Arm, BranchNode, GotoNode, Graph, WorkflowNode } from '../../../graph/model.js';
+import { complete, fail, forgetFailures } from '../attempt.js';
 import { markForUndo } from '../effects.js';
 import type { Evaluated } from '../evaluation.js';
 import { failures } from '../failures.js';
 import { countRestart } from '../identity.js';
-import {
-  type ContainerRecord,
-  type NodeRecord,
-  recount,
-  type ScopeRecord,
-  undoesOnFailure,
-} from '../records.js';
+import { type NodeRecord, recount, type ScopeRecord, undoesOnFailure } from '../records.js';
 import {
   beginParts,
   closeContainer,
   closePart,
-  completePart,
   deleteParts,
   failedWith,
   forgetFailedItems,
-  isFinished,
-  type Outcome,
   openContainer,
   outcomeOf,
-  succeededWith,
 } from '../scopes.js';
 import { select, succeed } from '../settle.js';
-import { containerOf } from '../state.js';
 import { readerOf, type Transition } from '../transition.js';
 import { beginRollback } from '../undo.js';
 
@@ -56,7 +44,7 @@ export function beginBranch(transition: Transition, node: NodeRecord, model: Bra
   if ('goto' in arm) {
     transition.report({ ...fact, goto: arm.goto });
     select(transition, node, arm.goto, 'goto');
-    succeed(transition, node, undefined);
+    complete(transition, node, undefined);
     return;
   }
   transition.report(fact);
@@ -166,74 +154,6 @@ function inputFor(
   }
   if (depth > MAX_WORKFLOW_DEPTH) return { ok: false, failure: failures.depth(MAX_WORKFLOW_DEPTH) };
   return { ok: true, value: Object.fromEntries(entries) };
-}
-
-/** Runs its body for each item of a list. [N3, N4] */
-export function beginForeach(transition: Transition, node: NodeRecord, model: ForeachNode): void {
-  const items = itemsOf(transition, node, model);
-  if (!items.ok) {
-    fail(transition, node, { failure: items.failure, reached: node.attempt, isPermanent: true });
-    return;
-  }
-  openContainer(transition, node, 0, items.value.length).items = items.value;
-  transition.state.items.put(node.key, items.value);
-  continueItems(transition, node, model);
-}
-
-/** The items of a loop. Their number is checked before any of them runs. */
-function itemsOf(
-  transition: Transition,
-  node: NodeRecord,
-  { items, max }: ForeachNode,
-): Evaluated<readonly Json[]> {
-  const evaluated = readerOf(transition, node).value(items);
-  if (!evaluated.ok) return evaluated;
-  const { value } = evaluated;
-  if (!Array.isArray(value)) return { ok: false, failure: failures.foreachItems(describeKind(value)) };
-  if (value.length > max) return { ok: false, failure: failures.foreachLimit(value.length, max) };
-  return { ok: true, value };
-}
-
-/** Ends an item. A failure that fails the loop stops the running items. */
-export function completeItem(
-  transition: Transition,
-  node: NodeRecord,
-  model: ForeachNode,
-  scope: ScopeRecord,
-): void {
-  completePart(transition, node, scope, model.onItemError === 'fail' ? 'stop' : undefined);
-  continueItems(transition, node, model);
-}
-
-function continueItems(transition: Transition, node: NodeRecord, { concurrency }: ForeachNode): void {
-  beginParts(transition, node, Math.min(concurrency, MAX_LOOP_CONCURRENCY));
-  const container = containerOf(node);
-  if (isFinished(container)) closeContainer(transition, node, outcomeOfLoop(container));
-}
-
-function outcomeOfLoop(container: ContainerRecord): Outcome {
-  const { end, next, interrupted, failure, failedPart, isPermanent, values } = container;
-  if (failure !== undefined) {
-    const isItem = failedPart !== undefined;
-    return failedWith(
-      isItem ? failures.item(failure, failedPart, valuesOf(container)) : failure,
-      isPermanent,
-    );
-  }
-  if (interrupted || next < end) return { status: 'cancelled' };
-  const all: Json[] = [];
-  for (let part = 0; part < end; part += 1) all.push(values[part]?.value ?? null);
-  return succeededWith(all);
-}
-
-/** Values of the succeeded items, without absent ones. */
-function valuesOf({ next, values }: ContainerRecord): [index: number, value: Json][] {
-  const entries: [number, Json][] = [];
-  for (let part = 0; part < next; part += 1) {
-    const value = values[part]?.value;
-    if (value !== undefined) entries.push([part, value]);
-  }
-  return entries;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../../graph/json.js';
 import type { ParallelNode } from '../../../graph/model.js';
-import { fail, failWithoutFallback } from '../attempt.js';
+import { complete, fail, failWithoutFallback } from '../attempt.js';
 import { closeRollback, markForUndo } from '../effects.js';
 import type { CompensationReport, Failure } from '../events.js';
 import { failures, reportAsJson } from '../failures.js';
@@ -15,7 +15,7 @@ import {
   openContainer,
   succeededWith,
 } from '../scopes.js';
-import { select, sibling, succeed } from '../settle.js';
+import { select, sibling } from '../settle.js';
 import { containerOf } from '../state.js';
 import type { Transition } from '../transition.js';
 import { beginCompensating, beginRollback } from '../undo.js';
@@ -170,7 +170,7 @@ export function completeCompensate(
   if (cause !== undefined) failWithoutFallback(transition, node, { ...cause, reached });
   else if (hasHalted)
     fail(transition, node, { failure: failures.compensation(report), reached, isPermanent: true });
-  else succeed(transition, node, reportAsJson(report));
+  else complete(transition, node, reportAsJson(report));
 }
 
 /** The failure because of which the node was selected. */
