@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import type { ForeachNode } from '../../graph/model.js';
+import { agentLoops, endedItem, itemOf } from './agent-loops.js';
+import { body, foreach, item, runs, shell, withTasks } from './constructs.fixture.js';
+import type { Failure } from './events.js';
+import { again, call, done, graph, list, lit, Run, step } from './graph.fixture.js';
+import { commandOf } from './read.js';
+
+const loop = (onItemError: ForeachNode['onItemError'], options: Partial<ForeachNode> = {}) =>
+  foreach('l', list(lit('a'), lit('b'), lit('c'), lit('d')), body([call('c')], step('c')), {
+    onItemError,
+    ...options,
+  });
+
+const failure = (run: Run): Failure | undefined => run.state.run.failure;
+
+describe('Q12: failed items', () => {
+  test('`settle` runs all items, and then fails with the results of all', () => {
+    const run = new Run(graph([loop('settle', { concurrency: 2 })]));
+    run.returns('c[0]', 1).fails('c[1]').fails('c[3]', { code: 'E_OTHER', message: 'too' });
+    expect([run.status('l'), run.inFlight]).toEqual(['running', ['c[2]']]);
+    run.returns('c[2]', 3);
+    const failed = { status: 'failed', error: { code: 'E_TOOL', message: 'broke' } };
+    expect(failure(run)).toEqual({
+      ...{ code: 'E_TOOL', message: 'broke' },
+      details: {
+        index: 1,
+        results: [
+          { status: 'succeeded', value: 1 },
+          failed,
+          { status: 'succeeded', value: 3 },
+          { status: 'failed', error: { code: 'E_OTHER', message: 'too' } },
+        ],
+      },
+    });
+    expect(run.remains.failedItems).toEqual([]);
+  });
+
+  test('`settle` without concurrency stops at the first failure', () => {
+    const run = new Run(graph([loop('settle')])).returns('c[0]', 1).fails('c[1]');
+    expect(failure(run)?.details).toEqual({
+      index: 1,
+      results: [
+        { status: 'succeeded', value: 1 },
+        { status: 'failed', error: { code: 'E_TOOL', message: 'broke' } },
+        { status: 'not_run' },
+        { status: 'not_run' },
+      ],
+    });
+  });
+
+  test('`settle` succeeds if all items do, and starts over in another attempt', () => {
+    const run = new Run(graph([loop('settle', { concurrency: 4, retry: again(1) })], { returns: step('l') }));
+    run.fails('c[0]').returns('c[1]').returns('c[2]').returns('c[3]');
+    for (const index of [0, 1, 2, 3]) run.returns(`c[${index}]`, index);
+    expect(run.state.run.result).toEqual([0, 1, 2, 3]);
+  });
+
+  test('values that are long are left out of the results', () => {
+    const run = new Run(graph([loop('settle', { concurrency: 4 })]));
+    for (const index of [0, 1, 2]) run.returns(`c[${index}]`, 'x'.repeat(9_000));
+    expect(run.fails('c[3]').state.run.failure?.details).toMatchObject({
+      results: [
+        { value: expect.anything() },
+        { status: 'succeeded' },
+        { status: 'succeeded' },
+        { status: 'failed' },
+      ],
+      values_omitted: 2,
+    });
+  });
+
+  test('`report` has the error in the place of a failed item', () => {
+    const run = new Run(graph([loop('report', { concurrency: 4 })], { returns: step('l') }));
+    run.fails('c[1]').returns('c[0]', 1).returns('c[2]').returns('c[3]', 4);
+    expect(run.state.run.result).toEqual([1, { error: { code: 'E_TOOL', message: 'broke' } }, null, 4]);
+    expect(run.remains.failedItems).toMatchObject([{ step: 'l', index: 1 }]);
+  });
+
+  test('Q11: an item reads the results of those before', () => {
+    const one = foreach('l', list(lit(1), lit(2), lit(3)), body([], item('results')), {
+      resultsAs: 'results',
+    });
+    expect(new Run(graph([one], { returns: step('l') })).state.run.result).toEqual([[], [[]], [[], [[]]]]);
+  });
+});
+
+describe('Q15: loops with an agent', () => {
+  const task = graph([shell('sh'), done('r', step('sh', 'exit_code'), { after: ['sh'] })], { name: 'check' });
+  const sample = (options: Partial<ForeachNode> = {}) => {
+    const each = body([runs('t', 'check')], step('t'));
+    const l = foreach('l', list(lit('a'), lit('b'), lit('c')), each, {
+      agent: '@checker',
+      concurrency: 2,
+      ...options,
+    });
+    return withTasks(graph([l], { returns: step('l') }), task);
+  };
+
+  test('are read with their open items, to which actions belong', () => {
+    const run = new Run(sample());
+    const about = { node: 'l', agent: '@checker', task: 'check' };
+    expect(agentLoops(run.state)).toEqual([
+      {
+        ...{ ...about, id: 'l#1', count: 3 },
+        items: [
+          { ...about, id: 'l#1[0]', index: 0, item: 'a' },
+          { ...about, id: 'l#1[1]', index: 1, item: 'b' },
+        ],
+      },
+    ]);
+    const command = commandOf(run.state, 't[1]/sh#1');
+    expect(command && itemOf(run.state, command)).toMatchObject({ id: 'l#1[1]', item: 'b' });
+    run.answers('t[0]/sh', { exit_code: 4 });
+    expect(agentLoops(run.state)[0]?.items.map(({ index }) => index)).toEqual([1, 2]);
+    expect([endedItem(run.state, 'l', 0), endedItem(run.state, 'l', 1)]).toEqual([
+      { status: 'succeeded', value: 4 },
+      undefined,
+    ]);
+    run.answers('t[1]/sh', { exit_code: 0 }).answers('t[2]/sh', { exit_code: 0 });
+    expect([run.state.run.result, agentLoops(run.state)]).toEqual([[4, 0, 0], []]);
+  });
+
+  test('an item that failed has its failure, and another attempt has other ids', () => {
+    const run = new Run(sample({ onItemError: 'settle', retry: again(1) }));
+    const fail = (command: string) =>
+      run.send({ kind: 'actionFailed', at: 1, command, failure: { code: 'E_GONE', message: 'left' } });
+    fail('t[0]/sh#1');
+    expect(endedItem(run.state, 'l', 0)).toEqual({
+      ...{ status: 'failed', failure: { code: 'E_GONE', message: 'left' } },
+    });
+    run.answers('t[1]/sh', { exit_code: 0 }).answers('t[2]/sh', { exit_code: 0 });
+    expect(agentLoops(run.state)[0]?.items[0]?.id).toBe('l#2[0]');
+  });
+
+  test('a loop without an agent is not among them', () => {
+    const plain = new Run(graph([loop('fail')]));
+    const command = commandOf(plain.state, 'c[0]#1');
+    expect([agentLoops(plain.state), command && itemOf(plain.state, command)]).toEqual([[], undefined]);
+  });
+});
