@@ -130,7 +130,8 @@ class Host {
   }
 
   carryOut(command: Command, isAgain = false): void {
-    if (!isAgain) this.#checkId(command);
+    const isDelivered = command.kind === 'requestAction' && command.deliveredAt !== undefined;
+    if (!isAgain && !isDelivered) this.#checkId(command);
     const { id } = command;
     switch (command.kind) {
       case 'callTool':
@@ -149,8 +150,11 @@ class Host {
         this.#expect(command, 2, { kind: 'evaluated', command: id, value: { ok: true, n: 2 } });
         break;
       case 'requestAction': {
+        const { action, deliveredAt, dueAt } = command;
+        if (dueAt !== undefined) this.#alarm(id, dueAt);
+        if (deliveredAt !== undefined) break;
         this.#asked += 1;
-        const { action } = command;
+        if (action.type !== 'ask') this.#expect(command, 4, { kind: 'actionDelivered', command: id });
         for (const word of said(
           { luck: this.#trial.luck },
           actionKind(action),
@@ -164,7 +168,6 @@ class Host {
               : { kind: 'actionSubmitted', command: id, value: word.value };
           this.#expect(command, word.after, what);
         }
-        if (command.dueAt !== undefined) this.#alarm(id, command.dueAt);
         break;
       }
       case 'startTimer':

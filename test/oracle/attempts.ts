@@ -1,4 +1,5 @@
-import type { AskNode, WaitNode } from '../../src/graph/model.js';
+import { isJsonObject, type Json } from '../../src/graph/json.js';
+import type { AskNode, CallNode, DelegateNode, ShellNode, WaitNode } from '../../src/graph/model.js';
 import { alarm, failAttempt, giveUp, later, succeed } from './endings.js';
 import {
   callKey,
@@ -13,10 +14,10 @@ import {
 } from './records.js';
 import { countOf, type Instance, type Run } from './run.js';
 import { attempt, NoValue, read, readText } from './values.js';
-import { type Asker, answersLate, reply, said } from './world.js';
+import { type Asker, answersLate, deliveredAfter, reply, said } from './world.js';
 
 const ATTEMPT_MS = 60_000;
-const LONGEST_WAIT_MS = 366 * 24 * 3_600_000;
+const LONGEST_WAIT_MS = 10 * 366 * 24 * 3_600_000;
 
 /** Waits for one of the run's places, and begins an attempt then. */
 export function standInLine(run: Run, instance: Instance): void {
@@ -57,8 +58,10 @@ function launch(run: Run, instance: Instance): void {
   later(run, instance, { at, rank: 'answer', key }, () => {
     instance.flight = undefined;
     if (answer.kind === 'value') {
+      // It undoes what was done in the state before this.
+      const undo = call && undoOf(run, instance)(answer.value);
       succeed(run, instance, answer.value);
-      call?.succeeds(undoOf(run, instance)(answer.value));
+      if (undo !== undefined) call?.succeeds(undo);
       return;
     }
     if (answer.attempted && answer.failure.outcomeUnknown) call?.isUnknown();
@@ -120,6 +123,45 @@ export function askPerson(run: Run, instance: Instance, node: AskNode): void {
     if (word.kind === 'failure')
       later(run, instance, due, () => failAttempt(run, instance, { ...word.failure, again: true }));
   }
+}
+
+const GRACE_MS = 30_000;
+const CLIENT_MS = { shell: 30_000, call: 30_000, delegate: 300_000 };
+
+/** Work of the client. Its limit counts from its delivery. @throws NoValue */
+export function askClient(run: Run, instance: Instance, node: ShellNode | DelegateNode | CallNode): void {
+  const { part, key } = instance;
+  if (node.kind === 'call') read(run, part, node.input);
+  else readText(run, part, node.kind === 'shell' ? node.command : node.prompt);
+  started(run, instance, 'waiting', undefined);
+  const before = countOf(run.asked, key);
+  const delivered = run.rules.countsFromRequest ? 0 : deliveredAfter(run.world, key, before);
+  alarm(run, instance, delivered + (node.timeoutMs ?? CLIENT_MS[node.kind]) + GRACE_MS, () =>
+    failAttempt(run, instance, { code: 'E_TIMEOUT', message: '', again: true }),
+  );
+  const kind = node.kind === 'call' ? 'mcp_call' : node.kind;
+  for (const word of said(run.world, kind, [], key, before)) {
+    const due = { at: run.agenda.now + word.after, rank: 'answer', key } as const;
+    if (word.kind === 'answer') later(run, instance, due, () => workDone(run, instance, node, word.value));
+    if (word.kind === 'failure')
+      later(run, instance, due, () => failAttempt(run, instance, { ...word.failure, again: true }));
+  }
+}
+
+function workDone(
+  run: Run,
+  instance: Instance,
+  node: ShellNode | DelegateNode | CallNode,
+  value: Json,
+): void {
+  if (node.kind !== 'shell' || !isJsonObject(value)) {
+    succeed(run, instance, value);
+    return;
+  }
+  if (node.failOnError && value.exit_code !== 0) {
+    const details = { result: value };
+    failAttempt(run, instance, { code: 'E_EXIT_CODE', message: '', details, again: true });
+  } else succeed(run, instance, { stdout: '', stderr: '', ...value });
 }
 
 /** Texts, at least one and none twice. */

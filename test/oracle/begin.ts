@@ -1,12 +1,12 @@
 import type { JsonObject, Value } from '../../src/graph/json.js';
-import { askPerson, awaitTime, standInLine } from './attempts.js';
+import { askClient, askPerson, awaitTime, standInLine } from './attempts.js';
 import { beginContainer } from './containers.js';
 import { fail, giveUp, succeed, takesPlace } from './endings.js';
 import { goBack } from './loops.js';
 import type { Instance, Part, Run } from './run.js';
 import { end } from './stop.js';
 import { undoListed } from './undo.js';
-import { attempt, read, readText } from './values.js';
+import { attempt, fieldsWith, read, readText } from './values.js';
 
 /** Begins a node, or its next attempt; one that needs a slot waits in the queue. */
 export function begin(run: Run, instance: Instance): void {
@@ -38,7 +38,7 @@ function act(run: Run, instance: Instance): void {
       break;
     case 'set': {
       const values = node.updates.map(({ field, value }) => [field, read(run, part, value)] as const);
-      for (const [field, value] of values) run.fields.set(field, value);
+      for (const [field, value] of values) fieldsWith(run, part, field).set(field, value);
       succeed(run, instance, withoutAbsent(values));
       break;
     }
@@ -75,9 +75,11 @@ function act(run: Run, instance: Instance): void {
       beginContainer(run, instance);
       break;
     case 'call':
-    case 'resource':
     case 'shell':
     case 'delegate':
+      askClient(run, instance, node);
+      break;
+    case 'resource':
       throw new Error(`${node.kind} does not begin here`);
   }
 }

@@ -12,6 +12,7 @@ import {
   closeRollback,
   effectsIn,
   forgetFailedItems,
+  forgetOwnItems,
   mayRepeat,
   noteFailedItem,
   undoesOnFailure,
@@ -102,6 +103,7 @@ function beginLoop(run: Run, instance: Instance, node: ForeachNode): void {
   if (items.length > node.max) throw new NoValue('E_FOREACH_LIMIT');
   instance.open = items.map((item: Json, index) => () => {
     const names = new Map([...instance.part.names, [node.as, item]]);
+    if (node.resultsAs !== undefined) names.set(node.resultsAs, instance.parts.map(valueOrNull));
     if (node.indexAs !== undefined) names.set(node.indexAs, index);
     return inside(instance, node.body, names, index);
   });
@@ -117,7 +119,7 @@ function beginWorkflow(run: Run, instance: Instance, node: WorkflowNode): void {
   if (isUnknown || isMissing) throw new NoValue('E_INPUT');
   if (frame.depth + 1 > DEEPEST) throw new NoValue('E_DEPTH');
   const inputs = { ...(run.rules.defaults ? defaultsOf(graph.inputs) : {}), ...given };
-  const own: Frame = { graph, prefix: `${instance.key}/`, inputs, depth: frame.depth + 1 };
+  const own: Frame = { graph, prefix: `${instance.key}/`, inputs, depth: frame.depth + 1, fields: new Map() };
   const at = {
     frame: own,
     owner: instance,
@@ -210,11 +212,31 @@ function partFailed(run: Run, instance: Instance, part: Part, fault: Fault): voi
     for (const other of instance.parts) abort(run, other, 'upstream_failed');
     instance.verdict = { ...fault, details: before(fault) };
   }
-  if (node.kind === 'foreach' && node.onItemError === 'fail') {
+  if (node.kind !== 'foreach') return;
+  if (endsAtFailure(node)) {
     for (const other of instance.parts) stop(run, other, 'upstream_failed');
     instance.verdict = { ...fault, details: { index, ...before(fault) } };
-  }
-  if (node.kind === 'foreach' && node.onItemError === 'continue') noteFailedItem(run, instance, index, fault);
+  } else noteFailedItem(run, instance, index, fault);
+}
+
+/** Whether no item begins after one that failed. */
+function endsAtFailure({ onItemError, concurrency }: ForeachNode): boolean {
+  return onItemError === 'fail' || (onItemError === 'settle' && concurrency === 1);
+}
+
+function valueOrNull({ outcome }: Part): Json {
+  return outcome?.status === 'succeeded' ? (outcome.value ?? null) : null;
+}
+
+/** How all items of a loop ended. */
+function resultsIn({ open, parts }: Pick<Instance, 'open' | 'parts'>): Json[] {
+  return open.map((_, index): Json => {
+    const part = parts[index];
+    if (part?.outcome === undefined) return { status: 'not_run' };
+    if (part.outcome.status !== 'failed') return { status: 'succeeded', value: valueOrNull(part) };
+    const { code, message } = part.outcome.fault;
+    return { status: 'failed', error: { code, message } };
+  });
 }
 
 /** What the failure told before stands inside of what is told now. */
@@ -234,10 +256,14 @@ function valuesOf(parts: Instance['parts'], { branches }: ParallelNode): JsonObj
 }
 
 /** What the parts gave that succeeded, those included that ended after the one that failed. */
-function partialIn({ node, parts, verdict }: Instance): Pick<Fault, 'details'> {
+function partialIn({ node, open, parts, verdict }: Instance): Pick<Fault, 'details'> {
   const tell = (partial: JsonObject) => ({ details: { ...(verdict?.details as JsonObject), partial } });
   if (node.kind === 'parallel' && node.onPartialFailure === 'abort') return tell(valuesOf(parts, node));
   if (node.kind !== 'foreach') return {};
+  if (node.onItemError === 'settle') {
+    const told = (verdict?.details ?? {}) as JsonObject;
+    return { details: { ...told, results: resultsIn({ open, parts }) } };
+  }
   const values = parts.flatMap(({ outcome }, index): [string, Json][] =>
     outcome?.status === 'succeeded' && outcome.value !== undefined
       ? [[String(index), outcome.value as Json]]
@@ -298,9 +324,24 @@ export function finish(run: Run, instance: Instance): boolean {
       else succeed(run, instance, { ...valuesOf(instance.parts, node), ...errorsOf(node, outcomes) });
       return true;
     }
-    case 'foreach':
-      succeed(run, instance, run.rules.order(outcomes.map((outcome) => valueIn(outcome) ?? null)));
+    case 'foreach': {
+      const [first] = faults;
+      if (node.onItemError === 'settle' && first !== undefined && run.rules.settles) {
+        forgetOwnItems(run, instance);
+        const index = outcomes.findIndex(({ status }) => status === 'failed');
+        const details = { index, results: resultsIn(instance), ...before(first) };
+        failAttempt(run, instance, { ...withoutFrom(first), again: true, details });
+        return true;
+      }
+      const isReported = node.onItemError === 'report';
+      const valueAt = (outcome: Outcome): Json => {
+        if (outcome.status !== 'failed' || !isReported) return valueIn(outcome) ?? null;
+        const { code, message } = outcome.fault;
+        return { error: { code, message } };
+      };
+      succeed(run, instance, run.rules.order(outcomes.map(valueAt)));
       return true;
+    }
     default: {
       const [fault] = faults;
       if (fault !== undefined && undoesOnFailure(run, instance)) {

@@ -11,7 +11,7 @@ import { tablesOf } from '../../src/runtime/engine/tables.fixture.js';
 import { Agenda, type Due } from './agenda.js';
 import type { Story } from './oracle.js';
 import { type CallRecord, countOf, type End, type Remains } from './run.js';
-import { type Asker, answersLate, reply, said, undoer, type World } from './world.js';
+import { type Asker, answersLate, deliveredAfter, reply, said, undoer, type World } from './world.js';
 
 /** The machine that is tested. */
 export interface Engine {
@@ -113,9 +113,14 @@ class Host {
         this.#call(command, { kind: 'function', who: command.node, tool: 'f', input: command.args });
         break;
       case 'requestAction': {
-        const { node, action } = command;
+        const { id, node, action, deliveredAt, dueAt } = command;
+        if (dueAt !== undefined) this.#alarm(id, dueAt, node);
+        if (deliveredAt !== undefined) break;
         const before = countOf(this.#asked, node);
-        if (command.dueAt !== undefined) this.#alarm(command.id, command.dueAt, node);
+        if (action.type !== 'ask') {
+          const at = this.agenda.now + deliveredAfter(this.#world, node, before);
+          this.#expect(id, at, node, { kind: 'actionDelivered', command: id });
+        }
         for (const word of said(this.#world, actionKind(action), optionsOf(action), node, before)) {
           const what: Happening =
             word.kind === 'failure'

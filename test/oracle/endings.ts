@@ -11,7 +11,7 @@ import {
   toldStatus,
 } from './run.js';
 import { end } from './stop.js';
-import { attempt, read } from './values.js';
+import { attempt, fieldsWith, read } from './values.js';
 
 export function skip(run: Run, instance: Instance, reason: SkipReason): void {
   instance.reason = reason;
@@ -22,6 +22,8 @@ export function succeed(run: Run, instance: Instance, value: Value): void {
   instance.value = value;
   instance.fault = undefined;
   instance.replaced = undefined;
+  const { writes } = instance.node;
+  if (writes !== undefined && run.rules.writes) fieldsWith(run, instance.part, writes).set(writes, value);
   settle(run, instance, 'succeeded');
 }
 
@@ -55,7 +57,7 @@ export function failAttempt(run: Run, instance: Instance, fault: Fault): void {
 
 function retryOf({ node, part }: Instance) {
   const strategy = part.frame.graph.errorStrategy;
-  const applies = node.kind === 'call' || node.kind === 'resource';
+  const applies = (node.kind === 'call' && node.executor === 'server') || node.kind === 'resource';
   return node.retry ?? (applies && strategy?.kind === 'retry' ? strategy.retry : undefined);
 }
 
@@ -156,7 +158,7 @@ export function release(run: Run, instance: Instance): void {
 
 export function takesPlace({ node }: Instance): boolean {
   return (
-    node.kind === 'call' ||
+    (node.kind === 'call' && node.executor === 'server') ||
     node.kind === 'resource' ||
     (node.kind === 'compute' && node.function !== undefined)
   );

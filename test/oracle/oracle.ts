@@ -69,7 +69,7 @@ export function tell(graph: Graph, input: JsonObject, world: World, rules: Rules
 
 function open(graph: Graph, input: JsonObject, world: World, rules: Rules): Run {
   const inputs = { ...defaultsOf(graph.inputs), ...input };
-  const frame = { graph, prefix: '', inputs, depth: 0 };
+  const frame = { graph, prefix: '', inputs, depth: 0, fields: new Map() };
   const root = partOf({ nodes: graph.nodes, value: graph.returns }, { frame, names: new Map(), indices: [] });
   return {
     ...{

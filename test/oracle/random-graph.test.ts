@@ -49,7 +49,7 @@ describe('random graphs', () => {
           'parallel',
           'resource',
         ],
-        ...['return', 'set', 'wait', 'workflow'],
+        ...['delegate', 'return', 'set', 'shell', 'wait', 'workflow'],
       ].sort(),
     );
     const stories = cases.map(({ graph, world }) => tell(graph, INPUT, world));

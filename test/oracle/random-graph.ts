@@ -96,7 +96,9 @@ const TASK_INPUTS = [
 const FIELD_LIST = [
   { name: 'count', scope: 'run', schema: anything, initial: 0 },
   { name: 'note', scope: 'run', schema: anything },
+  { name: 'own', scope: 'workflow', schema: anything, initial: 0 },
 ] as const;
+const FIELD_NAMES = FIELD_LIST.map(({ name }) => name);
 
 /** All of the last steps, none of which may be there. */
 function resultOf(tape: Tape, steps: readonly string[]): Expr {
@@ -133,6 +135,9 @@ const SIMPLE = {
   evaluate: 2,
   resource: 3,
   ask: 4,
+  shell: 2,
+  delegate: 2,
+  client: 2,
   wait: 2,
   set: 4,
   return: 1,
@@ -164,7 +169,7 @@ function anyNode(
     own: object,
     id = maker.name(kind.slice(0, 1)),
   ): { node: Node; inner: readonly string[] } => ({
-    node: { ...base, executor: 'server', id, ...own } as Node,
+    node: { ...base, ...written(tape, kind), executor: 'server', id, ...own } as Node,
     inner,
   });
   switch (kind) {
@@ -191,13 +196,32 @@ function anyNode(
     }
     case 'ask':
       return make({ kind: 'ask', ...anyQuestion(tape, names), ...effort(tape, 35) });
+    case 'shell': {
+      const failOnError = tape.chance(40) ? { failOnError: true } : {};
+      const command: Expr = { kind: 'text', style: 'display', parts: ['do ', anyValue(tape, names)] };
+      return make({ kind: 'shell', executor: 'client', command, ...failOnError, ...effort(tape, 35) });
+    }
+    case 'delegate': {
+      const agent = tape.of([null, '@helper']);
+      return make({
+        kind: 'delegate',
+        executor: 'client',
+        agent,
+        prompt: anyValue(tape, names),
+        ...effort(tape),
+      });
+    }
+    case 'client': {
+      const input = dict({ a: anyValue(tape, names) });
+      return make({ kind: 'call', executor: 'client', tool: 'own', input, ...effort(tape, 35) });
+    }
     case 'wait': {
       const time = anyTime(tape);
       // A limit could end at the very moment that is waited for.
       return make({ kind: 'wait', ...time, ...('until' in time ? rescue(tape) : effort(tape, 35)) });
     }
     case 'set': {
-      const updates = tape.chance(30) ? ['count', 'note'] : [tape.of(['count', 'note'])];
+      const updates = tape.chance(30) ? FIELD_NAMES : [tape.of(FIELD_NAMES)];
       return make({
         kind: 'set',
         updates: updates.map((field) => ({ field, value: anyValue(tape, names) })),
@@ -238,15 +262,21 @@ function anyNode(
     case 'foreach': {
       const as = maker.name('i');
       const indexAs = tape.chance(40) ? maker.name('n') : undefined;
+      const resultsAs = tape.chance(15) ? maker.name('r') : undefined;
       const indices = indexAs === undefined ? names.indices : [...names.indices, indexAs];
       return make({
         ...{ kind: 'foreach', items: anyItems(tape, names), as },
         ...(indexAs === undefined ? {} : { indexAs }),
-        body: body({ items: [...names.items, as], indices }, false),
+        ...(resultsAs === undefined ? {} : { resultsAs }),
+        ...(tape.chance(20) ? { agent: '@helper' } : {}),
+        body: body(
+          { items: [...names.items, as, ...(resultsAs === undefined ? [] : [resultsAs])], indices },
+          false,
+        ),
         ...{
-          concurrency: 1 + tape.below(3),
+          concurrency: resultsAs === undefined ? 1 + tape.below(3) : 1,
           max: tape.of([1000, 2]),
-          onItemError: tape.of(['fail', 'continue']),
+          onItemError: tape.of(['fail', 'continue', 'settle', 'report']),
         },
         ...effort(tape, 15),
       });
@@ -258,6 +288,16 @@ function anyNode(
       return make({ kind: 'workflow', workflow: tape.of(maker.tasks).name, input, ...effort(tape, 15) });
     }
   }
+}
+
+/** Kinds whose value may be written to a field. */
+const WITH_VALUE: readonly string[] = [
+  ...['call', 'compute', 'evaluate', 'resource', 'ask', 'shell', 'delegate', 'client', 'set'],
+  ...['branch', 'parallel', 'foreach', 'workflow'],
+];
+
+function written(tape: Tape, kind: string): object {
+  return WITH_VALUE.includes(kind) && tape.chance(10) ? { writes: tape.of(FIELD_NAMES) } : {};
 }
 
 const JOINS: readonly JoinRule[] = [

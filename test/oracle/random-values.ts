@@ -11,7 +11,7 @@ export interface Names {
   readonly inputs: readonly string[];
 }
 
-export const FIELDS = ['count', 'note'] as const;
+export const FIELDS = ['count', 'note', 'own'] as const;
 
 const CONSTANTS: readonly Json[] = [1, true, 'x', null, { ok: true }, [1, 2], false];
 

@@ -344,6 +344,11 @@ export function noteFailedItem(run: Run, loop: Instance, index: number, fault: F
   run.failedItems.set(`${loop.key}[${index}]`, { around, fault });
 }
 
+/** The failed items of a loop are told by its own failure. */
+export function forgetOwnItems(run: Run, { key }: Instance): void {
+  for (const [row, { around }] of run.failedItems) if (around[0] === key) run.failedItems.delete(row);
+}
+
 /** A node starts over, with all nodes inside it. */
 export function forgetFailedItems(run: Run, { key }: Instance): void {
   for (const [row, { around }] of run.failedItems) if (around.includes(key)) run.failedItems.delete(row);

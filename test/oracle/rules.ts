@@ -55,6 +55,14 @@ export interface Rules {
   readonly finalRollback: boolean;
   /** Whether a compensation goes on that is in flight when the run is cancelled. */
   readonly undoingGoesOn: boolean;
+  /** Whether a field of scope `workflow` is one for the run. */
+  readonly sharesFields: boolean;
+  /** Whether a node with `writes` writes its value. */
+  readonly writes: boolean;
+  /** Whether a loop that settles fails by its failed items. */
+  readonly settles: boolean;
+  /** Whether the limit of work of the client counts from its request, and not from its delivery. */
+  readonly countsFromRequest: boolean;
   /** Whether a step of a `compensate` node finds what has the same tool and input. */
   readonly stepsJoin: boolean;
 }
@@ -101,5 +109,9 @@ export const RULES: Rules = {
   lateNamed: true,
   finalRollback: true,
   undoingGoesOn: true,
+  sharesFields: false,
+  writes: true,
+  settles: true,
+  countsFromRequest: false,
   stepsJoin: true,
 };

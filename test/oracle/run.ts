@@ -30,6 +30,8 @@ export interface Frame {
   readonly inputs: JsonObject;
   readonly depth: number;
   returned?: { readonly value: Value };
+  /** Fields of the state that the workflow has for itself. */
+  readonly fields: Map<string, Value>;
 }
 
 /** A scope that runs. */

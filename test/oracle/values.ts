@@ -26,8 +26,9 @@ export function lookupIn(run: Run, part: Part, error: JsonObject = {}): Lookup {
       case 'inputs':
         return own(part.frame.inputs, name);
       case 'state': {
+        const fields = fieldsWith(run, part, name);
         const field = part.frame.graph.state?.find((each) => each.name === name);
-        return run.fields.has(name) ? run.fields.get(name) : field?.initial;
+        return fields.has(name) ? fields.get(name) : field?.initial;
       }
       case 'steps': {
         const found = visible(part, name);
@@ -41,6 +42,12 @@ export function lookupIn(run: Run, part: Part, error: JsonObject = {}): Lookup {
         return part.names.get(name);
     }
   };
+}
+
+/** The fields of which one with this name is: those of the run, or those of the workflow. */
+export function fieldsWith(run: Run, { frame }: Part, name: string): Map<string, Value> {
+  const declared = frame.graph.state?.find((each) => each.name === name);
+  return declared?.scope === 'workflow' && !run.rules.sharesFields ? frame.fields : run.fields;
 }
 
 /** How a node settled. One that is nowhere is in an arm or a branch that never began. */

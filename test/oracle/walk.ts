@@ -78,6 +78,10 @@ export function neededBy(node: Node): Expr[] {
       return node.updates.map(({ value }) => value);
     case 'ask':
       return given(node.message, node.options);
+    case 'shell':
+      return given(node.command, node.argv, node.env);
+    case 'delegate':
+      return [node.prompt];
     case 'wait':
       return given(node.durationMs, node.until);
     default:

@@ -109,9 +109,12 @@ export function said(
 ): Said[] {
   const scripted = world.says?.[who];
   if (scripted !== undefined) return [...scripted];
+  const isWork = kind === 'shell' || kind === 'mcp_call' || kind === 'delegate';
+  if (isWork && pick(world, 12, 'silent', who, before) === 11) return [];
   const all: Said[] = [];
   let after = pick(world, 40, 'think', who, before);
-  if (pick(world, 3, 'wrong', who, before) === 2) {
+  // Any result of a tool is one.
+  if (kind !== 'mcp_call' && pick(world, 3, 'wrong', who, before) === 2) {
     all.push({
       kind: 'nonsense',
       after,
@@ -129,6 +132,11 @@ export function said(
     });
   }
   return all;
+}
+
+/** How long after its request work of the client is in a response. */
+export function deliveredAfter(world: World, who: string, before: number): number {
+  return pick(world, 20, 'deliver', who, before);
 }
 
 /** Fits no question. */

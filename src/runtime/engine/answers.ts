@@ -81,11 +81,12 @@ export function actionFailed(
 
 /** Begins the time limit of work of the client when it is delivered first. [N12] */
 export function actionDelivered(transition: Transition, node: NodeRecord, request: Request): boolean {
-  const { action, deliveredAt } = request;
+  const { kind, id, node: key, action, seq, deliveredAt } = request;
   if (action.type === 'ask' || deliveredAt !== undefined) return false;
   const { state, at } = transition;
-  const dueAt = at + action.timeoutMs + DELIVERY_GRACE_MS;
-  const { deadlineAt = dueAt } = state.run;
-  transition.reissueCommand(node, { ...request, deliveredAt: at, dueAt: Math.min(dueAt, deadlineAt) });
+  const limit = at + action.timeoutMs + DELIVERY_GRACE_MS;
+  const dueAt = Math.min(limit, state.run.deadlineAt ?? limit);
+  // Written out: the same bytes after a restart.
+  transition.reissueCommand(node, { kind, id, node: key, action, seq, deliveredAt: at, dueAt });
   return true;
 }
