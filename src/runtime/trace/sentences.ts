@@ -1,10 +1,10 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import { cutText, escapeUnprintable, jsonText, oneLine } from '../../graph/printable-text.js';
+import { workText } from '../../print/agent-texts.js';
 import { printExpr } from '../../print/expression.js';
 import type { ActionRequest } from '../engine/actions.js';
 import type { AskMode } from '../engine/contract.js';
-import { workText } from '../runs/actions/agent-texts.js';
 
 /** Ends a sentence, unless it has an end already. */
 export function stop(sentence: string): string {
