@@ -2,7 +2,6 @@ import { describeAnswerers, isForOthers } from '../../graph/answerers.js';
 import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { jsonText } from '../../graph/printable-text.js';
-import { workText } from '../../print/agent-texts.js';
 import { type ActionRequest, asksModel, requestOf } from '../engine/actions.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import { commandsOf } from '../engine/read.js';
