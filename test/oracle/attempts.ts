@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../src/graph/json.js';
+import type { Json, JsonObject } from '../../src/graph/json.js';
 import type { AskNode, CallNode, DelegateNode, ShellNode, WaitNode } from '../../src/graph/model.js';
 import { alarm, failAttempt, giveUp, later, succeed } from './endings.js';
 import {
@@ -154,14 +154,15 @@ function workDone(
   node: ShellNode | DelegateNode | CallNode,
   value: Json,
 ): void {
-  if (node.kind !== 'shell' || !isJsonObject(value)) {
+  if (node.kind !== 'shell') {
     succeed(run, instance, value);
     return;
   }
-  if (node.failOnError && value.exit_code !== 0) {
-    const details = { result: value };
+  const result = value as JsonObject;
+  if (node.failOnError && result.exit_code !== 0) {
+    const details = { result };
     failAttempt(run, instance, { code: 'E_EXIT_CODE', message: '', details, again: true });
-  } else succeed(run, instance, { stdout: '', stderr: '', ...value });
+  } else succeed(run, instance, { stdout: '', stderr: '', ...result });
 }
 
 /** Texts, at least one and none twice. */

@@ -290,7 +290,7 @@ function anyNode(
   }
 }
 
-/** Kinds whose value may be written to a field. */
+/** Kinds with a value that may be written to a field. */
 const WITH_VALUE: readonly string[] = [
   ...['call', 'compute', 'evaluate', 'resource', 'ask', 'shell', 'delegate', 'client', 'set'],
   ...['branch', 'parallel', 'foreach', 'workflow'],

@@ -36,7 +36,7 @@ export function writeFields(
   return undefined;
 }
 
-/** Deletes the own fields of a workflow whose execution ends. */
+/** Deletes the own fields of a workflow when its execution ends. */
 export function deleteFields({ state, plan }: Transition, { key, planned: { node } }: NodeRecord): void {
   const called = node.kind === 'workflow' ? plan.tasks.get(node.workflow) : undefined;
   for (const name of called?.ownFields ?? []) {
