@@ -4,6 +4,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { SchemaCompiler } from '../../src/formats/json-schema/schema-compiler.js';
+import type { Json } from '../../src/graph/json.js';
 import { type OperatorCommand, operatorItem } from '../../src/runtime/runs/actions/operator-commands.js';
 import { JournalRunStore } from '../../src/runtime/runs/journal-run-store.js';
 import { processClock } from '../../src/runtime/runs/run/clock.js';
@@ -79,11 +80,20 @@ function decision(run: string, node: string): OperatorCommand {
   };
 }
 
+/** What is submitted for actions, by their types. */
+const RESULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ['prompt', true],
+  ['shell', { exit_code: 0 }],
+  ['delegate', 'done'],
+  ['mcp_call', { ok: true }],
+]);
+
 async function attend(run: string): Promise<void> {
   const answer = await store.get(ada, run);
   if (!answer.ok) return;
   for (const { action_id: actionId, type } of answer.envelope.actions ?? []) {
-    if (type === 'prompt') await store.submit(ada, run, { actionId, result: true }, waiter());
+    const result = RESULTS.get(type);
+    if (result !== undefined) await store.submit(ada, run, { actionId, result }, waiter());
   }
   for (const { step_id: step } of answer.envelope.paused_steps ?? []) {
     const head = { run, id: `decide ${step}`, at: processClock.now() };

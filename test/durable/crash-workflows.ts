@@ -4,12 +4,14 @@ import {
   body,
   branch,
   compensate,
+  delegate,
   field,
   foreach,
   item,
   parallel,
   runs,
   set,
+  shell,
   undo,
   wait,
   withTasks,
@@ -38,7 +40,7 @@ export const BROKEN = 'tool-broken';
 
 const more = { ...call('more', { n: input('n') }), after: [] };
 
-/** Small workflows that have a node of each kind among them. Questions are answered with true. */
+/** Small workflows that have a node of each kind among them. Questions are answered with true, and work of the client is done. */
 export const CRASH_WORKFLOWS = {
   call: graph(chain(call('a'), call('b'), done('out', step('b'))), { name: 'call' }),
   once: graph(chain(call('a'), call('once'), call('b'), done('out', step('once'))), { name: 'once' }),
@@ -46,6 +48,27 @@ export const CRASH_WORKFLOWS = {
     name: 'resource',
   }),
   ask: graph(chain(call('a'), ask('sure'), call('b'), done('out', step('sure'))), { name: 'ask' }),
+  client: graph(
+    chain(
+      shell('a', lit('ls'), { writes: 'seen' }),
+      delegate('b'),
+      call('c', {}, { executor: 'client' }),
+      call('d'),
+      done('out', list(field('seen'), step('b'), step('c'))),
+    ),
+    { name: 'client', state: [{ name: 'seen', scope: 'workflow', schema: {} }] },
+  ),
+  settle: graph(
+    chain(
+      foreach('each', list(lit(1), lit(2)), body([call('one'), call('broken')], step('one')), {
+        onItemError: 'settle',
+        concurrency: 2,
+        onError: { value: lit('some failed') },
+      }),
+      done('out', step('each')),
+    ),
+    { name: 'settle' },
+  ),
   wait: graph(chain(call('a'), wait('rest', { durationMs: lit(20) }), call('b'), done('out', lit(1))), {
     name: 'wait',
   }),
@@ -122,4 +145,5 @@ export const CRASH_WORKFLOWS = {
 export const CALLS_AT_ONCE: ReadonlyMap<string, number> = new Map([
   ['parallel', 2],
   ['foreach', 2],
+  ['settle', 2],
 ]);
