@@ -120,7 +120,7 @@ function inShort({ code, message }: Failure): JsonObject {
 }
 
 /** The failed item with the lowest index. */
-export function firstFailed(
+function firstFailed(
   { failedItems }: RunState,
   node: NodeRecord,
   { next }: Pick<ContainerRecord, 'next'>,
