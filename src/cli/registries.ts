@@ -27,6 +27,8 @@ export interface RegistryChoice {
   readonly options?: string;
   /** Whether the options of the server are not loaded, and upstream servers not set up: nothing is called. */
   readonly callsNothing?: boolean;
+  /** Whether the command can do without a registry: it names spec files. */
+  readonly hasFiles?: boolean;
 }
 
 export interface OpenRegistry {
@@ -56,7 +58,7 @@ export async function withRegistries(
 ): Promise<number> {
   const root = choice.root ?? '.';
   if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) throw new Misuse(texts.noFolder(root));
-  const modulesOrCode = await findModules(command, realpathSync(root), choice, output);
+  const modulesOrCode = await modulesOf(command, realpathSync(root), choice, output);
   if (typeof modulesOrCode === 'number') return modulesOrCode;
   const { options: _options, upstream: _upstream, ...bare } = modulesOrCode;
   const modules = choice.callsNothing === true ? bare : modulesOrCode;
@@ -74,6 +76,29 @@ export async function withRegistries(
     output.err(`${text}\n`);
     return 1;
   }
+}
+
+/** Whether the options or a configuration name a registry. */
+export function namesRegistry({ root = '.', registry, config }: RegistryChoice): boolean {
+  return (
+    registry !== undefined || config !== undefined || existsSync(path.join(root, 'stepwright.config.json'))
+  );
+}
+
+/** The modules of a command. Without a configuration the workflows of spec files have no classes beside them. */
+async function modulesOf(
+  command: string,
+  root: string,
+  choice: RegistryChoice,
+  output: Output,
+): Promise<Modules | number> {
+  const { hasFiles = false, options } = choice;
+  const isCompiled = options === undefined || COMPILED.test(options);
+  if (!hasFiles || !isCompiled || namesRegistry(choice)) return findModules(command, root, choice, output);
+  return {
+    registries: [],
+    ...(options === undefined ? {} : { options: { file: options, path: path.resolve(root, options) } }),
+  };
 }
 
 /** Options that name upstream servers win over the configuration. */
@@ -192,6 +217,10 @@ async function load({ registries, options }: Modules): Promise<OpenRegistries> {
     const { registry } = await loadModule(file, from);
     if (!isRegistry(registry)) throw new ModuleFault(texts.noModule(file, 'it exports no `registry`'));
     opened.push({ file, registry });
+  }
+  if (opened.length === 0) {
+    const { emptyRegistry } = await import('../runtime/tools/registry.js');
+    opened.push({ file: 'no registry', registry: emptyRegistry });
   }
   const fileOptions = options === undefined ? {} : await loadOptions(options);
   return { registries: opened as unknown as OpenRegistries['registries'], options: fileOptions };

@@ -117,6 +117,7 @@ export { type CallOrigin, type Elicit, type Elicited, type Peer, runRef } from '
 export {
   type AnyClass,
   defineRegistry,
+  emptyRegistry,
   type FunctionEntry,
   graphJson,
   type PromptEntry,

@@ -62,7 +62,8 @@ ${REGISTRY_HELP}`,
     if (record !== undefined && dry)
       throw new Misuse('stepwright: `--record` records calls, and `--dry` makes none');
     const json = values.json === true || values.format === 'json';
-    return withRegistries('run', { ...values, callsNothing: dry }, output, async (open) => {
+    const hasFiles = formatOf(name) !== undefined;
+    return withRegistries('run', { ...values, callsNothing: dry, hasFiles }, output, async (open) => {
       const target = await find(open, name, values, output);
       if (typeof target === 'number') return target;
       // Stdout has the result alone.

@@ -23,7 +23,8 @@ export const serveCommand = optionCommand(
   `Usage: stepwright serve [FILE…] [options]
 
 Serves a registry over stdio, or over HTTP at http://127.0.0.1:PORT/mcp. FILE is a spec file (YAML, JSON or XML), or a
-glob of such files in quotes. Files are read again when they change.
+glob of such files in quotes. Files are read again when they change. Files alone need no registry: without a
+configuration the server has no tools of its own, and agents do the work of its workflows.
 
 Options:
   --stdio          over stdio (default)
@@ -46,25 +47,31 @@ ${REGISTRY_HELP}`,
       throw new Misuse(
         `stepwright: --store is 'memory' or 'sqlite:PATH', such as sqlite:runs.db, not '${store}'`,
       );
-    return withRegistries('serve', choice, output, async ({ registries, options: fileOptions }) => {
-      const [{ registry }, ...others] = registries;
-      if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map(({ file }) => file)));
-      const options = {
-        ...fileOptions,
-        ...defined({ store }),
-        ...(off ? { offerWorkflows: false } : {}),
-        ...specsOf(fileOptions, parsed.args, choice.root),
-      };
-      // Faults are thrown here, with the repair for this command, before `serve` would end the process.
-      // Its warnings come from there.
-      untypedServer(registry, { ...options, log: () => {} });
-      const listen = port === undefined ? {} : { port: Number(port) };
-      const running = http
-        ? await serveHttp<Registry>(registry, { ...options, ...listen })
-        : await serve<Registry>(registry, options);
-      await running.closed;
-      return 0;
-    });
+    const hasFiles = parsed.args.length > 0;
+    return withRegistries(
+      'serve',
+      { ...choice, hasFiles },
+      output,
+      async ({ registries, options: fileOptions }) => {
+        const [{ registry }, ...others] = registries;
+        if (others.length > 0) throw new Misuse(texts.chooseRegistry(registries.map(({ file }) => file)));
+        const options = {
+          ...fileOptions,
+          ...defined({ store }),
+          ...(off ? { offerWorkflows: false } : {}),
+          ...specsOf(fileOptions, parsed.args, choice.root),
+        };
+        // Faults are thrown here, with the repair for this command, before `serve` would end the process.
+        // Its warnings come from there.
+        untypedServer(registry, { ...options, log: () => {} });
+        const listen = port === undefined ? {} : { port: Number(port) };
+        const running = http
+          ? await serveHttp<Registry>(registry, { ...options, ...listen })
+          : await serve<Registry>(registry, options);
+        await running.closed;
+        return 0;
+      },
+    );
   },
 );
 

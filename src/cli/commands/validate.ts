@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { CheckEnvironment } from '../../check/check-graph.js';
@@ -10,7 +9,7 @@ import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnos
 import { counted, escapeUnprintable, singleLine } from '../../graph/printable-text.js';
 import { formatLocation } from '../../graph/source-location.js';
 import { Misuse, type Output, optionCommand, REGISTRY_HELP } from '../command-line.js';
-import { environmentOf, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
+import { environmentOf, namesRegistry, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -54,11 +53,7 @@ ${REGISTRY_HELP}`,
     if (files.length === 0)
       throw new Misuse('stepwright: `stepwright validate` needs a file, such as `flights.yaml`');
     const validation = { files, root, isStrict, repairs, format };
-    const hasRegistry =
-      values.registry !== undefined ||
-      values.config !== undefined ||
-      existsSync(path.join(root, 'stepwright.config.json'));
-    if (!hasRegistry) return validate(validation, undefined, output);
+    if (!namesRegistry(values)) return validate(validation, undefined, output);
     return withRegistries('validate', values, output, ({ registries }) =>
       validate(validation, environmentOf(registries), output),
     );

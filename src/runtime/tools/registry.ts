@@ -243,3 +243,8 @@ function entryDifference(kind: string, name: string, entry: FingerprintedEntry):
     ? `${kind} ${quoted(name)}: the decorators of ${entry.class.name} changed after codegen ran`
     : `${kind} ${quoted(name)}: the installed package ${quoted(entry.package)} is not the one that codegen read: the decorators of ${entry.class.name} differ`;
 }
+
+const NO_CLASSES = { registryVersion: REGISTRY_VERSION, tools: {}, resources: {}, workflows: {} } as const;
+
+/** The registry of a server without classes: its workflows are spec files, and the work is that of its clients. */
+export const emptyRegistry = { ...NO_CLASSES, checksum: registryChecksum(NO_CLASSES) } satisfies Registry;
