@@ -217,6 +217,7 @@ const MANAGING: ReadonlySet<string> = new Set([
   'list_runs',
   'get_next_step',
   'submit_step_result',
+  'get_workflow_state',
   '_plan',
 ]);
 

@@ -13,6 +13,11 @@ export function asksModel(action: Action): boolean {
   return action.type === 'ask' && action.mode === 'model';
 }
 
+/** Whether a model may supply the answer: also that of a task for the agent that called. */
+export function mayAskModel(action: Action): boolean {
+  return asksModel(action) || (action.type === 'delegate' && action.agent === null);
+}
+
 /** The options of a choice. */
 export function optionsOf(action: Action): readonly string[] {
   return action.type === 'ask' ? (action.options ?? []) : [];

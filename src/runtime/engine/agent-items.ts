@@ -1,7 +1,7 @@
 import type { Node } from '../../graph/kinds/node.js';
 import type { ForeachNode } from '../../graph/model.js';
 import { type NodeInstance, nodeKey, parseNodeKey } from '../../plan/instances.js';
-import { nodeRecord } from './read.js';
+import { itemOf } from './agent-loops.js';
 import type { RunState } from './state.js';
 
 // An agent of a loop sees the steps of its item, as if they were a run, and no others.
@@ -23,12 +23,8 @@ export function isAgentLoop(node: Node): node is AgentLoop {
 
 /** The innermost item of an agent that a node belongs to; undefined for a node of the caller of the run. */
 export function agentItemOf(state: RunState, node: string): AgentItem | undefined {
-  let scope = nodeRecord(state, node)?.scope;
-  for (; scope?.container !== undefined; scope = scope.container.scope) {
-    const { container, part } = scope;
-    if (isAgentLoop(container.planned.node)) return { loop: container.key, index: part };
-  }
-  return undefined;
+  const item = itemOf(state, { node });
+  return item && { loop: item.node, index: item.index };
 }
 
 /** Whether two nodes are seen by the same agent, or both by the caller of the run. */

@@ -3,7 +3,7 @@ import type { RunMask } from '../secrets/run-mask.js';
 import type { ActionHistory } from './actions/action-history.js';
 import type { Children } from './actions/children.js';
 import type { Clock } from './run/clock.js';
-import type { LiveStatus } from './run/envelope.js';
+import { type Envelope, type LiveStatus, shownState } from './run/envelope.js';
 import { nextStepOf } from './run/next-step.js';
 import type { Waiter } from './run-store.js';
 
@@ -68,11 +68,22 @@ export async function awaitStep(
   return stepOf(run, child);
 }
 
+/** The envelope for a response, which delivers its actions. @param shows.state with the fields of an open run. */
+export async function shownEnvelope(
+  run: DeliveringRun & Pick<ParentRun, 'live' | 'mask'> & { readonly safeEnvelope: Promise<Envelope> },
+  { state }: { readonly state: boolean } = { state: false },
+): Promise<Envelope> {
+  await delivered(run);
+  const envelope = await run.safeEnvelope;
+  if (!state || run.live === undefined) return envelope;
+  return { ...envelope, state: shownState({ state: run.live.state, mask: run.mask }) };
+}
+
 /**
  * Resolves when the actions that a response is about to show are delivered: all of the caller of the run, or the first one
  * of a child.
  */
-export function delivered(run: DeliveringRun, child?: string): Promise<void> {
+function delivered(run: DeliveringRun, child?: string): Promise<void> {
   return new Promise((resolve) => {
     run.whenSafe(() => {
       const actions = run.questions.undelivered(child);

@@ -8,7 +8,7 @@ import { thrownText } from '../tools/exceptions.js';
 import { runRef } from '../tools/port.js';
 import type { Submission, ToAnswer } from './actions/action.js';
 import { CapabilityWaits } from './capability-waits.js';
-import type { awaitStep, delivered } from './child-request.js';
+import type { awaitStep, shownEnvelope } from './child-request.js';
 import type { Clock } from './run/clock.js';
 import type { RunAnswer, SubmitAnswer } from './run/envelope.js';
 import { accessKey, childIn, rolesOf } from './run/owner.js';
@@ -58,7 +58,7 @@ interface OpenedJournal {
   close?(): Promise<void>;
 }
 
-/** A run whose next time comes later than that is loaded again when it does, in ms. */
+/** A run with a next time later than that is loaded again when it does, in ms. */
 const KEPT_MS = 60_000;
 
 /** So many runs are looked up at once for a list. */
@@ -140,11 +140,10 @@ export class JournalRunStore implements RunStore {
     }
   }
 
-  async get(caller: Owner, id: string): Promise<RunAnswer> {
+  async get(caller: Owner, id: string, shows?: { readonly state: boolean }): Promise<RunAnswer> {
     const answer = await this.#reached(caller, id, async (run): Promise<RunAnswer> => {
       run.touch();
-      await this.#store.steps.delivered(run);
-      return { ok: true, envelope: await run.safeEnvelope };
+      return { ok: true, envelope: await this.#store.steps.shownEnvelope(run, shows) };
     });
     return answer ?? unknownRun(id);
   }
@@ -299,17 +298,22 @@ export class JournalRunStore implements RunStore {
   }
 
   async #load(): Promise<Opened> {
-    const [{ StoredRun }, { awaitStep, delivered }, { idleRunsOf }, { processClock }, { journal, close }] =
-      await Promise.all([
-        import('./stored-run.js'),
-        import('./child-request.js'),
-        import('./idle-runs.js'),
-        import('./run/clock.js'),
-        this.#source.open({
-          questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
-          expired: (run) => this.#forget(run),
-        }),
-      ]);
+    const [
+      { StoredRun },
+      { awaitStep, shownEnvelope },
+      { idleRunsOf },
+      { processClock },
+      { journal, close },
+    ] = await Promise.all([
+      import('./stored-run.js'),
+      import('./child-request.js'),
+      import('./idle-runs.js'),
+      import('./run/clock.js'),
+      this.#source.open({
+        questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
+        expired: (run) => this.#forget(run),
+      }),
+    ]);
     const { clock = processClock } = this.#options;
     const idle = idleRunsOf(clock, this.#limits);
     const onEnd = ({ id, endedAt = 0 }: StoredRun): void => {
@@ -324,7 +328,7 @@ export class JournalRunStore implements RunStore {
     this.#opened = {
       ...{
         Run: StoredRun,
-        steps: { awaitStep, delivered },
+        steps: { awaitStep, shownEnvelope },
         journal,
         parts: { ...this.#options, clock, journal, idle, onEnd, waits },
       },
@@ -428,10 +432,6 @@ export class JournalRunStore implements RunStore {
     });
   }
 
-  #isAbandoned(id: string): boolean {
-    return this.#runs.get(id)?.isAbandoned === true;
-  }
-
   /** Whether this process goes on with a run. */
   #isMoved(id: string): boolean {
     const run = this.#runs.get(id);
@@ -520,7 +520,7 @@ export class JournalRunStore implements RunStore {
     if (resident?.isAbandoned === true) this.#runs.delete(id);
     else if (resident !== undefined) {
       const isThere = await resident.refresh().catch((fault: unknown) => {
-        if (!this.#isAbandoned(id)) throw fault;
+        if (this.#runs.get(id)?.isAbandoned !== true) throw fault;
         return undefined;
       });
       if (isThere === true) return resident;
@@ -593,6 +593,6 @@ export class JournalRunStore implements RunStore {
 interface Opened extends OpenedJournal {
   /** Loaded with the engine. */
   readonly Run: typeof StoredRun;
-  readonly steps: { readonly awaitStep: typeof awaitStep; readonly delivered: typeof delivered };
+  readonly steps: { readonly awaitStep: typeof awaitStep; readonly shownEnvelope: typeof shownEnvelope };
   readonly parts: StoreParts;
 }

@@ -24,8 +24,8 @@ export interface RunStore {
    * reached.
    */
   start(run: NewRun, waiter: Waiter): Promise<RunAnswer>;
-  /** The state of a run now. */
-  get(caller: Owner, id: string): Promise<RunAnswer>;
+  /** The state of a run now. @param shows.state whether the envelope has the fields of an open run as well. */
+  get(caller: Owner, id: string, shows?: { readonly state: boolean }): Promise<RunAnswer>;
   /** Answers an action, and then as `start` does. */
   submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer>;
   /**

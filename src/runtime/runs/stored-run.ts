@@ -3,7 +3,7 @@ import type { SchemaCompiler } from '../../formats/json-schema/schema-compiler.j
 import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import { asksModel } from '../engine/actions.js';
+import { mayAskModel } from '../engine/actions.js';
 import type { Fact, Failure } from '../engine/contract.js';
 import { RunMask } from '../secrets/run-mask.js';
 import type { MissingCapabilities } from '../tools/capabilities.js';
@@ -485,7 +485,9 @@ export class StoredRun implements RequestedRun, SharedContext {
   #forgetClient(facts: readonly Fact[]): void {
     // A model is asked by way of the request.
     if (
-      !facts.some((fact) => fact.kind === 'waiting' && (fact.action === undefined || !asksModel(fact.action)))
+      !facts.some(
+        (fact) => fact.kind === 'waiting' && (fact.action === undefined || !mayAskModel(fact.action)),
+      )
     )
       return;
     this.#auth = recorded(this.#auth).auth;

@@ -50,8 +50,8 @@ export interface RequestedRun extends AnsweredRun {
 }
 
 /**
- * A request that waits for a run, from its construction on. It is answered when the run is over, when the run waits for an
- * answer that the user cannot give now, when the run waits for a time after the limit of the request, or at that limit. If
+ * A request that waits for a run, from its construction on. It is answered when the run is over, when agents drive a part of
+ * it, when the run waits for an answer that the user cannot give now, when the run waits for a time after the limit of the request, or at that limit. If
  * the caller disconnects, the run is cancelled or continues, as the waiter says.
  */
 export class WaitingRequest {
@@ -120,7 +120,9 @@ export class WaitingRequest {
       // What is not safe may not be shown. The run looks again.
       if (!live.isSafe) return;
       this.#elicitation?.update();
-      if (this.#elicitation?.isAsking || !rests(live, this.#endsAt)) return;
+      // Agents can start while their steps, and others, continue.
+      const isReady = this.#run.children.hasOpen || rests(live, this.#endsAt);
+      if (this.#elicitation?.isAsking || !isReady) return;
     }
     this.#end();
   };

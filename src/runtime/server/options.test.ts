@@ -54,6 +54,7 @@ describe('resolveSettings', () => {
       profiles: {},
       specs: { root: '.', watch: true },
       planTool: false,
+      debug: false,
       domains: [],
       outputSchemas: true,
       workflowPrefix: 'w_',

@@ -66,6 +66,8 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
    * Whether clients get the tool `_plan`, which suggests workflows or a sequence of tools for a goal. Default: false.
    */
   readonly planTool?: boolean;
+  /** Whether clients get the tool `get_workflow_state`, which shows the state of a run. Default: false. */
+  readonly debug?: boolean;
   /**
    * What the names of workflows' tools begin with: at most 32 letters, digits, `_` and `-`, or nothing. Default: `w_`.
    */
@@ -103,7 +105,10 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
    * counts to the step's `timeoutMs`. Default: the client's model if `allowSampling`, else the caller.
    */
   readonly model?: ModelFunction;
-  /** Whether the client's model is asked for values of `ask.model`, where the client offers sampling. Default: false. */
+  /**
+   * Whether the client's model is asked for values of `ask.model`, and does tasks without an agent, where the client
+   * offers sampling. Default: false.
+   */
   readonly allowSampling?: boolean;
   /**
    * The roles of the user of this process, who speaks over stdio: which questions with `answerBy: role(…)` it may
@@ -230,6 +235,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     outputSchemas: settings.outputSchemas ?? true,
     hints: settings.hints ?? true,
     planTool: settings.planTool ?? false,
+    debug: settings.debug ?? false,
     domains: settings.domains ?? [],
     workflowPrefix: prefixOf(settings),
     middleware: settings.middleware ?? [],

@@ -3,6 +3,7 @@ import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { jsonText } from '../../graph/printable-text.js';
 import { type ActionRequest, asksModel, requestOf } from '../engine/actions.js';
+import { agentItemOf } from '../engine/agent-items.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import { commandsOf } from '../engine/read.js';
 import type { HandOff } from './hand-off.js';
@@ -33,9 +34,11 @@ export function waitingEnd(context: HandOffContext, run: KeptRun | undefined): H
   const { name } = context.graph;
   const parts = actions.map((action) => shown(action, run));
   const isWaiting = actions.length > 0;
+  const hasAgents = status !== undefined && commandsOf(context.state).some(isOfAgent(context.state));
+  const otherwise = hasAgents ? 'has work for sub-agents.' : 'continues by itself.';
   const what = parts.length === 1 ? 'this' : `these ${parts.length} things, in any order`;
   const lines = [
-    `Workflow '${name}' is not over: it ${isWaiting ? `waits for ${what}:` : 'continues by itself.'}`,
+    `Workflow '${name}' is not over: it ${isWaiting ? `waits for ${what}:` : otherwise}`,
     ...(parts.length > 1
       ? parts.map((part, index) => `${index + 1}. ${part.replaceAll('\n', '\n   ')}`)
       : parts),
@@ -43,7 +46,9 @@ export function waitingEnd(context: HandOffContext, run: KeptRun | undefined): H
       ? ['The run ends here: the server does not keep it until an answer comes.']
       : []),
     ...(status !== undefined && actions.every(({ type }) => type === 'wait')
-      ? [`To see its status, call tool 'get_workflow_status' with ${jsonText(status)}`]
+      ? [
+          `To see its status${hasAgents ? ', and the prompts of its sub-agents' : ''}, call tool 'get_workflow_status' with ${jsonText(status)}`,
+        ]
       : []),
   ];
   const waitingSteps = actions.map(({ step_id }) => step_id);
@@ -59,6 +64,11 @@ export function waitingEnd(context: HandOffContext, run: KeptRun | undefined): H
   };
 }
 
+/** Whether an agent of an item sees a command, and the caller of the run does not. */
+function isOfAgent(state: RunState): (command: ReturnType<typeof commandsOf>[number]) => boolean {
+  return ({ node }) => agentItemOf(state, node) !== undefined;
+}
+
 /** What is open, oldest first. */
 function openActions(
   { state, ledger, secrets }: HandOffContext,
@@ -67,7 +77,7 @@ function openActions(
   const actions: OpenAction[] = [];
   for (const command of commandsOf(state)) {
     const node = 'node' in command ? ledger.find(command.node) : undefined;
-    if (node === undefined) continue;
+    if (node === undefined || (workflow !== undefined && isOfAgent(state)(command))) continue;
     const head = { action_id: command.id, ...workflow, step_id: node.key };
     const { node: model } = node.planned;
     if (command.kind === 'requestAction') {

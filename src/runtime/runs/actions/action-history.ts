@@ -49,7 +49,7 @@ const TABLE = 'actions' as const;
 /** The answers of a run that were accepted. */
 class Accepted {
   count = 0;
-  /** The action whose answer was accepted last, by the key of the caller that submitted it. */
+  /** The action with the answer that was accepted last, by the key of the caller that submitted it. */
   readonly lastOf = new Map<string, string>();
 }
 
@@ -185,7 +185,7 @@ export class ActionHistory {
     return this.#opened.get(id);
   }
 
-  /** The action whose answer by this caller was accepted last. */
+  /** The action with the answer of this caller that was accepted last. */
   lastOf(by: string): ActionRecord | undefined {
     const id = this.#accepted?.lastOf.get(by);
     return id === undefined ? undefined : this.#opened.get(id);

@@ -118,8 +118,8 @@ export interface PendingAction {
   /** Key of the node that asks. */
   readonly node: string;
   readonly action: Action;
-  /** When it expires, in ms since the epoch. Missing without a limit, and before work of a client is delivered. */
-  readonly dueAt?: number;
+  /** When work of a client was in a response first, in ms since the epoch. */
+  readonly deliveredAt?: number;
 }
 
 /** What a run that is not over waits for. */

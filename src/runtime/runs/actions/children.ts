@@ -87,6 +87,11 @@ export class Children {
     return child && { child: child.id, step: stepIdIn(state.find(child.loop), node) };
   }
 
+  /** Whether agents drive a part of the run. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** The open children of each loop, in the order in which they began. */
   open(): readonly (readonly Child[])[] {
     return Array.from(this.#open.values(), (children) => [...children.values()]);

@@ -101,11 +101,13 @@ function problemsOf(value: Json, schema: JsonSchema, schemas: SchemaCompiler): r
 
 async function sampledValues(
   sample: NonNullable<Peer['sample']>,
-  { message, schema, signal, errors }: ValueRequest,
+  { message, schema, isText, signal, errors }: ValueRequest,
 ): Promise<readonly Json[]> {
   const text = [
     message,
-    `Answer with one JSON value, and nothing else. It fits this schema: ${jsonText(schema)}`,
+    ...(isText
+      ? []
+      : [`Answer with one JSON value, and nothing else. It fits this schema: ${jsonText(schema)}`]),
     ...(errors.length === 0 ? [] : [`The answer before did not fit: ${errors.join('; ')}`]),
   ].join('\n\n');
   const content = { type: 'text', text };

@@ -1,7 +1,7 @@
 import type { Owner } from '../../../decorators/context.js';
 import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
-import { type Json, type JsonSchema, unreachable } from '../../../graph/json.js';
+import { type Json, unreachable } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
 import { requestOf, textOf } from '../../engine/actions.js';
 import type { Failure } from '../../engine/contract.js';
@@ -47,8 +47,8 @@ export class RunQuestions {
 
   /** Those with a time limit that begins with the first response that has them. */
   undelivered(child?: string): readonly string[] {
-    return this.openFor(this.#run.principal, child).flatMap(({ id, action, dueAt }) =>
-      action.type === 'ask' || dueAt !== undefined ? [] : [id],
+    return this.openFor(this.#run.principal, child).flatMap(({ id, action, deliveredAt }) =>
+      action.type === 'ask' || deliveredAt !== undefined ? [] : [id],
     );
   }
 
@@ -326,7 +326,6 @@ function notPermitted(id: string, answerBy: readonly Answerer[] = []): Decision 
 }
 
 /** Whether what does not fit is counted: a response in JSON, which an agent is asked for again a few times. */
-function countsMisfits({ type, schema }: Action): boolean {
-  const { response } = (schema.properties ?? {}) as { readonly response?: JsonSchema };
-  return type === 'delegate' && response?.type !== 'string';
+function countsMisfits(action: Action): boolean {
+  return action.type === 'delegate' && action.json === true;
 }

@@ -5,6 +5,7 @@ import type { Graph } from '../../../graph/model.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
 import type { Failure, RunState } from '../../engine/contract.js';
+import { fieldsOf } from '../../engine/fields.js';
 import {
   commandsOf,
   nodeRecord,
@@ -51,6 +52,8 @@ export interface Envelope extends Partial<StepsInProgress> {
   readonly action?: Envelope['actions'][number];
   /** Of a completed run. Missing for a value that is absent. */
   readonly result?: Json;
+  /** Fields of the state at the end, of a workflow with fields of its own that no step ended with a value. */
+  readonly state?: JsonObject;
   /** In answers: the result is too long for one. Its address, for `resources/read`, and its length as text. */
   readonly result_omitted?: { readonly uri: string; readonly length: number };
   /** Of a completed run that leaves something to be looked after. */
@@ -156,6 +159,7 @@ export function envelopeOf(view: RunView): Envelope {
         status: 'completed',
         actions: [],
         ...(result === undefined ? {} : { result: mask.result(result, state.run.endedBy) }),
+        ...(endsWithState(state) ? { state: shownState(view) } : {}),
         ...(Object.keys(remains).length === 0 ? {} : { remains }),
       };
     }
@@ -165,6 +169,18 @@ export function envelopeOf(view: RunView): Envelope {
     default:
       return status satisfies never;
   }
+}
+
+function endsWithState({ root, run }: RunState): boolean {
+  return run.endedBy === undefined && root.workflow.plan.ownFields.size > 0;
+}
+
+/** The fields of the workflow at the top, without secrets. */
+export function shownState({ state, mask }: Pick<RunView, 'state' | 'mask'>): JsonObject {
+  const fields = Object.entries(fieldsOf(state)).map(
+    ([name, value]) => [name, mask.json(value, { kind: 'ref', root: 'state', path: [name] })] as const,
+  );
+  return Object.fromEntries(fields);
 }
 
 /** Of a run that a fault has ended in this process. @param end missing where another process continues it. */

@@ -1,4 +1,4 @@
-import { asksModel } from '../../engine/actions.js';
+import { mayAskModel } from '../../engine/actions.js';
 import type { Advance, Command, Failure, RunState } from '../../engine/contract.js';
 import type { Action, Event } from '../../engine/events.js';
 import { commandOf, commandsOf } from '../../engine/read.js';
@@ -124,7 +124,7 @@ export class Execution implements CallingRun {
   /** Asks models for the values of actions, unless an answer has arrived already. */
   supply(commands: Iterable<Command>, incoming?: Incoming): void {
     for (const command of commands) {
-      if (command.kind !== 'requestAction' || !asksModel(command.action)) continue;
+      if (command.kind !== 'requestAction' || !mayAskModel(command.action)) continue;
       if (incoming?.answered.has(command.id) === true) continue;
       this.#values ??= new ValuesInFlight(this, this.#options.values);
       this.#values.ask(command);

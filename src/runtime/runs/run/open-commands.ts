@@ -1,5 +1,5 @@
 import { unreachable } from '../../../graph/json.js';
-import { asksModel } from '../../engine/actions.js';
+import { mayAskModel } from '../../engine/actions.js';
 import { dueAtAgain } from '../../engine/attempt.js';
 import type { Command, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
@@ -187,7 +187,7 @@ export class OpenCommands {
     for (const command of accepted) {
       if (command.kind === 'cancelTimer' || command.kind === 'cancelCall') continue;
       // A model may be asked for a value.
-      const isAsked = command.kind === 'requestAction' && asksModel(command.action);
+      const isAsked = command.kind === 'requestAction' && mayAskModel(command.action);
       if (isAsked || awaited(command) === 'host') return false;
     }
     for (const id of settled) {

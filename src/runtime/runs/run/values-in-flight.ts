@@ -1,6 +1,6 @@
 import { type Json, type JsonSchema, unreachable } from '../../../graph/json.js';
-import { asksModel, textOf } from '../../engine/actions.js';
-import type { Action, Command, Event, Failure, RunState } from '../../engine/contract.js';
+import { mayAskModel, textOf } from '../../engine/actions.js';
+import type { Action, Command, DelegateAction, Event, Failure, RunState } from '../../engine/contract.js';
 import { refusedValues } from '../../engine/read.js';
 import type { CallContext } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';
@@ -10,6 +10,8 @@ import type { Clock } from './clock.js';
 interface ValueRequest {
   readonly message: string;
   readonly schema: JsonSchema;
+  /** Any text fits: no JSON is wanted. */
+  readonly isText?: true;
   readonly workflow: string;
   /** Key of the node that asks. */
   readonly step: string;
@@ -64,25 +66,31 @@ export class ValuesInFlight {
 
   /** Asks for the value of an action, unless it is being asked for. Other actions are left alone. */
   ask({ id, node: step, action }: Extract<Command, { kind: 'requestAction' }>): void {
-    if (!asksModel(action) || this.#inFlight.has(id)) return;
+    if (!mayAskModel(action) || this.#inFlight.has(id)) return;
     const run = this.#run;
-    const { schema } = action;
     const message = textOf(action);
+    const supply = (supplied: SuppliedValue): void => {
+      const event = action.type === 'delegate' ? responseOf(action, supplied) : supplied;
+      if (event !== undefined) run.supplied(this.#eventOf(id, event));
+    };
     if (textOf(run.shown(step, action)) !== message) {
-      run.supplied(this.#eventOf(id, { kind: 'failure', failure: SECRET_MESSAGE }));
+      supply({ kind: 'failure', failure: SECRET_MESSAGE });
       return;
     }
     const controller = new AbortController();
     const { workflow, ref, peer } = run;
     const errors = refusedValues(run.state, id).at(-1) ?? [];
     const { signal } = controller;
-    const asked = this.#port?.supply({ message, schema, workflow, step, run: ref, peer, errors, signal });
+    const wanted = action.type === 'delegate' ? wantedOf(action) : { schema: action.schema };
+    const asked = this.#port?.supply({
+      ...{ message, ...wanted, workflow, step, run: ref, peer, errors, signal },
+    });
     if (asked === undefined) return;
     this.#inFlight.set(id, controller);
     void asked.then((supplied) => {
       if (this.#inFlight.get(id) !== controller) return;
       this.#inFlight.delete(id);
-      run.supplied(this.#eventOf(id, supplied));
+      supply(supplied);
     });
   }
 
@@ -115,6 +123,19 @@ export class ValuesInFlight {
         return unreachable(supplied);
     }
   }
+}
+
+/** What a model is asked for in the place of an agent. */
+function wantedOf({ schema, json }: DelegateAction): Pick<ValueRequest, 'schema' | 'isText'> {
+  if (json !== true) return { schema: { type: 'string' }, isText: true };
+  const { response = {} } = (schema.properties ?? {}) as { readonly response?: JsonSchema };
+  return { schema: response };
+}
+
+/** What a model supplied, as the result of an agent. Undefined where the caller has to do the task after all. */
+function responseOf({ json }: DelegateAction, supplied: SuppliedValue): SuppliedValue | undefined {
+  if (supplied.kind === 'value') return { kind: 'value', value: { response: supplied.value } };
+  return supplied.kind === 'unfit' && json === true ? supplied : undefined;
 }
 
 const SECRET_MESSAGE: Failure = {

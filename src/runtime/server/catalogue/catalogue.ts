@@ -101,7 +101,15 @@ export class Catalogue {
     const registered =
       registration ?? register(parts.registry, { workflows, prompts }, schemas, parts.registrationMemo);
     this.warnings = registered.warnings;
-    const { workflowPrefix, describe, log, pageSize, maxResultChars, toolAnswerMs: answerMs } = settings;
+    const {
+      workflowPrefix,
+      describe,
+      debug,
+      log,
+      pageSize,
+      maxResultChars,
+      toolAnswerMs: answerMs,
+    } = settings;
     const served = servedWorkflows(parts.registry, registered.workflows, workflowPrefix, parts.servedMemo);
     if (served.problems.length > 0) throw new RegistrationError(served.problems);
     const isShown = shownWorkflows(layers);
@@ -119,6 +127,7 @@ export class Catalogue {
       pageSize,
       maxResultChars,
       describe,
+      debug,
       log,
       earlierRunTools: isOff(layers) ? [] : earlierRunTools,
     });

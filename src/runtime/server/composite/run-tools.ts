@@ -11,6 +11,7 @@ export const RUN_TOOLS = [
   'list_runs',
   'get_next_step',
   'submit_step_result',
+  'get_workflow_state',
 ] as const;
 
 export type RunTool = (typeof RUN_TOOLS)[number];
@@ -50,6 +51,8 @@ export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[]
     list_runs: needsAgent,
     get_next_step: hasChildren,
     submit_step_result: hasChildren,
+    // An option of the server.
+    get_workflow_state: false,
   };
   return RUN_TOOLS.filter((name) => isNeeded[name]);
 }
@@ -214,6 +217,18 @@ export const runTools: Readonly<Record<RunTool, ToolListing>> = {
     ),
     outputSchema: STEP_SCHEMA,
     annotations: { readOnlyHint: false, idempotentHint: true },
+  },
+  get_workflow_state: {
+    name: 'get_workflow_state',
+    title: 'Get the values of a workflow run',
+    description: 'For debugging: returns the fields of the state of a run.',
+    inputSchema: strict({ workflow_id: ID }, 'workflow_id'),
+    outputSchema: {
+      type: 'object',
+      properties: { workflow_id: TEXT, status: RUN_STATES, state: { type: 'object' } },
+      required: ['workflow_id', 'status', 'state'],
+    },
+    annotations: READS,
   },
 };
 

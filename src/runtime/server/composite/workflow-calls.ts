@@ -161,6 +161,8 @@ export class WorkflowCalls {
         return this.#step(input, request);
       case 'submit_step_result':
         return this.#step(input, request, submissionIn(input));
+      case 'get_workflow_state':
+        return this.#state(input, request);
       case 'list_workflows':
       case 'list_runs':
         return listPage(name, this.#options, input, request);
@@ -205,6 +207,17 @@ export class WorkflowCalls {
     const isOpen = answer.envelope.status === 'running' || answer.envelope.status === 'waiting';
     const note = changed && isOpen ? [DEFINITION_CHANGED] : [];
     return this.#fitted(answer.envelope, (shown) => withNotes(envelopeResult(shown, [], about), note));
+  }
+
+  async #state(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {
+    const id = textIn(input, 'workflow_id') ?? '';
+    const answer = await this.#options.runs.get(request.principal, id, { state: true });
+    if (!answer.ok) return failureResult(answer.failure);
+    const { workflow_id, status, state = {} } = answer.envelope;
+    return {
+      content: [{ type: 'text', text: jsonText(state) }],
+      structuredContent: { workflow_id, status, state },
+    };
   }
 
   async #cancel(input: JsonObject, request: IdentifiedRequest): Promise<ToolResult> {

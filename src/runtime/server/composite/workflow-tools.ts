@@ -15,6 +15,8 @@ import type { WorkflowCalls, WorkflowCallsOptions } from './workflow-calls.js';
 export interface WorkflowToolsOptions extends WorkflowCallsOptions {
   /** How much a listed tool says about its workflow. */
   readonly describe: 'short' | 'full';
+  /** Whether the state of runs is shown. */
+  readonly debug: boolean;
   /** Tools that look after runs of workflows that are no longer there. Default: none. */
   readonly earlierRunTools?: readonly RunTool[];
 }
@@ -37,10 +39,11 @@ export class WorkflowTools {
     const offered = [...options.workflows.values()].filter(isOffered);
     this.#byTool = new Map(offered.map((workflow) => [workflow.tool.name, workflow]));
     const own = [...this.#byTool.keys()].sort();
-    const needed = new Set([
+    const needed = new Set<RunTool>([
       ...runToolsFor([...options.workflows.values()]),
       ...(options.earlierRunTools ?? []),
     ]);
+    if (options.debug && needed.size > 0) needed.add('get_workflow_state');
     this.runTools = RUN_TOOLS.filter((name) => needed.has(name));
     this.listings = [
       ...own.flatMap((name) => {
@@ -175,8 +178,11 @@ function shownFlow(graph: Graph, levels: number): string {
 
 /** What a run may wait for, by the steps of the workflow and of those it runs. */
 function waitingNote(graph: Graph): string {
-  const asks = nodesWithTasks(graph).filter((node) => node.kind === 'ask');
+  const nodes = nodesWithTasks(graph);
+  const asks = nodes.filter((node) => node.kind === 'ask');
   const others = asks.flatMap(({ answerBy }) => (isForOthers(answerBy) ? answerBy : []));
+  if (others.length === 0 && nodes.some(({ executor }) => executor === 'client'))
+    return 'May have work for you before it is done: do each action, and answer with submit_result.';
   if (asks.length === 0) return 'May wait for a time: get_workflow_status returns its state.';
   if (others.length === 0) return 'May ask a question before it is done: then answer with submit_result.';
   const unique = [...new Map(others.map((each) => [answererKey(each), each])).values()];
