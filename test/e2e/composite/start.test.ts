@@ -65,3 +65,31 @@ test('list_runs lists runs in pages, without workflows', async () => {
   const other = await callOf(client, 'list_workflows', { cursor: first?.next_cursor });
   expect(failureIn(other)).toMatchObject({ code: 'E_INPUT_INVALID' });
 });
+
+describe('get_workflow_state', () => {
+  const noting = built([
+    {
+      ...workflow('noting', [
+        {
+          ...{ kind: 'set', id: 'note', after: [], join: 'none_failed', executor: 'server' },
+          updates: [{ field: 'notes', value: lit(['a']) }],
+        },
+        shell('ls', lit('ls')),
+      ]),
+      state: [{ name: 'notes', scope: 'run', schema: {} }],
+    },
+  ]);
+
+  test('shows the fields of a run, where the server has the option', async () => {
+    const { client } = await atDesk({ workflows: noting, debug: true });
+    const workflow_id = runIn(await callOf(client, 'start_workflow', { name: 'noting' }));
+    const { structuredContent } = await callOf(client, 'get_workflow_state', { workflow_id });
+    expect(structuredContent).toEqual({ workflow_id, status: 'waiting', state: { notes: ['a'] } });
+  });
+
+  test('is unknown otherwise', async () => {
+    const { client } = await atDesk({ workflows: noting });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).not.toContain('get_workflow_state');
+  });
+});
