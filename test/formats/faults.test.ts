@@ -435,6 +435,7 @@ describe('a hint', () => {
       '{ a: { call: t }, b: { on: [{ when: "true", goto: a }], depends_on: [a] } }',
       /SW4006 .*`repeat` and `until`/,
     ],
+    ['{ a: { call: t }, b: { call: t, args: { n: $a.lst } } }', /SW4005 .*did you mean `list`/],
     ['{ a: { call: t, on_error: { retry: 1 } } }', /SW4014 .*leave `retry` out.*`retrySafety` of its class/],
     [
       '{ a: { call: u, on_error: { retry: 1 } } }',

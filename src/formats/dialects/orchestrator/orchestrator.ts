@@ -36,9 +36,9 @@ const HINTS: {
     suggestion === undefined ? 'name a tool of the registry' : `did you mean \`${String(suggestion)}\`?`,
   SW4005: ({ of, step, path, suggestion }) =>
     lengthHint(step, path) ??
+    didYouMean(suggestion as string | undefined) ??
     (of === 'the outcome of'
-      ? (didYouMean(suggestion as string | undefined) ??
-        'it has `status` and `error`, with `code`, `message`, `attempts` and `node`')
+      ? 'it has `status` and `error`, with `code`, `message`, `attempts` and `node`'
       : 'name a part that the tool returns, or add it to the output schema of the tool'),
   SW4006: () =>
     'remove one of these references, `depends_on` or `goto`: a `goto` leads forward; what runs again is the list of a node with `repeat` and `until`',
