@@ -61,6 +61,12 @@ describe('printExpr', () => {
     ['{ ...a }', { kind: 'dict', entries: [{ spread: a }] }],
     ['a.trim().split(",")', method('split.js', method('trim.js', a), literal(','))],
     ['uriComponent(a)', call('uriComponent', a)],
+    ['a | default(1) | upper', call('filter.upper.py', call('filter.default.py', a, literal(1)))],
+    ['(a | length) + 1', arithmetic(call('filter.length.py', a), 'add.py', literal(1))],
+    ['a is defined', call('test.defined.py', a)],
+    ['a.split(",")', call('function.value.py', call('method.split.py', a, literal(',')))],
+    ['a.b', call('function.item.py', a, literal('b'))],
+    ['now()', call('function.now.py', a)],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what is printed
     ['`a \\` \\${ ${a}`', text('js', 'a ` ${ ', a)],
     ['a.map(x => x.y)', map(a, 'x', local('x', 'y'))],

@@ -120,7 +120,8 @@ const LOOSE: ReadonlySet<Expr['kind']> = new Set([
 function operand(expr: Expr): string {
   const isLoose =
     LOOSE.has(expr.kind) ||
-    (expr.kind === 'call' && ['coalesce', 'isNullish', 'soleEntry'].includes(expr.fn));
+    (expr.kind === 'call' &&
+      (['coalesce', 'isNullish', 'soleEntry'].includes(expr.fn) || /^(?:filter|test)\./.test(expr.fn)));
   const inner = expr.kind === 'not' && expr.of.kind === 'not' ? expr.of.of : (referenceInFile(expr) ?? expr);
   if (inner !== expr) return operand(inner);
   return isLoose ? `(${printExpr(expr)})` : printExpr(expr);
@@ -177,9 +178,47 @@ function printCall(expr: CallExpr): string {
   if (expr.fn === 'coalesce') return expr.args.map(operand).join(' ?? ');
   if (expr.fn === 'soleEntry') return `one of ${printAll(expr.args)}`;
   if (expr.fn === 'isNullish') return `${expr.args.map(operand).join(', ')} == null`;
+  const template = printTemplateCall(expr);
+  if (template !== undefined) return template;
   const [first, ...others] = expr.args;
   if (first === undefined || !isMethodCall(expr)) return `${name}(${printAll(expr.args)})`;
   return `${link(first, expr.optional)}${name}(${printAll(others)})`;
+}
+
+/** Functions of templates that only prepare a value for its place. */
+const SILENT: ReadonlySet<string> = new Set([
+  'text',
+  'textOrNothing',
+  'value',
+  'iterable',
+  'float',
+  'concat',
+]);
+
+/** A call of a template, as templates write it: `name | upper`, `plan is defined`, `text.strip()`. */
+function printTemplateCall({ fn, args }: CallExpr): string | undefined {
+  const [, kind, name = ''] = /^(function|filter|test|method)\.(\w+)\.py$/.exec(fn) ?? [];
+  const [first, ...others] = args;
+  if (kind === undefined || first === undefined) return undefined;
+  const inBrackets = others.length === 0 ? '' : `(${printAll(others)})`;
+  switch (kind) {
+    case 'filter':
+      return `${first.kind === 'call' ? printExpr(first) : operand(first)} | ${name}${inBrackets}`;
+    case 'test':
+      return `${operand(first)} is ${name}${inBrackets}`;
+    case 'method':
+      return `${operand(first)}.${name}(${printAll(others)})`;
+    default: {
+      if (SILENT.has(name)) return printExpr(first);
+      if (name === 'now') return 'now()';
+      const key = others.at(-1);
+      if (key === undefined || (name !== 'item' && name !== 'stateField')) return undefined;
+      return (
+        operand(first) +
+        (key.kind === 'literal' ? printKey(key.value as string | number) : `[${printExpr(key)}]`)
+      );
+    }
+  }
 }
 
 /**
