@@ -225,9 +225,14 @@ function lastColumns(text: string, columns: number): string {
  * characters are escaped. Empty for none.
  */
 export function formatJson(diagnostics: readonly Diagnostic[]): string {
-  return sortDiagnostics(diagnostics)
-    .map((each) => `${escapeUnprintable(JSON.stringify(recordOf(each)))}\n`)
+  return diagnosticRecords(diagnostics)
+    .map((record) => `${escapeUnprintable(JSON.stringify(record))}\n`)
     .join('');
+}
+
+/** Diagnostics as plain data, sorted by place. */
+export function diagnosticRecords(diagnostics: readonly Diagnostic[]): object[] {
+  return sortDiagnostics(diagnostics).map(recordOf);
 }
 
 function recordOf({ code, severity, message, place, hint, related, edit }: Diagnostic): object {

@@ -55,6 +55,7 @@ describe('resolveSettings', () => {
       specs: { root: '.', watch: true },
       planTool: false,
       debug: false,
+      validateTool: false,
       domains: [],
       outputSchemas: true,
       workflowPrefix: 'w_',

@@ -69,6 +69,10 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
   /** Whether clients get the tool `get_workflow_state`, which shows the state of a run. Default: false. */
   readonly debug?: boolean;
   /**
+   * Whether clients get the tool `validate_workflow`, which checks the text of a file of workflows. Default: false.
+   */
+  readonly validateTool?: boolean;
+  /**
    * What the names of workflows' tools begin with: at most 32 letters, digits, `_` and `-`, or nothing. Default: `w_`.
    */
   readonly workflowPrefix?: string;
@@ -236,6 +240,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     hints: settings.hints ?? true,
     planTool: settings.planTool ?? false,
     debug: settings.debug ?? false,
+    validateTool: settings.validateTool ?? false,
     domains: settings.domains ?? [],
     workflowPrefix: prefixOf(settings),
     middleware: settings.middleware ?? [],

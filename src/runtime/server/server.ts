@@ -24,6 +24,7 @@ import type { LiveCatalogue } from './catalogue/live-catalogue.js';
 import { PLAN_TOOL, planResult } from './catalogue/plan-tool.js';
 import { register } from './catalogue/registration.js';
 import { resultContents, runOfResult } from './composite/long-results.js';
+import { VALIDATE_TOOL, validateResult } from './composite/validate-tool.js';
 import {
   type ResolvedSettings,
   resolveSettings,
@@ -85,6 +86,8 @@ export function createServer(
   const settings = resolveSettings(options);
   if (settings.planTool && PLAN_TOOL.name in registry.tools)
     throw new RangeError('planTool needs the name `_plan`, which a tool of the registry has');
+  if (settings.validateTool && VALIDATE_TOOL.name in registry.tools)
+    throw new RangeError('validateTool needs the name `validate_workflow`, which a tool of the registry has');
   const schemas = new SchemaCompiler();
   const registered = register(registry, settings, schemas);
   const served: Registry = { ...registry, functions: registered.functions };
@@ -186,6 +189,8 @@ class RegistryServer implements StepwrightServer {
     if (catalogue.canPlan && name === PLAN_TOOL.name) {
       return planResult(input, catalogue.shownTools(request), workflows.values());
     }
+    if (this.settings.validateTool && name === VALIDATE_TOOL.name)
+      return validateResult(input, catalogue.clientEnvironment);
     if (!clientTools.has(name)) {
       const near = nearestName(name, [...clientTools, ...workflowTools.names]);
       throw new ProtocolFault(faultCodes.invalidParams, withSuggestion(`Unknown tool '${clip(name)}'`, near));

@@ -285,7 +285,8 @@ type ToolNameOf<R extends Registry, Prefix extends string> = string extends keyo
       | ClientTools<R['tools']>
       | `${Prefix}${Exposed<R['workflows'], 'tool'>}`
       | (typeof RUN_TOOLS)[number]
-      | '_plan';
+      | '_plan'
+      | 'validate_workflow';
 
 /** Arguments that nothing is known of. */
 type AnyInput = Readonly<Record<string, unknown>>;

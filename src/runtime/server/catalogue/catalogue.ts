@@ -1,3 +1,4 @@
+import { type CheckEnvironment, environmentOf } from '../../../check/environment.js';
 import type { SimplePrompt } from '../../../decorators/prompt.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
 import type { JsonObject } from '../../../graph/json.js';
@@ -13,6 +14,7 @@ import {
   type ServedWorkflow,
   servedWorkflows,
 } from '../composite/served-workflows.js';
+import { VALIDATE_TOOL } from '../composite/validate-tool.js';
 import { WorkflowTools } from '../composite/workflow-tools.js';
 import type { ResolvedSettings } from '../options.js';
 import { type BuiltWorkflow, RegistrationError } from '../registrations.js';
@@ -144,6 +146,7 @@ export class Catalogue {
         ...hinted(),
         ...listedTexts(this.workflowTools.listings),
         ...(this.canPlan ? [PLAN_TOOL] : []),
+        ...(settings.validateTool ? [VALIDATE_TOOL] : []),
       ];
       return settings.outputSchemas ? tools : tools.map(withoutOutputSchema);
     });
@@ -178,6 +181,13 @@ export class Catalogue {
     return this.#tools()
       .filter(({ name }) => isShown(name))
       .map((tool) => shownTool(tool, isShown, this.#describesHints));
+  }
+
+  /** The tools and workflows that files of clients may use. */
+  get clientEnvironment(): CheckEnvironment {
+    const tools = Object.entries(this.#registry.tools).filter(([name]) => this.clientTools.has(name));
+    const graphs = [...this.workflows.values()].flatMap(({ graph, isExposed }) => (isExposed ? [graph] : []));
+    return environmentOf({ ...this.#registry, tools: Object.fromEntries(tools) }, graphs);
   }
 
   lackingScopes(kind: 'tool' | 'prompt', name: string, caller: ScopedCaller): readonly string[] {

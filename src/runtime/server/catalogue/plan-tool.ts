@@ -3,6 +3,7 @@ import { toolsIn } from '../../../graph/nodes.js';
 import { toolsFrom } from '../../../infer/tool.js';
 import { runTools } from '../composite/run-tools.js';
 import type { ServedWorkflow } from '../composite/served-workflows.js';
+import { VALIDATE_TOOL } from '../composite/validate-tool.js';
 import { failureResult, successResult, type ToolListing, type ToolResult } from '../wire.js';
 
 /** The longest goal, in UTF-16 code units: the plan repeats it. */
@@ -59,7 +60,12 @@ export async function planResult(
     const readOnly = [...toolsIn(graph)].every((each) => reading.has(each));
     return [{ name, tool: tool.name, description, inputs, ...(readOnly ? { readOnly } : {}) }];
   });
-  const own = new Set([PLAN_TOOL.name, ...Object.keys(runTools), ...choices.map(({ tool }) => tool)]);
+  const own = new Set([
+    PLAN_TOOL.name,
+    VALIDATE_TOOL.name,
+    ...Object.keys(runTools),
+    ...choices.map(({ tool }) => tool),
+  ]);
   const tools = toolsFrom(shown.filter(({ name }) => !own.has(name)) as unknown as Json) ?? [];
   return successResult(planFor(goal, tools, choices) as unknown as Json, undefined);
 }
