@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseWorkflows } from '../../../src/formats/index.js';
 import { nodesOf } from '../../../src/graph/nodes.js';
+import { printExpr } from '../../../src/print/expression.js';
 import { onlyGraph, runSpec, said } from '../spec-file.fixture.js';
 
 const doc = (steps: string, more = ''): string =>
@@ -84,6 +85,100 @@ ${END}`;
     expect(await run(COUNT + skip + again + END, STATE)).toBe(1);
     expect(await run(COUNT + skip.replace('== 1', '== 7') + again + END, STATE)).toBe(2);
   });
+});
+
+describe('foreach', () => {
+  const loop = (more: string, task: string): string =>
+    doc(
+      `- { id: each, type: foreach, items: [{ a: 1, b: 2 }], task: one, output_to: list${more} }`,
+      `tasks:\n  one:\n${task}`,
+    );
+  const returning = (value: string, inputs = '{}'): string =>
+    `    inputs: ${inputs}\n    steps:\n      - { id: done, type: return, value: "${value}" }\n`;
+
+  /** The loop, and the inputs of its task as they are printed. */
+  async function loopOf(more: string, task: string) {
+    const [node] = (await onlyGraph(loop(more, task))).nodes;
+    const [item] = node?.kind === 'foreach' ? node.body.nodes : [];
+    if (node?.kind !== 'foreach' || item?.kind !== 'workflow') throw new Error('no loop');
+    return { node, input: printExpr(item.input) };
+  }
+
+  test.each([
+    ['no input', '', returning('1'), '{}'],
+    ['one input: the item', '', returning('{{ inputs.x }}', '{ x: { type: object } }'), '{ x: item }'],
+    [
+      'several inputs: the keys of the item',
+      '',
+      returning('{{ inputs.a + inputs.b }}', '{ a: { type: number }, b: { type: number } }'),
+      '{ ...item }',
+    ],
+    [
+      'inputs that are written',
+      ', inputs: { x: "{{ item.a + index }}" }',
+      returning('{{ inputs.x }}', '{ x: { type: number } }'),
+      '{ x: item.a + index }',
+    ],
+    [
+      'names of the loop',
+      '',
+      returning('{{ item.a }} {{ index }}'),
+      '{ "loop.item": item, "loop.index": index }',
+    ],
+  ])('gives its task %s', async (_, more, task, input) => {
+    expect((await loopOf(more, task)).input).toBe(input);
+  });
+
+  test('runs ten items at once, one at a time, or as many as it says', async () => {
+    const task = returning('{{ item }}');
+    expect((await loopOf('', task)).node).toMatchObject({
+      concurrency: 10,
+      max: 1_000,
+      onItemError: 'settle',
+    });
+    const more = ', sequential: true, on_child_error: continue, agent: "@task"';
+    const { node } = await loopOf(more, returning('{{ previous }}'));
+    expect(node).toMatchObject({
+      ...{ concurrency: 1, onItemError: 'report', agent: '@task', resultsAs: 'results' },
+    });
+  });
+
+  test('keeps state apart, with first values of its own', async () => {
+    const task = `    initial_state: { n: "{{ item.a }}", m: 5 }
+    steps:
+      - { id: done, type: return, needs_state: [n, m], value: "{{ state.n + state.m }}" }
+`;
+    const [one] = (await onlyGraph(loop('', task))).tasks ?? [];
+    expect(one).toMatchObject({
+      state: [
+        { name: 'n', scope: 'workflow' },
+        { name: 'm', scope: 'workflow', initial: 5 },
+      ],
+      nodes: [{ kind: 'set', id: 'state.initial', updates: [{ field: 'n' }] }, { id: 'done' }],
+    });
+  });
+});
+
+test('a condition with a result has that of its arm and of its last step', async () => {
+  const graph = await onlyGraph(
+    doc(`
+- id: check
+  type: condition
+  if: "{{ true }}"
+  then:
+    - { id: a, type: set_state, updates: { x: 1 } }
+    - { id: b, type: set_state, when: "{{ false }}", updates: { x: 2 } }
+  output_to: outcome
+`),
+  );
+  const [check] = graph.nodes;
+  const arms = check?.kind === 'branch' ? [check.cases[0], check.else] : [];
+  const values = arms.map((arm) => arm && 'body' in arm && arm.body.value && printExpr(arm.body.value));
+  expect(values).toEqual([
+    '{ branch: "then", last: (statusOf(b) === "succeeded") ? b : a }',
+    '{ branch: null, last: null }',
+  ]);
+  expect(check?.writes).toBe('outcome');
 });
 
 test('no task has the name of a workflow', async () => {
