@@ -37,9 +37,8 @@ import {
   writtenId,
   writtenIds,
 } from './nodes.js';
-import { checkStepOptions, summaryOf } from './options.js';
+import { checkStepOptions, summaryOf, withResources } from './options.js';
 import { WorkflowBindings } from './scope.js';
-import { withResources } from './step-resources.js';
 import { linkInitializer } from './steps.js';
 
 /** The workflows that an earlier run has linked without a diagnostic. */

@@ -3,6 +3,8 @@ import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import { kinds, workOf } from '../../graph/kinds/kinds.js';
+import type { Node } from '../../graph/kinds/node.js';
+import type { ResourceRef } from '../../graph/model.js';
 import type { StepDeclaration } from '../declarations.js';
 import { checkId } from '../extract/names.js';
 import { verbRulesOf } from '../extract/options.js';
@@ -10,8 +12,7 @@ import { readVerbOptions } from '../extract/read-options.js';
 import type { ExpressionSyntax } from '../syntax.js';
 import { unwrap, type VerbWithOptions } from '../verbs.js';
 import { describeGiven } from './describe.js';
-import { type Attempts, propertyOf, retryOf, type StepNode } from './nodes.js';
-import { takesResources } from './step-resources.js';
+import { type Attempts, type NodeCore, propertyOf, retryOf, type StepNode } from './nodes.js';
 
 interface Meaning {
   readonly takes: string;
@@ -144,4 +145,54 @@ export function readCallOptions(
     ...(typeof timeoutMs === 'number' ? { timeoutMs } : {}),
     ...defined({ retry, transform, compensate }),
   };
+}
+
+/**
+ * Gives the resources of a step to its node that calls, reads or asks first: a model that supplies an input of a call
+ * has them before it is asked. Reads that were moved out of an expression are not the step's own.
+ *
+ * @returns undefined where the step has no such node.
+ */
+export function withResources(
+  nodes: readonly StepNode[],
+  resources: readonly ResourceRef[],
+): readonly StepNode[] | undefined {
+  return inFirst(nodes, ({ core, hoisted, ...rest }) => {
+    if (hoisted && core.kind !== 'ask') return undefined;
+    const changed = inCore(core, resources);
+    return changed && { ...rest, core: changed, ...(hoisted ? { hoisted } : {}) };
+  });
+}
+
+/** Whether a step with this node may have resources. */
+export function takesResources(core: NodeCore): boolean {
+  return inCore(core, []) !== undefined;
+}
+
+/** A node of its own, or the one body of steps that are tried or only grouped. */
+function inCore<C extends NodeCore | Node>(core: C, resources: readonly ResourceRef[]): C | undefined {
+  switch (core.kind) {
+    case 'call':
+    case 'resource':
+    case 'ask':
+      return { ...core, resources };
+    case 'branch': {
+      const [only, ...others] = core.cases;
+      if (only === undefined || !('body' in only) || others.length > 0 || core.else !== undefined)
+        return undefined;
+      const nodes = inFirst(only.body.nodes, (node) => inCore(node, resources));
+      return nodes && { ...core, cases: [{ ...only, body: { ...only.body, nodes } }] };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Replaces the first item that can be replaced. */
+function inFirst<T>(items: readonly T[], replaced: (item: T) => T | undefined): readonly T[] | undefined {
+  for (const [index, item] of items.entries()) {
+    const other = replaced(item);
+    if (other !== undefined) return items.with(index, other);
+  }
+  return undefined;
 }

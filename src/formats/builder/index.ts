@@ -1,11 +1,5 @@
 export type { RetryOptions } from '../../decorators/workflow.js';
 export type { Expr } from '../../graph/expression/tree.js';
-export {
-  type DelegateBuilder,
-  delegate,
-  type ShellBuilder,
-  shell,
-} from './actions.js';
 export type { Compiled, CompileResult, Workflow } from './builders.js';
 export { type BuildResult, type SequentialBuilder, sequential } from './builders.js';
 export type {
@@ -65,7 +59,18 @@ export {
   promptArg,
   text,
 } from './sources.js';
-export { type AskBuilder, ask, type ReadBuilder, readStep, type StepBuilder, step } from './steps.js';
+export {
+  type AskBuilder,
+  ask,
+  type DelegateBuilder,
+  delegate,
+  type ReadBuilder,
+  readStep,
+  type ShellBuilder,
+  type StepBuilder,
+  shell,
+  step,
+} from './steps.js';
 export {
   type ResourceHandle,
   type ResourceLike,

@@ -3,7 +3,17 @@ import type { NoInput, ToolClass } from '../../decorators/tool.js';
 import type { RetryOptions } from '../../decorators/workflow.js';
 import type { Answerer } from '../../graph/answerers.js';
 import type { JsonSchema } from '../../graph/json.js';
-import type { AskDefinition, CallDefinition, ReadDefinition, StepDefinition } from './definition.js';
+import type {
+  AgentLike,
+  AskDefinition,
+  CallDefinition,
+  DelegateDefinition,
+  DelegateTaskOptions,
+  ReadDefinition,
+  ShellCommandOptions,
+  ShellDefinition,
+  StepDefinition,
+} from './definition.js';
 import type { Transform } from './expressions.js';
 import type { Naming } from './names.js';
 import {
@@ -203,3 +213,45 @@ export const ask = {
   /** Asks a model for a value of a JSON Schema. For an argument of a tool, see {@link fromModel}. */
   model: (message: string, { schema }: ValueOptions): AskBuilder => asking('model', message, { schema }),
 } as const;
+
+/** Builds a step in which the client runs a command. Its value is `{ stdout, stderr, exit_code }`. */
+export class ShellBuilder extends DetailsBuilder<ShellDefinition> {}
+
+/** Builds a step that an agent of the client does. Its value is the reply. */
+export class DelegateBuilder extends DetailsBuilder<DelegateDefinition> {}
+
+/**
+ * Begins a step in which the client runs a command. `{name}` is replaced by an argument or an earlier binding, quoted, so
+ * that a shell reads it as one word.
+ *
+ * @example
+ * ```ts
+ * shell('wc -l {path}').bind('counted')
+ * ```
+ */
+export function shell(command: string, options: ShellCommandOptions = {}): ShellBuilder {
+  return new ShellBuilder({ kind: 'shell', command: text(command), ...options, resources: [] });
+}
+
+/**
+ * Begins a step that an agent of the client does, by instructions. `{name}` in them is replaced by an argument or an earlier
+ * binding.
+ *
+ * @example
+ * ```ts
+ * delegate('@code-reviewer', 'Review {change}').bind('review')
+ * ```
+ */
+export function delegate(
+  agent: AgentLike,
+  instructions: string,
+  options: DelegateTaskOptions = {},
+): DelegateBuilder {
+  return new DelegateBuilder({
+    kind: 'delegate',
+    agent,
+    instructions: text(instructions),
+    ...options,
+    resources: [],
+  });
+}
