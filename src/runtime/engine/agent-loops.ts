@@ -1,6 +1,7 @@
 import type { Json } from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
 import type { ForeachNode } from '../../graph/model.js';
-import { partKey } from '../../plan/instances.js';
+import { type NodeInstance, nodeKey, parseNodeKey, partKey } from '../../plan/instances.js';
 import type { Failure, OwedCommand } from './events.js';
 import { attemptId } from './identity.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
@@ -91,4 +92,52 @@ function aboutLoop(state: RunState, node: NodeRecord, { agent = '', body }: Fore
 
 function itemAt({ id, ...about }: About, index: number, items: readonly Json[] = []): AgentItem {
   return { ...about, id: `${id}[${index}]`, index, item: items[index] ?? null };
+}
+
+// What follows is for hosts, which show each agent the steps of its item and no others.
+
+/** An item by its place. */
+interface Item {
+  /** Key of the loop. */
+  readonly loop: string;
+  /** From 0. */
+  readonly index: number;
+}
+
+type DrivenLoop = ForeachNode & { readonly agent: string };
+
+/** Whether agents drive the items of a node. */
+export function isAgentLoop(node: Node): node is DrivenLoop {
+  return node.kind === 'foreach' && node.agent !== undefined;
+}
+
+/** The innermost item of an agent that a node belongs to; undefined for a node of the caller of the run. */
+export function agentItemOf(state: RunState, node: string): Item | undefined {
+  const item = itemOf(state, { node });
+  return item && { loop: item.node, index: item.index };
+}
+
+/** Whether two nodes are seen by the same agent, or both by the caller of the run. */
+export function isSameItem(one: Item | undefined, other: Item | undefined): boolean {
+  return one?.loop === other?.loop && one?.index === other?.index;
+}
+
+/** The workflow that the items of a loop run, where that is all they do. */
+export function taskOf({ body }: DrivenLoop): string | undefined {
+  const [only, ...others] = body.nodes;
+  return others.length === 0 && only?.kind === 'workflow' ? only.workflow : undefined;
+}
+
+/** The key of a step as its agent knows it: without the loop, and without the node that runs the task. */
+export function stepIdIn(
+  { planned: { node }, key }: Pick<NodeInstance, 'planned' | 'key'>,
+  step: string,
+): string {
+  const around = parseNodeKey(key);
+  const [own, ...inner] = parseNodeKey(step).slice(around.length - 1);
+  if (own === undefined) return step;
+  const depth = (around.at(-1)?.indices.length ?? 0) + 1;
+  const isTask = isAgentLoop(node) && taskOf(node) !== undefined && inner.length > 0;
+  const parts = isTask ? inner : [{ id: own.id, indices: own.indices.slice(depth) }, ...inner];
+  return parts.map(({ id, indices }) => nodeKey('', id, indices)).join('/');
 }

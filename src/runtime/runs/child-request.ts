@@ -4,7 +4,7 @@ import type { ActionHistory } from './actions/action-history.js';
 import type { Children } from './actions/children.js';
 import type { Clock } from './run/clock.js';
 import { type Envelope, type LiveStatus, shownState } from './run/envelope.js';
-import { nextStepOf } from './run/next-step.js';
+import { nextStepOf } from './run/open-actions.js';
 import type { Waiter } from './run-store.js';
 
 /** A run that gives out actions. */

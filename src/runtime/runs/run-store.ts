@@ -10,7 +10,7 @@ import type { Submission, ToAnswer } from './actions/action.js';
 import type { IdentifiedRequest } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope, RunAnswer, SubmitAnswer } from './run/envelope.js';
-import type { nextStepOf } from './run/next-step.js';
+import type { nextStepOf } from './run/open-actions.js';
 import { UnreadableRunError } from './store/store-error.js';
 
 /**

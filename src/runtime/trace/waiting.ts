@@ -3,7 +3,7 @@ import { defined } from '../../graph/defined.js';
 import type { Json } from '../../graph/json.js';
 import { jsonText } from '../../graph/printable-text.js';
 import { type ActionRequest, asksModel, requestOf } from '../engine/actions.js';
-import { agentItemOf } from '../engine/agent-items.js';
+import { agentItemOf } from '../engine/agent-loops.js';
 import type { AskMode, RunState } from '../engine/contract.js';
 import { commandsOf } from '../engine/read.js';
 import type { HandOff } from './hand-off.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Json } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesWithTasks } from '../../../graph/nodes.js';
-import { agentItemOf, isAgentLoop, stepIdIn } from '../../engine/agent-items.js';
+import { agentItemOf, isAgentLoop, stepIdIn } from '../../engine/agent-loops.js';
 import type { Fact, RunState } from '../../engine/contract.js';
 import { SmallMap } from '../../engine/tables.js';
 import { childId } from '../run/owner.js';

@@ -3,10 +3,11 @@ import { defined } from '../../../graph/defined.js';
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import { agentPrompt, loopInstructions } from '../../../print/agent-texts.js';
 import { type ActionRequest, requestOf } from '../../engine/actions.js';
-import { agentItemOf, isAgentLoop, isSameItem, stepIdIn, taskOf } from '../../engine/agent-items.js';
-import type { RunState } from '../../engine/contract.js';
+import { agentItemOf, isAgentLoop, isSameItem, stepIdIn, taskOf } from '../../engine/agent-loops.js';
+import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { OwedCommand } from '../../engine/events.js';
 import { commandsOf, isWait, itemsOf, refusedValues } from '../../engine/read.js';
+import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 
 /** An action of a caller, or a time that the run waits for. */
@@ -205,3 +206,68 @@ function expiry(dueAt: number | undefined, openedAt: number) {
 function time(at: number): string {
   return new Date(at).toISOString();
 }
+
+// What follows is for agents.
+
+/** A child of a run, as its agent sees it. */
+interface AgentView extends NonNullable<ReturnType<typeof agentItemOf>> {
+  readonly outcome?: Extract<Fact, { kind: 'partEnded' }>['outcome'];
+}
+
+interface ParentView {
+  readonly mask: RunMask;
+  /** Missing when the run is over. */
+  readonly view: Parameters<typeof openActions>[0] | undefined;
+  /** Ms since the epoch. */
+  readonly now: number;
+}
+
+/** A step as its agent gets it: an open action without the id of the run. */
+type Step<A = ReturnType<typeof openActions>[number]> = A extends unknown ? Omit<A, 'workflow_id'> : never;
+
+/** What the agent of a child does next. Plain JSON. */
+type NextStep =
+  | { readonly status: 'pending_step'; readonly step: Step }
+  | { readonly status: 'waiting'; readonly retry_after_ms: number }
+  | { readonly status: 'complete'; readonly final_result: Json }
+  | { readonly status: 'error'; readonly error: Pick<Failure, 'code' | 'message'> };
+
+/** An agent asks again after so many ms where it is not known when its next step is there. */
+const RETRY_MS = 1_000;
+
+/** The next step of a child: the same one until it is submitted. */
+export function nextStepOf({ outcome, ...item }: AgentView, { mask, view, now }: ParentView): NextStep {
+  switch (outcome?.status) {
+    case 'succeeded':
+      return {
+        status: 'complete',
+        final_result: mask.outputOf(item.loop, outcome.value ?? null, [item.index]),
+      };
+    case 'failed': {
+      const { code, message } = maskedFailure(outcome.failure, mask);
+      return { status: 'error', error: { code, message } };
+    }
+    case 'cancelled':
+      return { status: 'error', error: CANCELLED };
+    default:
+  }
+  if (view === undefined) return { status: 'error', error: CANCELLED };
+  const open = openActions(view, item);
+  const action = open.find(({ type }) => type !== 'wait');
+  if (action !== undefined) {
+    const { workflow_id: _run, ...step } = action;
+    return { status: 'pending_step', step: step as Step };
+  }
+  const times = open.flatMap(({ resume_at }) =>
+    resume_at === undefined ? [] : [Date.parse(resume_at) - now],
+  );
+  return {
+    status: 'waiting',
+    retry_after_ms: times.length === 0 ? RETRY_MS : Math.max(0, Math.min(...times)),
+  };
+}
+
+const CANCELLED = {
+  code: 'WORKFLOW_CANCELLED',
+  message: 'The task was cancelled: its workflow continues without it, or has ended. Stop working on it.',
+} as const;
