@@ -62,6 +62,32 @@ tasks:
         value: "{{ inputs.service }}"
 `;
 
-test('a prompt before a loop of an agent has no fault', async () => {
-  expect(await faultsOf(GOOD)).toEqual([]);
+describe('prompts of delegated tasks', () => {
+  test('are asked before the loop', async () => {
+    expect(await faultsOf(GOOD)).toEqual([]);
+  });
+
+  test('are refused in the task of an agent', async () => {
+    const bad = GOOD.replace(
+      '      - id: "result"',
+      '      - id: "confirm"\n        type: prompt\n        message: "Deploy?"\n        prompt_type: info\n      - id: "result"',
+    );
+    const [fault, ...others] = await faultsOf(bad);
+    expect(fault).toMatch(/^f:27:13 SW4049 /);
+    expect(others).toEqual([]);
+    expect(await faultsOf(bad.replace('        agent: "@task"\n', ''))).toEqual([]);
+  });
+
+  test('are refused where the agent would hand on work', async () => {
+    const step = (agent: string): string =>
+      GOOD.replace(
+        '      - id: "result"',
+        `      - id: "review"\n        type: delegate\n        instructions: Review\n        agent: ${agent}\n      - id: "result"`,
+      );
+    expect(await faultsOf(step('"@reviewer"'))).toEqual([expect.stringMatching(/^f:27:13 SW4050 /)]);
+    expect(await faultsOf(step('null'))).toEqual([]);
+    expect(
+      await faultsOf(step('"@reviewer"').replace('steps:', 'allow_nested_agents: true\nsteps:')),
+    ).toEqual([]);
+  });
 });
