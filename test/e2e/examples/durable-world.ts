@@ -1,0 +1,100 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { createServer, emptyRegistry, type ServerSettings, type StepwrightServer } from 'stepwright/runtime';
+import { onTestFinished } from 'vitest';
+import { type Abilities, Agent } from '../../../examples/durable/agent.js';
+import { Memory } from '../../../examples/durable/memory.js';
+import { scriptedResponse } from '../../../examples/durable/mind.js';
+import { runCommand } from '../../../examples/durable/shell.js';
+import { programWithPackage } from '../../built-package.js';
+import { clientOf } from '../composite/client.js';
+import { ROOT } from './example-client.js';
+
+/** What the user of an agent answers. */
+export interface Person {
+  readonly wish?: string;
+  readonly isApproved?: boolean;
+}
+
+/** Compiles the tools, where no test has done so. */
+export function compileTools(): string {
+  return programWithPackage('examples/durable/tools.ts');
+}
+
+/** The workflow server of the example, and agents with the tools of the example. */
+export interface World {
+  readonly server: StepwrightServer;
+  readonly memory: Memory;
+  /** The messages that stubs did not send. */
+  outbox(): { readonly to: string; readonly message: unknown }[];
+  /** The instructions of the tasks that agents have done. */
+  readonly tasks: readonly string[];
+  /** An agent with a client of its own. Its sub-agents have clients of their own, too. */
+  agent(person?: Person): Promise<Agent>;
+}
+
+export async function world(settings: Partial<ServerSettings> = {}): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'stepwright-durable-'));
+  const server = createServer(emptyRegistry, {
+    specs: { files: ['examples/durable/workflows/*.yaml'], root: ROOT, watch: false },
+    log: () => {},
+    ...settings,
+  });
+  const tasks: string[] = [];
+  const tools = new Client({ name: 'test', version: '0.1.0' });
+  await tools.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [compileTools(), folder],
+      stderr: 'inherit',
+    }),
+  );
+  onTestFinished(async () => {
+    await server.stop();
+    await tools.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const agent = async (person: Person = {}): Promise<Agent> =>
+    new Agent(callsOf(await clientOf(server)), abilities(person));
+  const abilities = ({ wish = '', isApproved = true }: Person): Abilities => ({
+    runCommand,
+    callTool: (name, args) => tools.callTool({ name, arguments: args }),
+    async doTask(instructions) {
+      tasks.push(instructions);
+      return scriptedResponse(instructions);
+    },
+    askUser: async (_message, schema) => answerFor(schema, { input: wish, confirmed: isApproved }),
+    async startSubAgent(_name, prompt) {
+      const sub = await agent();
+      await sub.obey(prompt);
+    },
+  });
+  const outbox: World['outbox'] = () =>
+    readFileSync(join(folder, 'outbox.jsonl'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  return { server, memory: new Memory(folder), outbox, tasks, agent };
+}
+
+/** Calls of the tools that the server lists, and of no other. */
+function callsOf(
+  client: Client,
+): (tool: string, args: Readonly<Record<string, unknown>>) => Promise<CallToolResult> {
+  return async (name, args) => {
+    const { tools } = await client.listTools();
+    if (!tools.some((tool) => tool.name === name)) throw new Error(`the server lists no tool ${name}`);
+    return (await client.callTool({ name, arguments: args })) as CallToolResult;
+  };
+}
+
+/** The members of the answer that the schema has. */
+function answerFor(schema: unknown, answers: Readonly<Record<string, unknown>>): unknown {
+  const names = Object.keys((schema as { properties?: object }).properties ?? {});
+  const members = Object.entries(answers).filter(([name]) => names.includes(name));
+  return members.length === 0 ? { acknowledged: true } : Object.fromEntries(members);
+}
