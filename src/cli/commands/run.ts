@@ -11,12 +11,15 @@ import { ownProperty } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import type { Registry } from '../../runtime/index.js';
+import { runTraitsOf } from '../../runtime/server/composite/served-workflows.js';
 import { type LocalOutcome, runLocally } from '../../runtime/server/local-run.js';
 import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette.js';
 import { secretMask } from '../../runtime/upstream/config.js';
 import { and, Misuse, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
 import { environmentOf, type OpenRegistries, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
+import { openTerminal } from '../terminal.js';
 import { dryRunCommand } from './dry-run.js';
+import { runAsClient } from './run-client.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
@@ -26,6 +29,9 @@ const OPTIONS = {
   format: { type: 'string', oneOf: ['text', 'json'] },
   record: { type: 'string' },
   dry: { type: 'boolean' },
+  yes: { type: 'boolean' },
+  'deny-shell': { type: 'boolean' },
+  agent: { type: 'string' },
   stubs: { type: 'string' },
 } as const;
 
@@ -36,12 +42,18 @@ export const runCommand = optionCommand(
 
 Runs a workflow of a registry, or of a file of YAML, JSON or XML with the tools of a registry, in this process:
 \`stepwright run greet-all --arg name=Ada\`, \`stepwright run flights.yaml --arg origin=NYC\`. Its steps are shown on
-stderr, its result on stdout. The exit code is 1 for a run that does not succeed. A question fails the run. A value of
-\`ask.model\` comes from \`model\` of the server's options; without it the run ends there, and the calls that remain are
-shown on stderr.
+stderr, its result on stdout. The exit code is 1 for a run that does not succeed. A value of \`ask.model\` comes from
+\`model\` of the server's options; without it the run ends there, and the calls that remain are shown on stderr.
+
+A workflow with work for its client is run on the terminal: commands are shown, and run if you agree; questions, tasks and
+the results of your tools are asked for, line by line from stdin. Without that, a question fails the run.
 
 Options:
   --arg NAME=TEXT  an argument, as a prompt takes it; may be repeated
+  --yes            run commands without asking
+  --deny-shell     run no command: each step with one fails
+  --agent COMMAND  does tasks: it gets the instructions on stdin, and prints the response; the name of the agent is in
+                   STEPWRIGHT_AGENT
   --dry            call no tool: show the path on results made up from output schemas, and every call's input
   --stubs FILE     of --dry: results and errors in YAML or JSON, by the id of a step or the name of a tool
   --record FILE    write the calls of upstream servers and their results to a cassette, for tests
@@ -82,17 +94,23 @@ ${REGISTRY_HELP}`,
         record === undefined || upstream === undefined
           ? undefined
           : new RecordingUpstream(upstream, secretMask(open.upstream ?? {}, process.env));
-      const outcome = await runLocally({
+      const run = {
         registry: target.registry,
         options: recording === undefined ? open.options : { ...open.options, upstream: recording },
         workflow: target.workflow,
         workflows: target.workflows,
         args: pairs,
         signal: stop.signal,
-        progress: (_progress, _total, message) => {
-          if (message !== undefined) output.err(`${message}\n`);
-        },
-      });
+      };
+      const graph = graphOf(target);
+      const outcome = runTraitsOf(graph, target.registry).needsAgent
+        ? await runAsClient({ ...run, graph, choice: values, terminal: openTerminal(output) })
+        : await runLocally({
+            ...run,
+            progress: (_progress, _total, message) => {
+              if (message !== undefined) output.err(`${message}\n`);
+            },
+          });
       if (record !== undefined && recording !== undefined) {
         const file = path.resolve(root, record);
         await mkdir(path.dirname(file), { recursive: true });
@@ -124,6 +142,14 @@ interface RunTarget {
   readonly registry: Registry;
   readonly workflow: string;
   readonly workflows: readonly SpecWorkflow[];
+}
+
+/** The graph of the workflow that is run. */
+function graphOf({ registry, workflow, workflows }: RunTarget): Graph {
+  const inFile = workflows.find(({ graph }) => graph.name === workflow)?.graph;
+  const graph = inFile ?? ownProperty(registry.workflows, workflow)?.graph;
+  if (graph === undefined) throw new Error(`the registry has no workflow ${workflow}`);
+  return graph;
 }
 
 /** Finds a workflow by its name, or by its file. Faults of a file are printed; the result is then the exit code. */
