@@ -165,7 +165,7 @@ export function withResources(
 }
 
 /** Whether a step with this node may have resources. */
-export function takesResources(core: NodeCore): boolean {
+function takesResources(core: NodeCore): boolean {
   return inCore(core, []) !== undefined;
 }
 

@@ -30,7 +30,7 @@ import type { ResourceLike, TemplateLike, ToolHandle, ToolLike } from './tools-a
  * Builds a step. Every method returns a new builder and leaves this one unchanged. Errors are reported when the
  * workflow is built.
  */
-export abstract class DetailsBuilder<Definition extends StepDefinition> {
+abstract class DetailsBuilder<Definition extends StepDefinition> {
   readonly definition: Definition;
 
   /** @internal */

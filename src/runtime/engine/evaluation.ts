@@ -21,10 +21,8 @@ import { visibleKey } from '../../plan/instances.js';
 import { bindsName } from '../../plan/visibility.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';
-import { fieldOf } from './fields.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
-import { type RunState, visibleNode } from './state.js';
-
+import { fieldOf, type RunState, visibleNode } from './state.js';
 /** The result of an expression: its value, or a failure of its node. */
 export type Evaluated<T> =
   | { readonly ok: true; readonly value: T }

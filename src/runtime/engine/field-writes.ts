@@ -2,9 +2,8 @@ import { defined } from '../../graph/defined.js';
 import type { Json, Value } from '../../graph/json.js';
 import type { Failure } from './events.js';
 import { failures } from './failures.js';
-import { fieldKey } from './fields.js';
 import type { NodeRecord } from './records.js';
-import type { RunState } from './state.js';
+import { fieldKey, type RunState } from './state.js';
 import type { Transition } from './transition.js';
 
 /**

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { ForeachNode } from '../../graph/model.js';
-import { agentLoops, endedItem, itemOf } from './agent-loops.js';
+import { agentItemOf } from './agent-loops.js';
 import { body, foreach, item, runs, shell, withTasks } from './constructs.fixture.js';
 import type { Failure } from './events.js';
 import { again, call, done, graph, list, lit, Run, step } from './graph.fixture.js';
-import { commandOf } from './read.js';
 
 const loop = (onItemError: ForeachNode['onItemError'], options: Partial<ForeachNode> = {}) =>
   foreach('l', list(lit('a'), lit('b'), lit('c'), lit('d')), body([call('c')], step('c')), {
@@ -97,45 +96,17 @@ describe('Q15: loops with an agent', () => {
     return withTasks(graph([l], { returns: step('l') }), task);
   };
 
-  test('are read with their open items, to which actions belong', () => {
+  test('own the steps of their items, and no others', () => {
     const run = new Run(sample());
-    const about = { node: 'l', agent: '@checker', task: 'check' };
-    expect(agentLoops(run.state)).toEqual([
-      {
-        ...{ ...about, id: 'l#1', count: 3 },
-        items: [
-          { ...about, id: 'l#1[0]', index: 0, item: 'a' },
-          { ...about, id: 'l#1[1]', index: 1, item: 'b' },
-        ],
-      },
-    ]);
-    const command = commandOf(run.state, 't[1]/sh#1');
-    expect(command && itemOf(run.state, command)).toMatchObject({ id: 'l#1[1]', item: 'b' });
+    expect(agentItemOf(run.state, 't[1]/sh')).toEqual({ loop: 'l', index: 1 });
+    expect(agentItemOf(run.state, 'l')).toBeUndefined();
     run.answers('t[0]/sh', { exit_code: 4 });
-    expect(agentLoops(run.state)[0]?.items.map(({ index }) => index)).toEqual([1, 2]);
-    expect([endedItem(run.state, 'l', 0), endedItem(run.state, 'l', 1)]).toEqual([
-      { status: 'succeeded', value: 4 },
-      undefined,
-    ]);
+    expect(agentItemOf(run.state, 't[2]/sh')).toEqual({ loop: 'l', index: 2 });
     run.answers('t[1]/sh', { exit_code: 0 }).answers('t[2]/sh', { exit_code: 0 });
-    expect([run.state.run.result, agentLoops(run.state)]).toEqual([[4, 0, 0], []]);
+    expect(run.state.run.result).toEqual([4, 0, 0]);
   });
 
-  test('an item that failed has its failure, and another attempt has other ids', () => {
-    const run = new Run(sample({ onItemError: 'settle', retry: again(1) }));
-    const fail = (command: string) =>
-      run.send({ kind: 'actionFailed', at: 1, command, failure: { code: 'E_GONE', message: 'left' } });
-    fail('t[0]/sh#1');
-    expect(endedItem(run.state, 'l', 0)).toEqual({
-      ...{ status: 'failed', failure: { code: 'E_GONE', message: 'left' } },
-    });
-    run.answers('t[1]/sh', { exit_code: 0 }).answers('t[2]/sh', { exit_code: 0 });
-    expect(agentLoops(run.state)[0]?.items[0]?.id).toBe('l#2[0]');
-  });
-
-  test('a loop without an agent is not among them', () => {
-    const plain = new Run(graph([loop('fail')]));
-    const command = commandOf(plain.state, 'c[0]#1');
-    expect([agentLoops(plain.state), command && itemOf(plain.state, command)]).toEqual([[], undefined]);
+  test('a loop without an agent owns none', () => {
+    expect(agentItemOf(new Run(graph([loop('fail')])).state, 'c[0]')).toBeUndefined();
   });
 });

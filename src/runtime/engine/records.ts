@@ -290,8 +290,6 @@ export class ContainerRecord implements Tracked<'containers'> {
   readonly values: (Entry<'outputs'> | undefined)[] = [];
   /** Of a loop. */
   items: readonly Json[] | undefined;
-  /** Of a loop with an agent: the indexes of the items that run. */
-  openParts: Set<number> | undefined;
   /** In a rehearsal, of a loop with one item for all: the value of its index. */
   anyIndex: Json | undefined;
   /** Of a `workflow` node. */

@@ -81,7 +81,6 @@ export function deleteParts(transition: Transition, node: NodeRecord): void {
 /** Deletes a container record whose parts are deleted. */
 function deleteContainer(transition: Transition, node: NodeRecord, container: ContainerRecord): void {
   const { items, inputs } = transition.state;
-  if (container.openParts !== undefined) transition.state.agentLoops.delete(node.key);
   deleteValues(transition, container);
   if (container.items !== undefined) items.delete(node.key);
   if (container.input !== undefined) inputs.delete(node.key);
@@ -117,7 +116,6 @@ export function openContainer(
   node.attempt += 1;
   const container = transition.change(new ContainerRecord(node.key, first, end));
   node.container = container;
-  noteAgentLoop(transition.state, node, container);
   const { timeoutMs } = node.planned.node;
   if (timeoutMs === undefined) return container;
   const id = timerId(attemptId(transition.state, node, node.attempt));
@@ -128,18 +126,6 @@ export function openContainer(
   return container;
 }
 
-/** Takes note of a container that runs if it is a loop with an agent. */
-export function noteAgentLoop(
-  { agentLoops }: Transition['state'],
-  node: NodeRecord,
-  container: ContainerRecord,
-): void {
-  const model = node.planned.node;
-  if (model.kind !== 'foreach' || model.agent === undefined) return;
-  container.openParts = new Set();
-  agentLoops.set(node.key, node);
-}
-
 /** Begins parts of a container, as many as may run at once. */
 export function beginParts(transition: Transition, node: NodeRecord, concurrency: number): void {
   const container = containerOf(node);
@@ -148,7 +134,6 @@ export function beginParts(transition: Transition, node: NodeRecord, concurrency
     transition.change(container);
     container.next += 1;
     container.running += 1;
-    container.openParts?.add(part);
     reportStarted(transition, node, part, container.end - container.first);
     openPart(transition, node, container, part);
   }
@@ -172,7 +157,6 @@ export function closePart(
 ): ContainerRecord {
   const container = transition.change(containerOf(node));
   container.running -= 1;
-  container.openParts?.delete(part);
   if (outcome.status === 'cancelled') container.interrupted = true;
   reportEnded(transition, node, part, outcome);
   const { kind } = node.planned.node;

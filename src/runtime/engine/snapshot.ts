@@ -6,7 +6,6 @@ import type { Effect } from './indexed-tables.js';
 import { withLargeValues, withoutLargeValues } from './large-values.js';
 import { ContainerRecord, type NodeRecord, recount, type ScopeRecord } from './records.js';
 import type { Change, CommandRow, ContainerRow, NodeRow, Row, ScopeRow, TableName, Tables } from './rows.js';
-import { noteAgentLoop } from './scopes.js';
 import { checkGraph, checkVersion, type Owed, RunState } from './state.js';
 import { Entry, ROW_TABLES, type RowTableName, type Tracked } from './tables.js';
 import { rowOf } from './transition.js';
@@ -195,7 +194,6 @@ class Restoring {
     container.items = this.#rows.all('items').get(node.key);
     container.input = this.#rows.all('inputs').get(node.key);
     node.container = container;
-    noteAgentLoop(this.state, node, container);
     for (let part = row.first; part < row.next; part += 1) {
       const key = partKey(node, part);
       const value = this.#rows.all('outputs').get(key);
@@ -204,7 +202,6 @@ class Restoring {
       if (scope === undefined) continue;
       const opened = this.state.newPart(node, part);
       container.parts[part] = opened;
-      container.openParts?.add(part);
       this.#scope(opened, scope);
     }
   }

@@ -1,10 +1,11 @@
 import { type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { ANY_ITEM, findNode, type InstanceTree, partAddress, rootAddress } from '../../plan/instances.js';
 import type { Plan, PlannedNode, ScopePlan } from '../../plan/plan.js';
+import { initialOf } from '../../plan/visibility.js';
 import type { Failure, NodeFailure, OwedCommand, RunStatus } from './events.js';
 import { EffectTable, FailedItemTable } from './indexed-tables.js';
 import { LargeValues } from './large-values.js';
-import { type ContainerRecord, NodeRecord, ScopeRecord } from './records.js';
+import { type ContainerRecord, NodeRecord, ScopeRecord, type WorkflowRecord } from './records.js';
 import type { RemainingWork, RunRow, StartRow } from './rows.js';
 import {
   ChangeList,
@@ -159,8 +160,6 @@ export class RunState implements InstanceTree<NodeRecord, ScopeRecord> {
   fieldBytes: number | undefined;
   readonly effects = new EffectTable(this);
   readonly tables = new RowTables(this.changes);
-  /** Loops with an agent that run, by their keys. */
-  readonly agentLoops = new SmallMap<NodeRecord>();
   // Created on first use: many runs wait at once, and few of them need these.
   #joined: KeyIndex | undefined;
   #failedItems: FailedItemTable | undefined;
@@ -362,4 +361,40 @@ export class GraphMismatchError extends Error {
 /** @throws GraphMismatchError if a run was started on another graph than that of the plan. */
 export function checkGraph(run: string, graphHash: string, { hash }: Plan): void {
   if (hash !== graphHash) throw new GraphMismatchError(run, graphHash, hash);
+}
+
+// Fields of the state: one set for the run, and one for each execution of a workflow that declares fields of its own.
+
+/** The state of a run, as its fields are read. */
+interface FieldState {
+  readonly fields: { get(key: string): { readonly value?: Json } | undefined };
+}
+
+/** Key of a field in its table: its name, after the key of the workflow's scope where it is the workflow's own. */
+export function fieldKey({ plan, prefix }: Pick<WorkflowRecord, 'plan' | 'prefix'>, name: string): string {
+  return plan.ownFields.has(name) ? `${prefix === '' ? '/' : prefix}${name}` : name;
+}
+
+/** The value of a field as a workflow of the run sees it; absent if the field was never written and has no initial value. */
+export function fieldOf(
+  state: FieldState,
+  workflow: Parameters<typeof initialOf>[0] & Place,
+  name: string,
+): Value {
+  const row = state.fields.get(fieldKey(workflow, name));
+  return row === undefined ? initialOf(workflow, name) : row.value;
+}
+
+type Place = Pick<WorkflowRecord, 'plan' | 'prefix'>;
+
+/** All fields that the workflow at the top declares and that have a value. */
+export function fieldsOf(
+  state: FieldState & { readonly root: { readonly workflow: WorkflowRecord } },
+): JsonObject {
+  const { workflow } = state.root;
+  const entries = (workflow.plan.graph.state ?? []).flatMap(({ name }): [string, Json][] => {
+    const value = fieldOf(state, workflow, name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(entries);
 }

@@ -10,7 +10,7 @@ import { oneLine } from '../../graph/printable-text.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { bindsName } from '../../plan/visibility.js';
 import type { Failure } from '../engine/contract.js';
-import { fieldOf } from '../engine/fields.js';
+import { fieldOf } from '../engine/state.js';
 import { containsLost, LOST, type StoppedState, settledIn } from '../engine/rehearsal.js';
 import { whereIs } from './hand-off-calls.js';
 import type { Ledger, NodeRecord } from './ledger.js';

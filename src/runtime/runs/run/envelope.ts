@@ -5,7 +5,7 @@ import type { Graph } from '../../../graph/model.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
 import type { Failure, RunState } from '../../engine/contract.js';
-import { fieldsOf } from '../../engine/fields.js';
+import { fieldsOf } from '../../engine/state.js';
 import {
   commandsOf,
   nodeRecord,
