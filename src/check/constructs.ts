@@ -14,8 +14,8 @@ import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/so
 import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { type PlanSecrets, secretsOf } from '../plan/secrets.js';
-import { constantFaults, faultOf } from './constants.js';
 import type { CheckEnvironment, ValueFault } from './environment.js';
+import { constantFaults, faultOf } from './inputs.js';
 import { viewOf } from './schema-view.js';
 import { describeTypes, type Names, schemaMismatch, typeMismatch, typeOf } from './type-of.js';
 import { itemOf, typesOf, type ValueType } from './value-type.js';

@@ -3,7 +3,7 @@ import type { Expr } from '../../../graph/expression/tree.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { hasTemplate } from '../../jinja/tokens.js';
 import { describeLocated, jsonOf } from '../../text/located.js';
-import { durationOf, parseDuration } from '../durations.js';
+import { durationOf, parseDuration } from '../fields.js';
 import type { StepContext, StepPart } from './context.js';
 import { textSchema, usable } from './inputs.js';
 import { PROMPT_TYPES } from './keys.js';

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../../graph/json.js';
-import { DURATION_PATTERN } from '../durations.js';
+import { DURATION_PATTERN } from '../fields.js';
 
 /** A key of the dialect: what it means, and its form. One table serves the reader, the schema for editors and the docs. */
 export interface Key {

@@ -1,8 +1,6 @@
 import { defined } from '../../../graph/defined.js';
-import type { Node, OnError, Retry } from '../../../graph/kinds/node.js';
-import { retryFromAttempts } from '../../../graph/kinds/node.js';
-import { durationOf } from '../durations.js';
-import { Fields } from '../fields.js';
+import { type Node, type OnError, type Retry, retryFromAttempts } from '../../../graph/kinds/node.js';
+import { durationOf, Fields } from '../fields.js';
 import { checkLiteral, unknownNode } from './names.js';
 import type { NodeContext } from './node-context.js';
 

@@ -5,7 +5,6 @@ import type { Graph } from '../../../graph/model.js';
 import { clip } from '../../../graph/printable-text.js';
 import type { RunWarning } from '../../../graph/run-time-codes.js';
 import type { Failure, RunState } from '../../engine/contract.js';
-import { fieldsOf } from '../../engine/state.js';
 import {
   commandsOf,
   nodeRecord,
@@ -14,6 +13,7 @@ import {
   remainsOf,
   undoneCallsOf,
 } from '../../engine/read.js';
+import { fieldsOf } from '../../engine/state.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import type { Capability } from '../../tools/capabilities.js';

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonSchema } from '../../../../graph/json.js';
 import { compareText } from '../../../../graph/names.js';
 import type { SpecVocabulary } from '../../dialect.js';
-import { DURATION_PATTERN } from '../../durations.js';
+import { DURATION_PATTERN } from '../../fields.js';
 import { DOCUMENT_KEYS, EXPOSURES, WORKFLOW_KEYS } from '../document.js';
 import { BACKOFFS, ON_ERROR_KEYS } from '../on-error.js';
 import { FORMATS, PARAMETER_KEYS, TYPE_KEYS, TYPES } from '../parameters.js';
