@@ -28,7 +28,7 @@ export function openTerminal(output: Output): Terminal {
 /** A program to run, with a shell or without one. */
 interface Program {
   readonly command: string;
-  /** The program and its arguments, without a shell. */
+  /** Arguments of `command`, which then is the name of a program, and no shell reads them. */
   readonly argv?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Default: empty. */
@@ -50,14 +50,14 @@ const LONGEST_OUTPUT = 250_000;
 
 /** Runs a program to its end. @throws Error when it cannot be started, or is ended by a signal or its limit. */
 export async function runProgram(program: Program): Promise<Printed> {
-  const { command, argv = [], env, input = '', timeoutMs, signal } = program;
-  const [file, ...args] = argv;
+  const { command, argv, env, input = '', timeoutMs, signal } = program;
   const options = {
     env: { ...process.env, ...env },
     signal,
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
   };
-  const child = file === undefined ? spawn(command, { ...options, shell: true }) : spawn(file, args, options);
+  const child =
+    argv === undefined ? spawn(command, { ...options, shell: true }) : spawn(command, argv, options);
   const [stdout, stderr] = [new OutputText(), new OutputText()];
   child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.add(text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.add(text));

@@ -57,7 +57,8 @@ tasks:
     steps:
       - id: see
         type: shell
-        command: "echo {{ inputs.part | shq }}"
+        command: printf
+        argv: ["%s", "{{ inputs.part }}"]
         output_to: seen
       - id: done
         type: return
@@ -105,7 +106,7 @@ describe('a run whose client is the terminal', () => {
     expect(shown).toContain(
       `Step 'notes' has a task for @writer:\n  Write notes for 1.2 $HOME\nThe response:`,
     );
-    expect(shown).toContain('Task for item "b"');
+    expect(shown).toContain(`Task for item "b"\nStep 'see' has a command:\n  printf "%s" "b"\n`);
   });
 
   test('runs commands without a question with --yes, and gives tasks to the command of --agent', async () => {

@@ -132,7 +132,8 @@ class TerminalClient {
 
   async #shell(step: string, { command, argv, env, timeout }: ParametersOf<'shell'>): Promise<Answer> {
     const { terminal, choice, signal } = this.#run;
-    terminal.print(`Step '${step}' has a command:\n  ${command.trim().replaceAll('\n', '\n  ')}`);
+    const shown = [command.trim(), ...(argv ?? []).map((each) => jsonText(each))].join(' ');
+    terminal.print(`Step '${step}' has a command:\n  ${shown.replaceAll('\n', '\n  ')}`);
     if (choice['deny-shell'] === true) return denied('Commands are denied by --deny-shell');
     if (choice.yes !== true && !isYes(await terminal.ask('Run it? [y/N]')))
       return denied('The user does not run the command');
