@@ -88,12 +88,25 @@ const RESULTS: ReadonlyMap<string, Json> = new Map<string, Json>([
   ['mcp_call', { ok: true }],
 ]);
 
+/** Agents do one step each. */
+async function work(children: readonly { readonly workflow_id: string }[]): Promise<void> {
+  for (const { workflow_id: child } of children) {
+    const answer = await store.nextStep(ada, child, waiter());
+    if (!answer.ok || answer.next.status !== 'pending_step') continue;
+    const { action_id: actionId, type } = answer.next.step;
+    const result = RESULTS.get(type);
+    if (result !== undefined) await store.nextStep(ada, child, waiter(), { actionId, result });
+  }
+}
+
 async function attend(run: string): Promise<void> {
   const answer = await store.get(ada, run);
   if (!answer.ok) return;
-  for (const { action_id: actionId, type } of answer.envelope.actions ?? []) {
+  for (const action of answer.envelope.actions ?? []) {
+    const { action_id: actionId, type } = action;
     const result = RESULTS.get(type);
-    if (result !== undefined) await store.submit(ada, run, { actionId, result }, waiter());
+    if ('children' in action.parameters) await work(action.parameters.children);
+    else if (result !== undefined) await store.submit(ada, run, { actionId, result }, waiter());
   }
   for (const { step_id: step } of answer.envelope.paused_steps ?? []) {
     const head = { run, id: `decide ${step}`, at: processClock.now() };

@@ -69,6 +69,21 @@ export const CRASH_WORKFLOWS = {
     ),
     { name: 'settle' },
   ),
+  agents: graph(
+    chain(
+      foreach(
+        'each',
+        list(lit('x'), lit('y')),
+        body(
+          chain(shell('look'), call('one', { n: item('item') })),
+          list(step('look', 'exit_code'), step('one')),
+        ),
+        { agent: '@reviewer', concurrency: 2, onItemError: 'settle' },
+      ),
+      done('out', step('each')),
+    ),
+    { name: 'agents' },
+  ),
   wait: graph(chain(call('a'), wait('rest', { durationMs: lit(20) }), call('b'), done('out', lit(1))), {
     name: 'wait',
   }),
@@ -146,4 +161,5 @@ export const CALLS_AT_ONCE: ReadonlyMap<string, number> = new Map([
   ['parallel', 2],
   ['foreach', 2],
   ['settle', 2],
+  ['agents', 2],
 ]);

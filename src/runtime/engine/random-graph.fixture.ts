@@ -3,6 +3,7 @@ import type { Expr } from '../../graph/expression/tree.js';
 import type { Json } from '../../graph/json.js';
 import type { JoinRule, Node, Retry } from '../../graph/kinds/node.js';
 import type { ErrorStrategy, Graph } from '../../graph/model.js';
+import { delegate, shell } from './constructs.fixture.js';
 import {
   broken,
   call,
@@ -91,7 +92,8 @@ function condition(earlier: readonly string[]): fc.Arbitrary<Expr> {
   );
 }
 
-function node(id: string, earlier: readonly string[]): fc.Arbitrary<Node> {
+/** What all nodes have. */
+function options(earlier: readonly string[]) {
   const some = fc.subarray([...earlier], { maxLength: Math.min(3, earlier.length) });
   const shared = fc.record(
     {
@@ -107,37 +109,51 @@ function node(id: string, earlier: readonly string[]): fc.Arbitrary<Node> {
     { retry, onError: fallback(earlier).map((expr) => ({ value: expr })) },
     { requiredKeys: [] },
   );
-  const working = fc.tuple(shared, repair).map(([options, more]) => ({ ...options, ...more }));
+  const working = fc.tuple(shared, repair).map(([given, more]) => ({ ...given, ...more }));
+  return { shared, working };
+}
+
+function node(id: string, earlier: readonly string[]): fc.Arbitrary<Node> {
+  const { shared, working } = options(earlier);
   const args = fc.dictionary(fc.constantFrom('p', 'q', '__proto__'), expression(earlier), { maxKeys: 2 });
   return fc.oneof(
-    { weight: 16, arbitrary: fc.tuple(args, working).map(([given, options]) => call(id, given, options)) },
+    { weight: 16, arbitrary: fc.tuple(args, working).map(([given, more]) => call(id, given, more)) },
     {
       weight: 4,
       arbitrary: fc
         .tuple(expression(earlier), working)
-        .map(([part, options]) => read(id, text('res://', part), options)),
+        .map(([part, more]) => read(id, text('res://', part), more)),
     },
     {
       weight: 3,
       arbitrary: fc
         .tuple(expression(earlier), working, fc.boolean())
-        .map(([part, options, isCalled]) =>
+        .map(([part, more, isCalled]) =>
           isCalled
-            ? compute(id, list(part), { ...options, function: { name: `fn-${id}`, hash: '0' } })
-            : compute(id, part, options),
+            ? compute(id, list(part), { ...more, function: { name: `fn-${id}`, hash: '0' } })
+            : compute(id, part, more),
         ),
     },
     {
       weight: 1,
-      arbitrary: fc
-        .tuple(expression(earlier), shared)
-        .map(([part, options]) => stop(id, text(part), options)),
+      arbitrary: fc.tuple(expression(earlier), shared).map(([part, more]) => stop(id, text(part), more)),
     },
     {
       weight: 1,
-      arbitrary: fc.tuple(expression(earlier), shared).map(([part, options]) => done(id, part, options)),
+      arbitrary: fc.tuple(expression(earlier), shared).map(([part, more]) => done(id, part, more)),
     },
   );
+}
+
+/** Now and then work of the client. */
+function anyNode(id: string, earlier: readonly string[]): fc.Arbitrary<Node> {
+  const { working } = options(earlier);
+  const work = fc.tuple(fc.nat({ max: 2 }), expression(earlier), working).map(([which, part, more]): Node => {
+    if (which === 0) return shell(id, text('run ', part), { ...more, failOnError: true });
+    if (which === 1) return delegate(id, { ...more, prompt: text('do ', part) });
+    return call(id, { p: part }, { ...more, executor: 'client' });
+  });
+  return fc.oneof({ weight: 6, arbitrary: node(id, earlier) }, { weight: 1, arbitrary: work });
 }
 
 function nodes(ids: readonly string[], of: typeof node): fc.Arbitrary<Node[]> {
@@ -151,7 +167,7 @@ const someIds = fc
 
 /** A graph without cycles whose declaration order says nothing about the order of its edges. */
 export const randomGraph: fc.Arbitrary<Graph> = someIds
-  .chain((ids) => fc.tuple(nodes(ids, node), fc.option(expression(ids), { nil: undefined })))
+  .chain((ids) => fc.tuple(nodes(ids, anyNode), fc.option(expression(ids), { nil: undefined })))
   .chain(([all, returns]) =>
     fc.record(
       {

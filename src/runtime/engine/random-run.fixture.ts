@@ -4,7 +4,7 @@ import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import type { Advance, Command, RunState } from './contract.js';
 import { advance, start } from './engine.js';
-import type { Event } from './events.js';
+import type { Action, Event } from './events.js';
 import { snapshot } from './snapshot.js';
 
 /** What the world does next: which of the commands it answers, how, and how its clock moves. */
@@ -100,7 +100,7 @@ export function play(
 
 /** Removes the command that an event answers. */
 export function answered(owed: Map<string, Command>, event: Event): void {
-  if ('command' in event) owed.delete(event.command);
+  if ('command' in event && event.kind !== 'actionDelivered') owed.delete(event.command);
   if (event.kind !== 'outcomeDecided' && event.kind !== 'retryRequested') return;
   for (const command of owed.values()) {
     if (command.kind === 'callTool' && command.node === event.node && !command.isCompensation)
@@ -149,7 +149,14 @@ function eventOf(owed: ReadonlyMap<string, Command>, move: Move, at: number): Ev
   if (command === undefined) throw new Error('nothing is owed');
   if (isTimeout && 'dueAt' in command)
     return { kind: 'timerFired', at: Math.max(at, command.dueAt ?? at), command: command.id };
-  return decision(command, move, at) ?? answer(command, move, at);
+  return delivery(command, move, at) ?? decision(command, move, at) ?? answer(command, move, at);
+}
+
+/** Work of the client is delivered before its answer, except to a client that knows the run from before. */
+function delivery(command: Command, { value }: Move, at: number): Event | undefined {
+  if (command.kind !== 'requestAction' || command.action.type === 'ask') return undefined;
+  if (command.deliveredAt !== undefined || value === null) return undefined;
+  return { kind: 'actionDelivered', at, command: command.id };
 }
 
 /** What an operator decides about a call. */
@@ -181,7 +188,7 @@ export function answer(command: Command, { how, value }: Pick<Move, 'how' | 'val
         : { kind: 'evaluationFailed', at, command: command.id, failure };
     case 'requestAction':
       return succeeds
-        ? { kind: 'actionSubmitted', at, command: command.id, value }
+        ? { kind: 'actionSubmitted', at, command: command.id, value: resultOf(command.action, value) }
         : { kind: 'actionFailed', at, command: command.id, failure };
     case 'startTimer':
       return { kind: 'timerFired', at: Math.max(at, command.dueAt), command: command.id };
@@ -189,6 +196,12 @@ export function answer(command: Command, { how, value }: Pick<Move, 'how' | 'val
     case 'cancelCall':
       throw new Error(`${command.kind} wants no answer`);
   }
+}
+
+/** A result that fits. */
+function resultOf({ type }: Action, value: Json): Json {
+  if (type === 'shell') return { exit_code: value === false ? 1 : 0 };
+  return type === 'delegate' ? { response: JSON.stringify(value) } : value;
 }
 
 /** Brings rows that were rebuilt from changes alone up to date. */
