@@ -1,4 +1,5 @@
 import type { Row } from './row.js';
+import { agents } from './rows/agents.js';
 import { builder } from './rows/builder.js';
 import { compiler } from './rows/compiler.js';
 import { durable } from './rows/durable.js';
@@ -15,6 +16,7 @@ import { specs } from './rows/specs.js';
 import { startup } from './rows/startup.js';
 import { stateSize } from './rows/state-size.js';
 import { steps } from './rows/steps.js';
+import { templates } from './rows/templates.js';
 import { tools } from './rows/tools.js';
 import { openWaits } from './rows/waits.js';
 import type { Sizes } from './sizes.js';
@@ -40,6 +42,7 @@ export const GROUPS: Readonly<Record<string, (sizes: Sizes) => Promise<Row[]>>> 
   tools,
   durable: async (sizes) => [...(await durable(sizes)), ...(await durablePeers(sizes))],
   open: openRuns,
+  agents: async (sizes) => [...(await agents(sizes)), ...(await templates(sizes))],
   startup,
   compiler,
 };

@@ -7,6 +7,7 @@ import { bench, GROUPS } from './bench.js';
 import { compare, comparisonText } from './compare.js';
 import { durableFrameworks, missingFrameworks } from './peers/frameworks.js';
 import { markdown, type Row, table } from './row.js';
+import { missingTemplates } from './rows/templates.js';
 import { FULL, QUICK } from './sizes.js';
 
 /** Results of a full run, written by `npm run --silent bench -- --json`. */
@@ -53,6 +54,7 @@ async function main(): Promise<void> {
   }
   const missing = [
     ...(names.includes('frameworks') ? missingFrameworks() : []),
+    ...(names.includes('agents') ? missingTemplates() : []),
     ...(names.includes('durable') ? (await durableFrameworks()).missing : []),
   ];
   if (missing.length > 0) console.error(`\nNOT MEASURED\n  ${missing.join('\n  ')}`);

@@ -21,6 +21,7 @@ import {
 import * as functions from '../../scripts/bench/peers/functions.js';
 import { lineMachine, loopMachine, runMachine } from '../../scripts/bench/peers/machines.js';
 import { markdown, type Row, row, table } from '../../scripts/bench/row.js';
+import { agents } from '../../scripts/bench/rows/agents.js';
 import { durable } from '../../scripts/bench/rows/durable.js';
 import { durablePeers } from '../../scripts/bench/rows/durable-peers.js';
 import { TINY } from '../../scripts/bench/sizes.js';
@@ -63,8 +64,8 @@ describe('the rows', () => {
 
   beforeAll(async () => {
     // Other engines are installed on request, and have separate tests.
-    const names = Object.keys(GROUPS).filter((name) => name !== 'frameworks' && name !== 'durable');
-    rows = [...(await bench(TINY, names)), ...(await durable(TINY))];
+    const names = Object.keys(GROUPS).filter((name) => !['frameworks', 'durable', 'agents'].includes(name));
+    rows = [...(await bench(TINY, names)), ...(await durable(TINY)), ...(await agents(TINY))];
   }, 240_000);
 
   test('are complete', () => {
@@ -151,6 +152,11 @@ describe('the rows', () => {
       'store: start beside 10 that wait / beside none',
       'store: step 5 of a run / step 2',
       'store: what a step takes on disk',
+      'store: result of a command, in memory / a question',
+      'store: result of a command, NORMAL / SQLite',
+      'get_next_step beside 10 open runs / beside one',
+      'memory of a run with an open action',
+      'memory of a definition of 20 steps',
     ]);
   });
 

@@ -49,7 +49,8 @@ export async function rowBytes(): Promise<Row[]> {
   ];
 }
 
-async function bytesOfEach(count: number, make: () => unknown): Promise<number> {
+/** The bytes on the heap of each of `count` things. */
+export async function bytesOfEach(count: number, make: () => unknown): Promise<number> {
   // Makes everything first that is made only once.
   const kept: unknown[] = [await make()];
   const before = heapInUse();
