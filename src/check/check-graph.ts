@@ -4,18 +4,12 @@ import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
 import { checkAgents } from './agents.js';
 import { checkCalls, checkResources } from './calls.js';
-import {
-  checkBranches,
-  checkConstructs,
-  checkDepth,
-  checkModelMessages,
-  checkRetryRanges,
-  checkState,
-} from './constructs.js';
+import { checkBranches, checkConstructs, checkDepth, checkRetryRanges, checkState } from './constructs.js';
 import { checkCycles, checkNesting, checkReachability, checkRoutes } from './control-flow.js';
 import { type CheckEnvironment, type ValueFault, withTasks } from './environment.js';
 import { checkNames, checkReferences, checkUnused } from './names.js';
 import { checkOutputPaths } from './output-paths.js';
+import { checkSecrets } from './secrets.js';
 import { checkSettledNodes } from './settled-nodes.js';
 import { checkNeverUndone, checkRetries, checkRollbacks } from './side-effects.js';
 import { checkSkipped } from './skipped-steps.js';
@@ -73,7 +67,7 @@ function checkWorkflow(
     ...checkResources(plan, environment),
     ...checkState(plan, namesIn, valueFault),
     ...checkConstructs(plan, namesIn),
-    ...checkModelMessages(plan, environment),
+    ...checkSecrets(plan, environment),
     ...checkRollbacks(plan, environment),
     ...checkNeverUndone(plan),
     ...checkAgents(plan, environment),

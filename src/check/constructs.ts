@@ -1,7 +1,7 @@
 import { canonicalExpr, canonicalJson } from '../graph/canonical.js';
 import { type Diagnostic, diagnostic } from '../graph/diagnostics/diagnostic.js';
-import { childrenOf, references, textsOf } from '../graph/expression/traversal.js';
-import type { Expr, RefExpr } from '../graph/expression/tree.js';
+import { childrenOf, textsOf } from '../graph/expression/traversal.js';
+import type { Expr } from '../graph/expression/tree.js';
 import { type Json, type JsonSchema, unreachable } from '../graph/json.js';
 import { between, type Range, wholeNumber } from '../graph/kinds/descriptor.js';
 import { kindOf } from '../graph/kinds/kinds.js';
@@ -11,10 +11,8 @@ import type { AskNode, BranchNode, ForeachNode } from '../graph/model.js';
 import { nearestName } from '../graph/names.js';
 import { expressionsOf } from '../graph/nodes.js';
 import { locationOfExpr, locationOfNode, type SourceLocation } from '../graph/source-location.js';
-import { planOf } from '../plan/compile.js';
 import type { WorkflowPlan } from '../plan/plan.js';
-import { type PlanSecrets, secretsOf } from '../plan/secrets.js';
-import type { CheckEnvironment, ValueFault } from './environment.js';
+import type { ValueFault } from './environment.js';
 import { constantFaults, faultOf } from './inputs.js';
 import { viewOf } from './schema-view.js';
 import { describeTypes, type Names, schemaMismatch, typeMismatch, typeOf } from './type-of.js';
@@ -357,29 +355,4 @@ function checkWritten(
   return mismatch === undefined
     ? []
     : [diagnostic('SW4012', location, { step: id, input: writes, ...mismatch })];
-}
-
-/** SW4038: messages for a model that name a secret. */
-export function checkModelMessages(
-  { graph, nodes }: WorkflowPlan,
-  { tools }: CheckEnvironment,
-): Diagnostic[] {
-  const asks = nodes.flatMap(({ node }) => (node.kind === 'ask' && node.mode === 'model' ? [node] : []));
-  if (asks.length === 0) return [];
-  const secrets = secretsOf(planOf(graph), (tool) => tools.get(tool)?.secret ?? []);
-  return asks.flatMap((node) => {
-    const named = references(node.message).find(({ ref }) => isSecret(ref, graph.name, secrets));
-    if (named === undefined) return [];
-    const location = locationOfExpr(node.message, locationOfNode(node, graph));
-    return [diagnostic('SW4038', location, { step: node.id, secret: named.ref.path.join('.') })];
-  });
-}
-
-function isSecret({ root, path: [name, ...path] }: RefExpr, workflow: string, secrets: PlanSecrets): boolean {
-  if (root === 'inputs') return secrets.has(workflow, String(name));
-  if (root !== 'steps') return false;
-  // The message holds the secret if it names it, or a value around it or in it.
-  return secrets
-    .pathsOf(workflow, String(name))
-    .some((secret) => secret.every((key, index) => index >= path.length || path[index] === key));
 }

@@ -234,3 +234,18 @@ export const SETTLED_NODE: JsonSchema = {
   required: ['status'],
   additionalProperties: false,
 };
+
+/** The expressions behind the parameters of work of the client, by their names. */
+export function workExpressions(node: Node): Readonly<Record<string, Expr | undefined>> {
+  if (node.executor !== 'client') return {};
+  switch (node.kind) {
+    case 'shell':
+      return { command: node.command, argv: node.argv, env: node.env };
+    case 'delegate':
+      return { instructions: node.prompt };
+    case 'call':
+      return { args: node.input };
+    default:
+      return {};
+  }
+}

@@ -167,6 +167,13 @@ export const questions = {
       'Three values in a row do not fit the schema, the model could not be asked, or the message of `ask.model` holds a secret.',
     repair: 'Read the problems in `details`, say in the message what is wanted, and leave secrets out of it.',
   },
+  E_WORK_SECRET: {
+    meaning: 'Work of the client cannot be done as it is shown.',
+    cause:
+      'A command, the arguments of a tool of the client, or the instructions for an agent hold a secret.',
+    repair:
+      'Leave the secret out: let the client read it from its environment, or call a tool of the server.',
+  },
   E_EXIT_CODE: {
     meaning: 'A command that the client ran ended with an exit code other than 0.',
     cause: 'The step has `failOnError`. `details.result` is what the client returned.',

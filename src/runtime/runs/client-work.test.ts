@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { SamplingRequest } from '../../decorators/client.js';
 import type { Node } from '../../graph/kinds/node.js';
-import { body, delegate, foreach, item, shell, wait } from '../engine/constructs.fixture.js';
-import { call, chain, done, graph, lit, step, text } from '../engine/graph.fixture.js';
+import { body, delegate, foreach, item, required, shell, wait } from '../engine/constructs.fixture.js';
+import { call, chain, done, error, graph, input, lit, step, text } from '../engine/graph.fixture.js';
 import { valuePort } from './actions/model-values.js';
 import { Agent, childrenIn } from './children.fixture.js';
 import { memoryStore } from './run-stores.js';
@@ -69,6 +69,21 @@ describe('an action of the client', () => {
     expect(await store.submit(envelope.workflow_id, late)).toMatchObject({
       warnings: [{ code: 'W_NOT_USED' }],
     });
+  });
+
+  test.each([
+    ['a command', shell('work', text('login ', input('key')))],
+    ['a tool of the client', call('work', { key: input('key') }, { executor: 'client' })],
+    ['an agent', delegate('work', { prompt: text('use ', input('key')) })],
+  ])('fails before %s gets a secret', async (_, work) => {
+    const store = new Store();
+    const inputs = [{ ...required('key'), secret: true }];
+    const fallback = { value: error('code') };
+    const secretive = graph(chain({ ...work, onError: fallback }, done('out', step('work'))), { inputs });
+    expect(await store.start(secretive, { key: 'hunter2-hunter2' })).toMatchObject({
+      ...{ status: 'completed', result: 'E_WORK_SECRET' },
+    });
+    expect(await store.start(secretive, { key: 'x' })).toMatchObject({ result: 'E_WORK_SECRET' });
   });
 
   test('takes the result of a command', async () => {

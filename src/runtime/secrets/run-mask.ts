@@ -3,6 +3,7 @@ import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../graph/json.js';
 import type { Compensation, Node } from '../../graph/kinds/node.js';
 import type { CallNode, Graph } from '../../graph/model.js';
+import { workExpressions } from '../../graph/nodes.js';
 import { MASKED } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
@@ -436,18 +437,4 @@ function itemOf(expr: Expr, index: number): Expr | undefined {
 
 function itemOrWhole(expr: Expr, index: number): Expr {
   return itemOf(expr, index) ?? expr;
-}
-
-/** The expressions behind the parameters of a node's action, by their names. */
-function workExpressions(node: Node): Readonly<Record<string, Expr | undefined>> {
-  switch (node.kind) {
-    case 'shell':
-      return { command: node.command, argv: node.argv, env: node.env };
-    case 'delegate':
-      return { instructions: node.prompt };
-    case 'call':
-      return { args: node.input };
-    default:
-      return {};
-  }
 }

@@ -203,9 +203,9 @@ export const graphFaults = {
         : `add \`compensate\` to the call; if \`${p.tool}\` changes nothing, say so with \`annotations: { readOnlyHint: true }\``,
   ),
   SW4038: error(
-    (p: { step: string; secret: string }) =>
-      `the message of \`${p.step}\` gives the secret \`${p.secret}\` to a model`,
-    () => 'leave the secret out of the message',
+    (p: { step: string; parameter: string; secret: string; to: string }) =>
+      `the ${p.parameter} of \`${p.step}\` gives the secret \`${p.secret}\` to ${p.to}`,
+    (p) => `leave the secret out of the ${p.parameter}`,
   ),
   SW4039: error(
     (p: { step: string; problem: string }) => `no caller can answer question \`${p.step}\`: ${p.problem}`,

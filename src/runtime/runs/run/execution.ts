@@ -1,6 +1,6 @@
-import { mayAskModel } from '../../engine/actions.js';
+import { asksModel, mayAskModel, requestOf } from '../../engine/actions.js';
 import type { Advance, Command, Failure, RunState } from '../../engine/contract.js';
-import type { Action, Event } from '../../engine/events.js';
+import type { Event } from '../../engine/events.js';
 import { commandOf, commandsOf } from '../../engine/read.js';
 import type { CallMask } from '../../secrets/call-mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
@@ -121,11 +121,17 @@ export class Execution implements CallingRun {
     this.#calls?.abortAll((id) => this.open.has(id));
   }
 
-  /** Asks models for the values of actions, unless an answer has arrived already. */
+  /**
+   * Asks models for the values of actions, unless an answer has arrived already. An action that cannot be shown as it is
+   * fails.
+   */
   supply(commands: Iterable<Command>, incoming?: Incoming): void {
     for (const command of commands) {
-      if (command.kind !== 'requestAction' || !mayAskModel(command.action)) continue;
-      if (incoming?.answered.has(command.id) === true) continue;
+      if (command.kind !== 'requestAction' || incoming?.answered.has(command.id) === true) continue;
+      const failure = this.#secretIn(command);
+      if (failure !== undefined)
+        this.supplied({ kind: 'actionFailed', at: this.clock.now(), command: command.id, failure });
+      if (failure !== undefined || !mayAskModel(command.action)) continue;
       this.#values ??= new ValuesInFlight(this, this.#options.values);
       this.#values.ask(command);
     }
@@ -150,7 +156,10 @@ export class Execution implements CallingRun {
       if (command.kind === 'cancelTimer') settled.add(command.timer);
       if (command.kind === 'cancelCall') settled.add(command.call);
     }
-    return !this.asksModel && this.open.waitsAfter(commands, settled);
+    const failsAtOnce = commands.some(
+      (each) => each.kind === 'requestAction' && this.#secretIn(each) !== undefined,
+    );
+    return !failsAtOnce && !this.asksModel && this.open.waitsAfter(commands, settled);
   }
 
   /** Releases what is not needed while the run waits. */
@@ -182,15 +191,31 @@ export class Execution implements CallingRun {
     return context.modelPeer ?? context.peer;
   }
 
-  /** What an action asks, without secrets. */
-  shown(node: string, action: Action): Action {
-    return this.#options.mask.action(node, action);
+  /** Why an action for a model or a client cannot be done: its secrets are masked. */
+  #secretIn({ node, action }: Extract<Command, { kind: 'requestAction' }>): Failure | undefined {
+    const { mask } = this.#options;
+    if (mask.isEmpty || (action.type === 'ask' && !asksModel(action))) return undefined;
+    const [actual, shown] = [action, mask.action(node, action)].map((each) =>
+      JSON.stringify(requestOf(each)),
+    );
+    if (actual === shown) return undefined;
+    return action.type === 'ask' ? SECRET_MESSAGE : SECRET_WORK;
   }
 
   supplied(event: Event): void {
     this.#options.receive([event], 'model');
   }
 }
+
+const SECRET_MESSAGE: Failure = {
+  code: 'E_MODEL_VALUE',
+  message: 'The message for the model holds a secret: leave it out.',
+};
+
+const SECRET_WORK: Failure = {
+  code: 'E_WORK_SECRET',
+  message: 'The work for the client holds a secret, which is not shown to it: leave it out.',
+};
 
 const LEFT_UNKNOWN: Failure = {
   code: 'E_CANCELLED',

@@ -1,6 +1,6 @@
 import { type Json, type JsonSchema, unreachable } from '../../../graph/json.js';
 import { mayAskModel, textOf } from '../../engine/actions.js';
-import type { Action, Command, DelegateAction, Event, Failure, RunState } from '../../engine/contract.js';
+import type { Command, DelegateAction, Event, Failure, RunState } from '../../engine/contract.js';
 import { refusedValues } from '../../engine/read.js';
 import type { CallContext } from '../../tools/port.js';
 import { copyJson } from '../../tools/to-json.js';
@@ -46,8 +46,6 @@ interface AskingRun {
   readonly state: RunState;
   /** The client that may be asked now. */
   readonly peer: CallContext['peer'];
-  /** What an action asks, without secrets. */
-  shown(node: string, action: Action): Action;
   /** Takes the event that a request ended with. */
   supplied(event: Event): void;
 }
@@ -73,10 +71,6 @@ export class ValuesInFlight {
       const event = action.type === 'delegate' ? responseOf(action, supplied) : supplied;
       if (event !== undefined) run.supplied(this.#eventOf(id, event));
     };
-    if (textOf(run.shown(step, action)) !== message) {
-      supply({ kind: 'failure', failure: SECRET_MESSAGE });
-      return;
-    }
     const controller = new AbortController();
     const { workflow, ref, peer } = run;
     const errors = refusedValues(run.state, id).at(-1) ?? [];
@@ -137,8 +131,3 @@ function responseOf({ json }: DelegateAction, supplied: SuppliedValue): Supplied
   if (supplied.kind === 'value') return { kind: 'value', value: { response: supplied.value } };
   return supplied.kind === 'unfit' && json === true ? supplied : undefined;
 }
-
-const SECRET_MESSAGE: Failure = {
-  code: 'E_MODEL_VALUE',
-  message: 'The message for the model holds a secret: leave it out.',
-};
