@@ -3,7 +3,7 @@ import { MAX_EXPRESSION_DEPTH } from '../limits.js';
 import type { Span } from '../source-location.js';
 import { Allocations } from './allocations.js';
 import { type Budget, expressionError } from './error.js';
-import type { EagerFunction } from './function.js';
+import type { EagerFunction, LazyFunction } from './function.js';
 import {
   describeArgument,
   describeArity,
@@ -26,6 +26,7 @@ import type {
   RefExpr,
   RefRoot,
   SliceExpr,
+  TextExpr,
 } from './tree.js';
 import {
   argumentType,
@@ -58,7 +59,7 @@ interface Evaluation {
   readonly budget: Budget;
   readonly allocations: Allocations;
   /** The names that are bound around the tree, the innermost first. */
-  readonly locals?: Local | undefined;
+  readonly locals: Local | undefined;
 }
 
 interface Local {
@@ -77,11 +78,10 @@ type Link = GetExpr | SliceExpr | EachExpr | CallExpr;
  */
 export function evaluate(expr: Expr, scope: EvaluationScope, budget: Budget): Value {
   const allocations = new Allocations(budget);
-  return allocations.finish(visit(expr, { scope, budget, allocations }, 0), expr.at);
+  return allocations.finish(visit(expr, { scope, budget, allocations, locals: undefined }, 0), expr.at);
 }
 
 function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
-  const { budget } = evaluation;
   enter(expr, evaluation, depth);
   switch (expr.kind) {
     case 'literal':
@@ -124,21 +124,8 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
       return list(expr, evaluation, depth);
     case 'dict':
       return dict(expr, evaluation, depth);
-    case 'text': {
-      let text = '';
-      let before: (string | Unknown)[] | undefined;
-      for (const part of expr.parts) {
-        const value = typeof part === 'string' ? part : visit(part, evaluation, depth + 1);
-        if (isUnknown(value)) {
-          before = [...(before ?? []), text, value];
-          text = '';
-          continue;
-        }
-        const at = typeof part === 'string' ? expr.at : (part.at ?? expr.at);
-        text += toText(value, () => describeSource(part, 'a value'), budget, at);
-      }
-      return before === undefined ? text : unknownText([...before, text]);
-    }
+    case 'text':
+      return textOf(expr, evaluation, depth);
     case 'let': {
       const value = visit(expr.value, evaluation, depth + 1);
       return visit(expr.body, bind(evaluation, expr.name, value), depth + 1);
@@ -146,6 +133,29 @@ function visit(expr: Expr, evaluation: Evaluation, depth: number): Value {
     default:
       return unreachable(expr);
   }
+}
+
+function textOf({ parts, at }: TextExpr, evaluation: Evaluation, depth: number): Value {
+  const { budget } = evaluation;
+  let text = '';
+  let before: (string | Unknown)[] | undefined;
+  for (const part of parts) {
+    const value = typeof part === 'string' ? part : visit(part, evaluation, depth + 1);
+    if (typeof value === 'string') {
+      budget.charge(1 + value.length, (typeof part === 'string' ? undefined : part.at) ?? at);
+      text += value;
+    } else if (isUnknown(value)) {
+      before = [...(before ?? []), text, value];
+      text = '';
+    } else text += partText(part, value, at, budget);
+  }
+  return before === undefined ? text : unknownText([...before, text]);
+}
+
+/** The text of a part that is not one. */
+function partText(part: Expr | string, value: Value, at: Span | undefined, budget: Budget): string {
+  const own = typeof part === 'string' ? undefined : part.at;
+  return toText(value, () => describeSource(part, 'a value'), budget, own ?? at);
 }
 
 /** Every tree node pays its unit, and none may be too deep. */
@@ -156,8 +166,8 @@ function enter(expr: Expr, { budget }: Evaluation, depth: number): void {
   }
 }
 
-function bind(evaluation: Evaluation, name: string, value: Value): Evaluation {
-  return { ...evaluation, locals: { name, value, outer: evaluation.locals } };
+function bind({ scope, budget, allocations, locals }: Evaluation, name: string, value: Value): Evaluation {
+  return { scope, budget, allocations, locals: { name, value, outer: locals } };
 }
 
 function reference(expr: RefExpr, evaluation: Evaluation): Value {
@@ -400,30 +410,34 @@ function setProperty(object: Record<string, Value>, key: string, value: Value): 
 }
 
 function call(expr: CallExpr, evaluation: Evaluation, depth: number): Value | typeof CHAIN_ENDED {
-  const { budget, allocations } = evaluation;
   const fn = expressionFunctions.get(expr.fn);
   if (fn === undefined) throw expressionError('E_UNKNOWN_FUNCTION', { fn: expr.fn }, expr.at);
   const count = expr.args.length + (expr.named?.length ?? 0);
   if (expr.named?.length || !takesArguments(fn, count)) {
     throw expressionError('E_ARITY', { fn: fn.name, takes: describeArity(fn), count: count }, expr.at);
   }
-  if (fn.lazy) {
-    budget.charge(fn.cost(count), expr.at);
-    const value = fn.apply(expr.args.map((arg) => () => visit(arg, evaluation, depth + 1)));
-    return isUnknown(value) ? unknownOf(value) : value;
-  }
+  if (fn.lazy) return callLazily(fn, expr, evaluation, depth);
   const args: Value[] = [];
   let unknown: Value;
-  for (const [index, arg] of expr.args.entries()) {
+  let index = 0;
+  for (const arg of expr.args) {
     const isSubject = fn.method !== undefined && index === 0;
     const value = isSubject ? subject(arg, expr, evaluation, depth) : visit(arg, evaluation, depth + 1);
     if (value === CHAIN_ENDED) return CHAIN_ENDED;
     if (isUnknownArgument(value)) unknown = unknownOf(unknown, ...unknownIn(value));
     else checkArgument(fn, index, value, arg.at ?? expr.at);
     args.push(value);
+    index += 1;
   }
   if (unknown !== undefined) return unknown;
+  const { budget, allocations } = evaluation;
   return fn.apply(args, { budget, allocations, at: expr.at });
+}
+
+function callLazily(fn: LazyFunction, { args, at }: CallExpr, evaluation: Evaluation, depth: number): Value {
+  evaluation.budget.charge(fn.cost(args.length), at);
+  const value = fn.apply(args.map((arg) => () => visit(arg, evaluation, depth + 1)));
+  return isUnknown(value) ? unknownOf(value) : value;
 }
 
 /** A function looks at the items of a list as well. */

@@ -24,8 +24,8 @@ export function calculatePython(op: PythonArithmetic, left: Value, right: Value,
     const what = 'a side of `~`';
     return strOf(present(left, what, at), budget, at) + strOf(present(right, what, at), budget, at);
   }
-  present(left, `the left side of \`${SIGNS[op]}\``, at);
-  present(right, `the right side of \`${SIGNS[op]}\``, at);
+  if (left === undefined) present(left, `the left side of \`${SIGNS[op]}\``, at);
+  if (right === undefined) present(right, `the right side of \`${SIGNS[op]}\``, at);
   const [one, other] = [numberOf(left), numberOf(right)];
   if (one !== undefined && other !== undefined) {
     const isInt = op !== 'div.py' && !isFloat(left) && !isFloat(right) && !(op === 'pow.py' && other < 0);
