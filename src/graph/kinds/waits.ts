@@ -300,14 +300,22 @@ export interface DelegateNode extends NodeBase {
   readonly responseSchema?: JsonSchema;
 }
 
-/** What an agent returns for a task. */
-export function delegateResult(response: JsonSchema = { type: 'string' }): JsonSchema {
-  return {
+const TEXT_RESPONSE: JsonSchema = Object.freeze({ type: 'string' });
+
+const delegateResults = new WeakMap<JsonSchema, JsonSchema>();
+
+/** What an agent returns for a task. One schema for each one of responses: validators are cached by schema. */
+export function delegateResult(response = TEXT_RESPONSE): JsonSchema {
+  const cached = delegateResults.get(response);
+  if (cached !== undefined) return cached;
+  const result: JsonSchema = {
     type: 'object',
     properties: { response, agent_used: { type: 'string' }, tokens_used: { type: 'number' } },
     required: ['response'],
     additionalProperties: false,
   };
+  delegateResults.set(response, result);
+  return result;
 }
 
 export const delegate: KindDescriptor<DelegateNode> = {

@@ -56,6 +56,13 @@ describe('N12: work of the client', () => {
     expect(run.answers('find', { response: { n: 1 } }).state.run.result).toEqual({ n: 1 });
   });
 
+  test.each([{}, { responseSchema: RESPONSE }])('has one schema of results in all runs: %o', (options) => {
+    const task = graph([delegate('find', options)]);
+    const [one, other] = [new Run(task), new Run(task)].map((run) => actionOf(run, 'find#1')?.schema);
+    expect(one).toBeDefined();
+    expect(other).toBe(one);
+  });
+
   test.each<[string, Node, Json[]]>([
     [
       'a command',
