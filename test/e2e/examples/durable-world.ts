@@ -18,6 +18,8 @@ import { ROOT } from './example-client.js';
 export interface Person {
   readonly wish?: string;
   readonly isApproved?: boolean;
+  /** Whether the agent stops where the user is asked for approval. */
+  readonly vanishes?: boolean;
 }
 
 /** Compiles the tools, where no test has done so. */
@@ -60,14 +62,17 @@ export async function world(settings: Partial<ServerSettings> = {}): Promise<Wor
   });
   const agent = async (person: Person = {}): Promise<Agent> =>
     new Agent(callsOf(await clientOf(server)), abilities(person));
-  const abilities = ({ wish = '', isApproved = true }: Person): Abilities => ({
+  const abilities = ({ wish = '', isApproved = true, vanishes = false }: Person): Abilities => ({
     runCommand,
     callTool: (name, args) => tools.callTool({ name, arguments: args }),
     async doTask(instructions) {
       tasks.push(instructions);
       return scriptedResponse(instructions);
     },
-    askUser: async (_message, schema) => answerFor(schema, { input: wish, confirmed: isApproved }),
+    async askUser(message, schema) {
+      if (vanishes && message.includes('proceed')) throw new Error('the agent is gone');
+      return answerFor(schema, { input: wish, confirmed: isApproved });
+    },
     async startSubAgent(_name, prompt) {
       const sub = await agent();
       await sub.obey(prompt);

@@ -61,4 +61,30 @@ describe('an agent that knows no workflow does what the answers say', () => {
       { to: 'kubernetes.apply', message: { manifest: 'k8s/staging/web shop.yaml' } },
     ]);
   });
+
+  test('and continues the run of one that is gone, while another one has a run of its own', async () => {
+    const { agent, memory, server } = await world();
+    const gone = await agent({ wish: 'sign users in', vanishes: true });
+    const other = await agent({ wish: 'fly to the moon', isApproved: false });
+    const inputs = { max_research_tasks: 1 };
+    const [left, rejected] = await Promise.allSettled([
+      gone.start('interactive-planning', inputs),
+      other.start('interactive-planning', inputs),
+    ]);
+    expect(left).toMatchObject({ status: 'rejected', reason: new Error('the agent is gone') });
+    expect(rejected).toMatchObject({ status: 'fulfilled', value: { status: 'completed' } });
+    const request = { requestId: 'r', local: true, peer: {}, progress: () => {} };
+    const { signal } = new AbortController();
+    const { structuredContent } = await server.callTool('list_runs', {}, { ...request, signal });
+    const { runs } = structuredContent as unknown as {
+      readonly runs: readonly { readonly workflow_id: string; readonly status: string }[];
+    };
+    const [open, ...more] = runs.filter(({ status }) => status === 'waiting');
+    expect(more).toEqual([]);
+    const heir = await agent({ isApproved: true });
+    expect(await heir.continue(open?.workflow_id ?? '')).toMatchObject({ status: 'completed' });
+    expect(memory.entries().filter(({ key }) => key.startsWith('plan_'))).toMatchObject([
+      { value: { request: 'sign users in' } },
+    ]);
+  });
 });
