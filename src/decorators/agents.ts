@@ -7,8 +7,6 @@ import type { Made, NestedOptions } from './verbs.js';
 export interface AgentOptions {
   /** The name that the client knows the agent by, with `@` before it; `^@[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`. */
   readonly name: string;
-  /** What the agent is for, for readers of the source: a client describes its agents itself. */
-  readonly description?: string;
 }
 
 /**

@@ -240,7 +240,7 @@ const stateRules: Rules<StateOptions> = {
   initial: anything,
 };
 
-const agentRules: Rules<AgentOptions> = { name: requiredText, description: text };
+const agentRules: Rules<AgentOptions> = { name: requiredText };
 
 const promptRules: Rules<PromptOptions> = {
   name: requiredText,
