@@ -330,7 +330,8 @@ export function finish(run: Run, instance: Instance): boolean {
         forgetOwnItems(run, instance);
         const index = outcomes.findIndex(({ status }) => status === 'failed');
         const details = { index, results: resultsIn(instance), ...before(first) };
-        failAttempt(run, instance, { ...withoutFrom(first), again: true, details });
+        const again = faults.every((fault) => fault.again);
+        failAttempt(run, instance, { ...withoutFrom(first), again, details });
         return true;
       }
       const isReported = node.onItemError === 'report';

@@ -55,6 +55,13 @@ describe('Q12: failed items', () => {
     expect(run.state.run.result).toEqual([0, 1, 2, 3]);
   });
 
+  test('`settle` has no other attempt if an item failed permanently', () => {
+    const refused = { code: 'E_INPUT_INVALID', message: 'refused' };
+    const run = new Run(graph([loop('settle', { concurrency: 4, retry: again(1) })]));
+    run.fails('c[0]').fails('c[1]', refused, false).returns('c[2]').returns('c[3]');
+    expect([run.state.run.status, failure(run)?.code]).toEqual(['failed', 'E_TOOL']);
+  });
+
   test('values that are long are left out of the results', () => {
     const run = new Run(graph([loop('settle', { concurrency: 4 })]));
     for (const index of [0, 1, 2]) run.returns(`c[${index}]`, 'x'.repeat(9_000));

@@ -186,6 +186,8 @@ export function completePart(
     // The value of a failed item is null. Its failure is kept until the loop starts over.
     const isItem = node.planned.node.kind === 'foreach';
     if (isItem) transition.state.failedItems.put(key, { step: node.key, index: part, failure });
+    // An item that would fail again spares its loop another attempt.
+    if (isItem && isPermanent) container.isPermanent = true;
     return;
   }
   container.failure = failure;
