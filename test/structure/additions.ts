@@ -141,7 +141,7 @@ export function note(_message: string, _options?: OrderOptions): undefined {
           text: `/** Evaluates the message, so that a missing value fails the node. */
 function beginNote(transition: Transition, node: NodeRecord, { message }: NoteNode): void {
   const evaluated = readerOf(transition, node).value(message);
-  if (evaluated.ok) succeed(transition, node, undefined);
+  if (evaluated.ok) complete(transition, node, undefined);
   else fail(transition, node, { failure: evaluated.failure, reached: 0, isPermanent: true });
 }
 `,
