@@ -1,4 +1,5 @@
 import type { Edit } from '../../graph/diagnostics/diagnostic.js';
+import type { Range } from '../../graph/kinds/descriptor.js';
 import { certainName, nearestName } from '../../graph/names.js';
 import {
   describeLocated,
@@ -67,6 +68,15 @@ export class Fields {
   /** A number; the checker knows its range. */
   number(name: string): number | undefined {
     return this.#as(name, 'number', 'a number')?.value;
+  }
+
+  /** A number in a range. One outside of it is reported. */
+  numberIn(name: string, { text, holds }: Range): number | undefined {
+    const number = this.#as(name, 'number', 'a number');
+    if (number === undefined || holds(number.value)) return number?.value;
+    const what = `\`${name}\` of ${this.where}`;
+    this.#reports.report('SW5006', number, { what, expected: text, actual: String(number.value) });
+    return undefined;
   }
 
   /** A text that is one of a few. */
@@ -169,9 +179,22 @@ export function durationOf(
   const duration = value.kind === 'text' ? parseDuration(value.value) : undefined;
   if (duration !== undefined) return duration;
   const expected = `${unit}, or a time such as \`30s\``;
-  const said = value.kind === 'text' ? `\`${value.value}\`` : describeLocated(value);
-  reports.report('SW5006', value, { what, expected, actual: said });
+  reports.report('SW5006', value, { what, expected, actual: writtenTime(value) });
   return undefined;
+}
+
+/** The limit of an attempt in milliseconds: a time above 0. */
+export function timeLimitOf(...[reports, value, what, unit]: Parameters<typeof durationOf>) {
+  const limit = durationOf(reports, value, what, unit);
+  if (limit === undefined || (limit > 0 && Number.isFinite(limit))) return limit;
+  reports.report('SW5006', value, { what, expected: 'a time above 0', actual: writtenTime(value) });
+  return undefined;
+}
+
+/** A time as messages show it. */
+export function writtenTime(value: Located): string {
+  if (value.kind === 'number') return String(value.value);
+  return value.kind === 'text' ? `\`${value.value}\`` : describeLocated(value);
 }
 
 export function parseDuration(text: string): number | undefined {

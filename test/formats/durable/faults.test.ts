@@ -269,6 +269,31 @@ describe('every fault of a file is reported at its place, with its repair', () =
       ],
     },
     {
+      what: 'numbers out of range',
+      text: doc(
+        '- { id: a, type: mcp_call, tool: x, timeout: 0 }\n- { id: b, type: delegate, instructions: x, timeout: -1 }\n- { id: c, type: shell, command: x, fail_on_error: true, timeout: 0s }\n- { id: d, type: wait, duration_seconds: -3 }\n- { id: e, type: wait, duration_seconds: 90000h }\n- { id: f, type: foreach, items: "{{ inputs.tags }}", task: one, max_iterations: 0, concurrency: 1.5, output_to: r }',
+        'tasks:\n  one:\n    steps: [{ id: x, type: return, value: 1 }]\n',
+      ),
+      faults: [
+        'f:9:48 SW5006 `timeout` of step `a` must be a time above 0, not 0',
+        'f:10:56 SW5006 `timeout` of step `b` must be a time above 0, not -1',
+        'f:11:69 SW5006 `timeout` of step `c` must be a time above 0, not `0s`',
+        'f:12:44 SW5006 `duration_seconds` of step `d` must be from 0 to 316224000 seconds (ten years), not -3',
+        'f:13:44 SW5006 `duration_seconds` of step `e` must be from 0 to 316224000 seconds (ten years), not `90000h`',
+        'f:14:84 SW5006 `max_iterations` of step `f` must be a whole number from 1 to 100000, not 0',
+        'f:14:100 SW5006 `concurrency` of step `f` must be a whole number from 1 to 100, not 1.5',
+      ],
+    },
+    {
+      what: 'a response of an unknown type',
+      text: doc(
+        '- { id: a, type: delegate, instructions: x, response_schema: { type: strin } }\n- { id: b, type: delegate, instructions: x, response_schema: { type: string } }',
+      ),
+      faults: [
+        'f:6:64 SW5006 `response_schema` of step `a` must be rules that a value can keep, not `/type`: must be equal to one of the allowed values',
+      ],
+    },
+    {
       what: 'timeouts',
       text: doc(
         '- { id: a, type: mcp_call, tool: x, timeout: soon }\n- { id: b, type: mcp_call, tool: x, timeout: PT30S }\n- { id: c, type: mcp_call, tool: x, parameters: [1] }',
@@ -288,8 +313,8 @@ describe('every fault of a file is reported at its place, with its repair', () =
         'f:6:3 SW5039 task `one` has no step of type `return`: its result is null (add a step of `type: return` with the `value`)',
         'f:11:12 SW5006 `items` of step `a` must be a list, or `{{ … }}`, not a number',
         'f:14:5 SW5018 a sequential `foreach` takes no `concurrency` (remove one of them: items of a sequential loop run one at a time)',
-        'f:17:9 SW4015 `concurrency` of step `b` must be a whole number from 1 to 100, not 101',
         'f:19:12 SW4029 step `b` goes through a list, and is given a string',
+        'f:20:18 SW5006 `concurrency` of step `b` must be a whole number from 1 to 100, not 101',
         'f:21:11 SW5042 task `one` reads `previous`, and `b` runs its items at the same time (add `sequential: true` to `b`)',
       ],
     },

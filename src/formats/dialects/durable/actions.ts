@@ -1,9 +1,10 @@
 import { defined } from '../../../graph/defined.js';
 import type { Expr } from '../../../graph/expression/tree.js';
 import { isJsonObject } from '../../../graph/json.js';
+import { MAX_DURATION_MS } from '../../../graph/limits.js';
 import { hasTemplate } from '../../jinja/tokens.js';
 import { describeLocated, jsonOf } from '../../text/located.js';
-import { durationOf, parseDuration } from '../fields.js';
+import { durationOf, parseDuration, timeLimitOf, writtenTime } from '../fields.js';
 import type { StepContext, StepPart } from './context.js';
 import { textSchema, usable } from './inputs.js';
 import { PROMPT_TYPES } from './keys.js';
@@ -15,7 +16,7 @@ function timeoutOf({ reports, spec: { fields } }: StepContext): { readonly timeo
   const value = fields.value('timeout');
   if (value === undefined) return {};
   if (value.kind === 'text' && literalOf(reports, fields, 'timeout') === undefined) return {};
-  return defined({ timeoutMs: durationOf(reports, value, `\`timeout\` of ${fields.where}`, 'seconds') });
+  return defined({ timeoutMs: timeLimitOf(reports, value, `\`timeout\` of ${fields.where}`, 'seconds') });
 }
 
 export function lowerShell(context: StepContext): StepPart | undefined {
@@ -104,7 +105,12 @@ function waitMs({ reports, spec: { fields }, templates }: StepContext): Expr | u
     return undefined;
   }
   const ms = durationOf(reports, value, `\`duration_seconds\` of ${fields.where}`, 'seconds');
-  return ms === undefined ? undefined : { kind: 'literal', value: ms };
+  if (ms === undefined) return undefined;
+  if (ms >= 0 && ms <= MAX_DURATION_MS) return { kind: 'literal', value: ms };
+  const what = `\`duration_seconds\` of ${fields.where}`;
+  const expected = `from 0 to ${MAX_DURATION_MS / 1_000} seconds (ten years)`;
+  reports.report('SW5006', value, { what, expected, actual: writtenTime(value) });
+  return undefined;
 }
 
 export function lowerDelegate(context: StepContext): StepPart | undefined {

@@ -73,8 +73,9 @@ export function textSchema(reports: Reports, validation: LocatedMap, where: stri
 
 /** A schema, or any value if the schema has a fault, which is reported. */
 export function usable(reports: Reports, at: LocatedMap, what: string, schema: JsonSchema): JsonSchema {
-  // A type alone is known to be right.
-  if (Object.keys(schema).every((key) => key === 'type')) return schema;
+  // A type of inputs alone is known to be right.
+  const isType = schema.type === undefined || INPUT_TYPES.some((type) => type === schema.type);
+  if (isType && Object.keys(schema).every((key) => key === 'type')) return schema;
   const [fault] = schemas.faults(schema);
   if (fault === undefined) return schema;
   const actual = `\`${fault.pointer}\`: ${fault.problem}`;

@@ -1,4 +1,5 @@
 import type { Expr } from '../../../graph/expression/tree.js';
+import { wholeNumber } from '../../../graph/kinds/descriptor.js';
 import { MAX_JUMPS } from '../../../graph/limits.js';
 import type { Reports } from '../../text/reading.js';
 import { allSteps, literalOf, nearby, type StepList, type StepSpec } from './steps.js';
@@ -11,6 +12,8 @@ export interface Jump {
   readonly from: StepSpec;
   /** Whether the target is run again. Otherwise the steps before it are skipped. */
   readonly isBack: boolean;
+  /** How often a jump back is taken at most. A limit that is reported counts as 1. */
+  readonly max: number;
 }
 
 /**
@@ -91,10 +94,8 @@ export class Jumps {
   }
 
   /** A jump back has a limit, and a jump forward has no limit. */
-  #checked(jump: Jump): Jump {
+  #checked(jump: Omit<Jump, 'max'>): Jump {
     const { fields, id } = jump.spec;
-    const most = fields.number('max_iterations');
-    const value = fields.value('max_iterations');
     if (!jump.isBack) {
       for (const key of ['max_iterations', 'on_limit']) {
         const entry = fields.entry(key);
@@ -102,13 +103,10 @@ export class Jumps {
         if (entry !== undefined)
           this.#reports.report('SW5018', entry.key, { key, kind: `a jump forward (\`${id}\`)`, instead });
       }
-    } else if (value === undefined) fields.require('max_iterations');
-    else if (most !== undefined && !isCount(most)) {
-      const what = `\`max_iterations\` of ${fields.where}`;
-      const expected = `a whole number from 1 to ${MAX_JUMPS}`;
-      this.#reports.report('SW5006', value, { what, expected, actual: String(most) });
+      return { ...jump, max: 1 };
     }
-    return jump;
+    fields.require('max_iterations');
+    return { ...jump, max: fields.numberIn('max_iterations', wholeNumber(1, MAX_JUMPS)) ?? 1 };
   }
 
   #addGuards({ spec, target, from, isBack }: Jump): void {
@@ -133,16 +131,6 @@ export class Jumps {
       this.#reports.report('SW4013', later.at, params);
     }
   }
-}
-
-function isCount(most: number): boolean {
-  return Number.isInteger(most) && most >= 1 && most <= MAX_JUMPS;
-}
-
-/** How often a jump back is taken at most. A limit that is reported counts as 1. */
-export function limitOf({ spec: { fields } }: Jump): number {
-  const most = fields.number('max_iterations') ?? 1;
-  return isCount(most) ? most : 1;
 }
 
 /** The ids that a step may jump to. */

@@ -1,8 +1,9 @@
 import { defined } from '../../../graph/defined.js';
 import { eachReference } from '../../../graph/expression/traversal.js';
 import type { DictEntry, Expr } from '../../../graph/expression/tree.js';
+import { wholeNumber } from '../../../graph/kinds/descriptor.js';
 import type { Node } from '../../../graph/kinds/node.js';
-import { DEFAULT_LOOP_MAX } from '../../../graph/limits.js';
+import { DEFAULT_LOOP_MAX, MAX_LOOP_CONCURRENCY, MAX_STARTED_NODES } from '../../../graph/limits.js';
 import type { LocatedMap } from '../../text/located.js';
 import type { StepContext, StepPart } from './context.js';
 import { agentOf, literalOf, nearby } from './steps.js';
@@ -10,6 +11,9 @@ import { type LoopName, loopInput, type Task } from './tasks.js';
 
 /** How many items run at once by default. [Q16] */
 const DEFAULT_CONCURRENCY = 10;
+
+const AT_ONCE = wholeNumber(1, MAX_LOOP_CONCURRENCY);
+const ITEMS = wholeNumber(1, MAX_STARTED_NODES);
 
 const ITEM: Expr = { kind: 'ref', root: 'item', path: ['item'] };
 const RESULTS: Expr = { kind: 'ref', root: 'item', path: ['results'] };
@@ -27,7 +31,7 @@ export function lowerForeach(context: StepContext): StepPart | undefined {
   const agent = agentOf(reports, spec);
   const sequential = fields.boolean('sequential') ?? false;
   const concurrency = concurrencyOf(context, sequential);
-  const max = fields.number('max_iterations') ?? DEFAULT_LOOP_MAX;
+  const max = fields.numberIn('max_iterations', ITEMS) ?? DEFAULT_LOOP_MAX;
   const policy = fields.oneOf('on_child_error', ['fail', 'continue']) ?? 'fail';
   if (items === undefined || (located?.kind !== 'text' && located?.kind !== 'list')) return undefined;
   const values = loopValues(items);
@@ -73,7 +77,7 @@ function taskOf({ reports, spec, tasks }: StepContext): Task | undefined {
 }
 
 function concurrencyOf({ reports, spec: { fields } }: StepContext, sequential: boolean): number {
-  const concurrency = fields.number('concurrency');
+  const concurrency = fields.numberIn('concurrency', AT_ONCE);
   const entry = fields.entry('concurrency');
   if (!sequential) return concurrency ?? DEFAULT_CONCURRENCY;
   const instead = 'remove one of them: items of a sequential loop run one at a time';

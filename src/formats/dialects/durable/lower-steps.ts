@@ -5,7 +5,7 @@ import type { OwnPart } from '../../../graph/kinds/descriptor.js';
 import type { Node, NodeBase, Scope } from '../../../graph/kinds/node.js';
 import { lowerDelegate, lowerMcpCall, lowerPrompt, lowerShell, lowerWait } from './actions.js';
 import type { StepContext, StepPart, StepsContext } from './context.js';
-import { type Jump, jumpCondition, limitOf, markerOf } from './jumps.js';
+import { type Jump, jumpCondition, markerOf } from './jumps.js';
 import { STEPS, type StepType } from './keys.js';
 import { lowerForeach } from './loops.js';
 import { literalOf, type StepList, type StepSpec } from './steps.js';
@@ -143,7 +143,7 @@ function lowerGoto({ spec, jumps }: StepContext): StepPart | undefined {
 
 function gotoOf(jump: Jump): StepPart {
   const onLimit = jump.spec.fields.oneOf('on_limit', ['fail', 'continue']) ?? 'fail';
-  return { kind: 'goto', target: jump.target.id, max: limitOf(jump), onLimit };
+  return { kind: 'goto', target: jump.target.id, max: jump.max, onLimit };
 }
 
 /** The jump out of a step, behind it. */

@@ -7,7 +7,7 @@ import { lowerCondition } from '../../references/expression.js';
 import { asBoolean } from '../../references/functions.js';
 import { ReferenceLowering } from '../../references/lower-references.js';
 import type { Located, LocatedMap } from '../../text/located.js';
-import { durationOf, expectMap, Fields } from '../fields.js';
+import { durationOf, expectMap, Fields, timeLimitOf } from '../fields.js';
 import { lowerBranch } from './branches.js';
 import { checkLiteral, checkName, unknownNode } from './names.js';
 import { indexNameOf, itemNameOf } from './namespace.js';
@@ -125,7 +125,7 @@ function baseOf(context: NodeContext): Base {
   const title = fields.text('title')?.value;
   const timeout = HANDLERS.has(kind) || kind === 'branch' ? undefined : fields.value('timeout');
   const timeoutMs =
-    timeout === undefined ? undefined : durationOf(reports, timeout, `\`timeout\` of ${fields.where}`);
+    timeout === undefined ? undefined : timeLimitOf(reports, timeout, `\`timeout\` of ${fields.where}`);
   const when = conditionOf(context);
   return {
     id,
