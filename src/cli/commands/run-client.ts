@@ -8,7 +8,7 @@ import type { Envelope } from '../../runtime/runs/run/envelope.js';
 import { readArguments } from '../../runtime/server/catalogue/arguments.js';
 import type { LocalOutcome, LocalRun } from '../../runtime/server/local-run.js';
 import { untypedServer } from '../../runtime/transports/start-server.js';
-import { runProgram, type Terminal } from '../terminal.js';
+import { runProgram, type Terminal } from './terminal.js';
 
 /** How the client of a terminal does work. */
 export interface ClientChoice {
@@ -126,7 +126,9 @@ class TerminalClient {
       }
     } catch (fault) {
       this.#run.signal.throwIfAborted();
-      return { error: { message: fault instanceof Error ? fault.message : String(fault) } };
+      if (!(fault instanceof Error)) return { error: { message: String(fault) } };
+      const isLate = fault.name === 'TimeoutError';
+      return { error: { ...(isLate ? { code: 'E_TIMEOUT' } : {}), message: fault.message } };
     }
   }
 

@@ -17,9 +17,9 @@ import { cassetteText, RecordingUpstream } from '../../runtime/upstream/cassette
 import { secretMask } from '../../runtime/upstream/config.js';
 import { and, Misuse, type Output, optionCommand, REGISTRY_HELP, texts } from '../command-line.js';
 import { environmentOf, type OpenRegistries, REGISTRY_OPTIONS, withRegistries } from '../registries.js';
-import { openTerminal } from '../terminal.js';
 import { dryRunCommand } from './dry-run.js';
 import { runAsClient } from './run-client.js';
+import { openTerminal } from './terminal.js';
 
 const OPTIONS = {
   ...REGISTRY_OPTIONS,
