@@ -59,6 +59,7 @@ tasks:
         type: shell
         command: printf
         argv: ["%s", "{{ inputs.part }}"]
+        env: { PART: "{{ inputs.part }}", LANG: C }
         output_to: seen
       - id: done
         type: return
@@ -67,7 +68,7 @@ tasks:
 `;
 
 /** Runs the file; the person types these lines. */
-async function typing(lines: readonly string[], choice: ClientChoice = {}) {
+async function typing(lines: readonly string[], choice: ClientChoice = {}, version = '1.2 $HOME') {
   const { workflows, diagnostics } = await parseWorkflows(FILE, { file: 'release.yaml', format: 'yaml' });
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
   const [first] = workflows;
@@ -80,7 +81,7 @@ async function typing(lines: readonly string[], choice: ClientChoice = {}) {
     workflow: 'release',
     workflows,
     graph: first.graph,
-    args: { version: '1.2 $HOME' },
+    args: { version },
     signal: new AbortController().signal,
     choice,
     terminal: {
@@ -106,7 +107,10 @@ describe('a run whose client is the terminal', () => {
     expect(shown).toContain(
       `Step 'notes' has a task for @writer:\n  Write notes for 1.2 $HOME\nThe response:`,
     );
-    expect(shown).toContain(`Task for item "b"\nStep 'see' has a command:\n  printf "%s" "b"\n`);
+    expect(shown).toContain(
+      `Task for item "b"\nStep 'see' has a program to run without a shell, with the variables PART="b" LANG="C":\n` +
+        `  "printf" "%s" "b"\nRun it? [y/N]`,
+    );
   });
 
   test('runs commands without a question with --yes, and gives tasks to the command of --agent', async () => {
@@ -114,6 +118,11 @@ describe('a run whose client is the terminal', () => {
     const { outcome, shown } = await typing(['y', 'large', '{"id":7}'], { yes: true, agent });
     expect(outcome).toEqual({ status: 'succeeded', result: RESULT });
     expect(shown).not.toContain('Run it?');
+  });
+
+  test('shows characters of a command that a terminal would hide', async () => {
+    const { shown } = await typing(['y', 'large', 'no'], {}, '1\u001b[2K');
+    expect(shown).toContain(`Step 'tag' has a command:\n  printf %s '1\\u001b[2K'\nRun it? [y/N]`);
   });
 
   test('shows why an answer does not fit, and asks again', async () => {

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
 import type { Json, JsonObject } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
-import { jsonText } from '../../graph/printable-text.js';
+import { bodyText, jsonText } from '../../graph/printable-text.js';
 import type { StepwrightServer, ToolResult } from '../../runtime/index.js';
 import type { Envelope } from '../../runtime/runs/run/envelope.js';
 import { readArguments } from '../../runtime/server/catalogue/arguments.js';
@@ -134,13 +135,16 @@ class TerminalClient {
 
   async #shell(step: string, { command, argv, env, timeout }: ParametersOf<'shell'>): Promise<Answer> {
     const { terminal, choice, signal } = this.#run;
-    const shown = [command.trim(), ...(argv ?? []).map((each) => jsonText(each))].join(' ');
-    terminal.print(`Step '${step}' has a command:\n  ${shown.replaceAll('\n', '\n  ')}`);
+    const shown = argv === undefined ? bodyText(command.trim()) : [command, ...argv].map(quoted).join(' ');
+    const variables = Object.entries(env ?? {}).map(([name, value]) => `${bodyText(name)}=${quoted(value)}`);
+    const what = argv === undefined ? 'command' : 'program to run without a shell';
+    const more = variables.length === 0 ? '' : `, with the variables ${variables.join(' ')}`;
+    terminal.print(`Step '${step}' has a ${what}${more}:\n  ${shown.replaceAll('\n', '\n  ')}`);
     if (choice['deny-shell'] === true) return denied('Commands are denied by --deny-shell');
     if (choice.yes !== true && !isYes(await terminal.ask('Run it? [y/N]')))
       return denied('The user does not run the command');
-    const more = { ...(argv === undefined ? {} : { argv }), ...(env === undefined ? {} : { env }) };
-    const printed = await runProgram({ command, ...more, timeoutMs: timeout * 1_000, signal });
+    const program = { command, ...defined({ argv, env }), timeoutMs: timeout * 1_000, signal };
+    const printed = await runProgram(program);
     return { result: { ...printed } };
   }
 
@@ -230,6 +234,10 @@ function denied(message: string): Answer {
 
 function unanswered(): Answer {
   return { error: { code: 'E_NOBODY_TO_ASK', message: 'The input ended without an answer' } };
+}
+
+function quoted(text: string): string {
+  return jsonText(text);
 }
 
 function isYes(line: string | undefined): boolean {
