@@ -355,8 +355,9 @@ export const warnings = {
     repair: 'Check each of `unknown_outcomes` before you repeat it.',
   },
   W_ITEMS_FAILED: {
-    meaning: 'Items of a loop failed and are null in the result.',
-    cause: "The loop has `onItemError: 'continue'`.",
+    meaning:
+      'Items of a loop failed. They are null in the result, or `{ error }` with `onItemError: report`.',
+    cause: 'The loop has `onItemError: continue` or `onItemError: report`.',
     repair: 'Repair the items that `failed_items` lists, and run them again.',
   },
 } as const;

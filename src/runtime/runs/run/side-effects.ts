@@ -19,7 +19,7 @@ export interface RemainingEffects {
   readonly unknown_outcomes?: readonly UnknownCall[];
   /** How many of them are not listed. */
   readonly unknown_outcomes_omitted?: number;
-  /** Items that failed in loops that went on without them: their values are null. */
+  /** Items that failed in loops that continue without them: their values are null, or `{ error }`. */
   readonly failed_items?: readonly ShownItem[];
   /** How many of them are not listed. */
   readonly failed_items_omitted?: number;

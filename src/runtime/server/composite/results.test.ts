@@ -36,7 +36,7 @@ test('items that failed are named up to a number', () => {
   expect(others).toEqual([]);
   expect(warning?.code).toBe('W_ITEMS_FAILED');
   expect(warning?.message).toMatch(
-    /^Items failed, and are null in the result \(the first is 0\): item 0 of step 'each': no answer \(E_DOWN\), /,
+    /^Items failed, and are null in the result, or `\{ error \}` with `onItemError: report` \(the first is 0\): item 0 of step 'each': no answer \(E_DOWN\), /,
   );
   expect(warning?.message).toMatch(/item 9 of step 'each': no answer \(E_DOWN\) and 5 more\.$/);
 });

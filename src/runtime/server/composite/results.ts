@@ -325,7 +325,7 @@ export function warningsOf({
     const named = withMore(items, failed_items.length + failed_items_omitted - items.length);
     warnings.push({
       code: 'W_ITEMS_FAILED',
-      message: `Items failed, and are null in the result (the first is 0): ${named}.`,
+      message: `Items failed, and are null in the result, or \`{ error }\` with \`onItemError: report\` (the first is 0): ${named}.`,
     });
   }
   return warnings;
