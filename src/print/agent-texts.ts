@@ -16,6 +16,10 @@ export const WORK_RESULTS: Readonly<Record<Work['type'], string>> = {
   delegate: 'Send the response as text, or {"response": …}.',
 };
 
+/** What is sent for a task with a schema of its response. */
+export const JSON_RESPONSE =
+  'Send the response as JSON that fits the schema of `response`, or {"response": …}.';
+
 /** What work is to be done: completes "Step 'x' …". */
 export function workText(work: Work): string {
   switch (work.type) {

@@ -1,7 +1,7 @@
 import { defined } from '../../../graph/defined.js';
 import { isJsonObject, type Json, type JsonObject, type JsonSchema } from '../../../graph/json.js';
 import { jsonText } from '../../../graph/printable-text.js';
-import { WORK_RESULTS } from '../../../print/agent-texts.js';
+import { JSON_RESPONSE, WORK_RESULTS } from '../../../print/agent-texts.js';
 import type { ActionRequest } from '../../engine/actions.js';
 import type { ActionKind, Failure, RunState } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
@@ -106,10 +106,17 @@ export function jsonIn(text: string): Json | undefined {
 }
 
 /** How an action is answered, in one sentence. */
-export function howToAnswer(request: ActionRequest): string {
+export function howToAnswer(request: ActionRequest, schema: unknown): string {
+  if (request.type === 'delegate' && !hasTextResponse(schema)) return JSON_RESPONSE;
   if (request.type !== 'prompt') return ACTION_KINDS[request.type].how([]);
   const { type: mode, options = [] } = request.parameters;
   return ACTION_KINDS[mode].how(options);
+}
+
+/** Whether a task has the schema that it has without one of its author. */
+function hasTextResponse(schema: unknown): boolean {
+  const { properties } = schema as { readonly properties?: { readonly response?: JsonSchema } };
+  return properties?.response?.type === 'string';
 }
 
 /** An action that is open. */

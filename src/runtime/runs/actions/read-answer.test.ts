@@ -235,6 +235,15 @@ describe('the result of client work', () => {
     });
   });
 
+  test.each<[string, Action, string]>([
+    ['a text', task(), 'Send the response as text'],
+    ['JSON', task({ type: 'object' }), 'Send the response as JSON that fits the schema'],
+  ])('of a task that has to be %s is refused with what to send', (_, action, message) => {
+    expect(readAnswer(action, { result: { response: 3 } }, schemas)).toMatchObject({
+      failure: { code: 'E_RESULT_SHAPE', message: expect.stringContaining(message) },
+    });
+  });
+
   test('of a tool that reports an error is a failure', () => {
     const result = { content: text('no such issue'), isError: true };
     expect(readAnswer(tool, { result }, schemas)).toMatchObject({

@@ -145,7 +145,7 @@ function stringified(member: 'result' | 'error'): RunWarning {
 }
 
 function refused(action: Action, problems: readonly string[]): Reading {
-  const message = misfitText(problems.slice(0, 10), howToAnswer(requestOf(action)));
+  const message = misfitText(problems.slice(0, 10), howToAnswer(requestOf(action), action.schema));
   const details = { problems, schema: action.schema };
   return { ok: false, failure: { code: 'E_RESULT_SHAPE', message, details }, problems };
 }

@@ -162,7 +162,7 @@ export class RunQuestions {
     const shown = this.shown(pending);
     return {
       code: 'E_RESULT_SHAPE',
-      message: misfitText([NOT_TAKEN], howToAnswer(requestOf(shown))),
+      message: misfitText([NOT_TAKEN], howToAnswer(requestOf(shown), shown.schema)),
       details: { problems: [NOT_TAKEN], schema: shown.schema },
     };
   }
@@ -278,7 +278,7 @@ export class RunQuestions {
   #unfit(pending: PendingAction, failure: Failure): Failure {
     const shown = this.shown(pending);
     if (shown.schema === pending.action.schema) return maskedFailure(failure, this.#run.mask);
-    const message = misfitText([], howToAnswer(requestOf(shown)));
+    const message = misfitText([], howToAnswer(requestOf(shown), shown.schema));
     return { code: failure.code, message, details: { problems: [], schema: shown.schema } };
   }
 

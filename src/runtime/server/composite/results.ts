@@ -223,7 +223,7 @@ function actionText(id: string, open: Envelope['actions'][number]): string {
   const { action_id, step_id, schema, expires_at, answer_by, refused_values = [] } = open;
   if (open.type === 'wait' || 'children' in open.parameters)
     return `Action '${clip(action_id)}': ${requestText(open)}`;
-  const how = howToAnswer(open);
+  const how = howToAnswer(open, schema);
   const [run, action] = [jsonText(id), jsonText(action_id)];
   return [
     `Action '${action_id}' of step '${clip(step_id)}' ${requestText(open)}`,

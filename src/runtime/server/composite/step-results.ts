@@ -44,7 +44,7 @@ function stepText(id: string, step: Extract<NextStep, { status: 'pending_step' }
     ...refused_values.map(
       ({ problems }, index) => `Try ${index + 1} did not fit: ${problems.map(oneLine).join('; ')}`,
     ),
-    `Then call submit_step_result { "workflow_id": ${run}, "step_id": ${key}, "result": … }. ${howToAnswer(step)}`,
+    `Then call submit_step_result { "workflow_id": ${run}, "step_id": ${key}, "result": … }. ${howToAnswer(step, schema)}`,
     'If it cannot be done, send "error": { "message": … } in place of the result.',
     ...(expires_at === undefined ? [] : [`The step expires at ${expires_at}.`]),
   ].join('\n');
