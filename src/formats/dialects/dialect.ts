@@ -10,6 +10,8 @@ export interface Dialect {
   readonly id: string;
   /** Whether a document is written in this dialect: its top-level keys decide. */
   recognise(document: LocatedMap): boolean;
+  /** Whether a document that no dialect recognises is meant to be in this one, by names that are near to its keys. */
+  resembles?(document: LocatedMap): boolean;
   /** Lowers a document to graphs, and reports faults of its form. The checker finds faults of meaning in the graphs. */
   lower(document: LocatedMap, reports: Reports): LoweredDocument | undefined;
   /** The JSON Schema of documents for editors. Its `required` keys are those that {@link recognise} looks for. */

@@ -44,7 +44,7 @@ export function lowerDocument(root: Located, reports: Reports): SpecDocument | u
     reports.report('SW5008', document.entries[0]?.key ?? document, { format: foreign });
     return undefined;
   }
-  const dialect = recognised ?? DEFAULT;
+  const dialect = recognised ?? DIALECTS.find((each) => each.resembles?.(document)) ?? DEFAULT;
   const lowered = dialect.lower(document, reports);
   return lowered && { ...lowered, dialect: dialect.id };
 }

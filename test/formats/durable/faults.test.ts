@@ -294,6 +294,42 @@ describe('every fault of a file is reported at its place, with its repair', () =
       ],
     },
     {
+      what: 'arguments and environments of commands',
+      text: doc(
+        '- { id: a, type: shell, command: x, fail_on_error: true, argv: [1, a, true, null, [b]] }\n- { id: b, type: shell, command: x, fail_on_error: true, argv: x, env: [a] }\n- { id: c, type: shell, command: x, fail_on_error: true, env: { A_1: 1, a-b: x, B: {} } }',
+      ),
+      faults: [
+        'f:6:79 SW5006 a part of `argv` of step `a` must be text, not nothing',
+        'f:6:85 SW5006 a part of `argv` of step `a` must be text, not a list',
+        'f:7:66 SW5006 `argv` of step `b` must be a list of texts, or `{{ … }}`, not text',
+        'f:7:74 SW5006 `env` of step `b` must be an object of texts, or `{{ … }}`, not a list',
+        "f:8:75 SW5010 'a-b' is not a valid name of an environment variable: use letters, digits and `_`, a letter or `_` first",
+        'f:8:86 SW5006 a part of `env` of step `c` must be text, not an empty object',
+      ],
+    },
+    {
+      what: 'a misspelt list of steps',
+      text: 'name: w\nversion: "1.0.0"\nstep:\n  - { id: a, type: return, value: 1 }\n',
+      faults: [
+        'f:1:1 SW5007 the file needs `steps`',
+        'f:3:1 SW5005 the file has no `step` (did you mean `steps`?)',
+      ],
+    },
+    {
+      what: 'a list of steps in capitals',
+      text: 'Steps:\n  - { id: a, type: return, value: 1 }\n',
+      faults: [
+        'f:1:1 SW5005 the file has no `Steps` (did you mean `steps`?)',
+        'f:1:1 SW5007 the file needs `name`',
+        'f:1:1 SW5007 the file needs `steps`',
+      ],
+    },
+    {
+      what: 'a file without steps',
+      text: 'name: w\nversion: "1.0.0"\n',
+      faults: ['f:1:1 SW5007 the file needs `steps`'],
+    },
+    {
       what: 'timeouts',
       text: doc(
         '- { id: a, type: mcp_call, tool: x, timeout: soon }\n- { id: b, type: mcp_call, tool: x, timeout: PT30S }\n- { id: c, type: mcp_call, tool: x, parameters: [1] }',

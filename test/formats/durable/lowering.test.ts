@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { parseWorkflows } from '../../../src/formats/index.js';
 import { nodesOf } from '../../../src/graph/nodes.js';
 import { printExpr } from '../../../src/print/expression.js';
@@ -197,6 +198,37 @@ test('inputs without a value are null', async () => {
   const graph = await onlyGraph(doc(steps, inputs));
   expect(graph.inputs).toMatchObject([{ default: null, required: false }, { required: true }]);
   expect(graph.inputs[1]).not.toHaveProperty('default');
+});
+
+test.each([
+  ['2', '{ resumed: true, duration: 2 }'],
+  ['"{{ 0.5 * 4 }}"', '{ resumed: true, duration: 2 }'],
+])('a wait of %s is in seconds', async (seconds, value) => {
+  const steps = `
+- { id: d, type: wait, duration_seconds: ${seconds}, output_to: waited }
+- { id: end, type: return, needs_state: [waited], value: "{{ state.waited }}" }
+`;
+  expect(await run(steps)).toEqual(parse(value));
+});
+
+test('a wait for text fails with the text', async () => {
+  const steps = '- { id: d, type: wait, duration_seconds: "{{ inputs.s }}" }\n';
+  const graph = await onlyGraph(doc(steps, 'inputs: { s: { type: string } }\n'));
+  expect(await runSpec(graph, { s: '2' }, {})).toMatchObject({
+    failure: { code: 'E_WAIT', message: 'This step cannot wait: "2" is not a number.' },
+  });
+});
+
+test('numbers and booleans of a command are texts, as they are written', async () => {
+  const steps =
+    '- { id: a, type: shell, command: x, fail_on_error: true, argv: [1.50, yes, true], env: { A: 1 } }\n';
+  const [shell] = nodesOf(await onlyGraph(doc(steps)));
+  expect(shell).toMatchObject({
+    argv: {
+      items: [{ value: { value: '1.50' } }, { value: { value: 'yes' } }, { value: { value: 'true' } }],
+    },
+    env: { entries: [{ key: 'A', value: { value: '1' } }] },
+  });
 });
 
 test('durations are seconds', async () => {

@@ -3,10 +3,10 @@ import type { Expr } from '../../../graph/expression/tree.js';
 import { isJsonObject } from '../../../graph/json.js';
 import { MAX_DURATION_MS } from '../../../graph/limits.js';
 import { hasTemplate } from '../../jinja/tokens.js';
-import { describeLocated, jsonOf } from '../../text/located.js';
+import { describeLocated, jsonOf, type Located } from '../../text/located.js';
 import { durationOf, parseDuration, timeLimitOf, writtenTime } from '../fields.js';
 import type { StepContext, StepPart } from './context.js';
-import { textSchema, usable } from './inputs.js';
+import { NAME_RULE, textSchema, usable } from './inputs.js';
 import { PROMPT_TYPES } from './keys.js';
 import { checkShellQuoting } from './shell-quoting.js';
 import { agentOf, literalOf } from './steps.js';
@@ -23,25 +23,50 @@ export function lowerShell(context: StepContext): StepPart | undefined {
   const { reports, spec, templates } = context;
   const { fields } = spec;
   const command = fields.text('command');
-  const argv = fields.value('argv');
-  const env = fields.value('env');
+  const argv = textsOf(context, 'argv', 'list');
+  const env = textsOf(context, 'env', 'map');
   const failOnError = fields.boolean('fail_on_error');
   const limit = timeoutOf(context);
-  if (argv !== undefined && argv.kind !== 'list' && argv.kind !== 'text')
-    fields.mismatch('argv', argv, 'a list of texts');
-  if (env !== undefined && env.kind !== 'map' && env.kind !== 'text')
-    fields.mismatch('env', env, 'an object of texts');
   if (command === undefined) return undefined;
-  if (argv === undefined) checkShellQuoting(reports, command, spec.id);
-  const parts = defined({ argv: argv && templates.value(argv), env: env && templates.value(env) });
+  if (!fields.has('argv')) checkShellQuoting(reports, command, spec.id);
   return {
     kind: 'shell',
     executor: 'client',
     command: templates.text(command, 'text'),
-    ...parts,
+    ...defined({ argv, env }),
     ...(failOnError === true ? { failOnError } : {}),
     ...limit,
   };
+}
+
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** A list or an object of texts, or a template for one. Numbers and booleans are texts, as they are written. */
+function textsOf({ reports, spec: { fields }, templates }: StepContext, key: string, kind: 'list' | 'map') {
+  const value = fields.value(key);
+  if (value?.kind === 'text' && hasTemplate(value.value)) return templates.value(value);
+  const textOf = (part: Located): Expr => {
+    if (part.kind === 'text') return templates.value(part);
+    if (part.kind === 'number') return { kind: 'literal', value: part.source };
+    if (part.kind === 'boolean') return { kind: 'literal', value: String(part.value) };
+    const what = `a part of \`${key}\` of ${fields.where}`;
+    reports.report('SW5006', part, { what, expected: 'text', actual: describeLocated(part) });
+    return { kind: 'literal', value: '' };
+  };
+  if (value?.kind === 'list' && kind === 'list')
+    return { kind: 'list', items: value.items.map((item) => ({ value: textOf(item) })) } as const;
+  if (value?.kind === 'map' && kind === 'map') {
+    for (const { key } of value.entries)
+      if (!VARIABLE.test(key.value))
+        reports.report('SW5010', key, {
+          ...{ kind: 'an environment variable', name: key.value, rule: NAME_RULE },
+        });
+    const entries = value.entries.map(({ key, value }) => ({ key: key.value, value: textOf(value) }));
+    return { kind: 'dict', entries } as const;
+  }
+  const expected = `${kind === 'list' ? 'a list' : 'an object'} of texts, or \`{{ … }}\``;
+  if (value !== undefined) fields.mismatch(key, value, expected);
+  return undefined;
 }
 
 /** The tool is the client's, and is passed on as it is located. [Q20] */
@@ -95,8 +120,7 @@ function waitMs({ reports, spec: { fields }, templates }: StepContext): Expr | u
   const value = fields.value('duration_seconds');
   if (value === undefined) return undefined;
   if (value.kind === 'text' && hasTemplate(value.value)) {
-    const right: Expr = { kind: 'literal', value: 1_000 };
-    return { kind: 'arithmetic', op: 'mul.py', left: templates.text(value, 'value'), right };
+    return millisecondsOf(templates.text(value, 'value'));
   }
   if (value.kind === 'text' && parseDuration(value.value) === undefined) {
     const expected = 'seconds, a time such as `30s`, or a template';
@@ -111,6 +135,21 @@ function waitMs({ reports, spec: { fields }, templates }: StepContext): Expr | u
   const expected = `from 0 to ${MAX_DURATION_MS / 1_000} seconds (ten years)`;
   reports.report('SW5006', value, { what, expected, actual: writtenTime(value) });
   return undefined;
+}
+
+/** The milliseconds of seconds. What is not a number fails as it is. */
+function millisecondsOf(value: Expr): Expr {
+  const name = 'seconds';
+  const left: Expr = { kind: 'ref', root: 'local', path: [name] };
+  const body: Expr = {
+    kind: 'conditional',
+    truth: 'truthy.py',
+    test: { kind: 'call', fn: 'test.number.py', args: [left] },
+    // biome-ignore lint/suspicious/noThenProperty: a part of the expression
+    then: { kind: 'arithmetic', op: 'mul.py', left, right: { kind: 'literal', value: 1_000 } },
+    else: left,
+  };
+  return { kind: 'let', name, value, body };
 }
 
 export function lowerDelegate(context: StepContext): StepPart | undefined {

@@ -165,7 +165,7 @@ function waitResult({ id }: StepSpec, field: string, durationMs: Expr | undefine
 }
 
 function inSeconds(durationMs: Expr | undefined): Expr {
-  if (durationMs?.kind === 'arithmetic') return durationMs.left;
+  if (durationMs?.kind === 'let') return durationMs.value;
   const ms = durationMs?.kind === 'literal' ? Number(durationMs.value) : 0;
   return { kind: 'literal', value: ms / 1_000 };
 }

@@ -40,9 +40,7 @@ function waitEnd(at: number, reader: Evaluation, { durationMs, until }: WaitNode
   const isDuration = durationMs !== undefined;
   const time = isDuration || typeof value !== 'string' ? value : parseTime(value);
   if (typeof time !== 'number' || !Number.isFinite(time)) {
-    return failures.wait(
-      `${JSON.stringify(value ?? null)} is not a ${isDuration ? 'number of milliseconds' : 'time'}`,
-    );
+    return failures.wait(`${JSON.stringify(value ?? null)} is not a ${isDuration ? 'number' : 'time'}`);
   }
   if (isDuration && time < 0) return failures.wait(`${time} ms is negative`);
   const end = Math.ceil(isDuration ? at + time : time);
