@@ -10,7 +10,7 @@ export interface Dialect {
   readonly id: string;
   /** Whether a document is written in this dialect: its top-level keys decide. */
   recognise(document: LocatedMap): boolean;
-  /** Whether a document that no dialect recognises is meant to be in this one, by names that are near to its keys. */
+  /** Whether a document that no dialect recognises is likely in this one: its names are near to the keys. */
   resembles?(document: LocatedMap): boolean;
   /** Lowers a document to graphs, and reports faults of its form. The checker finds faults of meaning in the graphs. */
   lower(document: LocatedMap, reports: Reports): LoweredDocument | undefined;
