@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { lowerTemplate } from '../../../src/formats/jinja/lower.js';
 import { loadRe2 } from '../../../src/formats/json-schema/pattern.js';
 import { Budget, evaluate } from '../../../src/graph/expression/evaluate.js';
-import { useRegexLibrary } from '../../../src/graph/expression/python/regex.js';
+import { useRegexLibrary } from '../../../src/graph/expression/python/texts.js';
 import type { Expr } from '../../../src/graph/expression/tree.js';
 import type { JsonObject } from '../../../src/graph/json.js';
 import { inTurns, timed } from '../measure.js';

@@ -1,10 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { CheckEnvironment } from '../../check/check-graph.js';
-import { applyEdits, isRepairable, type Repairable } from '../../formats/edits.js';
 import { loadWorkflowFiles } from '../../formats/load-files.js';
 import { defined } from '../../graph/defined.js';
-import { type Diagnostic, hasErrors } from '../../graph/diagnostics/diagnostic.js';
+import { type Diagnostic, type Edit, hasErrors } from '../../graph/diagnostics/diagnostic.js';
 import { formatDiagnostics, formatGithub, formatJson } from '../../graph/diagnostics/format.js';
 import { counted, escapeUnprintable, singleLine } from '../../graph/printable-text.js';
 import { formatLocation } from '../../graph/source-location.js';
@@ -110,4 +109,51 @@ async function repairFiles(
 function lineOf({ code, message, place, edit }: Repairable): string {
   const written = edit.text === '' ? 'removed it' : `wrote \`${singleLine(edit.text.trim())}\``;
   return escapeUnprintable(`${formatLocation(place)} - fixed ${code}: ${singleLine(message)}: ${written}`);
+}
+
+/** A diagnostic with a repair. */
+export type Repairable = Diagnostic & Required<Pick<Diagnostic, 'edit' | 'place'>>;
+
+function isRepairable(diagnostic: Diagnostic): diagnostic is Repairable {
+  return diagnostic.edit !== undefined && diagnostic.place !== undefined;
+}
+
+/** A text after repairs. */
+export interface Repaired {
+  readonly text: string;
+  /** The diagnostics with edits that were made, in the order of the text. */
+  readonly repairs: readonly Repairable[];
+}
+
+/**
+ * Makes the edits of diagnostics about one text. Of edits at one place the first is made: the others may not be needed then,
+ * which the next check of the text shows.
+ */
+export function applyEdits(text: string, diagnostics: readonly Diagnostic[]): Repaired {
+  const starts = lineStartsOf(text);
+  const placed = diagnostics
+    .filter(isRepairable)
+    .map((diagnostic) => ({ diagnostic, ...rangeOf(diagnostic.edit, starts) }))
+    .sort((one, other) => one.start - other.start || one.end - other.end);
+  const repairs: Repairable[] = [];
+  const parts: string[] = [];
+  let at = -1;
+  for (const { diagnostic, start, end } of placed) {
+    if (start <= at) continue;
+    parts.push(text.slice(Math.max(at, 0), start), diagnostic.edit.text);
+    repairs.push(diagnostic);
+    at = end;
+  }
+  return { text: `${parts.join('')}${text.slice(Math.max(at, 0))}`, repairs };
+}
+
+function rangeOf({ span: [line, column, endLine, endColumn] }: Edit, starts: readonly number[]) {
+  const offset = (of: number, column: number): number => (starts[of - 1] ?? 0) + column - 1;
+  return { start: offset(line, column), end: offset(endLine, endColumn) };
+}
+
+/** A byte order mark has no column. */
+function lineStartsOf(text: string): number[] {
+  const first = text.startsWith('\ufeff') ? 1 : 0;
+  return [first, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
 }

@@ -1,5 +1,5 @@
 import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
-import { useRegexLibrary } from '../../graph/expression/python/regex.js';
+import { useRegexLibrary } from '../../graph/expression/python/texts.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import { loadRe2 } from '../json-schema/pattern.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { registry } from '../../../examples/travel/generated/travel.registry.js';
-import { applyEdits } from '../../../src/formats/edits.js';
+import { applyEdits } from '../../../src/cli/commands/validate.js';
 import { createServer } from '../../../src/runtime/index.js';
 import type { UntypedFactories } from '../../../src/runtime/tools/factories.js';
 

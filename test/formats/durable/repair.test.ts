@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { applyEdits } from '../../../src/formats/edits.js';
+import { applyEdits } from '../../../src/cli/commands/validate.js';
 import { parseWorkflows } from '../../../src/formats/index.js';
 import { canonicalGraph } from '../../../src/graph/canonical.js';
 import { hasErrors } from '../../../src/graph/diagnostics/diagnostic.js';

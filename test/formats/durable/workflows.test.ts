@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { applyEdits } from '../../../src/formats/edits.js';
+import { applyEdits } from '../../../src/cli/commands/validate.js';
 import { parseWorkflows, type SpecWorkflows } from '../../../src/formats/index.js';
 import { parseGraph } from '../../../src/graph/schema/parse-graph.js';
 import { said } from '../spec-file.fixture.js';

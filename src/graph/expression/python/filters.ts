@@ -18,14 +18,15 @@ import { jsonOf, parseJson } from './json.js';
 import { capitalize, itemsOf, pad, replaceText, separate, strip } from './methods.js';
 import { floatOf, intOf, round } from './numbers.js';
 import { calculatePython, isEqual, orderOf } from './operators.js';
-import { groupsOf, matchesIn } from './regex.js';
 import { attributeOf, memberOf } from './subscript.js';
 import { reprOf, strOf } from './text.js';
 import {
   encodeUrl,
   escapeHtml,
   fileSize,
+  groupsOf,
   indent,
+  matchesIn,
   quoteForShell,
   substitute,
   truncate,

@@ -3,14 +3,24 @@ import { schemaOf, typesOf } from '../../../check/value-type.js';
 import { resultTypeOf } from '../../../check/values.js';
 import type { Icon } from '../../../decorators/decorate.js';
 import { defined } from '../../../graph/defined.js';
-import { type JsonObject, type JsonSchema, ownProperty } from '../../../graph/json.js';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  ownProperty,
+} from '../../../graph/json.js';
 import { kinds } from '../../../graph/kinds/kinds.js';
 import type { Node } from '../../../graph/kinds/node.js';
 import type { Graph, Input } from '../../../graph/model.js';
-import { isPortableName } from '../../../graph/names.js';
+import { didYouMeanSentence, isPortableName, nearestName } from '../../../graph/names.js';
 import { bundle, isServerCall, nodesWithTasks } from '../../../graph/nodes.js';
 import { rebased } from '../../../graph/part-schema.js';
+import { clip } from '../../../graph/printable-text.js';
+import type { RunWarning } from '../../../graph/run-time-codes.js';
 import { planOf } from '../../../plan/compile.js';
+import type { Failure } from '../../engine/contract.js';
+import type { IdentifiedRequest } from '../../runs/request.js';
 import { thrownText } from '../../tools/exceptions.js';
 import {
   type FunctionEntry,
@@ -18,6 +28,7 @@ import {
   type Registry,
   type WorkflowEntry,
 } from '../../tools/registry.js';
+import { lackingScopes, scopeFailure } from '../callers.js';
 import { NestedWorkflowError, type RegistrationProblem, ToolNameError } from '../registrations.js';
 import { ENVELOPE_SCHEMA, RUN_TOOLS, type RunTraits, runToolsFor } from './run-tools.js';
 
@@ -295,3 +306,68 @@ export interface Registered {
   /** What is not wrong, but looks like a mistake; one sentence each. */
   readonly warnings: readonly string[];
 }
+
+/** A workflow to start, with its arguments. */
+interface Choice {
+  readonly workflow: ServedWorkflow;
+  readonly args: JsonObject;
+  readonly warnings: readonly RunWarning[];
+}
+
+/** What a call of `start_workflow` starts, or why it starts no run. */
+export function chooseWorkflow(
+  workflows: ReadonlyMap<string, ServedWorkflow>,
+  input: JsonObject,
+  request: IdentifiedRequest,
+): Choice | { readonly failure: Failure } {
+  const name = String(ownProperty(input, 'name'));
+  const workflow = workflows.get(name);
+  if (workflow?.isExposed !== true) return unknownName(name, workflows);
+  const { graph } = workflow;
+  const missing = lackingScopes(graph.scopes, request);
+  if (missing.length > 0) return { failure: scopeFailure(missing) };
+  const version = ownProperty(input, 'version');
+  if (version !== undefined && version !== graph.version) return otherVersion(graph, String(version));
+  const given = ownProperty(input, 'inputs') ?? {};
+  const args = objectIn(given);
+  if (args === undefined)
+    return invalid(`\`inputs\` of '${name}' must be an object: write { "inputs": { "name": value } }`);
+  return { workflow, args, warnings: given === args ? [] : [STRINGIFIED] };
+}
+
+function unknownName(
+  name: string,
+  workflows: ReadonlyMap<string, ServedWorkflow>,
+): { readonly failure: Failure } {
+  const names = [...workflows].flatMap(([each, { isExposed }]) => (isExposed ? [each] : []));
+  const near = didYouMeanSentence(nearestName(name, names));
+  return invalid(
+    `The server has no workflow '${clip(name)}'. ${near === undefined ? '' : `${near} `}Take a name from list_workflows`,
+  );
+}
+
+function otherVersion({ name, version = '0.0.0' }: Graph, requested: string): { readonly failure: Failure } {
+  return invalid(
+    `The server has version ${version} of workflow '${name}', not ${clip(requested)}: leave \`version\` out, or send "${version}"`,
+  );
+}
+
+function invalid(message: string): { readonly failure: Failure } {
+  return { failure: { code: 'E_INPUT_INVALID', message } };
+}
+
+function objectIn(value: Json): JsonObject | undefined {
+  if (isJsonObject(value)) return value;
+  if (typeof value !== 'string') return undefined;
+  try {
+    const parsed = JSON.parse(value) as Json;
+    return isJsonObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const STRINGIFIED: RunWarning = {
+  code: 'W_STRINGIFIED',
+  message: '`inputs` came as text that holds JSON, and was read as such: send the JSON itself.',
+};

@@ -17,12 +17,16 @@ import { runRef } from '../../tools/port.js';
 import { createProgress } from '../../trace/progress.js';
 import { storeFailure } from '../store-failure.js';
 import { failureResult, type ToolResult } from '../wire.js';
-import { chooseWorkflow } from './choose-workflow.js';
 import { longResult, partOf, withLink } from './long-results.js';
 import { acceptedResult, envelopeResult, movedResult, toolResult } from './results.js';
 import { listPage } from './run-lists.js';
 import { type RunTool, runTools } from './run-tools.js';
-import { inputSchemaOf, type OfferedWorkflow, type ServedWorkflow } from './served-workflows.js';
+import {
+  chooseWorkflow,
+  inputSchemaOf,
+  type OfferedWorkflow,
+  type ServedWorkflow,
+} from './served-workflows.js';
 import { stepResult } from './step-results.js';
 
 export interface WorkflowCallsOptions {

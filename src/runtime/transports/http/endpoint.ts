@@ -18,11 +18,10 @@ import type {
   ProtocolAdapter,
 } from '../protocol-adapter.js';
 import { Bearer, type VerifiedToken } from './bearer-auth.js';
-import { boundedStream, readBody } from './bodies.js';
+import { allowPage, boundedStream, busy, preflight, readBody, refusal } from './bodies.js';
 import { clientAddress } from './client-address.js';
 import { hostValidation } from './host-validation.js';
 import { type HttpSettings, type ResolvedHttpSettings, resolveHttpSettings } from './http-options.js';
-import { allowPage, busy, preflight, refusal } from './responses.js';
 import { type Session, Sessions } from './sessions.js';
 import { SpecHeaders } from './spec-headers.js';
 
