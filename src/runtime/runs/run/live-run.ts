@@ -1,6 +1,6 @@
 import { loadRe2 } from '../../../formats/json-schema/pattern.js';
 import { defined } from '../../../graph/defined.js';
-import { useRegexLibrary } from '../../../graph/expression/python/regex.js';
+import { useRegexLibrary } from '../../../graph/expression/python/texts.js';
 import type { Json, JsonObject } from '../../../graph/json.js';
 import { planOf } from '../../../plan/compile.js';
 import type { Advance, Failure, RunState } from '../../engine/contract.js';
