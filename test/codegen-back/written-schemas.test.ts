@@ -64,7 +64,7 @@ describe('a schema of zod functions and literals', { timeout: 240_000 }, () => {
     'z.object(kinds)',
     'all.object({ a: all.coerce.number() })',
     'object({ a: text().regex as never, b: text() }).omit({ a: true })',
-    "z.discriminatedUnion('kind', [z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b') })])",
+    "z.object({ of: z.discriminatedUnion('kind', [z.object({ kind: z.literal('a') }), z.object({ kind: z.literal('b') })]) })",
     'z.intersection(z.object({ a: z.string() }), z.object({ b: z.string() }))',
     `(z.object({ 'a-b': z.string().describe("It's") }) satisfies z.ZodType)`,
   ])('is read as its module makes it: %s', async (schema) => {

@@ -86,13 +86,14 @@ describe('a server of the built package, up to its first list', () => {
       .map((file) => JSON.parse(readFileSync(file, 'utf8')) as { readonly sources: readonly string[] });
     const sources = maps.flatMap((map) => map.sources.map((source) => source.replace(/^(\.\.\/)+/, '')));
     expect(sources).toContain('src/runtime/server/server.ts');
-    // Descriptions of workflows name shapes of values, and the server reports the errors of the builder.
+    // Descriptions of workflows name shapes of values, results have the texts for agents, and the server reports the errors of
+    // the builder.
     const unwanted =
-      /^src\/(codegen|cli|testing)\/|^src\/print\/(?!shapes|flow|failure-policy|expression)|\/builder\/(builders|lower|sources)\.ts$/;
+      /^src\/(codegen|cli|testing)\/|^src\/print\/(?!shapes|flow|failure-policy|expression|agent-texts)|\/builder\/(builders|lower|sources)\.ts$/;
     expect(sources.filter((source) => unwanted.test(source))).toEqual([]);
-    // What runs workflows is loaded with the first run.
+    // What runs workflows is loaded with the first run; results read what an action asks for.
     const running =
-      /^src\/runtime\/(engine\/(?!rows)|trace\/|runs\/(run\/(?!owner)|store\/sqlite\/|stored-run|idle-runs|[^/]*-store\.ts)|server\/requests\/prompt-run\.ts)/;
+      /^src\/runtime\/(engine\/(?!rows|actions)|trace\/|runs\/(run\/(?!owner)|store\/sqlite\/|stored-run|idle-runs|[^/]*-store\.ts)|server\/requests\/prompt-run\.ts)/;
     expect(sources.filter((source) => running.test(source)).sort()).toEqual([
       'src/runtime/runs/journal-run-store.ts',
       'src/runtime/runs/run-store.ts',
