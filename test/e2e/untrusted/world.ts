@@ -78,7 +78,7 @@ const graph: Graph = {
       kind: 'call',
       tool: 'fail',
       input: dict({}),
-      retry: { extra: 1, delayMs: 0, backoff: 'constant', capMs: 0, jitter: 0 },
+      retry: { extra: 1, delayMs: 0, backoff: 'constant', capMs: 60_000, jitter: 0 },
       onError: { value: ref('inputs', 'text') },
     },
     { ...node('ask', 'fail'), kind: 'ask', mode: 'text', message: text('Is it so: ', ref('steps', 'say')) },
