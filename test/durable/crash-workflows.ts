@@ -160,6 +160,6 @@ export const CRASH_WORKFLOWS = {
 export const CALLS_AT_ONCE: ReadonlyMap<string, number> = new Map([
   ['parallel', 2],
   ['foreach', 2],
-  ['settle', 2],
+  ['settle', 4],
   ['agents', 2],
 ]);
