@@ -78,10 +78,10 @@ test('the prompt of a sub-agent has its id, its task and its item, and no other 
   await fc.assert(
     fc.asyncProperty(samples, async (sample) => {
       const store = new Store();
-      const given = Object.fromEntries(
+      const inputs = Object.fromEntries(
         marked('input', sample.inputs).map((value, index) => [`input${index}`, value]),
       );
-      const envelope = await store.start(workflowOf(sample), given);
+      const envelope = await store.start(workflowOf(sample), inputs);
       const loop = loopIn(envelope);
       expect(loop.children).toHaveLength(Math.min(sample.items, sample.concurrency));
       for (const [index, { prompt, workflow_id }] of loop.children.entries()) {

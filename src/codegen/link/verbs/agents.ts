@@ -107,8 +107,8 @@ function responseOf(
 ): { readonly responseSchema?: JsonSchema } | undefined {
   const { report, handles } = linker.scope;
   if (response !== undefined) {
-    const made = schema && handles.response(response.place.file, schema);
-    if (made !== undefined) return { responseSchema: made };
+    const responseSchema = schema && handles.response(response.place.file, schema);
+    if (responseSchema !== undefined) return { responseSchema };
     const hint = 'write it here or as a `const`, with the functions of zod and literals alone';
     return refuse(linker, response.place, 'this schema', hint);
   }

@@ -328,11 +328,11 @@ export function chooseWorkflow(
   if (missing.length > 0) return { failure: scopeFailure(missing) };
   const version = ownProperty(input, 'version');
   if (version !== undefined && version !== graph.version) return otherVersion(graph, String(version));
-  const given = ownProperty(input, 'inputs') ?? {};
-  const args = objectIn(given);
+  const inputs = ownProperty(input, 'inputs') ?? {};
+  const args = objectIn(inputs);
   if (args === undefined)
     return invalid(`\`inputs\` of '${name}' must be an object: write { "inputs": { "name": value } }`);
-  return { workflow, args, warnings: given === args ? [] : [STRINGIFIED] };
+  return { workflow, args, warnings: inputs === args ? [] : [STRINGIFIED] };
 }
 
 function unknownName(
