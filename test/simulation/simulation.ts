@@ -2,18 +2,20 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { DELIVERY_GRACE_MS } from '../../src/graph/limits.js';
 import { planOf } from '../../src/plan/compile.js';
+import type { Event } from '../../src/runtime/engine/events.js';
 import { effectiveEvents, Replay } from '../../src/runtime/engine/fork.js';
 import { snapshot } from '../../src/runtime/engine/snapshot.js';
-import type { Envelope, SubmitAnswer } from '../../src/runtime/runs/run/envelope.js';
-import type { Waiter } from '../../src/runtime/runs/run-store.js';
+import type { Envelope } from '../../src/runtime/runs/run/envelope.js';
+import type { RunStore, Waiter } from '../../src/runtime/runs/run-store.js';
 import { SqliteReader } from '../../src/runtime/runs/store/sqlite/store-reader.js';
 import { StoreError, UnreadableRunError } from '../../src/runtime/runs/store/store-error.js';
 import { ada } from '../../src/runtime/runs/store.fixture.js';
 import { runRef } from '../../src/runtime/tools/port.js';
 import { type Effect, type Mutation, SimulatedProcess, type Task } from './process.js';
 import { Random } from './random.js';
-import { LIMIT_MS, NAP_MS, ONCE, WORKLOAD } from './workload.js';
+import { LIMIT_MS, NAP_MS, ONCE, RESULTS, WORK_MS, WORKLOAD } from './workload.js';
 
 /** What a simulation is made of, beside its seed. */
 export interface SimulationOptions {
@@ -33,10 +35,16 @@ export class Violation extends Error {
   override readonly name = 'Violation';
 }
 
-/** An answer of a caller. */
-interface SentAnswer {
+interface OpenAction {
   readonly run: string;
   readonly action: string;
+  /** Of an action for the agent of an item. */
+  readonly child?: string;
+}
+
+/** An answer of a caller. */
+interface SentAnswer extends OpenAction {
+  /** Of a question; of work whether it was done. */
   readonly value: boolean;
   readonly process: SimulatedProcess;
   outcome: 'open' | 'accepted' | 'refused' | 'lost';
@@ -47,6 +55,9 @@ const FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const MAX_PROCESSES = 3;
 const MAX_RUNS = 4;
+
+/** After so long work of the client has expired. */
+const LONG_MS = WORK_MS + DELIVERY_GRACE_MS + 100;
 
 /** So many rounds without faults have to be enough for every run to end. */
 const HEALING = 400;
@@ -65,6 +76,8 @@ export class Simulation {
   readonly #ids: string[] = [];
   readonly #acknowledged = new Set<string>();
   readonly #answers: SentAnswer[] = [];
+  /** What agents work on, as far as envelopes have shown it. */
+  readonly #agents = new Map<string, OpenAction>();
   readonly #waiting = new Set<Promise<unknown>>();
   #now = 1_000;
   #names = 0;
@@ -148,7 +161,7 @@ export class Simulation {
         ?.finish();
     else if (dice < 68) this.#start(process);
     else if (dice < 82) this.#answer(process);
-    else if (dice < 92) this.#pass(random.pick([10, 100, 300, 900]));
+    else if (dice < 92) this.#pass(random.chance(0.03) ? LONG_MS : random.pick([10, 100, 300, 900]));
     else if (dice < 95) process.crash();
     else if (dice < 97) process.isStopped = true;
     else await this.#revive();
@@ -187,28 +200,42 @@ export class Simulation {
     this.#starts += 1;
     const graph = this.#random.pick(Object.values(WORKLOAD));
     const started = process.store.start({ owner: ada, graph, input: {} }, waiter()).then((answer) => {
-      if (answer.ok && !process.isDead) this.#acknowledged.add(answer.envelope.workflow_id);
+      if (!answer.ok || process.isDead) return;
+      this.#acknowledged.add(answer.envelope.workflow_id);
+      this.#look(answer.envelope);
     });
     this.#track(started);
+  }
+
+  /** Takes note of what agents work on. */
+  #look({ workflow_id: run, actions }: Envelope): void {
+    for (const { parameters } of actions) {
+      for (const { workflow_id: child, item } of 'children' in parameters ? parameters.children : [])
+        this.#agents.set(child, { run, action: `look[${JSON.stringify(item)}]#1`, child });
+    }
   }
 
   #answer(process: SimulatedProcess): void {
     if (this.#ids.length === 0) return;
     const run = this.#random.pick(this.#ids);
-    const action = this.#random.pick(['sure#1', 'still#1']);
-    this.#send(process, { run, action, value: this.#random.chance(0.7) });
+    const ofRun = [...this.#agents.values()].filter((each) => each.run === run);
+    const actions = ['sure#1', 'still#1', 'look#1', 'issue#1', 'plan#1'];
+    const open = ofRun.length > 0 ? ofRun : actions.map((action): OpenAction => ({ run, action }));
+    const picked = this.#random.pick(open);
+    if (picked.child !== undefined && this.#random.chance(0.4))
+      this.#track(process.store.nextStep(ada, picked.child, waiter()));
+    else this.#send(process, picked, this.#random.chance(0.7));
   }
 
-  #send(process: SimulatedProcess, given: Pick<SentAnswer, 'run' | 'action' | 'value'>): void {
-    const sent: SentAnswer = { ...given, process, outcome: 'open' };
+  #send(process: SimulatedProcess, open: OpenAction, value: boolean): void {
+    const sent: SentAnswer = { ...open, value, process, outcome: 'open' };
     this.#answers.push(sent);
-    const { run, action, value } = given;
-    const submission = { actionId: action, result: value };
     this.#track(
-      process.store.submit(ada, run, submission, waiter()).then(
-        (answer: SubmitAnswer) => {
+      submit(process.store, sent).then(
+        (answer) => {
           if (process.isDead) return;
           sent.outcome = answer.ok && !hasWarning(answer) ? 'accepted' : 'refused';
+          if (answer.ok && 'envelope' in answer) this.#look(answer.envelope);
         },
         () => {
           sent.outcome = 'lost';
@@ -265,9 +292,11 @@ export class Simulation {
       const isLost = status === undefined && !this.#acknowledged.has(id);
       if (isLost || status === 'completed' || paused !== undefined) continue;
       isOver = false;
-      for (const { action_id: action, type } of envelope?.actions ?? []) {
-        if (type === 'prompt') this.#send(process, { run: id, action, value: true });
+      if (envelope !== undefined) this.#look(envelope);
+      for (const { action_id: action, type, parameters } of envelope?.actions ?? []) {
+        if (type !== 'wait' && !('children' in parameters)) this.#send(process, { run: id, action }, true);
       }
+      for (const open of this.#agents.values()) if (open.run === id) this.#send(process, open, true);
     }
     return isOver && this.#unanswered.length === 0;
   }
@@ -338,19 +367,8 @@ export class Simulation {
     if (JSON.stringify(folded) !== JSON.stringify(stored))
       throw new Violation(`${id}: its log leads to ${folded?.join()}, and its rows are ${stored?.join()}`);
     const events = entries.flatMap((entry) => entry.events);
-    for (const { run, action, value, outcome } of this.#answers) {
-      if (run !== id || outcome !== 'accepted') continue;
-      const taken = events.filter((event) => event.kind === 'actionSubmitted' && event.command === action);
-      const [event] = taken;
-      if (taken.length !== 1 || event?.kind !== 'actionSubmitted')
-        throw new Violation(
-          `${id}: the answer to ${action} was accepted, and is in the log ${taken.length} times`,
-        );
-      if (JSON.stringify(event.value) !== JSON.stringify({ confirmed: value }))
-        throw new Violation(
-          `${id}: ${value} was accepted for ${action}, and the log has ${JSON.stringify(event.value)}`,
-        );
-    }
+    for (const sent of this.#answers)
+      if (sent.run === id && sent.outcome === 'accepted') checkAccepted(sent, events);
     for (const { kind, id: item } of events) {
       if (kind === 'actionSubmitted' && item !== undefined && !this.#hasResponse(item))
         throw new Violation(`${id}: an answer is in the log, and its item has no response`);
@@ -358,6 +376,7 @@ export class Simulation {
     for (const event of events) {
       if (event.kind === 'timerFired' && graph.name === 'nap' && event.at < begun.row.startedAt + NAP_MS)
         throw new Violation(`${id}: its timer fired at ${event.at}`);
+      if (event.kind === 'timerFired' && RESULTS.has(stepOf(event.command))) checkExpiry(id, event, events);
       if (event.kind === 'timerFired' && graph.name === 'limited') this.#checkLimit(effects, event);
     }
   }
@@ -404,6 +423,52 @@ function waiter(): Waiter {
   return { answerMs: 45_000, request: { signal, requestId: '1', progress: () => {}, principal: ada } };
 }
 
-function hasWarning(answer: SubmitAnswer): boolean {
+type Answer = Awaited<ReturnType<RunStore['submit']>> | Awaited<ReturnType<RunStore['nextStep']>>;
+
+function submit(store: RunStore, { run, action, child, value }: SentAnswer): Promise<Answer> {
+  const work = RESULTS.get(stepOf(action));
+  const content = work === undefined || value ? { result: work ?? value } : { error: { message: 'no' } };
+  const submission = { actionId: action, ...content };
+  if (child !== undefined) return store.nextStep(ada, child, waiter(), submission);
+  return store.submit(ada, run, submission, waiter());
+}
+
+/** The step of an action: `look` of `look[1]#1`. */
+function stepOf(action: string): string {
+  return action.replace(/[[#].*/, '');
+}
+
+/** An answer that was accepted is in the log, once, as it was sent. */
+function checkAccepted({ run, action, value }: SentAnswer, events: readonly Event[]): void {
+  const inLog = events.filter(
+    (event) =>
+      (event.kind === 'actionSubmitted' || event.kind === 'actionFailed') && event.command === action,
+  );
+  const [event] = inLog;
+  if (inLog.length !== 1 || event === undefined)
+    throw new Violation(
+      `${run}: the answer to ${action} was accepted, and is in the log ${inLog.length} times`,
+    );
+  const work = RESULTS.get(stepOf(action));
+  const expected = work === undefined ? { confirmed: value } : value ? work : undefined;
+  const actual = event.kind === 'actionSubmitted' ? event.value : undefined;
+  if (JSON.stringify(actual) !== JSON.stringify(expected))
+    throw new Violation(
+      `${run}: ${value} was accepted for ${action}, and the log has ${JSON.stringify(event)}`,
+    );
+}
+
+/** Work of the client expires its limit and a grace after its first delivery. */
+function checkExpiry(
+  run: string,
+  { command, at }: Extract<Event, { kind: 'timerFired' }>,
+  events: readonly Event[],
+): void {
+  const delivered = events.find((event) => event.kind === 'actionDelivered' && event.command === command);
+  if (delivered === undefined || at < delivered.at + WORK_MS + DELIVERY_GRACE_MS)
+    throw new Violation(`${run}: ${command} was delivered at ${delivered?.at}, and expired at ${at}`);
+}
+
+function hasWarning(answer: Answer): boolean {
   return 'warnings' in answer && answer.warnings !== undefined && answer.warnings.length > 0;
 }
