@@ -80,6 +80,9 @@ export function expressionError<C extends ExpressionErrorCode>(
   return new ExpressionError(code, text(params), at);
 }
 
+/** What one expression may cost that a reader of a run evaluates. See {@link Budget} for the unit. */
+export const EXPRESSION_BUDGET = 1_000_000;
+
 /**
  * How much work evaluation may do: one unit for each tree node, each item or entry, and each character that is
  * compared or written. One budget may serve many evaluations.

@@ -43,7 +43,7 @@ import {
   unknownText,
 } from './value.js';
 
-export { Budget, ExpressionError } from './error.js';
+export { Budget, EXPRESSION_BUDGET, ExpressionError } from './error.js';
 
 /** Where references get their values. */
 export interface EvaluationScope {

@@ -1,8 +1,10 @@
 import { defined } from '../../graph/defined.js';
+import { Budget, EXPRESSION_BUDGET } from '../../graph/expression/evaluate.js';
 import type { Json, JsonObject, Value } from '../../graph/json.js';
 import type { ScopeInstance } from '../../plan/instances.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Outstanding } from './contract.js';
+import { Evaluation, errorOf } from './evaluation.js';
 import type { Failure, OwedCommand } from './events.js';
 import { timerId } from './identity.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
@@ -54,6 +56,20 @@ export function refusedValues(state: RunState, action: string): readonly (readon
   const command = commandOf(state, action);
   const node = command === undefined ? undefined : nodeRecord(state, command.node);
   return node?.details.refused ?? [];
+}
+
+/**
+ * The guidance of a node with the values of now. Undefined without guidance, and where it cannot be evaluated.
+ *
+ * @param at what `run.now` reads.
+ */
+export function guidanceOf(state: RunState, key: string, at: number): string | undefined {
+  const node = nodeRecord(state, key);
+  const { guidance, reads } = node?.planned.node ?? {};
+  if (node === undefined || guidance === undefined) return undefined;
+  const options = { at, error: errorOf(node), reads };
+  const text = new Evaluation(state, new Budget(EXPRESSION_BUDGET), node.scope, options).guidance(guidance);
+  return text.ok && text.value !== '' ? text.value : undefined;
 }
 
 /** All outstanding commands, in the order in which they were issued. */

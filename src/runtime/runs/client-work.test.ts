@@ -203,3 +203,32 @@ describe('a task for the agent that called', () => {
     expect(asked).toEqual([]);
   });
 });
+
+describe('the message of a time that a run waits for', () => {
+  const given = { description: '', schema: {}, required: true };
+  const inputs = [
+    { ...given, name: 'zone' },
+    { ...given, name: 'key', secret: true },
+  ];
+  const message = async (...guidance: (string | ReturnType<typeof input>)[]) => {
+    const node = wait('dns', { durationMs: lit(60_000), guidance: text(...guidance) });
+    const { action } = await new Store().start(graph([node], { inputs }), {
+      zone: 'example.org',
+      key: 'sesame',
+    });
+    return action?.parameters;
+  };
+
+  test('is the guidance of its step, without secrets', async () => {
+    expect(await message('waits for ', input('zone'), ' with ', input('key'))).toEqual({
+      duration: 60,
+      message: 'waits for example.org with ••••',
+    });
+  });
+
+  test('is a sentence where the guidance is empty or has no value', async () => {
+    const sentence = { duration: 60, message: 'Continues by itself.' };
+    expect(await message('')).toEqual(sentence);
+    expect(await message('for ', input('absent'))).toEqual(sentence);
+  });
+});

@@ -264,6 +264,13 @@ export class RunMask implements Masking {
     return this.#mask.json(maskMembers(input, names)) as JsonObject;
   }
 
+  /** The guidance of a step. */
+  guidance(text: string, step: string): string {
+    if (!this.#isActive) return this.#mask.text(text);
+    const { planned, scope } = this.#derived.instances.find(step);
+    return this.text(text, planned.node.guidance, scope);
+  }
+
   /** What a step asks for. The schema is the same object where there is nothing to mask in it. */
   action<A extends Action>(step: string, action: A): A;
   action(step: string, action: Action): Action {

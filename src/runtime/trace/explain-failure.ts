@@ -1,4 +1,4 @@
-import { Budget, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
+import { Budget, EXPRESSION_BUDGET, ExpressionError, evaluate } from '../../graph/expression/evaluate.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isJsonObject, ownProperty, type Value } from '../../graph/json.js';
@@ -17,9 +17,6 @@ import type { Ledger, NodeRecord } from './ledger.js';
 import type { PauseReason } from './messages.js';
 import type { OpenNodes, PlannedRunContext } from './planned-run.js';
 import { stepFailed, stop } from './sentences.js';
-
-/** What one expression may cost. See `Budget` for the unit. */
-const EXPRESSION_BUDGET = 1_000_000;
 
 /** A failed node and what is known about its failure. */
 export interface FailedStep {

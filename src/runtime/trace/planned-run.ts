@@ -1,5 +1,5 @@
 import { defined } from '../../graph/defined.js';
-import { Budget } from '../../graph/expression/evaluate.js';
+import { Budget, EXPRESSION_BUDGET } from '../../graph/expression/evaluate.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { Expr, RefExpr } from '../../graph/expression/tree.js';
 import { isUnknown, Unknown } from '../../graph/expression/value.js';
@@ -207,9 +207,6 @@ export function isRolledBack({ planned: { node } }: NodeInstance, { tasks }: Pla
   if (node.kind === 'workflow') return tasks.get(node.workflow)?.graph.onFailure === 'undo';
   return rollsBack(node);
 }
-
-/** What one expression may cost. See `Budget` for the unit. */
-const EXPRESSION_BUDGET = 1_000_000;
 
 /** How many facts are looked at before a planned run ends with what it has. */
 const MAX_FACTS = 100_000;

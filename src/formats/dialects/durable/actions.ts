@@ -107,7 +107,7 @@ export function lowerPrompt({ reports, spec, templates }: StepContext): StepPart
   return { kind: 'ask', mode, message, ...own };
 }
 
-/** Seconds are milliseconds in a graph. The message is for those who wait. */
+/** Seconds are milliseconds in a graph. The message is shown while the run waits. */
 export function lowerWait(context: StepContext): StepPart | undefined {
   const { spec, templates } = context;
   const text = spec.fields.text('message');

@@ -217,7 +217,7 @@ export const STEPS = {
       schema: { anyOf: [NUMBER, TEXT] },
       isRequired: true,
     },
-    message: { description: 'A text for those who wait.', schema: TEXT },
+    message: { description: 'A text for the caller while the run waits.', schema: TEXT },
   },
   delegate: {
     ...optional,

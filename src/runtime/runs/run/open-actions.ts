@@ -6,7 +6,7 @@ import { type ActionRequest, requestOf } from '../../engine/actions.js';
 import { agentItemOf, isAgentLoop, isSameItem, stepIdIn, taskOf } from '../../engine/agent-loops.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { OwedCommand } from '../../engine/events.js';
-import { commandsOf, isWait, itemsOf, refusedValues } from '../../engine/read.js';
+import { commandsOf, guidanceOf, isWait, itemsOf, refusedValues } from '../../engine/read.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 
@@ -32,7 +32,7 @@ interface OpenAction {
   readonly expires_at?: string;
 }
 
-/** `duration` in seconds. */
+/** `duration` in seconds. `message`: the guidance of the step, if it has one. */
 interface WaitRequest {
   readonly type: 'wait';
   readonly parameters: { readonly duration: number; readonly message: string };
@@ -122,11 +122,13 @@ function openAction(view: ActionView, command: OwedCommand, item: Item): ReturnT
   }
   if (command.kind !== 'startTimer' || !isWait(command)) return [];
   const duration = Math.max(0, command.dueAt - opened) / 1_000;
+  const said = guidanceOf(state, command.node, opened);
+  const message = said === undefined ? 'Continues by itself.' : mask.guidance(said, command.node);
   return [
     {
       ...head,
       type: 'wait',
-      parameters: { duration, message: `Continues by itself at ${time(command.dueAt)}.` },
+      parameters: { duration, message },
       resume_at: time(command.dueAt),
       ...(command.purpose === 'wait' ? {} : expiry(command.dueAt, opened)),
     },

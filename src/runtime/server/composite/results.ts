@@ -249,7 +249,8 @@ type Request<A = Envelope['actions'][number]> = A extends unknown ? Omit<A, 'wor
 
 /** What an action asks for: completes "Step 'x' …" where it is answered. */
 export function requestText(request: Request): string {
-  if (request.type === 'wait') return request.parameters.message;
+  if (request.type === 'wait')
+    return `waits until ${request.resume_at}: ${jsonText(request.parameters.message)}`;
   if (request.type === 'prompt') return `asks: ${jsonText(request.parameters.message)}`;
   if (!('children' in request.parameters)) return workText(request as Parameters<typeof workText>[0]);
   const { instructions, children } = request.parameters;
