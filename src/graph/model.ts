@@ -82,6 +82,8 @@ export interface StateField {
   readonly scope: 'run' | 'workflow';
   readonly schema: JsonSchema;
   readonly initial?: Json;
+  /** Masked where the state is shown. Steps read it as any other field, and may show what they read. */
+  readonly secret?: true;
   readonly source?: SourceLocation;
 }
 

@@ -60,10 +60,11 @@ function describeInput({ name, schema, required, default: preset, secret }: Inpu
   ].join(', ');
 }
 
-function describeField({ name, schema, initial }: StateField): string {
+function describeField({ name, schema, initial, secret }: StateField): string {
   return [
     `${name}: ${describeSchema(schema)}`,
     ...(initial === undefined ? [] : [`${JSON.stringify(initial)} at first`]),
+    ...(secret ? ['secret'] : []),
   ].join(', ');
 }
 

@@ -71,6 +71,7 @@ function makeGraphSchema(): z.ZodType<Graph> {
           scope: z.enum(['run', 'workflow']),
           schema: schemaObject,
           initial: json.exactOptional(),
+          secret: z.literal(true).exactOptional(),
           ...source,
         }),
       )

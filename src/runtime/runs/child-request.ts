@@ -1,9 +1,10 @@
+import type { JsonObject } from '../../graph/json.js';
 import type { RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import type { ActionHistory } from './actions/action-history.js';
 import type { Children } from './actions/children.js';
 import type { Clock } from './run/clock.js';
-import { type Envelope, type LiveStatus, shownState } from './run/envelope.js';
+import type { Envelope, LiveStatus } from './run/envelope.js';
 import { nextStepOf } from './run/open-actions.js';
 import type { Waiter } from './run-store.js';
 
@@ -68,15 +69,14 @@ export async function awaitStep(
   return stepOf(run, child);
 }
 
-/** The envelope for a response, which delivers its actions. @param shows.state with the fields of an open run. */
+/** The envelope for a response, which delivers its actions. @param shows.state with the fields of its state. */
 export async function shownEnvelope(
-  run: DeliveringRun & Pick<ParentRun, 'live' | 'mask'> & { readonly safeEnvelope: Promise<Envelope> },
+  run: DeliveringRun & { readonly safeEnvelope: Promise<Envelope>; readonly state: JsonObject },
   { state }: { readonly state: boolean } = { state: false },
 ): Promise<Envelope> {
   await delivered(run);
   const envelope = await run.safeEnvelope;
-  if (!state || run.live === undefined) return envelope;
-  return { ...envelope, state: shownState({ state: run.live.state, mask: run.mask }) };
+  return state ? { ...envelope, state: run.state } : envelope;
 }
 
 /**

@@ -222,7 +222,7 @@ describe('the message of a time that a run waits for', () => {
   test('is the guidance of its step, without secrets', async () => {
     expect(await message('waits for ', input('zone'), ' with ', input('key'))).toEqual({
       duration: 60,
-      message: 'waits for example.org with ••••',
+      message: 'waits for •••• with ••••',
     });
   });
 

@@ -24,7 +24,7 @@ export interface RunStore {
    * reached.
    */
   start(run: NewRun, waiter: Waiter): Promise<RunAnswer>;
-  /** The state of a run now. @param shows.state whether the envelope has the fields of an open run as well. */
+  /** The state of a run now. @param shows.state whether the envelope has the fields of the state in any case. */
   get(caller: Owner, id: string, shows?: { readonly state: boolean }): Promise<RunAnswer>;
   /** Answers an action, and then as `start` does. */
   submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer>;

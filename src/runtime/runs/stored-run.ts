@@ -19,7 +19,7 @@ import { RunRecord } from './actions/run-record.js';
 import type { CapabilityWaits } from './capability-waits.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
-import { definitionOf, type Envelope, envelopeOf, faultEnvelope } from './run/envelope.js';
+import { definitionOf, type Envelope, envelopeOf, faultEnvelope, shownState } from './run/envelope.js';
 import { LiveRun } from './run/live-run.js';
 import { accessKey, answerId } from './run/owner.js';
 import {
@@ -87,6 +87,7 @@ interface Ended {
   readonly startedAt: number;
   readonly envelope: Envelope;
   readonly shown: ReturnType<typeof shownArguments>;
+  readonly state: JsonObject;
   /** Why its start could not be written. */
   readonly startFault?: unknown;
 }
@@ -205,14 +206,18 @@ export class StoredRun implements RequestedRun, SharedContext {
     return this.#safely(() => this.envelope);
   }
 
+  /** The fields of the state without secrets, at the end where the run is over. */
+  get state(): JsonObject {
+    if (this.#live === undefined) return this.#ended?.state ?? {};
+    return shownState({ state: this.#live.state, mask: this.mask });
+  }
+
   get error(): Envelope['error'] {
     return this.#ended?.envelope.error;
   }
 
   get isCancelled(): boolean {
-    return this.#live === undefined
-      ? this.#ended?.envelope.status === 'cancelled'
-      : this.#live.state.run.cancelling !== undefined;
+    return this.#live?.state.run.cancelling !== undefined || this.#ended?.envelope.status === 'cancelled';
   }
 
   get isUndone(): boolean {
@@ -525,13 +530,8 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   /** Keeps how the run ended, and releases all else. */
   #end(envelope: Envelope, more: Pick<Ended, 'startFault'> = {}): void {
-    this.#ended = {
-      at: this.#record.endAt ?? this.clock.now(),
-      startedAt: this.#startedAt,
-      envelope,
-      shown: this.#shown,
-      ...more,
-    };
+    const shown = { startedAt: this.#startedAt, shown: this.#shown, state: this.state };
+    this.#ended = { at: this.#record.endAt ?? this.clock.now(), envelope, ...shown, ...more };
     const { status, error } = envelope;
     if (!this.#wasOver) {
       logEnd(this.#parts.log, this.#logged, {

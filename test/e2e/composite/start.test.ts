@@ -67,24 +67,58 @@ test('list_runs lists runs in pages, without workflows', async () => {
 });
 
 describe('get_workflow_state', () => {
+  const command = {
+    ...shell('ls', lit('ls')),
+    join: 'none_failed',
+    after: ['note'],
+    writes: 'listing',
+  } as const;
   const noting = built([
     {
       ...workflow('noting', [
         {
           ...{ kind: 'set', id: 'note', after: [], join: 'none_failed', executor: 'server' },
-          updates: [{ field: 'notes', value: lit(['a']) }],
+          updates: ['notes', 'token'].map((field) => ({ field, value: lit(['a']) })),
         },
-        shell('ls', lit('ls')),
+        command,
+        {
+          ...{ kind: 'return', id: 'end', after: ['ls'], join: 'none_failed', executor: 'server' },
+          value: lit('done'),
+        },
       ]),
-      state: [{ name: 'notes', scope: 'run', schema: {} }],
+      state: [
+        { name: 'notes', scope: 'workflow', schema: {} },
+        { name: 'token', scope: 'workflow', schema: {}, secret: true },
+        { name: 'listing', scope: 'workflow', schema: {}, secret: true },
+      ],
     },
   ]);
-
-  test('shows the fields of a run, where the server has the option', async () => {
+  const fields = { notes: ['a'], token: '••••' };
+  const open = async () => {
     const { client } = await atDesk({ workflows: noting, debug: true });
     const workflow_id = runIn(await callOf(client, 'start_workflow', { name: 'noting' }));
-    const { structuredContent } = await callOf(client, 'get_workflow_state', { workflow_id });
-    expect(structuredContent).toEqual({ workflow_id, status: 'waiting', state: { notes: ['a'] } });
+    const state = async () => (await callOf(client, 'get_workflow_state', { workflow_id })).structuredContent;
+    const submit = (answer: object) => callOf(client, 'submit_result', { workflow_id, ...answer });
+    return { workflow_id, state, submit };
+  };
+
+  test('shows the fields of a run, where the server has the option', async () => {
+    const { workflow_id, state } = await open();
+    expect(await state()).toEqual({ workflow_id, status: 'waiting', state: fields });
+  });
+
+  test('shows them as they were when the run returned', async () => {
+    const { workflow_id, state, submit } = await open();
+    expect((await submit({ result: { exit_code: 0 } })).structuredContent).not.toHaveProperty('state');
+    const atEnd = { ...fields, listing: '••••' };
+    expect(await state()).toEqual({ workflow_id, status: 'completed', state: atEnd });
+  });
+
+  test('shows them as they were when the run failed', async () => {
+    const { workflow_id, state, submit } = await open();
+    const { structuredContent } = await submit({ error: { message: 'no shell' } });
+    expect(structuredContent).toMatchObject({ error: { partial: { note: fields } } });
+    expect(await state()).toEqual({ workflow_id, status: 'failed', state: fields });
   });
 
   test('is unknown otherwise', async () => {

@@ -37,6 +37,14 @@ describe('every fault of a file is reported at its place, with its repair', () =
       ],
     },
     {
+      what: 'an unknown secret field, and one that is no name',
+      text: doc('- { id: a, type: return, value: 1 }', 'secret_state: [count, usr, 3]\n'),
+      faults: [
+        'f:5:23 SW4031 the state of workflow `w` has no field `usr` (did you mean `user`?)',
+        'f:5:28 SW5006 `secret_state` of the file must be a list of names, not something else',
+      ],
+    },
+    {
       what: 'a step in braces',
       text: doc('- { id: a, type: prompt, message: "{{ state.user }}", prompt_type: info }'),
       faults: [

@@ -93,7 +93,7 @@ function lowerBody(
   tasks: ReadonlyMap<string, Task>,
 ): Pick<Graph, 'inputs' | 'state' | 'instructions' | 'nodes'> {
   const isTask = fields.where.startsWith('task ');
-  const state = new State(reports, name, fields.object('initial_state'), root, isTask);
+  const state = new State(reports, name, fields, root, isTask);
   const inputNames = inputs.map((input) => input.name);
   const jumps = new Jumps(reports, root);
   const chain = new Chain();

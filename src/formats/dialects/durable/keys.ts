@@ -91,6 +91,10 @@ export const DOCUMENT: Keys = {
     schema: { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+(?:[-+][0-9A-Za-z.+-]+)?$' },
   },
   ...SCOPE,
+  secret_state: {
+    description: 'State fields whose values are not shown with the state and with partial results.',
+    schema: listOf(TEXT),
+  },
   tasks: { description: 'What `foreach` runs for each item, by name.', schema: byName('task') },
   allow_nested_agents: {
     description: 'Whether the steps of an agent may give work to other agents. Default: false.',

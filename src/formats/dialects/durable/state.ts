@@ -9,11 +9,10 @@ import {
   type Located,
   type LocatedEntry,
   type LocatedList,
-  type LocatedMap,
   type LocatedText,
 } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
-import { renameTo } from '../fields.js';
+import { type Fields, renameTo } from '../fields.js';
 import { NAME, NAME_RULE } from './inputs.js';
 import { allSteps, keyBehind, type StepList, type StepSpec } from './steps.js';
 import { type StateReference, writtenRange } from './templates.js';
@@ -32,13 +31,8 @@ export class State {
   readonly #workflow: string;
 
   /** @param isTask whether first values may be templates. */
-  constructor(
-    reports: Reports,
-    workflow: string,
-    initial: LocatedMap | undefined,
-    root: StepList,
-    isTask: boolean,
-  ) {
+  constructor(reports: Reports, workflow: string, scope: Fields, root: StepList, isTask: boolean) {
+    const initial = scope.object('initial_state');
     this.#reports = reports;
     this.#workflow = workflow;
     const fields = new Map<string, StateField>();
@@ -80,21 +74,30 @@ export class State {
       for (const { key } of updates?.kind === 'map' ? updates.entries : [])
         add(key, reports.source.placeOf(key));
     }
-    this.fields = [...fields.values()];
     this.names = [...fields.keys()];
     this.#byName = fields;
+    const secrets = this.#textsIn(scope.list('secret_state'), `\`secret_state\` of ${scope.where}`);
+    for (const text of secrets) if (!fields.has(text.value)) this.#reportUnknown(text);
+    const isSecret = (name: string) => secrets.some(({ value }) => value === name);
+    this.fields = [...fields.values()].map((field) =>
+      isSecret(field.name) ? { ...field, secret: true } : field,
+    );
     this.computed = computed;
+  }
+
+  /** The names in a list of fields. */
+  #textsIn(list: LocatedList | undefined, what: string): readonly LocatedText[] {
+    return (list?.items ?? []).flatMap((item) => {
+      if (item.kind === 'text') return [item];
+      this.#reports.report('SW5006', item, { what, expected: 'a list of names', actual: 'something else' });
+      return [];
+    });
   }
 
   /** The fields that a step declares to read: all of them for `"*"`. */
   declaredBy({ fields }: StepSpec): DeclaredState {
     const list = fields.list('needs_state');
-    const texts = (list?.items ?? []).flatMap((item) => {
-      if (item.kind === 'text') return [item];
-      const what = `\`needs_state\` of ${fields.where}`;
-      this.#reports.report('SW5006', item, { what, expected: 'a list of names', actual: 'something else' });
-      return [];
-    });
+    const texts = this.#textsIn(list, `\`needs_state\` of ${fields.where}`);
     const star = texts.find(({ value }) => value === '*');
     for (const text of texts) if (text !== star && !this.#byName.has(text.value)) this.#reportUnknown(text);
     const isAll = star !== undefined;

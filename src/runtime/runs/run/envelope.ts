@@ -14,7 +14,7 @@ import {
   undoneCallsOf,
 } from '../../engine/read.js';
 import { fieldsOf } from '../../engine/state.js';
-import { maskedFailure } from '../../secrets/mask.js';
+import { maskedFailure, maskMembers } from '../../secrets/mask.js';
 import type { RunMask } from '../../secrets/run-mask.js';
 import type { Capability } from '../../tools/capabilities.js';
 import { thrownText } from '../../tools/exceptions.js';
@@ -180,7 +180,13 @@ export function shownState({ state, mask }: Pick<RunView, 'state' | 'mask'>): Js
   const fields = Object.entries(fieldsOf(state)).map(
     ([name, value]) => [name, mask.json(value, { kind: 'ref', root: 'state', path: [name] })] as const,
   );
-  return Object.fromEntries(fields);
+  return withoutSecretFields(state, Object.fromEntries(fields));
+}
+
+/** Fields of the state at the top by their names, without the values of those that are secret. */
+function withoutSecretFields({ plan }: RunState, fields: JsonObject): JsonObject {
+  const secrets = (plan.graph.state ?? []).flatMap(({ name, secret }) => (secret ? [name] : []));
+  return maskMembers(fields, secrets);
 }
 
 /** Of a run that a fault has ended in this process. @param end missing where another process continues it. */
@@ -302,7 +308,7 @@ function partialOf({ state, mask, remains }: EndedRun): PartialOutputs {
     else if (value === undefined) continue;
     else if (jsonSize(value, PARTIAL_LIMIT_BYTES) > PARTIAL_LIMIT_BYTES) omitted.push(id);
     else {
-      const shown = valueOfStep(node, mask.outputOf(id, value));
+      const shown = valueOfStep(state, node, mask.outputOf(id, value));
       if (shown !== undefined) partial.push([id, shown]);
     }
   }
@@ -314,7 +320,9 @@ function partialOf({ state, mask, remains }: EndedRun): PartialOutputs {
 }
 
 /** The value of a step as its workflow reads it: that of a `set` with one field is what was written to the field. */
-function valueOfStep(node: Node, output: Json): Json | undefined {
-  if (node.kind !== 'set' || node.updates.length !== 1 || !isJsonObject(output)) return output;
-  return Object.values(output)[0];
+function valueOfStep(state: RunState, node: Node, output: Json): Json | undefined {
+  if (node.kind !== 'set' || !isJsonObject(output))
+    return withoutSecretFields(state, { [node.writes ?? '']: output })[node.writes ?? ''];
+  const fields = withoutSecretFields(state, output);
+  return node.updates.length === 1 ? Object.values(fields)[0] : fields;
 }
