@@ -176,6 +176,7 @@ export const anyGraph: fc.Arbitrary<Graph> = fc
         { name: 'c', scope: 'workflow', schema: {}, initial: null },
       ],
       allowNestedAgents: true,
+      task: true,
       limits: { steps: 1_000, stateBytes: 1_048_576 },
       instructions: [],
       nodes: scopes.flatMap(({ nodes }) => nodes),

@@ -37,6 +37,8 @@ export interface Graph {
   readonly maxConcurrency?: number;
   /** Default: as a prompt and as a tool. */
   readonly expose?: readonly Exposure[];
+  /** Whether its runs are tasks: a step that fails waits to be made from outside, or to be tried again. */
+  readonly task?: true;
   /** Whether an agent that drives an item of a loop, or has a task, may be given loops and tasks for other agents. */
   readonly allowNestedAgents?: true;
   /** What the run may use at most. Default: as much as any run. */

@@ -5,7 +5,7 @@ import { jsonText } from '../graph/printable-text.js';
 
 /** Work of the client, with its parameters as JSON. */
 type Work =
-  | { readonly type: 'shell' | 'mcp_call'; readonly parameters: object }
+  | { readonly type: 'shell' | 'mcp_call' | 'step'; readonly parameters: object }
   | { readonly type: 'delegate'; readonly parameters: { readonly agent: string | null } };
 
 /** What is sent for work of a kind, in one sentence. */
@@ -13,6 +13,7 @@ export const WORK_RESULTS: Readonly<Record<Work['type'], string>> = {
   shell:
     'Send {"stdout": "…", "stderr": "…", "exit_code": 0} with what the command printed. An exit code other than 0 is a result as well; send an error only if the command could not be run.',
   mcp_call: 'Send what the tool returned, unchanged.',
+  step: 'Send the result of the step: what its tool returned, unchanged. A result that is an error is refused.',
   delegate: 'Send the response as text, or {"response": …}.',
 };
 
@@ -27,6 +28,8 @@ export function workText(work: Work): string {
       return `has a command for you to run: ${jsonText({ ...work.parameters } as Json)}`;
     case 'mcp_call':
       return `has a tool for you to call: ${jsonText({ ...work.parameters } as Json)}`;
+    case 'step':
+      return `has failed and waits for its result: make it yourself, or have it tried again: ${jsonText({ ...work.parameters } as Json)}`;
     case 'delegate':
       return work.parameters.agent === null
         ? `has a task for you: ${jsonText({ ...work.parameters } as Json)}`

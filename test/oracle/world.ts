@@ -4,7 +4,7 @@ import type { AskNode } from '../../src/graph/model.js';
 import { plain } from './plain.js';
 
 /** What an action is about. */
-type ActionKind = AskNode['mode'] | 'shell' | 'mcp_call' | 'delegate';
+type ActionKind = AskNode['mode'] | 'shell' | 'mcp_call' | 'delegate' | 'step';
 
 /**
  * Everything outside of a run, decided beforehand: what each tool, resource and function does with each call, how long
@@ -164,6 +164,7 @@ function fitting(kind: ActionKind, options: readonly string[], number: number): 
     case 'shell':
       return { exit_code: number % 3 };
     case 'mcp_call':
+    case 'step':
       return { ok: number % 2 === 0, n: number };
     case 'delegate':
       return { response: `text ${number}` };

@@ -210,6 +210,11 @@ export const questions = {
       '`details.problems` lists what is wrong and `details.schema` what fits. The action is still open, unless it was the third response to a `delegate` with a schema: then the step has failed.',
     repair: 'Send an answer that fits. For a step that failed, say in its instructions what is wanted.',
   },
+  RESULT_IS_ERROR: {
+    meaning: 'The result that was sent for a step of a task is an error.',
+    cause: 'The step had failed before, and waits for a result. The action is still open.',
+    repair: 'Send the result of a call that succeeded, or have the step tried again.',
+  },
   NO_OPEN_ACTION: {
     meaning: 'The run has no open action.',
     cause: 'It is running, or waits for a time.',

@@ -89,6 +89,7 @@ function makeGraphSchema(): z.ZodType<Graph> {
     failFast: z.boolean().exactOptional(),
     onFailure: z.literal('undo').exactOptional(),
     maxConcurrency: z.int().positive().exactOptional(),
+    task: z.literal(true).exactOptional(),
     allowNestedAgents: z.literal(true).exactOptional(),
     limits: z.strictObject({ steps: z.int().positive(), stateBytes: z.int().positive() }).exactOptional(),
     scopes: z.array(z.string().regex(SCOPE)).exactOptional(),

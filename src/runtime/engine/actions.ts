@@ -1,7 +1,19 @@
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, type JsonSchema, ownProperty, unreachable } from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
+import { COMMAND_RESULT, delegateResult } from '../../graph/kinds/waits.js';
 import type { AskNode } from '../../graph/model.js';
-import type { Action, ActionKind, AskMode, DelegateAction, McpCallAction, ShellAction } from './events.js';
+import type {
+  Action,
+  ActionKind,
+  AskAction,
+  AskMode,
+  DelegateAction,
+  Failure,
+  McpCallAction,
+  ShellAction,
+  StepAction,
+} from './events.js';
 
 /** What hosts and the trace enter in their tables: see `ActionKind`. */
 export function actionKind(action: Action): ActionKind {
@@ -16,6 +28,11 @@ export function asksModel(action: Action): boolean {
 /** Whether a model may supply the answer: also that of a task for the agent that called. */
 export function mayAskModel(action: Action): boolean {
   return asksModel(action) || (action.type === 'delegate' && action.agent === null);
+}
+
+/** Whether a client does the action, in a time that begins with its delivery. */
+export function isClientWork(action: Action): action is Exclude<Action, AskAction | StepAction> {
+  return action.type !== 'ask' && action.type !== 'step';
 }
 
 /** The options of a choice. */
@@ -34,6 +51,8 @@ export function textOf(action: Action): string {
       return action.tool;
     case 'delegate':
       return action.instructions;
+    case 'step':
+      return action.failure.message;
     default:
       return unreachable(action);
   }
@@ -42,6 +61,7 @@ export function textOf(action: Action): string {
 const ACKNOWLEDGED = only('acknowledged', { const: true });
 const CONFIRMED = only('confirmed', { type: 'boolean' });
 const TEXT = only('input', { type: 'string' });
+const SELECTED = only('selected', { type: 'string' });
 const ANYTHING: JsonSchema = Object.freeze({});
 
 /** What an action asks for, as callers see it: its type and its parameters. `timeout` in seconds. */
@@ -62,6 +82,12 @@ export type ActionRequest =
   | {
       readonly type: 'delegate';
       readonly parameters: Pick<DelegateAction, 'instructions' | 'agent' | 'tools'>;
+    }
+  | {
+      readonly type: 'step';
+      readonly parameters: Pick<StepAction, 'tool' | 'args'> & {
+        readonly failure: Pick<Failure, 'code' | 'message'> & { readonly outcome_unknown?: boolean };
+      };
     };
 
 export function requestOf(action: Action): ActionRequest {
@@ -79,6 +105,12 @@ export function requestOf(action: Action): ActionRequest {
     case 'delegate': {
       const { type, instructions, agent, tools } = action;
       return { type, parameters: { instructions, agent, ...defined({ tools }) } };
+    }
+    case 'step': {
+      const { type, failure, tool, args } = action;
+      const { code, message, outcomeUnknown } = failure;
+      const shown = { code, message, ...(outcomeUnknown === undefined ? {} : { outcome_unknown: true }) };
+      return { type, parameters: { failure: shown, ...defined({ tool, args }) } };
     }
     default:
       return unreachable(action);
@@ -101,6 +133,20 @@ export function answerSchema({ mode, expects }: AskNode, options: readonly strin
       return expects ?? ANYTHING;
     default:
       return unreachable(mode);
+  }
+}
+
+/** The schema of the result of a node that is made outside. */
+export function resultSchema(node: Node): JsonSchema {
+  switch (node.kind) {
+    case 'ask':
+      return node.mode === 'choice' ? SELECTED : answerSchema(node);
+    case 'shell':
+      return COMMAND_RESULT;
+    case 'delegate':
+      return delegateResult(node.responseSchema);
+    default:
+      return ANYTHING;
   }
 }
 

@@ -1,8 +1,10 @@
 import { defined } from '../../graph/defined.js';
 import { isJsonObject, type Json, ownProperty } from '../../graph/json.js';
+import type { Node } from '../../graph/kinds/node.js';
 import { DELIVERY_GRACE_MS, MAX_MODEL_TRIES } from '../../graph/limits.js';
-import { asksModel, fits } from './actions.js';
-import { attemptFailed, complete } from './attempt.js';
+import { asksModel, fits, isClientWork } from './actions.js';
+import { attemptFailed, complete, failPaused, leavePause } from './attempt.js';
+import { recordOutside } from './effects.js';
 import type { Action, Event, Failure, OwedCommand } from './events.js';
 import { failures } from './failures.js';
 import type { NodeRecord } from './records.js';
@@ -25,17 +27,21 @@ export function actionSubmitted(
   transition.settleCommand(id);
   transition.state.submissions.put(id, { at, ...defined({ by }), value });
   transition.report({ kind: 'answered', node: request.node, command: id, value });
+  if (action.type === 'step') {
+    leavePause(transition, node);
+    recordOutside(transition, node, value);
+  }
   const exitCode = exitCodeIn(value);
   const { node: model } = node.planned;
   if (model.kind === 'shell' && model.failOnError && exitCode !== 0) {
     attemptFailed(transition, node, { failure: failures.exitCode(exitCode, value) });
-  } else complete(transition, node, resultOf(action, value));
+  } else complete(transition, node, resultOf(model, value));
   return true;
 }
 
 /** The value of a node, from what was submitted. */
-function resultOf({ type }: Action, value: Json): Json {
-  return type === 'shell' ? { stdout: '', stderr: '', ...Object(value) } : value;
+function resultOf({ kind }: Node, value: Json): Json {
+  return kind === 'shell' ? { stdout: '', stderr: '', ...Object(value) } : value;
 }
 
 function exitCodeIn(value: Json): Json {
@@ -71,18 +77,19 @@ function countsTries(action: Action): boolean {
 export function actionFailed(
   transition: Transition,
   node: NodeRecord,
-  { id }: Request,
+  { id, action }: Request,
   failure: Failure,
 ): true {
   transition.settleCommand(id);
-  attemptFailed(transition, node, { failure });
+  if (action.type === 'step') failPaused(transition, node, failure);
+  else attemptFailed(transition, node, { failure });
   return true;
 }
 
 /** Begins the time limit of work of the client when it is delivered first. [N12] */
 export function actionDelivered(transition: Transition, node: NodeRecord, request: Request): boolean {
   const { kind, id, node: key, action, seq, deliveredAt } = request;
-  if (action.type === 'ask' || deliveredAt !== undefined) return false;
+  if (!isClientWork(action) || deliveredAt !== undefined) return false;
   const { state, at } = transition;
   const limit = at + action.timeoutMs + DELIVERY_GRACE_MS;
   const dueAt = Math.min(limit, state.run.deadlineAt ?? limit);

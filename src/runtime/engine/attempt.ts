@@ -9,16 +9,19 @@ import type { Command, Failure, OwedCommand, SkipReason } from './events.js';
 import { failures } from './failures.js';
 import { writeFields } from './field-writes.js';
 import { attemptId, delayId } from './identity.js';
-import type { NodeRecord, ScopeRecord } from './records.js';
+import { pausesAtFailure, stepActionOf } from './pause.js';
+import { NOTHING_REFUSED, type NodeRecord, type ScopeRecord } from './records.js';
 import {
   endScope,
   isBetweenAttempts,
+  isPaused,
   nodeInFact,
   type Stop,
   select,
   settle,
   sibling,
   succeed,
+  withdraw,
 } from './settle.js';
 import type { RunState } from './state.js';
 import { changeSlots, enterQueue, readerOf, type Transition } from './transition.js';
@@ -201,7 +204,7 @@ interface Failed {
 /** Fails a node that has no attempt left: applies its fallback, if it has one. */
 export function fail(transition: Transition, node: NodeRecord, failed: Failed): void {
   const { onError } = node.planned.node;
-  if (onError === undefined) failWithoutFallback(transition, node, failed);
+  if (onError === undefined) failOrPause(transition, node, failed);
   else if ('value' in onError) applyFallbackValue(transition, node, failed, onError.value);
   else selectFallback(transition, node, failed, onError.fallbackNode);
 }
@@ -212,7 +215,7 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
   const error = { code, message, attempts, node: node.planned.node.id };
   const fallback = readerOf(transition, node).withError(error).value(value);
   if (!fallback.ok) {
-    failWithoutFallback(transition, node, {
+    failOrPause(transition, node, {
       ...failed,
       failure: failures.fallback(failure, fallback.failure),
     });
@@ -220,7 +223,7 @@ function applyFallbackValue(transition: Transition, node: NodeRecord, failed: Fa
   }
   const fault = writeValue(transition, node, fallback.value);
   if (fault !== undefined) {
-    failWithoutFallback(transition, node, { ...failed, failure: fault });
+    failOrPause(transition, node, { ...failed, failure: fault });
     return;
   }
   const fact = defined({ value: fallback.value });
@@ -251,7 +254,7 @@ function selectFallback(
   const mayStart = endedBy === undefined && !stopped;
   const isAborted = other.status === 'running' && other.container?.aborted === true;
   if (isUnavailable(other) || isAborted || (other.status === 'pending' && !mayStart)) {
-    failWithoutFallback(transition, node, failed);
+    failOrPause(transition, node, failed);
     return;
   }
   const { failure, reached, isPermanent } = failed;
@@ -268,6 +271,40 @@ function isUnavailable({ status }: NodeRecord): boolean {
   return status === 'skipped' || status === 'failed' || status === 'cancelled';
 }
 
+/** Fails a node that no fallback replaces. One whose failure would end a task stops instead. [N13] */
+function failOrPause(transition: Transition, node: NodeRecord, failed: Failed): void {
+  if (pausesAtFailure(transition, node, failed.isPermanent)) pause(transition, node, failed);
+  else failWithoutFallback(transition, node, failed);
+}
+
+/** Requests the result of a node from outside. It counts as an attempt. */
+function pause(transition: Transition, node: NodeRecord, failed: Failed): void {
+  const { failure, reached, isPermanent } = failed;
+  const { key, planned } = node;
+  const id = nextAttemptId(transition, node);
+  const action = stepActionOf(transition, node, failure);
+  if (planned.takesSlot && node.status === 'running') changeSlots(transition, -1);
+  node.set('failure', failure);
+  node.set('reached', reached);
+  node.set('isPermanent', isPermanent);
+  node.set('refused', NOTHING_REFUSED);
+  issueWait(transition, node, { kind: 'requestAction', id, node: key, action, seq: 0 });
+  transition.report({ kind: 'waiting', ...nodeInFact(node), command: id, action });
+}
+
+/** Ends the pause of a node that was made outside, or is tried again. */
+export function leavePause(transition: Transition, node: NodeRecord): void {
+  transition.change(node).set('reached', undefined);
+  node.set('isPermanent', false);
+}
+
+/** Fails a node that has stopped. */
+export function failPaused(transition: Transition, node: NodeRecord, failure: Failure): void {
+  const { reached = node.attempt, isPermanent } = node.details;
+  leavePause(transition, node);
+  failWithoutFallback(transition, node, { failure, reached, isPermanent });
+}
+
 /**
  * Fails a node without a fallback. The first failure is that of its scope. If the graph fails fast, no other node starts,
  * and calls in flight settle, so that their effects are known. [G15]
@@ -279,7 +316,7 @@ export function failWithoutFallback(transition: Transition, node: NodeRecord, fa
   settleFailed(transition, node, failed);
   if (scope.details.failure === undefined) setScopeFailure(transition, scope, node);
   if (scope.workflow.plan.failFast) endScope(transition, scope, node.key, stopFor('upstream_failed'));
-  if (!wasFailing) failPendingRetries(transition, scope);
+  failRest(transition, scope, wasFailing);
 }
 
 /** Ends the scope of an `error` node. It fails with this failure even if another node failed before. [E8] */
@@ -289,7 +326,7 @@ export function endWithError(transition: Transition, node: NodeRecord, failure: 
   settleFailed(transition, node, { failure, isPermanent: true });
   setScopeFailure(transition, scope, node);
   endScope(transition, scope, node.key, stopFor('run_ended'));
-  if (!wasFailing) failPendingRetries(transition, scope);
+  failRest(transition, scope, wasFailing);
 }
 
 /**
@@ -302,7 +339,7 @@ export function endWithReturn(transition: Transition, node: NodeRecord, value: V
   succeed(transition, node, value);
   if (top.details.endedBy === undefined) top.set('value', value);
   endScope(transition, top, node.key, stopFor('run_ended'));
-  if (!wasFailing) failPendingRetries(transition, top);
+  failRest(transition, top, wasFailing);
 }
 
 /** The scope at the top of a scope's workflow. */
@@ -335,6 +372,22 @@ function mayHaveAnotherAttempt({ scope, planned }: NodeRecord): boolean {
   if (scope.details.stopped || isFailing(scope)) return false;
   const { kind } = planned.node;
   return scope.details.endedBy === undefined || kind === 'call' || kind === 'resource' || kind === 'compute';
+}
+
+/**
+ * In a scope that has ended, fails the nodes that have stopped: the outcome does not depend on timing. One that is failing
+ * has no further attempts either.
+ */
+function failRest(transition: Transition, scope: ScopeRecord, wasFailing: boolean): void {
+  if (transition.plan.graph.task === true && scope.details.endedBy !== undefined) {
+    for (const node of scope.nodes) {
+      if (node === undefined || !isPaused(node)) continue;
+      const { failure = failures.cancelledElsewhere() } = node.details;
+      withdraw(transition, node.command, failure);
+      failPaused(transition, node, failure);
+    }
+  }
+  if (!wasFailing) failPendingRetries(transition, scope);
 }
 
 /** In a scope that is failing, fails the nodes that wait for another attempt with the failure of their last one. */

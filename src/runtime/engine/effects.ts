@@ -1,13 +1,13 @@
 import { canonicalJson } from '../../graph/canonical.js';
 import { references } from '../../graph/expression/traversal.js';
 import type { RefRoot } from '../../graph/expression/tree.js';
-import { type JsonObject, ownProperty, type Value } from '../../graph/json.js';
+import { type Json, type JsonObject, ownProperty, type Value } from '../../graph/json.js';
 import { visibleKey } from '../../plan/instances.js';
 import type { PlannedCompensation, PlannedNode } from '../../plan/plan.js';
 import { type Evaluated, Evaluation } from './evaluation.js';
 import type { Command, Failure } from './events.js';
 import { failures } from './failures.js';
-import { countReissue, mayBeUndone } from './identity.js';
+import { countReissue, generationOf, mayBeUndone } from './identity.js';
 import { type Effect, effectKey } from './indexed-tables.js';
 import type { NodeRecord, ScopeRecord } from './records.js';
 import { isInRollback, rollbacksAround } from './records.js';
@@ -66,6 +66,23 @@ export function recordEffect(
     moveToFront(transition, key);
     return;
   }
+}
+
+/** Records the effect of a step of a task that was made outside, with another key than the calls of the step. */
+export function recordOutside(transition: Transition, node: NodeRecord, value: Json): void {
+  const { state } = transition;
+  const { node: model, isRepeatable } = node.planned;
+  if (model.kind !== 'call' || model.executor === 'client') return;
+  const generation = generationOf(state, node);
+  const { key } = node;
+  const { tool } = model;
+  // The same call with the same input: what earlier attempts did is this effect.
+  if (state.safetyOf(tool) === 'idempotent')
+    resolveUnknown(transition, node, { node: key, generation, tool });
+  node.output = value;
+  recordEffect(transition, node, generation);
+  // A tool must not take a later call for one of these attempts.
+  if (isRepeatable) countReissue(state, key);
 }
 
 function compensationRecord(
@@ -251,7 +268,11 @@ export function recordUnknown(transition: Transition, call: ToolCall, failure: F
  * Deletes the unknown outcome of earlier attempts of a call that succeeded, if the tool is idempotent or deduplicates by
  * key. With another tool an earlier attempt may have taken effect as well.
  */
-export function resolveUnknown({ state }: Transition, node: NodeRecord, call: ToolCall): void {
+export function resolveUnknown(
+  { state }: Transition,
+  node: NodeRecord,
+  call: Pick<ToolCall, 'node' | 'generation' | 'tool'>,
+): void {
   const unknown = state.tables.existing('unknown');
   if (unknown === undefined || unknown.size === 0) return;
   const key = unknownKey(call);

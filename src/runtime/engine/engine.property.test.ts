@@ -8,6 +8,7 @@ import { DELIVERY_GRACE_MS } from '../../graph/limits.js';
 import type { Graph } from '../../graph/model.js';
 import { planOf } from '../../plan/compile.js';
 import type { Plan } from '../../plan/plan.js';
+import { isClientWork } from './actions.js';
 import type { Advance, Command, Fact, Row, RunState } from './contract.js';
 import { advance } from './engine.js';
 import type { Event } from './events.js';
@@ -255,7 +256,7 @@ describe('every node', () => {
 
 /** How long a command may take; work of the client from its delivery. */
 function limitMs(command: Command, node: Node | undefined): number {
-  if (command.kind !== 'requestAction' || command.action.type === 'ask') return node?.timeoutMs ?? 60_000;
+  if (command.kind !== 'requestAction' || !isClientWork(command.action)) return node?.timeoutMs ?? 60_000;
   const isDelivered = command.deliveredAt !== undefined;
   return isDelivered ? command.action.timeoutMs + DELIVERY_GRACE_MS : Number.POSITIVE_INFINITY;
 }

@@ -1,8 +1,9 @@
 import { type JsonObject, unreachable, type Value } from '../../graph/json.js';
 import { DEFAULT_TIMEOUT_MS } from '../../graph/limits.js';
 import type { Plan } from '../../plan/plan.js';
+import { isClientWork } from './actions.js';
 import { actionDelivered, actionFailed, actionSubmitted, valueRefused } from './answers.js';
-import { attemptDueAt, attemptFailed, complete, scheduleNextAttempt } from './attempt.js';
+import { attemptDueAt, attemptFailed, complete, leavePause, scheduleNextAttempt } from './attempt.js';
 import type { Advance } from './contract.js';
 import { lateRefusal, lateSuccess, recordEffect, recordUnknown, resolveUnknown } from './effects.js';
 import type { Event, Fact, Failure, OwedCommand, StartIds } from './events.js';
@@ -13,7 +14,7 @@ import type { NodeRecord } from './records.js';
 import type { StartRow } from './rows.js';
 import { cancelRun, endWithFault, resumeRemainingWork, runActivations } from './scheduler.js';
 import { openScope } from './scopes.js';
-import { reportShown, stopContainer, succeed, withdraw } from './settle.js';
+import { isPaused, reportShown, stopContainer, succeed, withdraw } from './settle.js';
 import { checkGraph, containerOf, ENGINE_VERSION, nodeOf, RunState } from './state.js';
 import type { Draft } from './tables.js';
 import { DEFAULT_LIMITS, type Limits, Transition } from './transition.js';
@@ -77,16 +78,6 @@ function stateAtStart(
   return new RunState(plan, runId, start);
 }
 
-/** Thrown by `advance` for an event kind that is reserved for a later version. The state is unchanged. */
-export class ReservedEventError extends Error {
-  constructor(kind: string) {
-    super(`Events of kind '${kind}' are reserved for a later version, and this one cannot apply them.`);
-    this.name = 'ReservedEventError';
-  }
-}
-
-const RESERVED: ReadonlySet<Event['kind']> = new Set(['nodeSubmitted']);
-
 /** How many event ids a run remembers for deduplication. */
 const REMEMBERED_EVENTS = 64;
 
@@ -102,7 +93,6 @@ const REMEMBERED_EVENTS = 64;
  * does an answer that does not match its action. Only the late success of a call is recorded, so that it can be undone.
  *
  * @throws GraphMismatchError when `plan` is not of the graph the run was started on.
- * @throws ReservedEventError for an event of a later version.
  */
 export function advance(
   plan: Plan,
@@ -111,8 +101,6 @@ export function advance(
   limits: Limits = DEFAULT_LIMITS,
 ): Advance {
   if (plan !== state.plan) checkGraph(state.run.id, state.run.graphHash, plan);
-  const reserved = events.find(({ kind }) => RESERVED.has(kind));
-  if (reserved !== undefined) throw new ReservedEventError(reserved.kind);
   const { remainingWork } = state.run;
   const transition = new Transition(state, remainingWork?.at ?? events[0]?.at ?? 0, limits);
   if (remainingWork !== undefined) {
@@ -158,8 +146,6 @@ function applyByKind(transition: Transition, event: Event): boolean {
   switch (event.kind) {
     case 'cancelled':
       return cancelRun(transition, event);
-    case 'nodeSubmitted':
-      return false;
     case 'retryRequested':
       return retryRequested(transition, event.node);
     case 'outcomeDecided':
@@ -238,6 +224,13 @@ function outcomeDecided(
 }
 
 function retryRequested(transition: Transition, key: string): boolean {
+  const paused = nodeRecord(transition.state, key);
+  if (paused !== undefined && isPaused(paused)) {
+    withdraw(transition, paused.command, failures.cancelledElsewhere());
+    leavePause(transition, paused);
+    scheduleNextAttempt(transition, paused);
+    return true;
+  }
   const inFlight = callOf(transition, key);
   if (inFlight === undefined) return false;
   const { node, call } = inFlight;
@@ -388,7 +381,7 @@ function timeoutFailure(
       return byDeadline ? failures.evaluationDeadline() : failures.evaluationTimeout(limit);
     case 'requestAction': {
       const { action } = command;
-      if (action.type === 'ask' || byDeadline) return waitTimeoutFailure(node, byDeadline);
+      if (!isClientWork(action) || byDeadline) return waitTimeoutFailure(node, byDeadline);
       return failures.waitTimeout(action.timeoutMs);
     }
   }

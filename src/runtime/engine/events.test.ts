@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../../graph/json.js';
 import { ask } from './constructs.fixture.js';
 import type { Row, RunState } from './contract.js';
-import { advance, ReservedEventError } from './engine.js';
+import { advance } from './engine.js';
 import type { Event } from './events.js';
 import { call, graph, lit, Run } from './graph.fixture.js';
 import { nodeRecord } from './read.js';
@@ -49,19 +49,6 @@ describe('versions', () => {
     expect(state.run.engineVersion).toBe(0);
     expect(advance(run.plan, state, [returned]).state.run.engineVersion).toBe(ENGINE_VERSION);
   });
-});
-
-describe('events of a later version', () => {
-  test.each<[string, Event]>([['nodeSubmitted', { kind: 'nodeSubmitted', at: 1, node: 'a', value: 1 }]])(
-    '%s is refused before anything changes, also behind others',
-    (kind, event) => {
-      const run = new Run(of);
-      const before = rowsText(run.state);
-      expect(() => advance(run.plan, run.state, [returned, event])).toThrow(ReservedEventError);
-      expect(() => advance(run.plan, run.state, [event])).toThrow(kind);
-      expect(rowsText(run.state)).toBe(before);
-    },
-  );
 });
 
 describe('the id of an event', () => {

@@ -185,11 +185,9 @@ type EventOfKind =
       /** Ids of issued calls and reads that the host has not started: their outcome is known. Default: none. */
       readonly notStarted?: readonly string[];
     }
-  /** Reserved: a client completes a call from outside. */
-  | { readonly kind: 'nodeSubmitted'; readonly at: number; readonly node: string; readonly value: Json }
   /**
-   * An operator has a call made again whose result is not known, whether or not it happened. `node` is the key of the node
-   * that waits for it.
+   * Has a call made again whose result is not known, even if it happened, or another attempt made of a step that
+   * stopped. `node` is the key of the node that waits.
    */
   | {
       readonly kind: 'retryRequested';
@@ -213,7 +211,7 @@ type EventOfKind =
     };
 
 /** Work that a run waits for from outside. */
-export type Action = AskAction | ShellAction | McpCallAction | DelegateAction;
+export type Action = AskAction | ShellAction | McpCallAction | DelegateAction | StepAction;
 
 interface Requested {
   /** Schema of the result. */
@@ -262,6 +260,16 @@ export interface DelegateAction extends ClientWork {
   readonly tools?: readonly string[];
   /** The response is JSON, or a text that holds it. Results that do not fit are counted. */
   readonly json?: true;
+}
+
+/** A step of a task that failed: its result is made outside, or another attempt is requested. It has no time limit. */
+export interface StepAction extends Requested {
+  readonly type: 'step';
+  readonly failure: Failure;
+  /** Of a call. */
+  readonly tool?: string;
+  /** Its input, if that could be evaluated. */
+  readonly args?: JsonObject;
 }
 
 export type AskMode = AskNode['mode'];

@@ -192,7 +192,7 @@ export interface NodeRow {
   readonly attempt?: number;
   /** How often this `goto` has jumped. */
   readonly jumps?: number;
-  /** The input of the call, kept for its next attempt. */
+  /** The input of the call, kept for its next attempt, if there may be one. */
   readonly input?: JsonObject;
   /** Missing for a value that is absent. */
   readonly output?: Json;
@@ -200,9 +200,12 @@ export interface NodeRow {
   readonly failure?: Failure;
   /** Of a failed node: its position among the failures of its scope, from 1. */
   readonly failureNumber?: number;
-  /** Of a failed or handled node: no retry around it can change the failure. */
+  /** Of a failed or handled node, and of one that has stopped: no retry around it can change the failure. */
   readonly isPermanent?: true;
-  /** Of a handled node, and of a failed one whose failure is read: how many attempts reached its tool or resource. */
+  /**
+   * Of a handled node, of one that has stopped, and of a failed one whose failure is read: how many attempts reached its tool
+   * or resource.
+   */
   readonly reached?: number;
   /** Sequence number in the queue for slots. */
   readonly queued?: number;

@@ -252,7 +252,8 @@ export function endScope(transition: Transition, scope: ScopeRecord, by: string,
       if (container !== undefined) stopContainer(transition, node, container, stop);
     } else if (status === 'waiting' || status === 'ready') {
       const keepsRetry = isBetweenAttempts(node) && (wasFailing || planned.takesSlot);
-      if (!keepsRetry) stopNode(transition, node, stop);
+      // The caller fails nodes that have stopped: their failure must not be lost.
+      if (!keepsRetry && !isPaused(node)) stopNode(transition, node, stop);
     }
   }
 }
@@ -269,6 +270,11 @@ function isPendingRollback(node: NodeRecord): boolean {
     if (router.node.kind !== 'parallel' || router.node.compensateNode !== node.planned.node.id) return false;
     return sibling(node, router.node.id).status === 'running';
   });
+}
+
+/** Whether a node has stopped and waits to be made outside, or tried again. */
+export function isPaused(node: NodeRecord): node is NodeRecord & { readonly command: OwedCommand } {
+  return node.command?.kind === 'requestAction' && node.command.action.type === 'step';
 }
 
 function withdrawCommandOf(transition: Transition, node: NodeRecord, failure: Failure): void {

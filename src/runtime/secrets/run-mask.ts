@@ -9,7 +9,7 @@ import { planOf } from '../../plan/compile.js';
 import type { NodeInstance, ScopeInstance } from '../../plan/instances.js';
 import { entryOf, inputName, inputPath, type PlanSecrets, secretsOf } from '../../plan/secrets.js';
 import type { Command, Fact, RunState } from '../engine/contract.js';
-import type { Action, AskAction } from '../engine/events.js';
+import type { Action, AskAction, StepAction } from '../engine/events.js';
 import type { NotUndone } from '../engine/read.js';
 import { CallMask, hidden, repeats, shortSecretsIn } from './call-mask.js';
 import {
@@ -20,7 +20,7 @@ import {
   type SecretRow,
   type StoredRow,
 } from './derived-secrets.js';
-import { Mask, type Masking, maskMembers, valuesOf } from './mask.js';
+import { Mask, type Masking, maskedFailure, maskMembers, valuesOf } from './mask.js';
 
 /** A command that the tools execute. */
 type Call = Extract<Command, { kind: 'callTool' | 'readResource' | 'evaluate' }>;
@@ -275,11 +275,27 @@ export class RunMask implements Masking {
   action<A extends Action>(step: string, action: A): A;
   action(step: string, action: Action): Action {
     if (this.isEmpty) return action;
-    return action.type === 'ask' ? this.#question(step, action) : this.#work(step, action);
+    switch (action.type) {
+      case 'ask':
+        return this.#question(step, action);
+      case 'step':
+        return this.#stopped(step, action);
+      default:
+        return this.#work(step, action);
+    }
+  }
+
+  #stopped(step: string, action: StepAction): StepAction {
+    const failure = maskedFailure(action.failure, this.#mask);
+    const { planned, scope } = this.#derived.instances.find(step);
+    if (planned.node.kind !== 'call' || action.args === undefined) return { ...action, failure };
+    const { tool, input } = planned.node;
+    const args = this.json(maskMembers(action.args, this.#secretInputs(tool)), input, scope);
+    return { ...action, failure, ...(isJsonObject(args) ? { args } : {}) };
   }
 
   /** Work of the client: each parameter is masked by the expression of it. */
-  #work(step: string, action: Exclude<Action, AskAction>): Action {
+  #work(step: string, action: Exclude<Action, AskAction | StepAction>): Action {
     const { planned, scope } = this.#derived.instances.find(step);
     const parameters = action as unknown as JsonObject;
     const shown = Object.entries(workExpressions(planned.node)).flatMap(([name, expr]) => {

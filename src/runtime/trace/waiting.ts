@@ -131,6 +131,8 @@ function answerFor(request: ActionRequest): Json {
       return { stdout: '<the output>', stderr: '<its errors>', exit_code: 0 };
     case 'mcp_call':
       return '<the result of the tool>';
+    case 'step':
+      return '<the result of the step>';
     case 'delegate':
       return { response: '<the response>' };
     case 'prompt':

@@ -163,6 +163,7 @@ export class CarriedOn {
           model: { ok: this.#luck },
           shell: { exit_code: this.#luck ? 0 : 1 },
           mcp_call: { ok: this.#luck },
+          step: { ok: this.#luck },
           delegate: { response: 'x' },
         }[actionKind(action)];
         return { kind: 'actionSubmitted', ...about, value };

@@ -26,6 +26,7 @@ import {
 import type { Failure, OwedCommand } from '../events.js';
 import { writeFields } from '../field-writes.js';
 import { callKeyText, generationFor, ownReadId } from '../identity.js';
+import { inputOf } from '../pause.js';
 import type { NodeRecord } from '../records.js';
 import { reportShown } from '../settle.js';
 import { readerOf, type Transition } from '../transition.js';
@@ -109,14 +110,10 @@ function beginCall(transition: Transition, node: NodeRecord, model: CallNode): v
     beginClientCall(transition, node, model);
     return;
   }
-  const { tool, input } = model;
+  const { tool } = model;
   const { attempt: reached, key: nodeKey } = node;
-  const { input: earlierInput } = node.details;
   if (!hasTime(transition, node)) return;
-  const evaluated =
-    earlierInput === undefined
-      ? readerOf(transition, node).object(input, 'input')
-      : { ok: true as const, value: earlierInput };
+  const evaluated = inputOf(transition, node, model);
   if (!evaluated.ok) {
     fail(transition, node, { failure: evaluated.failure, reached, isPermanent: true });
     return;
@@ -124,7 +121,7 @@ function beginCall(transition: Transition, node: NodeRecord, model: CallNode): v
   const { value } = evaluated;
   const { state } = transition;
   const generation = generationFor(state, node, value);
-  if (node.planned.retry !== undefined) node.set('input', value);
+  if (node.planned.retry !== undefined || transition.plan.graph.task === true) node.set('input', value);
   const id = nextAttemptId(transition, node);
   const attempt = reached + 1;
   const key = callKeyText(state.run.id, nodeKey, generation);

@@ -10,7 +10,7 @@ import { normalizeResult } from '../../tools/call-result.js';
 // An action is what a run waits for from outside. A further kind of action is a row of ACTION_KINDS.
 
 /** An answer as the engine takes it. */
-type Answer =
+export type Answer =
   | { readonly kind: 'value'; readonly value: Json }
   | { readonly kind: 'failure'; readonly failure: Failure };
 
@@ -69,6 +69,7 @@ export const ACTION_KINDS: Readonly<Record<ActionKind, AnswerForm>> = {
   },
   shell: { ...FITTING, how: () => WORK_RESULTS.shell, form: 'none' },
   mcp_call: { how: () => WORK_RESULTS.mcp_call, meanings: toolResult, form: 'none' },
+  step: { how: () => WORK_RESULTS.step, meanings: toolResult, form: 'none' },
   delegate: { how: () => WORK_RESULTS.delegate, meanings: responses, form: 'none' },
 };
 

@@ -10,7 +10,7 @@ import type { Action } from '../../engine/events.js';
 import { thrownText } from '../../tools/exceptions.js';
 import { schemaProblems } from '../../tools/schema-problems.js';
 import { findProtoKey } from '../../tools/to-json.js';
-import { ACTION_KINDS, howToAnswer, type Submission } from './action.js';
+import { ACTION_KINDS, type Answer, howToAnswer, type Submission } from './action.js';
 
 const ACKNOWLEDGED: Answer = { kind: 'value', value: { acknowledged: true } };
 
@@ -22,9 +22,6 @@ export const STILL_OPEN = 'The action is still open.';
 export function misfitText(problems: readonly string[], how: string): string {
   return `The answer does not fit: ${problems.map(clip).join('; ')}. ${how} ${STILL_OPEN}`;
 }
-
-/** An answer as the engine takes it. */
-type Answer = ReturnType<(typeof ACTION_KINDS)[ActionKind]['meanings']>[number];
 
 type Reading =
   | { readonly ok: true; readonly answer: Answer; readonly warnings: readonly RunWarning[] }

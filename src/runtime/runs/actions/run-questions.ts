@@ -3,14 +3,14 @@ import { type Answerer, describeAnswerers } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import { type Json, unreachable } from '../../../graph/json.js';
 import { clip } from '../../../graph/printable-text.js';
-import { requestOf, textOf } from '../../engine/actions.js';
+import { isClientWork, requestOf, textOf } from '../../engine/actions.js';
 import type { Failure } from '../../engine/contract.js';
 import type { Action } from '../../engine/events.js';
 import { maskedFailure } from '../../secrets/mask.js';
 import type { SubmitAnswer } from '../run/envelope.js';
 import { loopActionId } from '../run/open-actions.js';
 import { accessKey, answerId, ownerKey } from '../run/owner.js';
-import { howToAnswer, type PendingAction, type Submission, type ToAnswer } from './action.js';
+import { type Answer, howToAnswer, type PendingAction, type Submission, type ToAnswer } from './action.js';
 import { actionClosed, listed, NO_OPEN_ACTION } from './action-history.js';
 import { mayAnswer, restrictedQuestions } from './answerers.js';
 import {
@@ -48,7 +48,7 @@ export class RunQuestions {
   /** Those with a time limit that begins with the first response that has them. */
   undelivered(child?: string): readonly string[] {
     return this.openFor(this.#run.principal, child).flatMap(({ id, action, deliveredAt }) =>
-      action.type === 'ask' || deliveredAt !== undefined ? [] : [id],
+      isClientWork(action) && deliveredAt === undefined ? [id] : [],
     );
   }
 
@@ -271,7 +271,20 @@ export class RunQuestions {
       if (!countsMisfits(pending.action)) return rejected(failure);
       return { kind: 'misfit', pending, failure, problems: reading.problems };
     }
-    return { kind: 'fits', pending, answer: reading.answer, warnings: reading.warnings };
+    const { answer, warnings } = reading;
+    const failure = this.#stepFailure(pending.action, answer);
+    return failure === undefined
+      ? { kind: 'fits', pending, answer, warnings }
+      : rejected(maskedFailure(failure, this.#run.mask));
+  }
+
+  /** Why an answer cannot be the result of a step that failed. */
+  #stepFailure(action: Action, answer: Answer): Failure | undefined {
+    if (action.type !== 'step') return undefined;
+    if (answer.kind === 'value')
+      return action.tool === undefined ? undefined : this.#run.resultFailure(action.tool, answer.value);
+    const message = `The result is an error, and the step waits for one that is not: ${answer.failure.message} ${STILL_OPEN}`;
+    return { code: 'RESULT_IS_ERROR', message };
   }
 
   /** Why an answer does not fit, without secrets: what would fit may be one. */

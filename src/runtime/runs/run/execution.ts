@@ -1,4 +1,4 @@
-import { asksModel, mayAskModel, requestOf } from '../../engine/actions.js';
+import { asksModel, isClientWork, mayAskModel, requestOf } from '../../engine/actions.js';
 import type { Advance, Command, Failure, RunState } from '../../engine/contract.js';
 import type { Event } from '../../engine/events.js';
 import { commandOf, commandsOf } from '../../engine/read.js';
@@ -194,7 +194,7 @@ export class Execution implements CallingRun {
   /** Why an action for a model or a client cannot be done: its secrets are masked. */
   #secretIn({ node, action }: Extract<Command, { kind: 'requestAction' }>): Failure | undefined {
     const { mask } = this.#options;
-    if (mask.isEmpty || (action.type === 'ask' && !asksModel(action))) return undefined;
+    if (mask.isEmpty || !(asksModel(action) || isClientWork(action))) return undefined;
     const [actual, shown] = [action, mask.action(node, action)].map((each) =>
       JSON.stringify(requestOf(each)),
     );

@@ -2,7 +2,7 @@ import type { Answerer } from '../../../graph/answerers.js';
 import { defined } from '../../../graph/defined.js';
 import type { Json, JsonSchema } from '../../../graph/json.js';
 import { agentPrompt, loopInstructions } from '../../../print/agent-texts.js';
-import { type ActionRequest, requestOf } from '../../engine/actions.js';
+import { type ActionRequest, isClientWork, requestOf } from '../../engine/actions.js';
 import { agentItemOf, isAgentLoop, isSameItem, stepIdIn, taskOf } from '../../engine/agent-loops.js';
 import type { Fact, Failure, RunState } from '../../engine/contract.js';
 import type { OwedCommand } from '../../engine/events.js';
@@ -111,12 +111,12 @@ function openAction(view: ActionView, command: OwedCommand, item: Item): ReturnT
         schema,
         ...defined({ answer_by: answerBy }),
         ...refusals(refusedValues(state, command.id), mask),
-        ...(action.type === 'ask'
-          ? expiry(command.dueAt, opened)
-          : {
+        ...(isClientWork(action)
+          ? {
               timeout_seconds: action.timeoutMs / 1_000,
               ...(command.dueAt === undefined ? {} : { expires_at: time(command.dueAt) }),
-            }),
+            }
+          : expiry(command.dueAt, opened)),
       },
     ];
   }
