@@ -4,7 +4,13 @@ import { schemaOf } from '../check/value-type.js';
 import { resultTypeOf } from '../check/values.js';
 import { specSchema } from '../formats/dialects/dialects.js';
 import { loadFile } from '../formats/load-files.js';
-import { checkedGraphs, domainsOf, type LoweredSpec, lowerSpec } from '../formats/spec-files.js';
+import {
+  checkedGraphs,
+  domainsOf,
+  type LoweredSpec,
+  lowerSpec,
+  writtenTwice,
+} from '../formats/spec-files.js';
 import { formatOf } from '../formats/text/read-text.js';
 import { canonicalGraph } from '../graph/canonical.js';
 import {
@@ -87,10 +93,16 @@ function linkSpecs(
 ): LinkedSpecs {
   const declarations = declared.value;
   const { specs, faults } = withOwnNames(written, declarations);
-  const { graphs, byName, diagnostics: result } = checkedGraphs(specs, environment);
+  const { graphs, earlier, byName, diagnostics: result } = checkedGraphs(specs, environment);
   // What classes are named is not known for certain.
   const areNamed = !hasErrors(declared.diagnostics);
-  const diagnostics = [...result.filter(({ code }) => areNamed || !MISSING.has(code)), ...faults];
+  // A registry has one version of each workflow.
+  const versions = earlier.map((graph) => writtenTwice(graph, byName.get(graph.name) ?? graph));
+  const diagnostics = [
+    ...result.filter(({ code }) => areNamed || !MISSING.has(code)),
+    ...faults,
+    ...versions,
+  ];
   const registered = { ...environment, workflows: byName };
   return {
     graphs,

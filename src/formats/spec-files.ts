@@ -12,6 +12,7 @@ import type { Compensation, Node, Scope } from '../graph/kinds/node.js';
 import type { Graph } from '../graph/model.js';
 import { type Domain, mergedDomains } from '../graph/model.js';
 import { bundle, compensationsOf, isServerCall, nodesOf, withBodies } from '../graph/nodes.js';
+import { compareVersions } from '../graph/versions.js';
 import {
   lowerDocument,
   repeatedKey,
@@ -36,8 +37,10 @@ export interface ParseOptions {
 
 /** A workflow of a spec file, as a server takes it. */
 export interface SpecWorkflow {
-  /** With the workflows that it runs. */
+  /** With the workflows that it runs. The highest version, where files have several. */
   readonly graph: Graph;
+  /** The other versions. */
+  readonly earlier?: readonly Graph[];
 }
 
 /** The workflows of spec files. */
@@ -94,22 +97,25 @@ export function checkSpecs(
   const unknown = registered === undefined ? unknownTools(specs) : undefined;
   const tools = registered?.tools ?? unknown?.tools ?? new Map();
   const environment = { ...registered, tools, resources: registered?.resources ?? new Map() };
-  const { graphs, byName, diagnostics: faults } = checkedGraphs(specs, environment, memo);
+  const { graphs, earlier, byName, diagnostics: faults } = checkedGraphs(specs, environment, memo);
   const diagnostics = sortDiagnostics([...faults, ...(unknown?.diagnostics ?? [])]);
   const domains = domainsOf(specs);
   if (hasErrors(diagnostics)) return { domains, workflows: [], diagnostics };
-  const workflows = graphs.map((graph) =>
-    memo.bundled.get(graph, { ...environment, workflows: byName }, () => ({
-      graph: bundle(graph, (name) => byName.get(name)),
-    })),
-  );
+  const bundled = (graph: Graph): Graph =>
+    memo.bundled.get(graph, { ...environment, workflows: byName }, () =>
+      bundle(graph, (name) => byName.get(name)),
+    );
+  const workflows = graphs.map((graph): SpecWorkflow => {
+    const others = earlier.filter(({ name }) => name === graph.name).map(bundled);
+    return { graph: bundled(graph), ...(others.length === 0 ? {} : { earlier: others }) };
+  });
   return { domains, workflows, diagnostics };
 }
 
 /** What is known of the graphs of files that are read again, with one registry. */
 export class SpecMemo {
   readonly checked = new GraphMemo<readonly Diagnostic[]>();
-  readonly bundled = new GraphMemo<SpecWorkflow>();
+  readonly bundled = new GraphMemo<Graph>();
   readonly #renamed = new WeakMap<Graph, Graph>();
 
   renamed(graph: Graph, tools: Tools): Graph {
@@ -121,8 +127,10 @@ export class SpecMemo {
 
 /** The graphs of files that may use each other's workflows, and what is wrong with them. */
 export interface CheckedGraphs {
-  /** In the order of writing, each name once. */
+  /** In the order of writing, each name once: its highest version. */
   readonly graphs: readonly Graph[];
+  /** The other versions. */
+  readonly earlier: readonly Graph[];
   /** With the registered workflows. */
   readonly byName: ReadonlyMap<string, Graph>;
   readonly diagnostics: readonly Diagnostic[];
@@ -140,20 +148,8 @@ export function checkedGraphs(
     return { reports, document: { ...document, graphs } };
   });
   const byName = new Map(workflows);
-  const own = new Map<string, Graph>();
-  const repeated: Diagnostic[] = [];
-  const graphs = specs.flatMap(({ document }) =>
-    (document?.graphs ?? []).filter((graph) => {
-      const first = own.get(graph.name);
-      own.set(graph.name, first ?? graph);
-      byName.set(graph.name, first ?? graph);
-      if (first === undefined) return true;
-      const related =
-        first.source === undefined ? [] : [{ message: 'first written here', place: first.source }];
-      repeated.push(diagnostic('SW5004', graph.source, { key: graph.name }, { related }));
-      return false;
-    }),
-  );
+  const { graphs, earlier, repeated } = byVersion(specs.flatMap(({ document }) => document?.graphs ?? []));
+  for (const graph of graphs) byName.set(graph.name, graph);
   repeated.push(...tasksNamedAsWorkflows(graphs, byName));
   const environment = { ...registered, workflows: byName };
   const faults = specs.flatMap(({ reports, document }) => {
@@ -168,7 +164,34 @@ export function checkedGraphs(
     );
     return [...reports.diagnostics, ...ofGraphs].filter(({ code }) => isWhole || !CONSEQUENCES.has(code));
   });
-  return { graphs, byName, diagnostics: unique([...faults, ...repeated]) };
+  return { graphs, earlier, byName, diagnostics: unique([...faults, ...repeated]) };
+}
+
+/** The highest version of each name, the other versions, and the faults of graphs with the name and version of another. */
+function byVersion(all: readonly Graph[]): Pick<CheckedGraphs, 'graphs' | 'earlier'> & {
+  readonly repeated: Diagnostic[];
+} {
+  const highest = new Map<string, Graph>();
+  const first = new Map<string, Graph>();
+  const repeated: Diagnostic[] = [];
+  for (const graph of all) {
+    const { name, version = '' } = graph;
+    const key = JSON.stringify([name, version]);
+    const other = first.get(key);
+    if (other !== undefined) repeated.push(writtenTwice(graph, other));
+    else first.set(key, graph);
+    const best = highest.get(name);
+    if (best === undefined || compareVersions(version, best.version ?? '') > 0) highest.set(name, graph);
+  }
+  const graphs = [...highest.values()];
+  return { graphs, earlier: [...first.values()].filter((graph) => !graphs.includes(graph)), repeated };
+}
+
+/** Reports a workflow that cannot be beside another one of its name. */
+export function writtenTwice(graph: Graph, first: Graph): Diagnostic {
+  const related = first.source === undefined ? [] : [{ message: 'first written here', place: first.source }];
+  const hint = 'remove one of them, or give it another name or version';
+  return diagnostic('SW5004', graph.source, { key: graph.name }, { related, hint });
 }
 
 /** Tasks of a file with the name of a workflow: a graph runs both by name. */

@@ -179,6 +179,8 @@ export class DefaultMismatchError extends RegistrationProblem {
 /** A workflow that a program has made, rather than codegen. */
 export interface BuiltWorkflow {
   readonly graph: Graph;
+  /** Other versions of it, which `start_workflow` starts by their version. */
+  readonly earlier?: readonly Graph[];
   /** The functions its graph names, by name. */
   readonly functions?: ReadonlyMap<string, FunctionEntry>;
   /**

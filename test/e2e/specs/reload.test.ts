@@ -34,6 +34,39 @@ describe('files', () => {
     expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain('twice');
   });
 
+  test('may have several versions of a workflow, of which `start_workflow` starts any', async () => {
+    const versioned = (version: string, times: number): string =>
+      `version: "${version}"${repeat('twice', times)}`;
+    const root = folderWith({
+      'a.yaml': versioned('1.9.0', 2),
+      'b.yaml': versioned('1.10.0', 3),
+      'c.yaml': versioned('1.0.0', 4),
+    });
+    const { server } = serverWith({ specs: { root, files: ['*.yaml'] } });
+    const { client } = await connectedTo(server);
+    expect(added(server)).toEqual(['w_twice']);
+    const start = async (version?: string) => {
+      const answer = await callOf(client, 'start_workflow', {
+        ...{ name: 'twice', inputs: { text: 'hi' } },
+        ...(version === undefined ? {} : { version }),
+      });
+      return answer.structuredContent?.result ?? answer.content[0]?.text;
+    };
+    expect(await start()).toEqual({ text: 'hi 3' });
+    expect(await start('1.10.0')).toEqual({ text: 'hi 3' });
+    expect(await start('1.9.0')).toEqual({ text: 'hi 2' });
+    expect(await start('1.0.0')).toEqual({ text: 'hi 4' });
+    expect(await start('2.0.0')).toContain('has version 1.10.0, 1.9.0, 1.0.0 of');
+  });
+
+  test('with the same version of a workflow are refused, both named', async () => {
+    const root = folderWith({ 'a.yaml': repeat('twice'), 'b.yaml': repeat('twice', 3) });
+    const { server } = serverWith({ specs: { root, files: ['*.yaml'] } });
+    await expect(server.start()).rejects.toMatchObject({
+      message: expect.stringMatching(/b\.yaml:3:3[\s\S]*SW5004[\s\S]*a\.yaml:3:3/),
+    });
+  });
+
   test('that are broken keep the server from starting, each fault at its place', async () => {
     const root = folderWith({ 'a.yaml': repeat('twice').replace('call: echo', 'call: ecko') });
     const { server } = serverWith({ specs: { root, files: ['a.yaml'] } });

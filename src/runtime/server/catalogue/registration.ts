@@ -91,18 +91,32 @@ export function register(
       continue;
     }
     warnings.push(...checked.warnings.map((finding) => workflowFault(name, finding)));
-    const hash = memo.hash(checked.graph);
-    // A program may build its workflows again for each server: servers share the plans of equal graphs.
-    planOf(checked.graph, hash);
-    runnable.push({ graph: checked.graph, hash });
+    const earlier: RunnableWorkflow[] = [];
+    for (const graph of workflow.earlier ?? []) {
+      const other = check({ graph }, registered, memo);
+      if (other.ok) earlier.push(runnableOf(other.graph, memo));
+      else problems.push(...other.problems.map((finding) => errorOf(finding, name)));
+    }
+    runnable.push({
+      ...runnableOf(checked.graph, memo),
+      ...(earlier.length === 0 ? {} : { earlier }),
+    });
     for (const [functionName, entry] of checked.functions) {
       if (!functions.has(functionName)) functions.set(functionName, entry);
     }
     problems.push(...functionProblems(checked, functions));
   }
-  problems.push(...runnable.flatMap(({ graph }) => memo.argumentFaults(graph)));
+  const all = runnable.flatMap((each) => [each, ...(each.earlier ?? [])]);
+  problems.push(...all.flatMap(({ graph }) => memo.argumentFaults(graph)));
   if (problems.length > 0) throw new RegistrationError(problems);
   return { workflows: runnable, functions: Object.fromEntries(functions), warnings };
+}
+
+function runnableOf(graph: Graph, memo: RegistrationMemo): RunnableWorkflow {
+  const hash = memo.hash(graph);
+  // A program may build its workflows again for each server: servers share the plans of equal graphs.
+  planOf(graph, hash);
+  return { graph, hash };
 }
 
 /** Schemas of tools that clients refuse. Codegen writes none; a registry that is made by hand may have them. */

@@ -87,9 +87,14 @@ function queryIn(input: JsonObject) {
   };
 }
 
-function workflowLine({ graph, hash, tool }: ServedWorkflow) {
+function workflowLine(workflow: ServedWorkflow) {
+  const { graph, hash, tool, earlier = [] } = workflow;
   const { name, version, description } = graph;
-  return { name, ...defined({ version }), description, hash, ...defined({ tool: tool?.name }) };
+  const others = earlier.flatMap(({ graph }) => graph.version ?? []);
+  return {
+    ...{ name, ...defined({ version }), description, hash, ...defined({ tool: tool?.name }) },
+    ...(others.length === 0 ? {} : { other_versions: others }),
+  };
 }
 
 function unknownCursor(tool: ListTool): ToolResult {

@@ -32,6 +32,8 @@ export interface RunTraits {
   readonly outlastsRequest: boolean;
   /** How it is offered as a tool, where it is one. */
   readonly tool?: object;
+  /** Other versions of it. */
+  readonly earlier?: readonly RunTraits[];
 }
 
 /**
@@ -39,11 +41,13 @@ export interface RunTraits {
  * started it, so that nothing lists it.
  */
 export function runToolsFor(workflows: readonly RunTraits[]): readonly RunTool[] {
-  const exposed = workflows.filter(({ isExposed }) => isExposed);
+  const exposed = workflows
+    .flatMap((each) => [each, ...(each.earlier ?? [])])
+    .filter((each) => each.isExposed);
   const hasChildren = exposed.some((workflow) => workflow.hasChildren);
   const needsAgent = exposed.some((workflow) => workflow.needsAgent);
   const isNeeded: Readonly<Record<RunTool, boolean>> = {
-    start_workflow: needsAgent,
+    start_workflow: needsAgent || exposed.some(({ earlier }) => earlier !== undefined),
     submit_result: needsAgent || exposed.some(({ asks }) => asks),
     get_workflow_status: exposed.some(({ tool, outlastsRequest }) => tool !== undefined || outlastsRequest),
     cancel_workflow: exposed.some(({ tool, outlastsRequest }) => tool !== undefined || outlastsRequest),

@@ -43,6 +43,8 @@ export interface ServedWorkflow extends RunTraits {
   readonly hash: string;
   /** How it is offered as a tool, where it is one. */
   readonly tool?: WorkflowTool;
+  /** Other versions of it, without tools. */
+  readonly earlier?: readonly ServedWorkflow[];
 }
 
 /** A workflow that is a tool. */
@@ -67,7 +69,7 @@ export class ServedMemo {
   readonly bundled = new GraphMemo<Graph>();
   readonly output = new GraphMemo<OutputShape>();
   readonly inputSchema = oncePerGraph(inputSchemaOf);
-  readonly traits: (graph: Graph) => Omit<RunTraits, 'tool'>;
+  readonly traits: (graph: Graph) => Omit<RunTraits, 'tool' | 'earlier'>;
 
   constructor(registry: Registry) {
     this.traits = oncePerGraph((graph) => runTraitsOf(graph, registry));
@@ -91,14 +93,21 @@ export function servedWorkflows(
   const all = [...byName.values()].sort((one, right) => (one.name < right.name ? -1 : 1));
   const problems: RegistrationProblem[] = [];
   const environment = environmentOf(registry, graphs);
-  const bundled = all.map((graph) => {
+  const whole = (graph: Graph): Graph => {
     try {
       return memo.bundled.get(graph, environment, () => bundle(graph, (name) => byName.get(name)));
     } catch (error) {
       problems.push(new NestedWorkflowError(graph.name, thrownText(error)));
       return graph;
     }
-  });
+  };
+  const bundled = all.map(whole);
+  const others = new Map(
+    built.map(({ graph: { name }, earlier }) => [
+      name,
+      earlier?.map(({ graph }) => servedOf(whole(graph), {}, memo)),
+    ]),
+  );
   const offered = bundled.filter((graph) => isOffered(graph, 'tool'));
   const otherTools = new Set(Object.keys(registry.tools));
   const named = toolNames(offered, otherTools, prefix);
@@ -118,7 +127,8 @@ export function servedWorkflows(
                 ...listedAs(ownProperty(registry.workflows, graph.name)),
               },
             };
-      return [graph.name, servedOf(graph, tool, memo)];
+      const more = { ...tool, ...defined({ earlier: others.get(graph.name) }) };
+      return [graph.name, servedOf(graph, more, memo)];
     }),
   );
   const hasRuns = runToolsFor([...workflows.values()]).length > 0;
@@ -138,19 +148,23 @@ function listedAs({ icons, meta }: Partial<WorkflowEntry> = {}): Pick<WorkflowTo
   return { ...defined({ icons, meta }) };
 }
 
-function servedOf(graph: Graph, tool: Pick<ServedWorkflow, 'tool'>, memo: ServedMemo): ServedWorkflow {
+function servedOf(
+  graph: Graph,
+  more: Pick<ServedWorkflow, 'tool' | 'earlier'>,
+  memo: ServedMemo,
+): ServedWorkflow {
   return {
     graph,
     get hash() {
       return planOf(graph).hash;
     },
     ...memo.traits(graph),
-    ...tool,
+    ...more,
   };
 }
 
 /** What runs of a graph may need, apart from its tool. */
-export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 'tool'> {
+export function runTraitsOf(graph: Graph, { tools }: Registry): Omit<RunTraits, 'tool' | 'earlier'> {
   const isPrivate = (node: Node) => {
     const entry = isServerCall(node) ? ownProperty(tools, node.tool) : undefined;
     return entry !== undefined && isPrivateTool(entry);
@@ -288,7 +302,10 @@ export function outputShapeOf(graph: Graph, registered: CheckEnvironment): Outpu
 }
 
 /** A workflow that can be run, wherever its graph comes from. */
-export type RunnableWorkflow = Pick<WorkflowEntry, 'graph' | 'hash'>;
+export interface RunnableWorkflow extends Pick<WorkflowEntry, 'graph' | 'hash'> {
+  /** Other versions of it. */
+  readonly earlier?: readonly RunnableWorkflow[];
+}
 
 /** How a workflow is offered that does not say it. */
 const DEFAULT_EXPOSE: NonNullable<Graph['expose']> = ['prompt', 'tool'];
@@ -321,13 +338,13 @@ export function chooseWorkflow(
   request: IdentifiedRequest,
 ): Choice | { readonly failure: Failure } {
   const name = String(ownProperty(input, 'name'));
-  const workflow = workflows.get(name);
-  if (workflow?.isExposed !== true) return unknownName(name, workflows);
-  const { graph } = workflow;
-  const missing = lackingScopes(graph.scopes, request);
-  if (missing.length > 0) return { failure: scopeFailure(missing) };
+  const versions = versionsOf(workflows.get(name)).filter(({ isExposed }) => isExposed);
   const version = ownProperty(input, 'version');
-  if (version !== undefined && version !== graph.version) return otherVersion(graph, String(version));
+  const workflow = versions.find(({ graph }) => version === undefined || version === graph.version);
+  if (versions.length === 0) return unknownName(name, workflows);
+  if (workflow === undefined) return otherVersion(name, versions, String(version));
+  const missing = lackingScopes(workflow.graph.scopes, request);
+  if (missing.length > 0) return { failure: scopeFailure(missing) };
   const inputs = ownProperty(input, 'inputs') ?? {};
   const args = objectIn(inputs);
   if (args === undefined)
@@ -346,10 +363,20 @@ function unknownName(
   );
 }
 
-function otherVersion({ name, version = '0.0.0' }: Graph, requested: string): { readonly failure: Failure } {
+function otherVersion(
+  name: string,
+  workflows: readonly ServedWorkflow[],
+  requested: string,
+): { readonly failure: Failure } {
+  const versions = workflows.map(({ graph: { version = '0.0.0' } }) => version);
   return invalid(
-    `The server has version ${version} of workflow '${name}', not ${clip(requested)}: leave \`version\` out, or send "${version}"`,
+    `The server has version ${versions.join(', ')} of workflow '${name}', not ${clip(requested)}: leave \`version\` out for ${versions[0]}, or send one of them`,
   );
+}
+
+/** All versions of a workflow, the one of its tool first. */
+export function versionsOf(workflow: ServedWorkflow | undefined): readonly ServedWorkflow[] {
+  return workflow === undefined ? [] : [workflow, ...(workflow.earlier ?? [])];
 }
 
 function invalid(message: string): { readonly failure: Failure } {

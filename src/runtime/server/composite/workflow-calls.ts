@@ -26,6 +26,7 @@ import {
   inputSchemaOf,
   type OfferedWorkflow,
   type ServedWorkflow,
+  versionsOf,
 } from './served-workflows.js';
 import { stepResult } from './step-results.js';
 
@@ -204,7 +205,7 @@ export class WorkflowCalls {
     const answer = await runs.get(request.principal, textIn(input, 'workflow_id') ?? '');
     if (!answer.ok) return failureResult(answer.failure);
     const { name, hash } = answer.envelope.definition;
-    const changed = workflows.get(name)?.hash !== hash;
+    const changed = versionsOf(workflows.get(name)).every((version) => version.hash !== hash);
     const about = { definition_hash: hash, definition_changed: changed };
     const from = ownProperty(input, 'result_from');
     if (typeof from === 'number') return this.#resultPart(answer.envelope, from, about);

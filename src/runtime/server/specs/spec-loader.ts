@@ -3,6 +3,7 @@ import { environmentOf } from '../../../check/environment.js';
 import type { SpecFiles } from '../../../formats/load-files.js';
 import type { SpecWorkflow, SpecWorkflows } from '../../../formats/spec-files.js';
 import { hashGraph } from '../../../graph/canonical.js';
+import { defined } from '../../../graph/defined.js';
 import { formatDiagnostics } from '../../../graph/diagnostics/format.js';
 import type { Domain, Graph } from '../../../graph/model.js';
 import { toolsIn } from '../../../graph/nodes.js';
@@ -147,12 +148,17 @@ function scopesOf({ tools }: Registry, graphs: readonly Graph[]) {
 }
 
 /** A workflow acts for its caller whatever the scopes of its steps: one that others wrote needs those of all steps. */
-function withScopes({ graph }: SpecWorkflow, needed: ReturnType<typeof scopesOf>): SpecWorkflow {
+function withScopes({ graph, earlier }: SpecWorkflow, needed: ReturnType<typeof scopesOf>): SpecWorkflow {
+  const scoped = (each: Graph): Graph => graphWithScopes(each, needed);
+  return { graph: scoped(graph), ...defined({ earlier: earlier?.map(scoped) }) };
+}
+
+function graphWithScopes(graph: Graph, needed: ReturnType<typeof scopesOf>): Graph {
   const { tasks = [], ...own } = graph;
   const called = [...toolsIn({ nodes: own.nodes, tasks })].flatMap(needed.tool);
   const run = tasks.flatMap(({ name }) => needed.workflow(name));
   const scopes = [...new Set([...(graph.scopes ?? []), ...called, ...run])].sort();
-  return scopes.length === 0 ? { graph } : { graph: { ...graph, scopes } };
+  return scopes.length === 0 ? graph : { ...graph, scopes };
 }
 
 /** Describes workflows as resources. One that is offered as well, the same, is both. */
@@ -163,12 +169,13 @@ export function asResources(
   if (described.length === 0) return workflows;
   const alike = new Map(described.map(({ graph }) => [hashGraph(graph), graph.name]));
   const both = new Set<string>();
-  const offered = workflows.map(({ graph }): SpecWorkflow => {
+  const offered = workflows.map((workflow): SpecWorkflow => {
+    const { graph } = workflow;
     const name = alike.get(hashGraph(graph));
-    if (name === undefined) return { graph };
+    if (name === undefined) return workflow;
     both.add(name);
     const { expose = ['prompt', 'tool'] } = graph;
-    return { graph: { ...graph, expose: [...new Set([...expose, 'resource' as const])] } };
+    return { ...workflow, graph: { ...graph, expose: [...new Set([...expose, 'resource' as const])] } };
   });
   const alone = described.filter(({ graph }) => !both.has(graph.name));
   return [...offered, ...alone.map(({ graph }) => ({ graph: { ...graph, expose: ['resource' as const] } }))];
