@@ -1,0 +1,107 @@
+import { isJsonObject, type Json, type JsonObject } from '../../../graph/json.js';
+
+/*
+ * The variables of a task, and the form of its progress. Keys with the prefix `_workflow.` are those of the server: no
+ * program sets them. A reader keeps members that it does not know, since a later version may have written them.
+ */
+
+/** What the keys of the server begin with: no other program may set one. */
+export const WORKFLOW_PREFIX = '_workflow.';
+
+/** The key of the progress of a task: a {@link WorkflowProgress}. */
+export const WORKFLOW_PROGRESS_KEY = '_workflow.progress';
+
+/** The key of the reason why a task is paused: a `PauseReason`. A task that is not paused does not have it. */
+export const WORKFLOW_PAUSE_REASON_KEY = '_workflow.pause_reason';
+
+/** What the keys of results begin with: the id of the step follows. */
+export const WORKFLOW_RESULT_PREFIX = '_workflow.result.';
+
+/** What the keys of calls begin with that fit no step: the name of the tool follows. */
+export const WORKFLOW_EXTRA_PREFIX = '_workflow.extra.';
+
+/** The version of {@link WorkflowProgress} that this server writes. */
+export const WORKFLOW_SCHEMA_VERSION = 1;
+
+/** The key of the result of a step. */
+export function workflowResultKey(step: string): string {
+  return `${WORKFLOW_RESULT_PREFIX}${step}`;
+}
+
+/** The key of the result of a call that fits no step. */
+export function workflowExtraKey(tool: string): string {
+  return `${WORKFLOW_EXTRA_PREFIX}${tool}`;
+}
+
+/** Whether a key is one of the server. */
+export function isReservedKey(key: string): boolean {
+  return key.startsWith(WORKFLOW_PREFIX);
+}
+
+const STEP_STATUSES = ['pending', 'completed', 'failed', 'skipped'] as const;
+
+/** How far a step is. A step that runs, or waits for an answer, is pending; one that a task waits for to be made is failed. */
+export type WorkflowStepStatus = (typeof STEP_STATUSES)[number];
+
+/** A step of a task. */
+export interface WorkflowStepProgress {
+  readonly name: string;
+  /** The tool that it calls. Missing for a step that calls none. */
+  readonly tool?: string;
+  readonly status: WorkflowStepStatus;
+}
+
+/** How far a task is: its steps in declaration order. */
+export interface WorkflowProgress {
+  /** The name and the description of the workflow. */
+  readonly goal: string;
+  readonly steps: readonly WorkflowStepProgress[];
+  readonly schemaVersion: number;
+}
+
+/** Thrown for a variable of a task that does not have the form that is asked for. */
+export class TaskVariableError extends Error {
+  override readonly name = 'TaskVariableError';
+
+  /** @param problem completes "variable 'x' …". */
+  constructor(
+    readonly key: string,
+    problem: string,
+  ) {
+    super(`variable '${key}' ${problem}`);
+  }
+}
+
+/** The variable of a progress: plain JSON, with all members that the progress has. */
+export function progressVariable(progress: WorkflowProgress): JsonObject {
+  const { goal, steps, schemaVersion, ...unknown } = progress;
+  return { goal, steps: steps.map((step) => ({ ...step })), schemaVersion, ...unknown };
+}
+
+/**
+ * Reads a progress. Members that this version does not know stay where they are.
+ *
+ * @throws TaskVariableError where it is not a progress.
+ */
+export function readProgress(variable: Json): WorkflowProgress {
+  const problem = progressProblem(variable);
+  if (problem !== undefined) throw new TaskVariableError(WORKFLOW_PROGRESS_KEY, problem);
+  return variable as unknown as WorkflowProgress;
+}
+
+function progressProblem(variable: Json): string | undefined {
+  if (!isJsonObject(variable)) return 'is not an object';
+  const { goal, steps, schemaVersion } = variable;
+  if (typeof goal !== 'string') return 'has no text `goal`';
+  if (!Number.isInteger(schemaVersion)) return 'has no number `schemaVersion`';
+  if (!Array.isArray(steps)) return 'has no list `steps`';
+  const malformed = steps.findIndex((step: Json) => !isStep(step));
+  return malformed < 0 ? undefined : `has a malformed step at \`steps[${malformed}]\``;
+}
+
+function isStep(step: Json): boolean {
+  if (!isJsonObject(step)) return false;
+  const { name, tool, status } = step;
+  const hasTool = tool === undefined || typeof tool === 'string';
+  return typeof name === 'string' && hasTool && STEP_STATUSES.some((known) => known === status);
+}
