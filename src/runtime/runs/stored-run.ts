@@ -17,6 +17,7 @@ import type { Decision } from './actions/decision.js';
 import { RunQuestions } from './actions/run-questions.js';
 import { RunRecord } from './actions/run-record.js';
 import type { CapabilityWaits } from './capability-waits.js';
+import { AnswerDelivery, submissionOf } from './deliveries.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
 import { definitionOf, type Envelope, envelopeOf, faultEnvelope, shownState } from './run/envelope.js';
@@ -29,7 +30,7 @@ import {
   type RunResumption,
   type RunStart,
 } from './run/run-host.js';
-import { AnswerDelivery, RunInbox, submissionOf } from './run-inbox.js';
+import { RunInbox } from './run-inbox.js';
 import { type LeaseEvent, RunLease } from './run-lease.js';
 import type { groupOf } from './run-limits.js';
 import { logEnd, logFault, logStart } from './run-log.js';
