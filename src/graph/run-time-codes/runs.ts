@@ -322,6 +322,22 @@ export const questions = {
     cause: 'A later version used the file. The log of the server names the run (`run.not_resumed`).',
     repair: 'Send the request to a server of that version, or update this one.',
   },
+  E_TASK_OVER: {
+    meaning: 'The task is over, and nothing changes it.',
+    cause: 'It was completed, failed, or was cancelled; or its time to live has passed.',
+    repair: 'Read it. To do its work again, start another task.',
+  },
+  E_TASK_VARIABLES: {
+    meaning: 'A variable of a task cannot be set.',
+    cause:
+      'Its name begins with `_workflow.`; or it is nested more than 10 levels, has a text of more than 65,536 bytes, or the variables have more than 1,048,576 bytes.',
+    repair: 'Use another name. Keep large values elsewhere, and set a link to them.',
+  },
+  E_TASK_VERSION: {
+    meaning: 'The variables of a task were changed by another program.',
+    cause: 'Its version is not the one that the change expects. `details` has both.',
+    repair: 'Read the variables, and change them again with the version that they have.',
+  },
   RESOURCE_EXHAUSTED: {
     meaning: 'A limit on open runs or actions is reached.',
     cause:

@@ -8,6 +8,7 @@ import type { Event } from '../engine/events.js';
 import { type LiveActions, type PendingAction, refusal, type Submission } from './actions/action.js';
 import type { Decision } from './actions/decision.js';
 import { commandIn, type Operator, type OperatorCommand } from './actions/operator-commands.js';
+import { variablesFailure } from './actions/run-variables.js';
 import type { Envelope, RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
 import type { Cancellation, Waiter } from './run-store.js';
@@ -43,6 +44,8 @@ export function deliveryOf(
     }
     case 'cancel':
       return new CancelDelivery(run, cancellationIn(content), { ...sent, by });
+    case 'variables':
+      return new VariablesDelivery(run, content, sent);
     case 'operator':
       return operatorDelivery(run, { id, by: sentBy as unknown as Operator, content });
     default:
@@ -82,6 +85,12 @@ export function lateAnswer(
   if (kind === 'answer') {
     const decision = run.questions.decide(submissionIn(content), by as unknown as Owner);
     if (decision.kind === 'response') return decision.answer;
+  }
+  if (kind === 'variables') {
+    return {
+      ok: false,
+      failure: { code: 'E_TASK_OVER', message: 'The run is over: its variables are not changed any more.' },
+    };
   }
   // A run that was cancelled with compensation needs no warning.
   const isLate = content.compensate === true && !run.isUndone;
@@ -383,6 +392,59 @@ class DecisionDelivery implements SentDelivery {
   relay(): void {}
 
   failed(): void {}
+}
+
+/** Variables that a program sets, on their way into a run. */
+class VariablesDelivery implements SentDelivery {
+  declare readonly item?: string;
+  readonly #run: RequestedRun;
+  readonly #changes: JsonObject;
+  readonly #expectedVersion: Json | undefined;
+  readonly #sender: Sender | undefined;
+  #failure: Failure | undefined;
+
+  constructor(run: RequestedRun, { set = {}, expected_version }: JsonObject, { item, sender }: ItemSource) {
+    this.#run = run;
+    this.#changes = set as JsonObject;
+    this.#expectedVersion = expected_version;
+    this.#sender = sender;
+    if (item !== undefined) this.item = item;
+  }
+
+  open(): undefined {
+    const { values, version } = this.#run.variables ?? { values: {}, version: 0 };
+    this.#failure =
+      this.#expectedVersion !== undefined && this.#expectedVersion !== version
+        ? otherVersion(this.#expectedVersion, version)
+        : variablesFailure(values, this.#changes);
+  }
+
+  respond(): Json {
+    if (this.#failure !== undefined) return refusal(this.#failure);
+    this.#run.setVariables(this.#changes);
+    return { ok: true };
+  }
+
+  done(response: Json): void {
+    this.relay(response);
+  }
+
+  relay(response: Json): void {
+    const { failure } = response as unknown as StoredResponse;
+    this.#sender?.resolve(failure === undefined ? { ok: true, accepted: true } : { ok: false, failure });
+  }
+
+  failed(): void {
+    this.#sender?.resolve({ ok: false, failure: { code: 'E_JOURNAL', message: NOT_WRITTEN } });
+  }
+}
+
+function otherVersion(expected: Json, version: number): Failure {
+  return {
+    code: 'E_TASK_VERSION',
+    message: `The variables have version ${version}, and not ${expected}: others have changed them. Read them again. Nothing was changed.`,
+    details: { expected, found: version },
+  };
 }
 
 /** An item that this process does not know. */

@@ -1,6 +1,7 @@
 import { type Clock, callAt } from './run/clock.js';
 import type { RunLimits } from './run-store.js';
-import type { StoredRun, StoreParts } from './stored-run.js';
+import type { StoreParts } from './store-parts.js';
+import type { StoredRun } from './stored-run.js';
 
 /** The idle runs of a store, which expire unless they may wait without a limit. */
 export function idleRunsOf(clock: Clock, { idleMs }: Pick<RunLimits, 'idleMs'>): StoreParts['idle'] {

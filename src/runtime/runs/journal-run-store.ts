@@ -16,6 +16,7 @@ import { ANONYMOUS, excess, groupOf, quotaOf, unknownRun } from './run-limits.js
 import {
   type Cancellation,
   DEFAULT_LIMITS,
+  type InspectedRun,
   isListed,
   type NewRun,
   type RunLimits,
@@ -28,7 +29,9 @@ import { runRowsIn } from './store/host-rows.js';
 import { isLocal, JournalFailedError, type LoadedRun, type RunJournal } from './store/journal.js';
 import type { openJournal } from './store/local-journal.js';
 import { StoreError, storeErrorIn, UnreadableRunError } from './store/store-error.js';
-import type { StoredRun, StoreParts } from './stored-run.js';
+import type { StoreParts } from './store-parts.js';
+import type { StoredRun } from './stored-run.js';
+import { UnreadableRuns } from './unreadable-runs.js';
 
 type NextStepOf = Parameters<RunStore['nextStep']>;
 
@@ -87,13 +90,13 @@ export class JournalRunStore implements RunStore {
   readonly #beginning = new Set<StoredRun>();
   /** By their hashes: runs of one definition have one plan. */
   readonly #graphs = new Map<string, Graph>();
-  /** Runs that this version cannot read, or whose part of the file is damaged, by their ids. Each was logged. */
-  readonly #unreadable = new Map<string, UnreadableRunError>();
+  readonly #unreadable: UnreadableRuns;
 
   constructor(source: JournalSource, options: RunStoreOptions) {
     this.#source = source;
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#unreadable = new UnreadableRuns(options);
   }
 
   async open(): Promise<void> {
@@ -186,6 +189,17 @@ export class JournalRunStore implements RunStore {
       const { warnings } = answer;
       return { ok: true, accepted: true, ...defined({ warnings }) };
     });
+  }
+
+  async setVariables(
+    ...[caller, id, changes, limitMs]: Parameters<RunStore['setVariables']>
+  ): Promise<SubmitAnswer> {
+    const answer = await this.#reached(caller, id, (run) => run.inbox.setVariables(caller, changes, limitMs));
+    return answer ?? unknownRun(id);
+  }
+
+  inspect<T>(caller: Owner, id: string, look: (run: InspectedRun) => T): Promise<T | undefined> {
+    return this.#reached(caller, id, (run) => run.inspect(look));
   }
 
   async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
@@ -389,7 +403,7 @@ export class JournalRunStore implements RunStore {
     const { leases, index } = this.#journal;
     const orphans = await leases.orphans(this.#clock.now(), (run) => this.#isMoved(run));
     for (const { run: id } of await this.#store.parts.waits.capable(orphans)) {
-      if (this.#unreadable.has(id)) continue;
+      if (this.#unreadable.get(id) !== undefined) continue;
       // An operator has reopened it.
       if (this.#runs.get(id)?.live === undefined) this.#runs.delete(id);
       // A fault of one run does not keep the others from a process. It is tried again with the next look.
@@ -547,28 +561,15 @@ export class JournalRunStore implements RunStore {
       if (loaded === undefined) return undefined;
       graph = await this.#graphOf(loaded.graphHash);
     } catch (error) {
-      if (error instanceof StoreError && error.problem === 'damaged') throw this.#unreadableRun(id, error);
+      if (error instanceof StoreError && error.problem === 'damaged') throw this.#unreadable.add(id, error);
       // The journal could not be read now; it may be the next time.
       throw storeErrorIn(error) ?? new JournalFailedError('the journal failed to read a run', error);
     }
     try {
       return this.#resumed(loaded, graph);
     } catch (error) {
-      throw this.#unreadableRun(id, error);
+      throw this.#unreadable.add(id, error);
     }
-  }
-
-  #unreadableRun(id: string, error: unknown): UnreadableRunError {
-    const ref = runRef(id);
-    const isDamaged = !(error instanceof Error && error.name === 'StateVersionError');
-    const fault = new UnreadableRunError(ref, isDamaged, error);
-    this.#unreadable.set(id, fault);
-    this.#options.log(
-      `Run ${ref} does not go on in this process, and stays in the store as it is: ${thrownText(error).replaceAll(id, ref)}`,
-      { event: 'run.not_resumed', run: ref },
-    );
-    if (isDamaged) this.#options.telemetry?.storeFault('damaged');
-    return fault;
   }
 
   async #graphOf(hash: string): Promise<Graph | undefined> {

@@ -10,7 +10,7 @@ import { misfitText } from './actions/read-answer.js';
 import { deliveryOf, lateAnswer, type Sender, type SentDelivery } from './deliveries.js';
 import type { RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { Delivery } from './run/inbox.js';
-import type { Cancellation, Waiter } from './run-store.js';
+import type { Cancellation, VariableChanges, Waiter } from './run-store.js';
 import { type InboxItem, type RunJournal, sendSafely } from './store/journal.js';
 import type { RequestedRun } from './waiting-requests.js';
 
@@ -68,8 +68,14 @@ export class RunInbox {
     return 'accepted' in answer ? { ok: true, envelope: this.#run.envelope } : answer;
   }
 
+  /** Changes variables of the run; see `RunStore.setVariables`. */
+  setVariables(by: Owner, { set, expectedVersion }: VariableChanges, limitMs: number): Promise<SubmitAnswer> {
+    const content = { set, ...defined({ expected_version: expectedVersion }) };
+    return this.#send('variables', by, content, { limitMs });
+  }
+
   #send(
-    kind: 'answer' | 'cancel',
+    kind: 'answer' | 'cancel' | 'variables',
     by: Owner,
     given: JsonObject,
     { waiter, limitMs = waiter?.answerMs }: SenderWait,

@@ -33,6 +33,10 @@ export interface RunStore {
    * Answers when there is a step, when the child is over, or when its next step depends on others.
    */
   nextStep(caller: Owner, child: string, waiter: Waiter, submission?: Submission): Promise<StepAnswer>;
+  /** Changes variables of an open run, all of them or none. */
+  setVariables(caller: Owner, id: string, changes: VariableChanges, limitMs: number): Promise<SubmitAnswer>;
+  /** Shows a run as it is when all of it is safe. Resolves with nothing where the caller has no such run. */
+  inspect<T>(caller: Owner, id: string, look: (run: InspectedRun) => T): Promise<T | undefined>;
   /** Gives a run up. One that is over stays as it is. */
   cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer>;
   /**
@@ -101,6 +105,27 @@ export interface Waiter {
   readonly progress?: SharedContext['progress'];
   /** Receives the state of the run when the request is answered. `state` changes afterwards. */
   readonly conclude?: (state: RunState, envelope: Envelope) => void;
+}
+
+/** A run, as {@link RunStore.inspect} shows it. Its members change afterwards. */
+export interface InspectedRun {
+  readonly graph: Graph;
+  readonly envelope: Envelope;
+  /** Missing for a run that is over, unless it is a task. */
+  readonly state: RunState | undefined;
+  readonly mask: RunMask;
+  /** The variables that programs have set, and how often they were changed. */
+  readonly variables: JsonObject;
+  readonly version: number;
+  /** In ms since the epoch. */
+  readonly startedAt: number;
+}
+
+export interface VariableChanges {
+  /** Values by variable. `null` deletes one. */
+  readonly set: JsonObject;
+  /** How often variables were changed before. Others have changed them meanwhile if this differs. Default: any number. */
+  readonly expectedVersion?: number;
 }
 
 export interface Cancellation {

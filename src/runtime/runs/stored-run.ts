@@ -4,11 +4,9 @@ import { defined } from '../../graph/defined.js';
 import { type Json, type JsonObject, unreachable } from '../../graph/json.js';
 import type { Graph } from '../../graph/model.js';
 import { mayAskModel } from '../engine/actions.js';
-import type { Fact, Failure } from '../engine/contract.js';
+import type { Fact, Failure, RunState } from '../engine/contract.js';
 import { RunMask } from '../secrets/run-mask.js';
-import type { MissingCapabilities } from '../tools/capabilities.js';
 import { maskedThrown } from '../tools/exceptions.js';
-import type { Log } from '../tools/log.js';
 import { type Peer, runRef } from '../tools/port.js';
 import type { PendingAction, Submission } from './actions/action.js';
 import type { ActionHistory } from './actions/action-history.js';
@@ -16,55 +14,29 @@ import { type Children, hasAgents } from './actions/children.js';
 import type { Decision } from './actions/decision.js';
 import { RunQuestions } from './actions/run-questions.js';
 import { RunRecord } from './actions/run-record.js';
-import type { CapabilityWaits } from './capability-waits.js';
 import { AnswerDelivery, submissionOf } from './deliveries.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Clock } from './run/clock.js';
 import { definitionOf, type Envelope, envelopeOf, faultEnvelope, shownState } from './run/envelope.js';
 import { LiveRun } from './run/live-run.js';
 import { accessKey, answerId } from './run/owner.js';
-import {
-  observeFacts,
-  type RunEvent,
-  type RunHost,
-  type RunResumption,
-  type RunStart,
-} from './run/run-host.js';
+import { observeFacts, type RunEvent, type RunResumption, type RunStart } from './run/run-host.js';
 import { RunInbox } from './run-inbox.js';
 import { type LeaseEvent, RunLease } from './run-lease.js';
 import type { groupOf } from './run-limits.js';
 import { logEnd, logFault, logStart } from './run-log.js';
-import { type NewRun, type RunSummary, shownArguments, summaryOf, type Waiter } from './run-store.js';
-import { recorded } from './store/host-rows.js';
 import {
-  isLocal,
-  JournalConflictError,
-  JournalFailedError,
-  type LoadedRun,
-  type RunJournal,
-} from './store/journal.js';
+  type InspectedRun,
+  type NewRun,
+  type RunSummary,
+  shownArguments,
+  summaryOf,
+  type Waiter,
+} from './run-store.js';
+import { recorded } from './store/host-rows.js';
+import { isLocal, JournalConflictError, JournalFailedError, type LoadedRun } from './store/journal.js';
+import type { StoreParts } from './store-parts.js';
 import { type RequestedRun, WaitingRequest, WaitingRequests } from './waiting-requests.js';
-
-/** What the runs of a store share. */
-export interface StoreParts extends RunHost {
-  readonly clock: Clock;
-  readonly journal: RunJournal;
-  readonly schemas: SchemaCompiler;
-  /** The inputs of a tool with secret values. */
-  readonly secretInputs: (tool: string) => readonly string[];
-  /** Whether only steps of workflows may call a tool. Default: none is private. */
-  readonly isPrivate?: (tool: string) => boolean;
-  /** The needs of a graph's runs that this process lacks. Default: it has all. */
-  readonly missing?: MissingCapabilities;
-  /** Why a value cannot be what a call of a tool returned. Default: it can. */
-  readonly resultFailure?: (tool: string, value: Json) => Failure | undefined;
-  /** Log of internal errors; clients never receive it. */
-  readonly log: Log;
-  /** Receives a run when it waits for an answer without a request, and when that ends. */
-  readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
-  readonly waits: CapabilityWaits;
-  readonly onEnd: (run: StoredRun) => void;
-}
 
 /** Runs that are counted together. */
 type RunGroup = ReturnType<typeof groupOf>;
@@ -89,6 +61,8 @@ interface Ended {
   readonly envelope: Envelope;
   readonly shown: ReturnType<typeof shownArguments>;
   readonly state: JsonObject;
+  /** Of a task, the state of the engine: its steps can still be looked at. */
+  readonly rows?: RunState;
   /** Why its start could not be written. */
   readonly startFault?: unknown;
 }
@@ -175,6 +149,14 @@ export class StoredRun implements RequestedRun, SharedContext {
     return this.#record.responses;
   }
 
+  get variables(): RunRecord['variables'] {
+    return this.#record.variables;
+  }
+
+  setVariables(changes: JsonObject): void {
+    this.#record.setVariables(changes);
+  }
+
   get waiting(): WaitingRequests {
     this.#waiting ??= new WaitingRequests(this);
     return this.#waiting;
@@ -227,6 +209,15 @@ export class StoredRun implements RequestedRun, SharedContext {
 
   get summary(): Promise<RunSummary> {
     return this.#safely(() => summaryOf(this.envelope, this.#shown, this.#startedAt, this.endedAt));
+  }
+
+  inspect<T>(look: (run: InspectedRun) => T): Promise<T> {
+    return this.#safely(() => {
+      const { graph, mask, envelope } = this;
+      const { values = {}, version = 0 } = this.variables ?? {};
+      const state = this.#live?.state ?? this.#ended?.rows;
+      return look({ graph, envelope, state, mask, variables: values, version, startedAt: this.#startedAt });
+    });
   }
 
   #safely<T>(look: () => T): Promise<T> {
@@ -532,7 +523,14 @@ export class StoredRun implements RequestedRun, SharedContext {
   /** Keeps how the run ended, and releases all else. */
   #end(envelope: Envelope, more: Pick<Ended, 'startFault'> = {}): void {
     const shown = { startedAt: this.#startedAt, shown: this.#shown, state: this.state };
-    this.#ended = { at: this.#record.endAt ?? this.clock.now(), envelope, ...shown, ...more };
+    const rows = this.graph.task === true ? this.#live?.state : undefined;
+    this.#ended = {
+      at: this.#record.endAt ?? this.clock.now(),
+      envelope,
+      ...shown,
+      ...defined({ rows }),
+      ...more,
+    };
     const { status, error } = envelope;
     if (!this.#wasOver) {
       logEnd(this.#parts.log, this.#logged, {

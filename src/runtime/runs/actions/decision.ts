@@ -1,6 +1,6 @@
 import type { Owner } from '../../../decorators/context.js';
 import type { SchemaCompiler } from '../../../formats/json-schema/schema-compiler.js';
-import { isJsonObject, type Json, ownProperty } from '../../../graph/json.js';
+import { isJsonObject, type Json, type JsonObject, ownProperty } from '../../../graph/json.js';
 import type { Graph } from '../../../graph/model.js';
 import { nodesWithTasks } from '../../../graph/nodes.js';
 import { clip } from '../../../graph/printable-text.js';
@@ -14,6 +14,7 @@ import { type LiveActions, type PendingAction, refusal, type Submission } from '
 import { type ActionHistory, unknownAction } from './action-history.js';
 import type { Children } from './children.js';
 import { type contentOf, contentsOf } from './read-answer.js';
+import type { RunVariables } from './run-variables.js';
 
 /** What a submission comes to as the run is now. */
 export type Decision =
@@ -52,6 +53,10 @@ export interface AnsweredRun {
   readonly schemas: SchemaCompiler;
   readonly clock: Clock;
   readonly isCancelled: boolean;
+  /** The variables that programs have set; see `RunVariables`. Missing while none was set. */
+  readonly variables: Pick<RunVariables, 'values' | 'version'> | undefined;
+  /** Changes variables with the transition that follows. */
+  setVariables(changes: JsonObject): void;
   /** The owner of the run. */
   readonly principal: Owner;
   /** Why it was cancelled, once it is over. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../graph/json.js';
 import type { Clock } from '../run/clock.js';
 import type { RunAnswer } from '../run/envelope.js';
 import type { Recorder } from '../run/run-host.js';
@@ -5,12 +6,14 @@ import { runRow, runRowsIn } from '../store/host-rows.js';
 import type { ForkOrigin, HostRow } from '../store/journal.js';
 import { ActionHistory } from './action-history.js';
 import { Children } from './children.js';
+import { RunVariables } from './run-variables.js';
 
-/** What a store keeps of a run beside its state: its actions and children, how it was cancelled, and when it was over. */
+/** What a store keeps of a run beside its state: actions, children, variables, how it was cancelled, when it was over. */
 export class RunRecord implements Recorder {
   readonly actions = new ActionHistory();
   readonly children = new Children();
   readonly #clock: Clock;
+  #variables: RunVariables | undefined;
   /** The row of the first transition. Missing for a run that was loaded. */
   readonly #start: ReturnType<typeof runRowsIn>['start'];
   #undoes: boolean | undefined;
@@ -34,6 +37,17 @@ export class RunRecord implements Recorder {
     return this.#responses;
   }
 
+  /** Missing while none was set. */
+  get variables(): RunVariables | undefined {
+    return this.#variables;
+  }
+
+  /** Changes variables; see `RunVariables`. */
+  setVariables(changes: JsonObject): void {
+    this.#variables ??= new RunVariables();
+    this.#variables.set(changes);
+  }
+
   /** When the run was over, in ms since the epoch. */
   get endAt(): number | undefined {
     return this.#endAt;
@@ -47,7 +61,11 @@ export class RunRecord implements Recorder {
     const at = this.#clock.now();
     this.children.note(facts, state, at);
     this.actions.note(events, facts, state, at, (node) => this.children.around(state, node));
-    const rows = [...this.actions.takeRows(), ...this.children.takeRows()];
+    const rows = [
+      ...this.actions.takeRows(),
+      ...this.children.takeRows(),
+      ...(this.#variables?.takeRows() ?? []),
+    ];
     if (isFirst && this.#start !== undefined) rows.push(runRow('start', this.#start));
     for (const event of events) {
       if (event.kind !== 'cancelled' || this.#undoes !== undefined) continue;
@@ -64,6 +82,9 @@ export class RunRecord implements Recorder {
   reload(rows: readonly HostRow[]): void {
     this.actions.reload(rows);
     this.children.reload(rows);
+    const variables = rows.filter(({ table }) => table === 'variables');
+    this.#variables = variables.length === 0 ? undefined : new RunVariables();
+    this.#variables?.reload(variables);
     const { undoes, endAt, fork } = runRowsIn(rows);
     this.#undoes = undoes;
     this.#endAt = endAt;

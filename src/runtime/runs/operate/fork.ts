@@ -93,7 +93,7 @@ export function forkAt(
     ...originRows(loaded.hostRows, id, origin),
     ...point.actions.flatMap((row) => openAction(row, state, laterMs)),
     ...point.children,
-    ...loaded.hostRows.filter(({ table }) => table === 'secrets'),
+    ...loaded.hostRows.filter(({ table }) => table === 'secrets' || table === 'variables'),
   ];
   const calls = [...callsOf(state), ...point.rest()];
   const repeated = calls.map(({ step, tool }) => ({

@@ -35,11 +35,11 @@ export interface JournalEntry {
  * A row that a host keeps of a run beside those of its state: what it needs after a restart, and the engine does not know.
  * A later one replaces an earlier one of its table and key. The table `run` says whose run it is, how it was ended and
  * which trace it began in, `actions` what became of each action, `children` which
- * items agents drive, `secrets` what must not be shown. The row `start` of the table `run` comes
+ * items agents drive, `secrets` what must not be shown, `variables` what programs have set. The row `start` of the table `run` comes
  * with the first entry, and is a {@link RunListing} at least.
  */
 export interface HostRow {
-  readonly table: 'run' | 'actions' | 'children' | 'secrets';
+  readonly table: 'run' | 'actions' | 'children' | 'secrets' | 'variables';
   readonly key: string;
   readonly row: Json;
 }
@@ -71,12 +71,12 @@ interface InheritedEffect {
   readonly outcome_unknown?: true;
 }
 
-/** What is sent to a run from outside: an answer, a cancellation or a command of an operator. */
+/** What is sent to a run from outside: an answer, a cancellation, variables or a command of an operator. */
 export interface InboxItem {
   readonly run: string;
   /** Unique in its run, chosen by the sender. */
   readonly id: string;
-  readonly kind: 'answer' | 'cancel' | 'operator';
+  readonly kind: 'answer' | 'cancel' | 'operator' | 'variables';
   /** Ms since the epoch, as the sender read it. */
   readonly at: number;
   /** Who sent it. */
