@@ -323,7 +323,7 @@ export const questions = {
     repair: 'Send the request to a server of that version, or update this one.',
   },
   E_TASK_OVER: {
-    meaning: 'The task is over, and nothing changes it.',
+    meaning: 'The task is over, and cannot be changed.',
     cause: 'It was completed, failed, or was cancelled; or its time to live has passed.',
     repair: 'Read it. To do its work again, start another task.',
   },

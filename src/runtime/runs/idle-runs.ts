@@ -1,12 +1,11 @@
 import { type Clock, callAt } from './run/clock.js';
 import type { RunLimits } from './run-store.js';
-import type { StoreParts } from './store-parts.js';
-import type { StoredRun } from './stored-run.js';
+import type { KeptRun, StoreParts } from './store-parts.js';
 
 /** The idle runs of a store, which expire unless they may wait without a limit. */
 export function idleRunsOf(clock: Clock, { idleMs }: Pick<RunLimits, 'idleMs'>): StoreParts['idle'] {
   if (idleMs === Number.POSITIVE_INFINITY) return PATIENT;
-  return new IdleRuns<StoredRun>(clock, idleMs, (run) => run.expire(idleMs));
+  return new IdleRuns<KeptRun>(clock, idleMs, (run) => run.expire(idleMs));
 }
 
 const PATIENT: StoreParts['idle'] = { add() {}, delete() {} };

@@ -330,7 +330,7 @@ export class JournalRunStore implements RunStore {
     ]);
     const { clock = processClock } = this.#options;
     const idle = idleRunsOf(clock, this.#limits);
-    const onEnd = ({ id, endedAt = 0 }: StoredRun): void => {
+    const onEnd: StoreParts['onEnd'] = ({ id, endedAt = 0 }) => {
       journal.index.ended?.(id, endedAt);
       this.#expire();
     };
@@ -508,7 +508,7 @@ export class JournalRunStore implements RunStore {
     return access === accessKey(caller) ? this.#using(id, work) : undefined;
   }
 
-  /** Works with a run as the journal has it. Resolves with nothing where there is none, or none that can be read. */
+  /** Works with a run as the journal has it. Resolves with `undefined` without a run that can be read. */
   async #using<T>(id: string, work: (run: StoredRun) => Promise<T>): Promise<T | undefined> {
     this.#users.set(id, (this.#users.get(id) ?? 0) + 1);
     try {

@@ -33,9 +33,9 @@ export interface RunStore {
    * Answers when there is a step, when the child is over, or when its next step depends on others.
    */
   nextStep(caller: Owner, child: string, waiter: Waiter, submission?: Submission): Promise<StepAnswer>;
-  /** Changes variables of an open run, all of them or none. */
+  /** Changes variables of an open run, all of them at once. */
   setVariables(caller: Owner, id: string, changes: VariableChanges, limitMs: number): Promise<SubmitAnswer>;
-  /** Shows a run as it is when all of it is safe. Resolves with nothing where the caller has no such run. */
+  /** Shows a run as it is when all of it is safe. Resolves with `undefined` where the caller has no such run. */
   inspect<T>(caller: Owner, id: string, look: (run: InspectedRun) => T): Promise<T | undefined>;
   /** Gives a run up. One that is over stays as it is. */
   cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer>;
@@ -50,7 +50,7 @@ export interface RunStore {
   atRest(): Promise<void>;
   /** The process ends: cancels every run that is not over, or leaves it to a later one. Returns how many it cancels. */
   endAll(reason: string): number;
-  /** Opens what it keeps runs in. Default: there is nothing to open. */
+  /** Opens what it keeps runs in. Default: it is always open. */
   open?(): Promise<void>;
   /** The graphs of open runs of earlier processes, each once. Default: there are none. */
   openGraphs?(): Promise<readonly Graph[]>;

@@ -49,7 +49,7 @@ describe.each(stores)('variables of a run %s', (_, journal) => {
     expect(await read(store)).toStrictEqual({ values: { by: 'one' }, version: 1 });
   });
 
-  test('have limits, beyond which nothing changes', async () => {
+  test('have limits, and are not changed beyond them', async () => {
     const store = new Store({}, {}, journal());
     await store.start(sure);
     const deep = '['.repeat(11) + ']'.repeat(11);

@@ -7,7 +7,14 @@ import type { CapabilityWaits } from './capability-waits.js';
 import type { Clock } from './run/clock.js';
 import type { RunHost } from './run/run-host.js';
 import type { RunJournal } from './store/journal.js';
-import type { StoredRun } from './stored-run.js';
+
+/** A run, as the parts of its store use it. */
+export interface KeptRun {
+  readonly id: string;
+  readonly endedAt: number | undefined;
+  /** Cancels it: it was idle for too long. @param ms for how long. */
+  expire(ms: number): void;
+}
 
 /** What the runs of a store share. */
 export interface StoreParts extends RunHost {
@@ -16,7 +23,7 @@ export interface StoreParts extends RunHost {
   readonly schemas: SchemaCompiler;
   /** The inputs of a tool with secret values. */
   readonly secretInputs: (tool: string) => readonly string[];
-  /** Whether only steps of workflows may call a tool. Default: none is private. */
+  /** Whether only steps of workflows may call a tool. Default: no tool is private. */
   readonly isPrivate?: (tool: string) => boolean;
   /** The needs of a graph's runs that this process lacks. Default: it has all. */
   readonly missing?: MissingCapabilities;
@@ -25,7 +32,7 @@ export interface StoreParts extends RunHost {
   /** Log of internal errors; clients never receive it. */
   readonly log: Log;
   /** Receives a run when it waits for an answer without a request, and when that ends. */
-  readonly idle: { add(run: StoredRun): void; delete(run: StoredRun): void };
+  readonly idle: { add(run: KeptRun): void; delete(run: KeptRun): void };
   readonly waits: CapabilityWaits;
-  readonly onEnd: (run: StoredRun) => void;
+  readonly onEnd: (run: KeptRun) => void;
 }

@@ -35,7 +35,7 @@ import {
 } from './run-store.js';
 import { recorded } from './store/host-rows.js';
 import { isLocal, JournalConflictError, JournalFailedError, type LoadedRun } from './store/journal.js';
-import type { StoreParts } from './store-parts.js';
+import type { KeptRun, StoreParts } from './store-parts.js';
 import { type RequestedRun, WaitingRequest, WaitingRequests } from './waiting-requests.js';
 
 /** Runs that are counted together. */
@@ -71,7 +71,7 @@ interface Ended {
  * A run that outlasts the request that began it: its engine while it lasts, then how it ended. Between looking at an
  * action and answering it, no other answer is handled: exactly one of two concurrent answers is accepted.
  */
-export class StoredRun implements RequestedRun, SharedContext {
+export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   readonly id: string;
   readonly group: RunGroup;
   /** With the roles it had when it started the run. */

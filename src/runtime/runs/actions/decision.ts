@@ -53,7 +53,7 @@ export interface AnsweredRun {
   readonly schemas: SchemaCompiler;
   readonly clock: Clock;
   readonly isCancelled: boolean;
-  /** The variables that programs have set; see `RunVariables`. Missing while none was set. */
+  /** The variables that programs have set; see `RunVariables`. Missing before the first one. */
   readonly variables: Pick<RunVariables, 'values' | 'version'> | undefined;
   /** Changes variables with the transition that follows. */
   setVariables(changes: JsonObject): void;

@@ -37,7 +37,7 @@ export class RunRecord implements Recorder {
     return this.#responses;
   }
 
-  /** Missing while none was set. */
+  /** Missing before the first one was set. */
   get variables(): RunVariables | undefined {
     return this.#variables;
   }

@@ -51,7 +51,7 @@ interface VariableRow {
 
 /**
  * The variables that programs set for a run, and the results of calls that fit no step. They are written with the
- * transition that follows their change, so that a restart loses none of them.
+ * transition that follows their change, so that they survive a restart.
  */
 export class RunVariables {
   readonly #rows = new Map<string, VariableRow>();

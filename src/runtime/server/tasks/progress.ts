@@ -46,7 +46,7 @@ export type WorkflowStepStatus = (typeof STEP_STATUSES)[number];
 /** A step of a task. */
 export interface WorkflowStepProgress {
   readonly name: string;
-  /** The tool that it calls. Missing for a step that calls none. */
+  /** The tool that it calls. Missing for a step of another kind. */
   readonly tool?: string;
   readonly status: WorkflowStepStatus;
 }
