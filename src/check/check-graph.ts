@@ -13,6 +13,7 @@ import { checkSecrets } from './secrets.js';
 import { checkSettledNodes } from './settled-nodes.js';
 import { checkNeverUndone, checkRetries, checkRollbacks } from './side-effects.js';
 import { checkSkipped } from './skipped-steps.js';
+import { checkTasks } from './tasks.js';
 import { namesOf } from './values.js';
 
 export type { CheckEnvironment, ToolSignature } from './environment.js';
@@ -70,6 +71,7 @@ function checkWorkflow(
     ...checkSecrets(plan, environment),
     ...checkRollbacks(plan, environment),
     ...checkNeverUndone(plan),
+    ...checkTasks(plan),
     ...checkAgents(plan, environment),
     ...checkNesting(plan, environment),
     ...checkOutputPaths(plan, namesIn),

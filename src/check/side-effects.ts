@@ -43,7 +43,8 @@ export function checkRollbacks({ graph, nodes }: WorkflowPlan, environment: Chec
  * them.
  */
 export function checkNeverUndone({ graph, nodes }: WorkflowPlan): Diagnostic[] {
-  if (graph.onFailure === 'undo' || graph.expose?.length === 0) return [];
+  // A task that is cancelled is undone.
+  if (graph.onFailure === 'undo' || graph.task === true || graph.expose?.length === 0) return [];
   const byNodes = new Set(
     nodes.flatMap(({ node, compensations }) =>
       node.kind === 'compensate' ? compensations.flatMap(({ refersTo }) => refersTo) : [],

@@ -114,6 +114,7 @@ function toolData(tool: ToolDeclaration, reading: ToolReading, hints: PlanningHi
     retrySafety: tool.retrySafety,
     visibility: tool.visibility,
     scopes: tool.scopes,
+    task: tool.task,
     ...listedData(tool),
     hints,
     upstream: tool.upstream,

@@ -2,7 +2,7 @@ import type { ListedOptions } from '../decorators/decorate.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
 import type { Diagnostic } from '../graph/diagnostics/diagnostic.js';
 import type { Json } from '../graph/json.js';
-import type { Graph, Input, StateField } from '../graph/model.js';
+import type { Graph, Input, StateField, ToolTask } from '../graph/model.js';
 import type { SourceLocation } from '../graph/source-location.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { ResourceData, ToolData } from './manifest.js';
@@ -40,6 +40,7 @@ export interface ToolDeclaration extends ClassHandle, ListedOptions, LiteralOpti
   readonly retrySafety?: RetrySafety;
   readonly visibility?: ToolVisibility;
   readonly scopes?: readonly string[];
+  readonly task?: ToolTask;
   readonly hints?: HintsDeclaration;
   /** The tool of an upstream server that it calls. */
   readonly upstream?: UpstreamOption;

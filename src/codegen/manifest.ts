@@ -3,6 +3,7 @@ import type { ListedOptions } from '../decorators/decorate.js';
 import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../decorators/tool.js';
 import { canonicalJson } from '../graph/canonical.js';
 import type { JsonObject, JsonSchema, Value } from '../graph/json.js';
+import type { ToolTask } from '../graph/model.js';
 import { isValidName } from '../graph/names.js';
 import { sha256Hex } from '../graph/sha256.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
@@ -28,6 +29,7 @@ export interface ToolData extends ListedData {
   readonly retrySafety?: RetrySafety | undefined;
   readonly visibility?: ToolVisibility | undefined;
   readonly scopes?: readonly string[] | undefined;
+  readonly task?: ToolTask | undefined;
   readonly hints?: PlanningHints | undefined;
   readonly upstream?: UpstreamOption | undefined;
   readonly secret?: readonly string[] | undefined;
@@ -104,6 +106,7 @@ const tool = z.strictObject({
   retrySafety: z.enum(['idempotent', 'key', 'none']).optional(),
   visibility: z.enum(['client', 'workflow']).optional(),
   scopes: texts.optional(),
+  task: z.enum(['optional', 'required']).optional(),
   hints: z
     .strictObject({
       ...{ category: text.optional(), next: texts.optional(), requires: texts.optional() },

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Json, JsonSchema } from '../graph/json.js';
+import type { ToolTask } from '../graph/model.js';
 import type { RetrySafety } from '../graph/tool-safety.js';
 import type { Arg, SupplyOf, Unmark } from './arg.js';
 import type { ToolContext } from './context.js';
@@ -125,6 +126,11 @@ export interface ToolOptions<Input = unknown, Output = unknown, Secret extends s
    * its call is refused (`E_SCOPE`). Steps of workflows do not need them. Default: none.
    */
   readonly scopes?: readonly string[];
+  /**
+   * Whether clients may call it as an MCP task: its call is a run of its own then, which outlasts the request. `'required'`:
+   * they call it in no other way. Default: it is not called as a task.
+   */
+  readonly task?: ToolTask;
   readonly hints?: ToolHints;
   /** Fields of state that a workflow sets before it calls this tool. */
   readonly needsState?: readonly StateClass[];

@@ -1,5 +1,6 @@
 import type { Json } from '../graph/json.js';
 import type { JoinRule } from '../graph/kinds/node.js';
+import type { TaskSupport } from '../graph/model.js';
 import type { SupplyOf } from './arg.js';
 import type { ListedOptions, OrderOptions } from './decorate.js';
 import {
@@ -54,6 +55,16 @@ export interface WorkflowOptions extends ListedOptions {
    * started on applies. Default: 10.
    */
   readonly maxConcurrency?: number;
+  /**
+   * Whether its runs are tasks, which outlast the request: a step that fails waits for its result, or for another attempt,
+   * in place of failing the run. The server needs a `store` or a `journal`. Default: `false`.
+   */
+  readonly task?: boolean;
+  /**
+   * Whether clients may call the tool of the workflow as an MCP task. `'required'`: they call it in no other way. Default:
+   * `'optional'` with `task`, else `'forbidden'`.
+   */
+  readonly taskSupport?: TaskSupport;
   /** Whether an agent that drives the items of a loop may be given work for other agents. Default: `false`. */
   readonly allowNestedAgents?: boolean;
   /** What a failed step means for the run. Default: `'failFast'`. */

@@ -177,6 +177,7 @@ export const anyGraph: fc.Arbitrary<Graph> = fc
       ],
       allowNestedAgents: true,
       task: true,
+      taskSupport: 'required',
       limits: { steps: 1_000, stateBytes: 1_048_576 },
       instructions: [],
       nodes: scopes.flatMap(({ nodes }) => nodes),

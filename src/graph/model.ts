@@ -39,6 +39,8 @@ export interface Graph {
   readonly expose?: readonly Exposure[];
   /** Whether its runs are tasks: a step that fails waits to be made from outside, or to be tried again. */
   readonly task?: true;
+  /** Whether clients may, or must, call its tool as an MCP task. Default: `'optional'` with `task`, else `'forbidden'`. */
+  readonly taskSupport?: TaskSupport;
   /** Whether an agent that drives an item of a loop, or has a task, may be given loops and tasks for other agents. */
   readonly allowNestedAgents?: true;
   /** What the run may use at most. Default: as much as any run. */
@@ -47,6 +49,14 @@ export interface Graph {
   readonly scopes?: readonly string[];
   readonly source?: SourceLocation;
 }
+
+/** Whether a tool may, or must, be called as an MCP task. */
+export type TaskSupport = (typeof TASK_SUPPORT)[number];
+
+export const TASK_SUPPORT = ['optional', 'required', 'forbidden'] as const;
+
+/** How a tool is called as a task, where it may be. */
+export type ToolTask = Exclude<TaskSupport, 'forbidden'>;
 
 type Exposure = 'prompt' | 'tool' | 'resource';
 

@@ -97,6 +97,7 @@ function restOf(graph: Graph): string {
 }
 
 function unlessUndone(graph: Graph): string {
+  if (graph.task === true) return 'waits for its result, or for another attempt';
   if (graph.errorStrategy?.kind === 'collect')
     return 'steps that do not depend on it go on, and all failures are reported';
   return isFailFast(graph) ? 'stops at the first failure' : 'steps that do not depend on it go on';

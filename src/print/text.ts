@@ -75,7 +75,7 @@ function describeSchema(schema: JsonSchema): string {
 }
 
 function describeBehaviour(graph: Graph): string[] {
-  const { errorStrategy, onFailure, maxConcurrency } = graph;
+  const { errorStrategy, onFailure, task, maxConcurrency } = graph;
   const isCollected = errorStrategy?.kind === 'collect';
   return [
     ...(isCollected ? ['failures are collected: what does not depend on them goes on'] : []),
@@ -84,6 +84,9 @@ function describeBehaviour(graph: Graph): string[] {
       : []),
     ...(!isCollected && !isFailFast(graph) ? ['failures do not stop what does not depend on them'] : []),
     ...(onFailure === undefined ? [] : ['when it fails, what it did is undone']),
+    ...(task === undefined
+      ? []
+      : ['a step that would fail the run waits for its result, or for another attempt']),
     ...(maxConcurrency === undefined ? [] : [`at most ${maxConcurrency} calls run at once`]),
   ];
 }

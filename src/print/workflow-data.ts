@@ -21,7 +21,7 @@ import { sourcesOf } from './shapes.js';
  */
 export function workflowData(graph: Graph): JsonObject {
   const context: Context = { plan: planOf(graph).main, outputs: outputsOf(graph) };
-  const { title, inputs, instructions, maxConcurrency } = graph;
+  const { title, inputs, instructions, task, maxConcurrency } = graph;
   return {
     workflow: graph.name,
     ...defined({ title }),
@@ -32,7 +32,7 @@ export function workflowData(graph: Graph): JsonObject {
       : { params: Object.fromEntries(inputs.map((input) => [input.name, paramData(input)])) }),
     ...strategyData(graph),
     ...(graph.onFailure === undefined ? {} : { on_failure: 'compensate' }),
-    ...defined({ max_concurrency: maxConcurrency }),
+    ...defined({ task, max_concurrency: maxConcurrency }),
     steps: graph.nodes.map((node) => stepData(node, context)),
     ...(graph.returns === undefined ? {} : { returns: valueData(graph.returns, context) }),
   };

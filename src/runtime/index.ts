@@ -65,6 +65,7 @@ export {
   RegistrationProblem,
   type SchemaRef,
   type StartProblem,
+  TaskStoreError,
   ToolNameError,
   type ToolSchemaRef,
   UnusableSchemaError,

@@ -165,6 +165,11 @@ const programs: Readonly<Record<string, (world: World) => SequentialBuilder>> = 
           .bind('added'),
       )
       .errorStrategy(retry({ attempts: 5, delayMs: 10, backoff: 'exponential', capMs: 100, jitter: 0.5 })),
+  waits: ({ ListPages }) =>
+    sequential('waits', 'leave a task behind')
+      .withTaskSupport()
+      .taskSupport('required')
+      .step(step(ListPages).resultSummary('{list.first.title}').bind('list')),
   undoes: ({ ListPages, AddTask, RemoveTask }) =>
     sequential('undoes', 'undo what was done on failure', { onFailure: 'undo' })
       .step(step(ListPages).bind('list'))

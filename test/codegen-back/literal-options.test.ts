@@ -20,6 +20,7 @@ enum NAMES { greet = 'greet' }
   description: \`Greets \${5 * 2} times\`,
   annotations: { readOnlyHint: true },
   retrySafety: 'idempotent',
+  task: 'required',
   visibility: 'workflow',
   scopes: ['greet'],
   secret: ['word'],

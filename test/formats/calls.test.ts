@@ -156,6 +156,29 @@ test('a compensation without on_failure is a warning, and another value of it is
   expect(said(refused.diagnostics).join()).toContain('compensate');
 });
 
+test.each([
+  [
+    'yaml',
+    'workflows: { w: { description: d, task: true, task_support: required, graph: { a: { call: a } } } }',
+  ],
+  [
+    'xml',
+    '<workflows><workflow id="w" description="d" task="true" task_support="required"><graph><step id="a"><call tool="a"/></step></graph></workflow></workflows>',
+  ],
+] as const)('task and task_support are those of the graph: %s', async (format, text) => {
+  expect(await onlyGraph(text, format)).toMatchObject({ task: true, taskSupport: 'required' });
+});
+
+test('task: false is the default, and another task_support is refused', async () => {
+  const text = (more: string) => `workflows: { w: { description: d, ${more}, graph: { a: { call: a } } } }`;
+  expect(await onlyGraph(text('task: false'))).not.toHaveProperty('task');
+  const { diagnostics } = await parseWorkflows(text('task_support: never'), {
+    file: 'f.yaml',
+    format: 'yaml',
+  });
+  expect(said(diagnostics).join()).toMatch(/SW5021 .*task_support/);
+});
+
 test('a delay that is written is honoured, and only exponential growth has a longest one', async () => {
   const retryOf = async (more: string) => {
     const [node] = (await onlyGraph(reading(`on_error: { retry: 1, ${more} }`))).nodes;

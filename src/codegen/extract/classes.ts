@@ -3,7 +3,7 @@ import type { ToolAnnotations, ToolVisibility, UpstreamOption } from '../../deco
 import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Json } from '../../graph/json.js';
-import type { StateField } from '../../graph/model.js';
+import type { StateField, ToolTask } from '../../graph/model.js';
 import { nearestName } from '../../graph/names.js';
 import type { SourceLocation } from '../../graph/source-location.js';
 import { contradictedHint, type RetrySafety } from '../../graph/tool-safety.js';
@@ -70,6 +70,7 @@ export function readTool(decorated: DecoratedClass): ToolDeclaration {
     ...('visibility' in options.values ? { visibility: options.values.visibility as ToolVisibility } : {}),
     ...('listedSchema' in options.values ? { listedSchema: 'flat' as const } : {}),
     ...('scopes' in options.values ? { scopes: options.values.scopes as readonly string[] } : {}),
+    ...('task' in options.values ? { task: options.values.task as ToolTask } : {}),
     ...listedOf(options),
     ...defined({ hints }),
     ...('upstream' in options.values ? { upstream: options.values.upstream as UpstreamOption } : {}),

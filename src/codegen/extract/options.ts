@@ -15,6 +15,7 @@ import type { ToolAnnotations, ToolHints, ToolOptions, UpstreamOption } from '..
 import type { CallOptions, FailOptions, NestedOptions } from '../../decorators/verbs.js';
 import type { StateOptions, StepOptions, WorkflowOptions } from '../../decorators/workflow.js';
 import { isJsonObject } from '../../graph/json.js';
+import { TASK_SUPPORT } from '../../graph/model.js';
 import { SCOPE } from '../../graph/names.js';
 import { RETRY_SAFETIES } from '../../graph/tool-safety.js';
 import { objectRoot } from '../schemas/json-schema.js';
@@ -190,6 +191,7 @@ const toolRules: Rules<ToolOptions> = {
   retrySafety: oneOf(...RETRY_SAFETIES),
   visibility: oneOf('client', 'workflow'),
   scopes,
+  task: oneOf('optional', 'required'),
   ...listedRules,
   hints: object('an object of hints', hintRules),
   needsState: states,
@@ -226,6 +228,8 @@ const workflowRules: Rules<WorkflowOptions> = {
   failFast: flag,
   onFailure: oneOf('undo'),
   maxConcurrency: positive,
+  task: flag,
+  taskSupport: oneOf(...TASK_SUPPORT),
   allowNestedAgents: flag,
   errorStrategy: {
     ...oneOf('failFast', 'collect'),

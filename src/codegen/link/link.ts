@@ -2,7 +2,13 @@ import { defined } from '../../graph/defined.js';
 import { type Diagnostic, diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { Expr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
-import { GRAPH_VERSION, type Graph, type Input, type ResourceRef } from '../../graph/model.js';
+import {
+  GRAPH_VERSION,
+  type Graph,
+  type Input,
+  type ResourceRef,
+  type TaskSupport,
+} from '../../graph/model.js';
 import { isValidName } from '../../graph/names.js';
 import { nodesOf } from '../../graph/nodes.js';
 import { formatLocation } from '../../graph/source-location.js';
@@ -183,6 +189,9 @@ class WorkflowLinker {
       ...(typeof options.failFast === 'boolean' ? { failFast: options.failFast } : {}),
       ...(options.onFailure === 'undo' ? { onFailure: 'undo' as const } : {}),
       ...(typeof options.maxConcurrency === 'number' ? { maxConcurrency: options.maxConcurrency } : {}),
+      ...(options.task === true ? { task: true as const } : {}),
+      // The option's rule admits these texts only.
+      ...(typeof options.taskSupport === 'string' ? { taskSupport: options.taskSupport as TaskSupport } : {}),
       ...(options.allowNestedAgents === true ? { allowNestedAgents: true as const } : {}),
       // The option's rule admits the names of exposures only.
       ...(Array.isArray(options.expose) ? { expose: options.expose } : {}),

@@ -4,7 +4,7 @@ import { defined } from '../../graph/defined.js';
 import type { Diagnostic } from '../../graph/diagnostics/diagnostic.js';
 import type { DictExpr, Expr, ListExpr } from '../../graph/expression/tree.js';
 import type { Node } from '../../graph/kinds/node.js';
-import type { Graph } from '../../graph/model.js';
+import type { Graph, TaskSupport } from '../../graph/model.js';
 import { compensationsOf, ownResources } from '../../graph/nodes.js';
 import { parseGraph } from '../../graph/schema/parse-graph.js';
 import { valueFault } from '../json-schema/schema-compiler.js';
@@ -148,6 +148,16 @@ export class SequentialBuilder {
     return this.#with({ strategy });
   }
 
+  /** Makes its runs tasks: a step that fails waits for its result, or for another attempt. As the detail `task`. */
+  withTaskSupport(): SequentialBuilder {
+    return this.#with({ details: { ...this.#definition.details, task: true } });
+  }
+
+  /** Sets whether clients may, or must, call the tool of the workflow as an MCP task. As the detail `taskSupport`. */
+  taskSupport(taskSupport: TaskSupport): SequentialBuilder {
+    return this.#with({ details: { ...this.#definition.details, taskSupport } });
+  }
+
   /**
    * Builds the workflow.
    *
@@ -178,7 +188,7 @@ export class SequentialBuilder {
  * Begins a workflow whose steps run in order.
  *
  * @param name unique among the workflows and prompts of a registry; `^[A-Za-z][A-Za-z0-9_-]{0,61}$`.
- * @param details further options: `{ title, domain, version, expose, scopes, failFast, onFailure }`.
+ * @param details further options: `{ title, domain, version, expose, scopes, failFast, onFailure, task, taskSupport }`.
  * @example
  * ```ts
  * const addTask = sequential('add-task', 'add a task to a project')

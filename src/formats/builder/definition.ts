@@ -25,7 +25,7 @@ export interface WorkflowDefinition {
 /** Further options of a workflow, with the meanings and defaults that they have in `@Workflow`. */
 export type WorkflowDetails = Pick<
   WorkflowOptions,
-  'title' | 'domain' | 'version' | 'expose' | 'scopes' | 'failFast' | 'onFailure'
+  'title' | 'domain' | 'version' | 'expose' | 'scopes' | 'failFast' | 'onFailure' | 'task' | 'taskSupport'
 >;
 
 /** The result of a workflow. */

@@ -68,8 +68,10 @@ export function lower(definition: WorkflowDefinition, registered: Registered | u
   for (const [index, step] of steps.entries()) lowering.add(step, scope.ids[index] ?? '');
   if (result !== undefined) lowering.addResult(result);
 
+  const { task, ...otherDetails } = details;
   const graph: Graph = {
-    ...details,
+    ...otherDetails,
+    ...(task === true ? { task } : {}),
     graphVersion: GRAPH_VERSION,
     name,
     description,

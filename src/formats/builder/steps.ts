@@ -69,6 +69,11 @@ abstract class DetailsBuilder<Definition extends StepDefinition> {
     return this.with({ summary } as Partial<Definition>);
   }
 
+  /** Sets what a trace and the variables of a task show instead of the whole result. As {@link summary}. */
+  resultSummary(summary: string): this {
+    return this.summary(summary);
+  }
+
   /** Sets the time limit of one attempt, in milliseconds. Default: 60 000 for calls and reads, none for questions. */
   timeoutMs(timeoutMs: number): this {
     return this.with({ timeoutMs } as Partial<Definition>);

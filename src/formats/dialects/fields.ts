@@ -1,5 +1,7 @@
+import { defined } from '../../graph/defined.js';
 import type { Edit } from '../../graph/diagnostics/diagnostic.js';
 import type { Range } from '../../graph/kinds/descriptor.js';
+import { type Graph, TASK_SUPPORT } from '../../graph/model.js';
 import { certainName, nearestName } from '../../graph/names.js';
 import {
   describeLocated,
@@ -90,6 +92,12 @@ export class Fields {
     const edit = renameTo(this.#reports, text, choices);
     this.#reports.report('SW5021', text, { what, value, candidates: choices, suggestion }, { edit });
     return undefined;
+  }
+
+  /** Reads `task` and `task_support` of a workflow. */
+  task(): Pick<Graph, 'task' | 'taskSupport'> {
+    const taskSupport = this.oneOf('task_support', TASK_SUPPORT);
+    return { ...(this.boolean('task') === true ? { task: true } : {}), ...defined({ taskSupport }) };
   }
 
   /** Reports a key that the object needs and does not have. */

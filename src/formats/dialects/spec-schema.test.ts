@@ -95,6 +95,8 @@ const WHOLE = {
       fail_fast: false,
       on_failure: 'compensate',
       max_concurrency: 3,
+      task: true,
+      task_support: 'required',
       graph: {
         start: {
           call: 'search',

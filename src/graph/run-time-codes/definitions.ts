@@ -161,6 +161,11 @@ export const starts = {
       'Workflows and prompts share the names of `prompts/get`. A spec file that codegen has read is in the registry already.',
     repair: 'Rename one, or serve without the file that the registry has.',
   },
+  E_TASK_STORE: {
+    meaning: 'The runs of a workflow are tasks, and the server keeps no runs.',
+    cause: 'The options of the server have neither `store` nor `journal`.',
+    repair: "Set `store: 'memory'`, or `store: 'sqlite:PATH'` for tasks that outlast the process.",
+  },
   E_TOOL_NAME: {
     meaning: "A workflow's tool, or a tool beside it, cannot have its name.",
     cause: 'The name is taken, longer than 64 characters, or one of the tools that manage runs.',

@@ -4,7 +4,7 @@ import { pointerOf } from '../json.js';
 import type { SchemaParts } from '../kinds/descriptor.js';
 import { kinds } from '../kinds/kinds.js';
 import type { Node, Scope } from '../kinds/node.js';
-import { GRAPH_VERSION, type Graph } from '../model.js';
+import { GRAPH_VERSION, type Graph, TASK_SUPPORT } from '../model.js';
 import { SCOPE } from '../names.js';
 import type { SourceLocation } from '../source-location.js';
 import { graphParts } from './parts.js';
@@ -90,6 +90,7 @@ function makeGraphSchema(): z.ZodType<Graph> {
     onFailure: z.literal('undo').exactOptional(),
     maxConcurrency: z.int().positive().exactOptional(),
     task: z.literal(true).exactOptional(),
+    taskSupport: z.enum(TASK_SUPPORT).exactOptional(),
     allowNestedAgents: z.literal(true).exactOptional(),
     limits: z.strictObject({ steps: z.int().positive(), stateBytes: z.int().positive() }).exactOptional(),
     scopes: z.array(z.string().regex(SCOPE)).exactOptional(),

@@ -271,7 +271,7 @@ function isUnavailable({ status }: NodeRecord): boolean {
   return status === 'skipped' || status === 'failed' || status === 'cancelled';
 }
 
-/** Fails a node that no fallback replaces. One whose failure would end a task stops instead. [N13] */
+/** Fails a node that no fallback replaces. In a task that it would end, the node stops instead. [N13] */
 function failOrPause(transition: Transition, node: NodeRecord, failed: Failed): void {
   if (pausesAtFailure(transition, node, failed.isPermanent)) pause(transition, node, failed);
   else failWithoutFallback(transition, node, failed);

@@ -179,7 +179,7 @@ describe('N13: a step of a task that fails', () => {
 
 describe('N13: a step of any kind', () => {
   test.each<[string, Node, (run: Run) => Run, Json, Json]>([
-    ['call whose input has no value', call('n', { x: broken }), (run) => run, 4, 4],
+    ['call without a value for its input', call('n', { x: broken }), (run) => run, 4, 4],
     ['resource', read('n'), (run) => run.fails('n'), { uri: 'u', text: 't' }, { uri: 'u', text: 't' }],
     ['compute', compute('n', broken), (run) => run, 4, 4],
     [
@@ -215,7 +215,7 @@ describe('N13: a step of any kind', () => {
   });
 
   test.each<[string, Node, (run: Run) => Run, (run: Run) => Run]>([
-    ['call whose input has no value', call('n', { x: broken }), (run) => run, (run) => run],
+    ['call without a value for its input', call('n', { x: broken }), (run) => run, (run) => run],
     ['resource', read('n'), (run) => run.fails('n'), (run) => run.fails('n')],
     ['compute', compute('n', broken), (run) => run, (run) => run],
     ['branch', branch('n', [[lit(false), body([])]]), (run) => run, (run) => run],

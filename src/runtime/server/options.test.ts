@@ -50,6 +50,7 @@ describe('resolveSettings', () => {
       describe: 'short',
       hints: true,
       hasSpecs: false,
+      keepsRuns: false,
       offerWorkflows: true,
       profiles: {},
       specs: { root: '.', watch: true },

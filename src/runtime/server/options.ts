@@ -181,6 +181,8 @@ export interface ResolvedSettings
   readonly ownerRule: OwnerRule;
   readonly runs: RunLimits;
   readonly journal?: Journal;
+  /** Whether the options say where runs are kept. */
+  readonly keepsRuns: boolean;
   /** The file of the store; missing for one in memory. */
   readonly storePath?: string;
   readonly model?: ModelFunction;
@@ -247,6 +249,7 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     workflows: settings.workflows ?? [],
     prompts: settings.prompts ?? [],
     specs: { ...settings.specs, root: settings.specs?.root ?? '.', watch: settings.specs?.watch ?? true },
+    keepsRuns: settings.store !== undefined || settings.journal !== undefined,
     hasSpecs: settings.specs !== undefined || settings.profiles !== undefined,
     profiles: settings.profiles ?? {},
     offerWorkflows: settings.offerWorkflows ?? true,

@@ -232,6 +232,18 @@ export class RegistrationError extends Error {
   }
 }
 
+/** A workflow whose runs are tasks, in a server that keeps no runs. */
+export class TaskStoreError extends RegistrationProblem {
+  override readonly name = 'TaskStoreError';
+  readonly code = 'E_TASK_STORE';
+
+  constructor(readonly workflow: string) {
+    super(
+      `workflow \`${clip(workflow)}\`: its runs are tasks, and the server keeps no runs: set store: 'memory' or store: 'sqlite:PATH'`,
+    );
+  }
+}
+
 /** What is wrong, where it keeps a change from being used and not a server from starting. */
 export function registrationFaults({ problems }: RegistrationError): string {
   return problems.map(sentence).join('\n');

@@ -10,7 +10,7 @@ import {
 import type { ToolAnnotations, ToolVisibility } from '../../decorators/tool.js';
 import { isPlugAndPlay } from '../../formats/plug-n-play.js';
 import type { JsonObject, JsonSchema } from '../../graph/json.js';
-import type { Domain, Graph, Input } from '../../graph/model.js';
+import type { Domain, Graph, Input, ToolTask } from '../../graph/model.js';
 import type { RetrySafety } from '../../graph/tool-safety.js';
 import type { UpstreamReference } from '../upstream/port.js';
 import { quoted } from './tool-texts.js';
@@ -61,6 +61,8 @@ export interface ToolEntry extends Listed {
   readonly visibility?: ToolVisibility;
   /** What a client needs to call it. Default: none. */
   readonly scopes?: readonly string[];
+  /** Whether clients may, or must, call it as an MCP task. Default: they may not. */
+  readonly task?: ToolTask;
   /** What the author says about the use of the tool; classes by their names. Listed in `_meta`. */
   readonly hints?: JsonObject;
   /** The tool of an upstream server that it calls. */

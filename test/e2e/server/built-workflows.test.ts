@@ -2,6 +2,7 @@ import { simplePrompt } from 'stepwright';
 import { type BuiltWorkflow, createServer, RegistrationError, type ServerSettings } from 'stepwright/runtime';
 import { describe, expect, test } from 'vitest';
 import {
+  constant,
   fromResource,
   MissingToolError,
   output,
@@ -228,6 +229,22 @@ describe('what is wrong with what a program registers is said all at once', () =
     expect(problems[3]).toMatchObject({ workflow: 'first', step: 'b' });
     expect(problems[5]).toMatchObject({ workflow: 'slug-it', functionName: 'slugify' });
     expect(problems[6]).toMatchObject({ workflow: 'second', tool: 'gone' });
+  });
+
+  test('a task without a place for its runs', () => {
+    const one = sequential('one', 'leave a task behind')
+      .withTaskSupport()
+      .step(step(toolHandle('analyze-code')).arg('code', constant('x')));
+    const start = (more: ServerSettings) =>
+      createServer(registry, {
+        promptClasses: { 'code-review': () => new CodeReview('') },
+        workflows: [one.build()],
+        ...more,
+      });
+    const { problems } = thrown(() => start({})) as RegistrationError;
+    expect(problems).toMatchObject([{ name: 'TaskStoreError', code: 'E_TASK_STORE', workflow: 'one' }]);
+    expect(problems[0]?.message).toContain("set store: 'memory' or store: 'sqlite:PATH'");
+    expect(() => start({ store: 'memory' })).not.toThrow();
   });
 
   test('a graph that is none', () => {

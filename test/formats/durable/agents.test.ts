@@ -24,6 +24,12 @@ tasks:
     .filter((fault) => fault.startsWith('SW40'));
 }
 
+test('a document says that its runs are tasks', async () => {
+  const text = 'name: one\ntask: true\ntask_support: optional\nsteps: [{ id: a, type: mcp_call, tool: t }]\n';
+  const { workflows } = await parseWorkflows(text, { file: 'one.yaml', format: 'yaml' });
+  expect(workflows[0]?.graph).toMatchObject({ task: true, taskSupport: 'optional' });
+});
+
 test('an agent that drives a task has no person to ask', async () => {
   expect(await faultsOf('type: prompt, prompt_type: confirm, message: "Sure?"')).toEqual(['SW4049 14']);
   expect(await faultsOf('type: shell, command: ls')).toEqual([]);

@@ -26,6 +26,7 @@ export function lowerDocument(map: LocatedMap, reports: Reports): LoweredDocumen
   const name = nameOf(reports, fields);
   const version = versionOf(reports, fields);
   const allowNestedAgents = fields.boolean('allow_nested_agents');
+  const task = fields.task();
   const inputs = lowerInputs(reports, fields.object('inputs'));
   const root = stepsOf(reports, fields);
   const tasks = tasksOf(reports, fields);
@@ -40,6 +41,7 @@ export function lowerDocument(map: LocatedMap, reports: Reports): LoweredDocumen
     version,
     ...body,
     ...(taskGraphs.length === 0 ? {} : { tasks: taskGraphs }),
+    ...task,
     ...(allowNestedAgents === true ? { allowNestedAgents } : {}),
     limits: LIMITS,
     source: reports.source.placeOf(fields.entry('name')?.value ?? map),

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../../graph/json.js';
+import { TASK_SUPPORT } from '../../../graph/model.js';
 import { DURATION_PATTERN } from '../fields.js';
 
 /** A key of the dialect: what it means, and its form. One table serves the reader, the schema for editors and the docs. */
@@ -96,6 +97,16 @@ export const DOCUMENT: Keys = {
     schema: listOf(TEXT),
   },
   tasks: { description: 'What `foreach` runs for each item, by name.', schema: byName('task') },
+  task: {
+    description:
+      'Whether its runs are tasks: a step that fails waits for its result or for another attempt. Default: false.',
+    schema: FLAG,
+  },
+  task_support: {
+    description:
+      'Whether clients may, or must, call its tool as an MCP task. Default: `optional` with `task`, else `forbidden`.',
+    schema: { enum: [...TASK_SUPPORT] },
+  },
   allow_nested_agents: {
     description: 'Whether the steps of an agent may give work to other agents. Default: false.',
     schema: FLAG,

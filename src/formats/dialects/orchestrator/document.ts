@@ -27,6 +27,8 @@ export const WORKFLOW_KEYS = [
   'fail_fast',
   'on_failure',
   'max_concurrency',
+  'task',
+  'task_support',
 ];
 
 /** Lowers a document to graphs. */
@@ -91,6 +93,7 @@ function lowerWorkflow(
   const failFast = fields.boolean('fail_fast');
   const onFailure = fields.oneOf('on_failure', ['compensate']) && ('undo' as const);
   const maxConcurrency = fields.number('max_concurrency');
+  const task = fields.task();
   const expose = exposureOf(reports, fields);
   return {
     graphVersion: GRAPH_VERSION,
@@ -103,6 +106,7 @@ function lowerWorkflow(
     ...defined({ expose }),
     ...parts,
     ...defined({ failFast, onFailure, maxConcurrency }),
+    ...task,
     source: reports.source.placeOf(key),
   };
 }

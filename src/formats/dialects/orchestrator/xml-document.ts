@@ -52,6 +52,8 @@ const ELEMENTS: Readonly<Record<string, ElementRule>> = {
       fail_fast: 'boolean',
       on_failure: 'text',
       max_concurrency: 'number',
+      task: 'boolean',
+      task_support: 'text',
     },
     children: ['params', 'graph', 'returns'],
   },

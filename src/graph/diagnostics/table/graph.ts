@@ -261,6 +261,13 @@ export const graphFaults = {
       `step \`${p.step}\`${inWorkflow(p)} hands work to an agent, and \`${p.agent}\` drives the items of \`${p.loop}\``,
     () => 'delegate to the caller, leave one of the agents out, or allow nested agents in the workflow',
   ),
+  SW4051: warning(
+    (p: { workflow: string; lacks: 'start' | 'tool' }) =>
+      p.lacks === 'start'
+        ? `workflow \`${p.workflow}\` is a task, and no client can start it`
+        : `workflow \`${p.workflow}\` says how its tool is called as a task, and it has no tool`,
+    () => 'set the option in the workflow that clients start, or expose this one',
+  ),
   SW4036: error(
     (p: { step: string; code: string; problem: string }) =>
       `step \`${p.step}\` fails with the code \`${p.code}\`, which is ${p.problem}`,

@@ -17,7 +17,7 @@ import {
 import { VALIDATE_TOOL } from '../composite/validate-tool.js';
 import { WorkflowTools } from '../composite/workflow-tools.js';
 import type { ResolvedSettings } from '../options.js';
-import { type BuiltWorkflow, RegistrationError } from '../registrations.js';
+import { type BuiltWorkflow, RegistrationError, TaskStoreError } from '../registrations.js';
 import type { ToolListing } from '../wire.js';
 import { callsSeveralTools, instructionsFor } from './instructions.js';
 import { listedTexts } from './listed-texts.js';
@@ -113,7 +113,8 @@ export class Catalogue {
       toolAnswerMs: answerMs,
     } = settings;
     const served = servedWorkflows(parts.registry, registered.workflows, workflowPrefix, parts.servedMemo);
-    if (served.problems.length > 0) throw new RegistrationError(served.problems);
+    const problems = [...served.problems, ...(settings.keepsRuns ? [] : tasksWithoutStore(served.workflows))];
+    if (problems.length > 0) throw new RegistrationError(problems);
     const isShown = shownWorkflows(layers);
     const registry = shownRegistry(parts.registry, layers, isShown);
     this.#registry = registry;
@@ -200,6 +201,13 @@ export class Catalogue {
     const tool = this.clientTools.has(name) ? this.#registry.tools[name] : undefined;
     return tool?.scopes ?? this.workflowTools.scopesOf(name);
   }
+}
+
+/** The workflows whose runs are tasks. */
+function tasksWithoutStore(workflows: ReadonlyMap<string, ServedWorkflow>): TaskStoreError[] {
+  return [...workflows].flatMap(([name, { graph }]) =>
+    graph.task === true ? [new TaskStoreError(name)] : [],
+  );
 }
 
 /** Whether a layer switches workflows off as a whole. */

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonSchema } from '../../../../graph/json.js';
+import { TASK_SUPPORT } from '../../../../graph/model.js';
 import { compareText } from '../../../../graph/names.js';
 import type { SpecVocabulary } from '../../dialect.js';
 import { DURATION_PATTERN } from '../../fields.js';
@@ -64,6 +65,8 @@ function workflowSchema(): JsonSchema {
       fail_fast: { type: 'boolean' },
       on_failure: { enum: ['compensate'] },
       max_concurrency: { type: 'number' },
+      task: { type: 'boolean' },
+      task_support: { enum: [...TASK_SUPPORT] },
     }),
     required: ['description', 'graph'],
   };

@@ -81,6 +81,9 @@ export const WORKFLOW: Readonly<Record<string, string>> = {
   on_failure:
     '`compensate`: when the workflow fails, what it did is undone. Default: it remains, and is reported.',
   max_concurrency: 'How many calls run at once. Default: 10.',
+  task: 'Whether its runs are tasks: a step that fails waits for its result or for another attempt. Default: false.',
+  task_support:
+    'Whether clients may, or must, call its tool as an MCP task. Default: `optional` with `task`, else `forbidden`.',
 };
 
 export const DOCUMENT: Readonly<Record<string, string>> = {

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import type { Graph } from '../graph/model.js';
+import { step } from './check-graph.fixture.js';
+import { findings } from './constructs.fixture.js';
+
+test.each<[Partial<Graph>, string | undefined]>([
+  [{ task: true }, undefined],
+  [{ task: true, expose: ['prompt'] }, undefined],
+  [{ task: true, expose: ['tool'], taskSupport: 'required' }, undefined],
+  [{ task: true, expose: [] }, 'workflow `add-task` is a task, and no client can start it'],
+  [
+    { taskSupport: 'optional', expose: ['prompt'] },
+    'says how its tool is called as a task, and it has no tool',
+  ],
+  [{ taskSupport: 'forbidden', expose: [] }, undefined],
+])('SW4051: what is said of tasks holds for clients: %j', (graph, fault) => {
+  const found = findings([step(1, 'a', 'put')], graph);
+  expect(found).toEqual(
+    fault === undefined
+      ? []
+      : [
+          expect.stringContaining(
+            `${fault} | set the option in the workflow that clients start, or expose this one`,
+          ),
+        ],
+  );
+});
