@@ -40,7 +40,9 @@ export function lowerJinja(
   } catch (fault) {
     if (!(fault instanceof TemplateFault)) throw fault;
     const hint = `insert values of the workflow: \`{{ \${this.name} }}\``;
-    return refuse(`a template with a fault (${fault.message})`, fault.hint ?? hint);
+    for (const each of [fault, ...fault.further])
+      refuse(`a template with a fault (${each.message})`, each.hint ?? hint);
+    return undefined;
   }
 }
 

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isNightly } from '../../../test/nightly.js';
 import type { JsonObject } from '../../graph/json.js';
+import type { Span } from '../../graph/source-location.js';
 import { render } from './render.fixture.js';
+import type { Place } from './syntax.js';
 import { anyTemplate } from './templates.fixture.js';
 
 const numRuns = isNightly ? 1_000_000 : 20_000;
@@ -32,9 +34,14 @@ function isPlain(value: unknown, depth = 0): boolean {
   return isOwn && Object.values(value).every((part) => isPlain(part, depth + 1));
 }
 
+/** Whether offsets are a range in a text. */
+function isIn(length: number, { start, end }: Place): boolean {
+  return Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= length;
+}
+
 describe('random templates', () => {
   test(
-    'end with plain JSON, a fault, or an error with a code',
+    'end with plain JSON, or an error with a code, at places inside the template',
     () => {
       const before = Object.getOwnPropertyNames(Object.prototype).length;
       fc.assert(
@@ -42,9 +49,18 @@ describe('random templates', () => {
           anyTemplate,
           fc.constantFrom('value' as const, 'text' as const, 'reader' as const),
           (template, position) => {
-            const rendered = render(template, position, context, { budget: 100_000 });
+            const places: Place[] = [];
+            const at = (start: number, end: number): Span => {
+              places.push({ start, end });
+              return [1, 1 + start, 1, 1 + end];
+            };
+            const rendered = render(template, position, context, { budget: 100_000, at });
             if ('value' in rendered) expect(isPlain(rendered.value)).toBe(true);
             else expect(rendered.error).toMatch(/^(?:fault|E_[A-Z_]+)$/);
+            // A fault at the end of a template is one character behind it.
+            const faults = ('at' in rendered && rendered.at) || [];
+            expect(places.every((place) => isIn(template.length, place))).toBe(true);
+            expect(faults.every((place) => isIn(template.length + 1, place))).toBe(true);
           },
         ),
         { numRuns },

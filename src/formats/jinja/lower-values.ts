@@ -10,7 +10,7 @@ import { certainName, didYouMean, nearestName } from '../../graph/names.js';
 import type { Span } from '../../graph/source-location.js';
 import { type Loop, loopPart } from './loop-parts.js';
 import type { Applied, Name, Place, Syntax } from './syntax.js';
-import { TemplateFault } from './tokens.js';
+import { TemplateFault, type TemplateFaults } from './tokens.js';
 
 /** What the names in a template mean. */
 export interface TemplateScope {
@@ -51,11 +51,13 @@ const MAX_LEVELS = 100;
 /** Lowers the expressions of a template. */
 export class ValueLowering {
   readonly #scope: TemplateScope;
+  readonly #faults: TemplateFaults;
   #locals = 0;
   #depth = 0;
 
-  constructor(scope: TemplateScope) {
+  constructor(scope: TemplateScope, faults: TemplateFaults) {
     this.#scope = scope;
+    this.#faults = faults;
   }
 
   at({ start, end }: Place): { readonly at?: Span } {
@@ -77,23 +79,26 @@ export class ValueLowering {
     return { name, ref: { kind: 'ref', root: 'local', path: [name] } };
   }
 
+  /** Lowers an expression. One with a fault of its own is absent. */
   value(syntax: Syntax, locals: Locals): Expr {
-    return this.within(syntax, () => this.#value(syntax, locals));
+    return this.#faults.collect(() => this.within(syntax, () => this.#value(syntax, locals)), ABSENT);
   }
 
   /** Lowers what is inside a part. A tree that the evaluator refuses for its depth is refused here. */
   within(place: Place, lower: () => Expr): Expr {
-    this.#depth += 1;
-    if (this.#depth > MAX_LEVELS)
+    if (this.#depth >= MAX_LEVELS)
       throw new TemplateFault(
         `the template is nested deeper than ${MAX_LEVELS} levels`,
         place.start,
         place.end,
         'write shorter chains of operators, filters and `set`',
       );
-    const expr = lower();
-    this.#depth -= 1;
-    return expr;
+    this.#depth += 1;
+    try {
+      return lower();
+    } finally {
+      this.#depth -= 1;
+    }
   }
 
   #value(syntax: Syntax, locals: Locals): Expr {

@@ -99,6 +99,24 @@ describe('a fault', () => {
     expect([fault.message, fault.start, fault.hint]).toEqual([message, start, hint]);
   });
 
+  test('is reported with the others of its template, in the order of their places', () => {
+    const template =
+      '{{ a | b(c.d) }} {{ e f }} {% for x in g %}{{ x | upper | h }}{% endfor %}{% set i = 1 %}{{ i }}';
+    const fault = faultOf(template, 'text');
+    expect([fault, ...fault.further].map(({ message, start }) => [message, template[start]])).toEqual([
+      ['`a` is not known here', 'a'],
+      ['there is no filter `b`', 'b'],
+      ['the end of the tag is expected, not `f`', 'f'],
+      ['`g` is not known here', 'g'],
+      ['there is no filter `h`', 'h'],
+    ]);
+  });
+
+  test('is one of at most 20', () => {
+    const fault = faultOf('{{ a }}'.repeat(50), 'text');
+    expect(fault.further).toHaveLength(19);
+  });
+
   test('of a condition that is several tags', () => {
     expect(faultOf('{{ state.count }} == 1', 'condition').message).toBe('a condition is one `{{ … }}`');
   });

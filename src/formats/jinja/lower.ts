@@ -1,8 +1,8 @@
 import type { Expr } from '../../graph/expression/tree.js';
 import { ABSENT, type Locals, NO_LOCALS, type TemplateScope, ValueLowering } from './lower-values.js';
 import { parseTemplate } from './parser.js';
-import type { Block, Name, Syntax } from './syntax.js';
-import { hasTemplate, TemplateFault } from './tokens.js';
+import type { Block, Name, Place, Syntax } from './syntax.js';
+import { hasTemplate, TemplateFault, TemplateFaults } from './tokens.js';
 
 /**
  * Where a template is. It decides about a value that is missing: an error as a `value` and in a `text` for programs, the
@@ -13,7 +13,7 @@ export type TemplatePosition = 'value' | 'text' | 'reader' | 'condition';
 /**
  * Lowers a template to a tree. A lone `{{ … }}` is its value, unless a text is wanted; all else is text.
  *
- * @throws TemplateFault with offsets into the template
+ * @throws TemplateFault the first fault, with the further ones; offsets are those into the template
  */
 export function lowerTemplate(template: string, position: TemplatePosition, scope: TemplateScope): Expr {
   const isText = position === 'text' || position === 'reader';
@@ -21,9 +21,22 @@ export function lowerTemplate(template: string, position: TemplatePosition, scop
   if (!hasTemplate(written)) return { kind: 'literal', value: written };
   // Offsets are those of the whole text.
   const start = isText ? 0 : template.indexOf(written);
-  const blocks = parseTemplate(template.slice(0, start + written.length));
-  const values = new ValueLowering(scope);
-  const texts = new TextLowering(values, position);
+  const faults = new TemplateFaults();
+  const expr = faults.collect(() => {
+    const blocks = parseTemplate(template.slice(0, start + written.length), faults);
+    return lowerBlocks(blocks, position, new ValueLowering(scope, faults), { start, end: template.length });
+  }, ABSENT);
+  faults.throwAny();
+  return expr;
+}
+
+function lowerBlocks(
+  blocks: readonly Block[],
+  position: TemplatePosition,
+  values: ValueLowering,
+  whole: Place,
+): Expr {
+  const isText = position === 'text' || position === 'reader';
   const [only, ...others] = blocks.filter(
     (block) => block.kind !== 'data' || block.text.trim() !== '' || isText,
   );
@@ -34,11 +47,11 @@ export function lowerTemplate(template: string, position: TemplatePosition, scop
   if (position === 'condition')
     throw new TemplateFault(
       'a condition is one `{{ … }}`',
-      start,
-      template.length,
+      whole.start,
+      whole.end,
       'write the whole condition in one `{{ … }}`',
     );
-  return texts.text(blocks, NO_LOCALS);
+  return new TextLowering(values, position).text(blocks, NO_LOCALS);
 }
 
 /** Lowers the blocks of a template to text. */

@@ -1,10 +1,10 @@
 import { ExpressionParser, MAX_DEPTH } from './parse-expression.js';
 import type { Block, Name, Place, Syntax } from './syntax.js';
-import { type Piece, piecesOf, TemplateFault, type Token } from './tokens.js';
+import { type Piece, piecesOf, TemplateFault, type TemplateFaults, type Token } from './tokens.js';
 
-/** Reads a template. @throws TemplateFault */
-export function parseTemplate(source: string): readonly Block[] {
-  return new TemplateParser(piecesOf(source), source.length).template();
+/** Reads a template. An output with a fault is empty. @throws TemplateFault where the blocks have a fault */
+export function parseTemplate(source: string, faults: TemplateFaults): readonly Block[] {
+  return new TemplateParser(piecesOf(source), source.length, faults).template();
 }
 
 const REFUSED: Readonly<Record<string, string>> = {
@@ -24,12 +24,14 @@ const REFUSED: Readonly<Record<string, string>> = {
 class TemplateParser {
   readonly #pieces: readonly Piece[];
   readonly #end: number;
+  readonly #faults: TemplateFaults;
   #next = 0;
   #depth = 0;
 
-  constructor(pieces: readonly Piece[], end: number) {
+  constructor(pieces: readonly Piece[], end: number, faults: TemplateFaults) {
     this.#pieces = pieces;
     this.#end = end;
+    this.#faults = faults;
   }
 
   template(): readonly Block[] {
@@ -74,10 +76,7 @@ class TemplateParser {
       this.#next += 1;
       if (piece.kind === 'data') blocks.push(piece);
       else if (piece.kind === 'output') {
-        const parser = new ExpressionParser(piece.tokens);
-        const value = parser.tuple();
-        parser.end();
-        blocks.push({ kind: 'output', value, start: piece.start, end: piece.end });
+        blocks.push(this.#faults.collect(() => outputOf(piece), emptyOutput(piece)));
       } else {
         const parser = new ExpressionParser(piece.tokens);
         const word = parser.word('the name of a statement');
@@ -192,6 +191,17 @@ class TemplateParser {
     parser.end();
     return { kind: 'set', names, value: this.#body('endset', where), ...where };
   }
+}
+
+function outputOf({ tokens, start, end }: Exclude<Piece, { kind: 'data' }>): Block {
+  const parser = new ExpressionParser(tokens);
+  const value = parser.tuple();
+  parser.end();
+  return { kind: 'output', value, start, end };
+}
+
+function emptyOutput({ start, end }: Place): Block {
+  return { kind: 'output', value: { kind: 'literal', value: '', start, end }, start, end };
 }
 
 interface Ending {

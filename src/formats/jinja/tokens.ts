@@ -6,6 +6,8 @@ export class TemplateFault extends Error {
   readonly hint: string | undefined;
   /** The correct name in the place of the one between the offsets, if only one is near. */
   readonly suggestion: string | undefined;
+  /** The other faults of the template, in the order of their places. */
+  further: readonly TemplateFault[] = [];
 
   constructor(message: string, start: number, end: number, hint?: string, suggestion?: string) {
     super(message);
@@ -14,6 +16,33 @@ export class TemplateFault extends Error {
     this.end = Math.max(end, start + 1);
     this.hint = hint;
     this.suggestion = suggestion;
+  }
+}
+
+/** The most faults of one template that are reported. */
+const MAX_FAULTS = 20;
+
+/** The faults of one template, of which each part is read in spite of faults in others. */
+export class TemplateFaults {
+  readonly #faults: TemplateFault[] = [];
+
+  /** Returns what `work` returns, or `otherwise` where it throws a fault. */
+  collect<T>(work: () => T, otherwise: T): T {
+    try {
+      return work();
+    } catch (fault) {
+      if (!(fault instanceof TemplateFault)) throw fault;
+      if (this.#faults.length < MAX_FAULTS) this.#faults.push(fault);
+      return otherwise;
+    }
+  }
+
+  /** @throws TemplateFault the first one, with the further ones. */
+  throwAny(): void {
+    const [first, ...further] = this.#faults.sort((one, other) => one.start - other.start);
+    if (first === undefined) return;
+    first.further = further;
+    throw first;
   }
 }
 

@@ -124,10 +124,7 @@ test('fifty open actions are answered in any order by two agents, one of them af
   const agents = [(await started(store)).client, (await started(store)).client] as const;
   const status = await callOf(agents[0], 'get_workflow_status', { workflow_id });
   const open = openIn(status);
-  expect(open.map(({ type }) => type).sort()).toEqual([
-    ...several('prompt'),
-    ...several('shell'),
-  ]);
+  expect(open.map(({ type }) => type).sort()).toEqual([...several('prompt'), ...several('shell')]);
   // Both agents answer half of what is open, and one gives an answer of the other again.
   const half = (list: readonly OpenAction[], part: number) => list.filter((_, index) => index % 2 === part);
   await Promise.all(

@@ -1,6 +1,6 @@
 import { parseTemplate } from '../../jinja/parser.js';
 import type { Block, Syntax } from '../../jinja/syntax.js';
-import { hasTemplate } from '../../jinja/tokens.js';
+import { hasTemplate, TemplateFaults } from '../../jinja/tokens.js';
 import type { LocatedText } from '../../text/located.js';
 import { rangeIn } from '../../text/located.js';
 import type { Reports } from '../../text/reading.js';
@@ -32,7 +32,7 @@ export function checkShellQuoting(reports: Reports, command: LocatedText, step: 
   if (!hasTemplate(command.value)) return;
   let blocks: readonly Block[];
   try {
-    blocks = parseTemplate(command.value);
+    blocks = parseTemplate(command.value, new TemplateFaults());
   } catch {
     // The fault is reported where the command is lowered.
     return;

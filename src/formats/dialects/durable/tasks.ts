@@ -1,7 +1,7 @@
 import type { Expr } from '../../../graph/expression/tree.js';
 import type { Input } from '../../../graph/model.js';
 import { parseTemplate } from '../../jinja/parser.js';
-import { hasTemplate } from '../../jinja/tokens.js';
+import { hasTemplate, TemplateFaults } from '../../jinja/tokens.js';
 import type { Located, LocatedEntry, LocatedMap } from '../../text/located.js';
 import type { Fields } from '../fields.js';
 import { allSteps, type StepList } from './steps.js';
@@ -62,7 +62,7 @@ function collectNames(located: Located, names: Set<string>): void {
   else if (located.kind === 'map') for (const { value } of located.entries) collectNames(value, names);
   else if (located.kind === 'text' && hasTemplate(located.value)) {
     try {
-      collectIn(parseTemplate(located.value), names);
+      collectIn(parseTemplate(located.value, new TemplateFaults()), names);
     } catch {
       // Its fault is reported where the text is lowered.
     }

@@ -80,16 +80,16 @@ export class Templates {
       return this.#lower(text, text.value, position);
     } catch (fault) {
       if (!(fault instanceof TemplateFault)) throw fault;
-      const range = rangeIn(text, fault.start, fault.end);
-      const edit = this.#rename(text, fault);
-      this.reports.report(
-        'SW5014',
-        range,
-        { what: 'a template', problem: fault.message },
-        { hint: fault.hint, edit },
-      );
+      for (const each of [fault, ...fault.further]) this.#reportFault(text, each);
       return { kind: 'literal', ...at };
     }
+  }
+
+  #reportFault(text: LocatedText, fault: TemplateFault): void {
+    const range = rangeIn(text, fault.start, fault.end);
+    const edit = this.#rename(text, fault);
+    const params = { what: 'a template', problem: fault.message } as const;
+    this.reports.report('SW5014', range, params, { hint: fault.hint, edit });
   }
 
   /** A condition: `true`, `false`, or one `{{ … }}`. */
