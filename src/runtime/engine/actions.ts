@@ -117,8 +117,21 @@ export function requestOf(action: Action): ActionRequest {
   }
 }
 
-/** The schema of an answer. Shared by runs: do not change it. */
-export function answerSchema({ mode, expects }: AskNode, options: readonly string[] = []): JsonSchema {
+/** The schema of the last answer of each node. Validators are cached by schema. */
+const schemas = new WeakMap<AskNode, { readonly options: readonly string[]; readonly schema: JsonSchema }>();
+
+/** The schema of an answer: the same object for all actions of a node with the same options. Do not change it. */
+export function answerSchema(node: AskNode, options: readonly string[] = []): JsonSchema {
+  const last = schemas.get(node);
+  const isSame =
+    last?.options.length === options.length && last.options.every((option, at) => option === options[at]);
+  if (isSame) return last.schema;
+  const schema = newAnswerSchema(node, options);
+  schemas.set(node, { options, schema });
+  return schema;
+}
+
+function newAnswerSchema({ mode, expects }: AskNode, options: readonly string[]): JsonSchema {
   switch (mode) {
     case 'info':
       return ACKNOWLEDGED;

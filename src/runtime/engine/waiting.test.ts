@@ -34,6 +34,19 @@ describe('N7: a question', () => {
   const options = list(lit('red'), lit('blue'));
   const expects = { type: 'object', required: ['n'], properties: { n: { type: 'number' } } };
 
+  test('has the same schema object in all runs, for validators that are compiled for each schema', () => {
+    const schemaOf = (node: AskNode): unknown => {
+      const [command] = new Run(graph([node])).commands;
+      return command?.kind === 'requestAction' ? command.action.schema : undefined;
+    };
+    const questions = [
+      ask('q', 'text', { expects: { type: 'string', maxLength: 3 } }),
+      ask('q', 'choice', { options }),
+    ];
+    for (const question of questions) expect(schemaOf(question)).toBe(schemaOf(question));
+    expect(schemaOf(questions[0] as AskNode)).toMatchObject({ properties: { input: { maxLength: 3 } } });
+  });
+
   test.each<[AskNode['mode'], Partial<AskNode>, Json, Json[]]>([
     [
       'info',

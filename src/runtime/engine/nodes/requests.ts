@@ -102,8 +102,8 @@ function questionOf(reader: Evaluation, model: AskNode): Evaluated<AskAction> {
   if (!message.ok) return message;
   const { mode, answerBy } = model;
   const who = defined({ answerBy });
-  const base = { type: 'ask', mode, message: message.value, schema: answerSchema(model), ...who } as const;
-  if (mode !== 'choice') return { ok: true, value: base };
+  const base = { type: 'ask', mode, message: message.value, ...who } as const;
+  if (mode !== 'choice') return { ok: true, value: { ...base, schema: answerSchema(model) } };
   const evaluated: Evaluated<unknown> =
     model.options === undefined ? { ok: true, value: undefined } : reader.value(model.options);
   if (!evaluated.ok) return evaluated;
