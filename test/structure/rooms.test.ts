@@ -18,10 +18,10 @@ describe('the product', () => {
       peerDependencies: object;
     };
     const names = Object.keys(dependencies);
-    // The compilers, SQLite, bundlers, ESLint and OpenTelemetry are optional: what a server loads does without them.
+    // The compilers, SQLite, bundlers, ESLint, OpenTelemetry and Temporal are optional: what a server loads does without them.
     const withPeers = [...names, ...Object.keys(peerDependencies)];
     const mayUsePeers = ({ from, how }: (typeof imports)[number]): boolean =>
-      /^src\/(?:codegen|opentelemetry)\//.test(from) ||
+      /^src\/(?:codegen|opentelemetry|temporal)\//.test(from) ||
       how === 'lazy' ||
       (/^src\/(?:bundlers|eslint)\//.test(from) && how === 'type');
     const undeclared = imports

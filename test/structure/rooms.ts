@@ -23,6 +23,7 @@ export const ROOMS = [
   'src/runtime/transports',
   'src/runtime/protocol/sdk1',
   'src/opentelemetry',
+  'src/temporal',
   'entry',
   'src/testing',
   'src/eslint',
@@ -49,6 +50,10 @@ const ADAPTED: readonly { readonly name: string; readonly place: RegExp }[] = [
   { name: '@modelcontextprotocol/sdk', place: /^src\/runtime\/protocol\/sdk1\// },
   { name: '@opentelemetry/api', place: /^src\/opentelemetry\// },
   { name: '@photostructure/sqlite', place: /^src\/runtime\/runs\/store\/sqlite\/driver\.ts$/ },
+  ...['client', 'worker', 'workflow', 'common', 'activity'].map((name) => ({
+    name: `@temporalio/${name}`,
+    place: /^src\/temporal\//,
+  })),
   { name: 'ts-morph', place: /^src\/codegen\/source\// },
 ];
 

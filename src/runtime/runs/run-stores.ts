@@ -2,9 +2,15 @@ import { clip } from '../../graph/printable-text.js';
 import { planOf } from '../../plan/compile.js';
 import { secretsOf } from '../../plan/secrets.js';
 import { JournalRunStore, type RunStoreOptions } from './journal-run-store.js';
-import { FILE_LIMITS } from './run-store.js';
+import { FILE_LIMITS, type RunStore } from './run-store.js';
 import { hasLeases, type Journal } from './store/journal.js';
 import { openJournal, VolatileJournal } from './store/local-journal.js';
+
+/** A store of runs outside of this package's own ones, such as that of `stepwright/temporal`. */
+export interface RunStoreSource {
+  /** Makes the store of a server. */
+  open(options: RunStoreOptions): RunStore;
+}
 
 /** Runs in memory: they end with the process. */
 export function memoryStore(options: RunStoreOptions): JournalRunStore {

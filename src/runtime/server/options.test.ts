@@ -30,7 +30,9 @@ describe('resolveSettings', () => {
     expect([idleMs, maxFinishedRuns]).toEqual([5, 100_000]);
     for (const store of ['sqlite:', 'postgres:x', 7]) {
       const settings = { store } as ServerSettings;
-      expect(() => resolveSettings(settings)).toThrow("store must be 'memory' or 'sqlite:PATH', not");
+      expect(() => resolveSettings(settings)).toThrow(
+        "store must be 'memory', 'sqlite:PATH' or the value that temporal() returns, not",
+      );
     }
     const both: ServerSettings = { store: 'sqlite:a.db', journal: new MemoryJournal() };
     expect(() => resolveSettings(both)).toThrow('leave the option journal out');

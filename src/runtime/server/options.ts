@@ -8,6 +8,7 @@ import type { PlanningHints } from '../../infer/tool.js';
 import type { ModelFunction } from '../runs/actions/model-values.js';
 import type { OwnerRule } from '../runs/run/owner.js';
 import { DEFAULT_LIMITS, FILE_LIMITS, type RunLimits } from '../runs/run-store.js';
+import type { RunStoreSource } from '../runs/run-stores.js';
 import type { Journal } from '../runs/store/journal.js';
 import type { WithFactories } from '../tools/factories.js';
 import { encodedLog, type Log, type LogFunction, RECORD_LEVELS, type RecordLevel } from '../tools/log.js';
@@ -100,9 +101,10 @@ export interface ServerSettings extends OwnerRule, LifecycleHooks {
   /**
    * Where runs are kept that outlast a request. `'memory'`: they end with the process. `'sqlite:PATH'`: in a file, so that
    * a later process goes on with them. One server uses a file at a time. Values are not encrypted: a workflow with
-   * secrets is refused with `E_STORE_SECRETS`. Default: `'memory'`.
+   * secrets is refused with `E_STORE_SECRETS`. `temporal()` of `stepwright/temporal`: on a Temporal server. Default:
+   * `'memory'`.
    */
-  readonly store?: 'memory' | `sqlite:${string}`;
+  readonly store?: 'memory' | `sqlite:${string}` | RunStoreSource;
   /**
    * Supplies the values of `ask.model`: JSON that fits `schema`. A value that does not fit is asked for again at most
    * twice, with the `errors`; then the step fails with `E_MODEL_VALUE`, as it does if the function throws. Its time
@@ -185,6 +187,8 @@ export interface ResolvedSettings
   readonly keepsRuns: boolean;
   /** The file of the store; missing for one in memory. */
   readonly storePath?: string;
+  /** Of a store outside of this package's own ones. */
+  readonly storeSource?: RunStoreSource;
   readonly model?: ModelFunction;
   readonly upstream?: UpstreamPort;
   readonly telemetry?: Telemetry;
@@ -228,8 +232,9 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
   };
   const ofRuns = Object.entries(settings.runs ?? {}).map(([name, limit]) => [`runs.${name}`, limit] as const);
   checkLimits([...Object.entries(limits), ...ofRuns]);
-  const storePath = storePathOf(settings);
-  const runs = { ...(storePath === undefined ? DEFAULT_LIMITS : FILE_LIMITS), ...settings.runs };
+  const store = storeOf(settings);
+  const isKept = store.storePath !== undefined || store.storeSource !== undefined;
+  const runs = { ...(isKept ? FILE_LIMITS : DEFAULT_LIMITS), ...settings.runs };
   return {
     ...limits,
     runs,
@@ -258,7 +263,8 @@ export function resolveSettings(settings: ServerSettings): ResolvedSettings {
     localRoles: localRolesOf(settings),
     ...defined({ model: settings.model, upstream: settings.upstream }),
     ...telemetryOf(settings),
-    ...defined({ storePath, journal: settings.journal, instructions: settings.instructions }),
+    ...store,
+    ...defined({ journal: settings.journal, instructions: settings.instructions }),
   };
 }
 
@@ -278,14 +284,21 @@ function telemetryOf({ telemetry }: ServerSettings): Pick<ServerSettings, 'telem
 }
 
 /** @throws RangeError for a malformed store, and for one beside a journal. */
-function storePathOf({ store = 'memory', journal }: ServerSettings): string | undefined {
-  if (store === 'memory') return undefined;
+function storeOf({
+  store = 'memory',
+  journal,
+}: ServerSettings): Pick<ResolvedSettings, 'storePath' | 'storeSource'> {
+  if (store === 'memory') return {};
+  const source = typeof store === 'object' && typeof store?.open === 'function' ? store : undefined;
   const path = typeof store === 'string' ? /^sqlite:(?!:memory:$)(.+)$/s.exec(store)?.[1] : undefined;
-  if (path === undefined) {
-    throw new RangeError(`store must be 'memory' or 'sqlite:PATH', not ${JSON.stringify(store)}`);
+  if (path === undefined && source === undefined) {
+    throw new RangeError(
+      `store must be 'memory', 'sqlite:PATH' or the value that temporal() returns, not ${JSON.stringify(store)}`,
+    );
   }
-  if (journal === undefined) return path;
-  throw new RangeError(`store '${store}' has a journal of its own: leave the option journal out`);
+  if (journal === undefined) return defined({ storePath: path, storeSource: source });
+  const shown = typeof store === 'string' ? `'${store}' ` : '';
+  throw new RangeError(`store ${shown}has a journal of its own: leave the option journal out`);
 }
 
 function prefixOf({ workflowPrefix = DEFAULT_PREFIX }: ServerSettings): string {

@@ -55,7 +55,7 @@ export class ServerParts {
     readonly schemas: SchemaCompiler,
     registered: Registered,
   ) {
-    const { hooks, log, storePath } = settings;
+    const { hooks, log, storePath, storeSource } = settings;
     this.registrationMemo = new RegistrationMemo(schemas);
     this.servedMemo = new ServedMemo(registry);
     this.lifecycle = new Lifecycle(hooks, log);
@@ -64,7 +64,7 @@ export class ServerParts {
     this.base = new LiveCatalogue(this, baseLayer(settings), undefined, registered);
     for (const warning of this.base.current.warnings)
       log(warning, { event: 'workflow.warning', level: 'warning' });
-    if (storePath !== undefined) this.#warnOfUndeclaredSafety();
+    if (storePath !== undefined || storeSource !== undefined) this.#warnOfUndeclaredSafety();
   }
 
   /** Loads what runs workflows in prompts, once: under a loader for TypeScript another import takes a millisecond. */
@@ -141,7 +141,7 @@ export class ServerParts {
   #runStore(): RunStore {
     const { toolset, settings, schemas } = this;
     const missing = missingIn(toolset.registry);
-    const { newRunId, runs: limits, log, journal, storePath, telemetry, localRoles } = settings;
+    const { newRunId, runs: limits, log, journal, storePath, storeSource, telemetry, localRoles } = settings;
     const { secretInputs, toolSafety, isPrivate, resultFailure } = toolset;
     const options: RunStoreOptions = {
       calls: toolset,
@@ -159,6 +159,7 @@ export class ServerParts {
       limits,
       ...defined({ telemetry }),
     };
+    if (storeSource !== undefined) return storeSource.open(options);
     if (storePath !== undefined) return fileStore(storePath, options);
     return journal === undefined ? memoryStore(options) : journalStore(journal, options);
   }
