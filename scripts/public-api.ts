@@ -27,6 +27,7 @@ export const ENTRY_POINTS: Readonly<Record<string, string>> = {
   esbuild: 'bundlers/esbuild.d.ts',
   eslint: 'eslint/index.d.ts',
   opentelemetry: 'opentelemetry/index.d.ts',
+  temporal: 'temporal/index.d.ts',
   testing: 'testing/index.d.ts',
 };
 

@@ -76,6 +76,8 @@ export interface CallContext
   readonly idempotencyKey?: string | undefined;
   /** Who asked for the call. Default: the client. */
   readonly origin?: CallOrigin;
+  /** When the signal is aborted at the latest, in ms since the epoch. Default: it is not known. */
+  readonly dueAt?: number | undefined;
   /** Whether the signal is aborted, for whom that is all there is to know. Default: what the signal says. */
   readonly isAborted?: boolean;
   /**

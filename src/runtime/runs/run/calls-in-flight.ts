@@ -255,6 +255,10 @@ class CallInFlight implements CallContext {
     return this.#controller?.signal.aborted ?? false;
   }
 
+  get dueAt(): number {
+    return this.#call.dueAt;
+  }
+
   get idempotencyKey(): string | undefined {
     if (this.#call.kind !== 'callTool') return undefined;
     this.#idempotencyKey ??= sha256Hex(this.#call.key);

@@ -1,0 +1,138 @@
+import type { AuthInfo, Owner } from '../decorators/context.js';
+import type { Json, JsonObject } from '../graph/json.js';
+import type { Graph } from '../graph/model.js';
+import type { ToolSafety } from '../graph/tool-safety.js';
+import type { Row } from '../runtime/engine/contract.js';
+import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
+import { answerId, childIn } from '../runtime/runs/run/owner.js';
+import type {
+  Cancellation,
+  InspectedRun,
+  RunStore,
+  RunSummary,
+  VariableChanges,
+} from '../runtime/runs/run-store.js';
+import type {
+  CallOrigin,
+  EvaluationOutcome,
+  FunctionReference,
+  ResourceOutcome,
+  ToolOutcome,
+} from '../runtime/tools/port.js';
+
+/*
+ * What a server, the workflow that interprets a graph, and the activities that make its calls send to each other. All of it
+ * is plain JSON.
+ */
+
+/** The one workflow type: it interprets the graph that it is started with. */
+export const WORKFLOW_TYPE = 'stepwright';
+
+/** What a run starts with. */
+export interface RunArguments extends Pick<RemoteWaiter, 'answerMs' | 'requestId'> {
+  /** The id of the run, from which that of its workflow in Temporal follows; see {@link workflowIdOf}. */
+  readonly run: string;
+  readonly graph: Graph;
+  /** Checked, coerced and filled with defaults. */
+  readonly input: JsonObject;
+  readonly owner: Owner;
+  /** The recorded part of that of the request that started it. */
+  readonly auth?: AuthInfo;
+  readonly remoteAddress?: string;
+  /** How each tool of the graph may be repeated; those that are `none` are left out. */
+  readonly tools: Readonly<Record<string, ToolSafety>>;
+  /** The tools that only steps of workflows may call. */
+  readonly privateTools: readonly string[];
+  /** How long a worker may be silent before its calls are taken for lost, in ms. */
+  readonly leaseMs: number;
+}
+
+/** A request that waits for a run. */
+export interface RemoteWaiter {
+  readonly requestId: string;
+  /** How long it waits, in ms. */
+  readonly answerMs: number;
+}
+
+/** A request to a run, by an id that its caller knows it by. */
+interface RunRequest {
+  readonly caller: Owner;
+  readonly id: string;
+}
+
+interface WaitingRunRequest extends RunRequest, RemoteWaiter {}
+
+/** The response of a method of {@link RunStore}. */
+type ResponseOf<Method extends 'start' | 'get' | 'submit' | 'nextStep' | 'setVariables' | 'cancel'> = Awaited<
+  ReturnType<RunStore[Method]>
+>;
+
+/** The Update that a run is started with: it has the first response of the run. */
+export const START = 'start_workflow';
+
+export type StartResponse = ResponseOf<'start'>;
+
+/** Requests to a run, by the names that operators see. Each is an Update, and a Query of a run that is over. */
+export interface RunRequests {
+  get_workflow_status(request: RunRequest & { readonly state: boolean }): Promise<ResponseOf<'get'>>;
+  submit_result(
+    request: WaitingRunRequest & { readonly submission: Submission },
+  ): Promise<ResponseOf<'submit'>>;
+  get_next_step(
+    request: WaitingRunRequest & { readonly submission?: Submission },
+  ): Promise<ResponseOf<'nextStep'>>;
+  set_variables(
+    request: RunRequest & { readonly changes: VariableChanges; readonly limitMs: number },
+  ): Promise<ResponseOf<'setVariables'>>;
+  cancel_workflow(request: WaitingRunRequest & { readonly how: Cancellation }): Promise<ResponseOf<'cancel'>>;
+}
+
+/** What a run shows of itself to a caller that may see it. Queries alone. */
+export interface RunQueries {
+  /** The run, where it is the caller's. */
+  list_workflows(caller: Owner): Promise<readonly RunSummary[]>;
+  to_answer(caller: Owner): Promise<readonly ToAnswer[]>;
+  inspect(request: RunRequest): Promise<RemoteInspection | undefined>;
+}
+
+/** A run as `inspect` of a store shows it, with the rows of its state. */
+export interface RemoteInspection extends Omit<InspectedRun, 'state' | 'mask'> {
+  readonly rows?: readonly Row[];
+}
+
+/** The response to the Query of a request. Without one the request may change the run: it is sent as an Update. */
+export interface QueryResponse<Response> {
+  readonly response?: Response;
+}
+
+/** The id of a workflow in Temporal. It names the run of an id without giving the id away, which reaches the run. */
+export function workflowIdOf(run: string): string {
+  return `${WORKFLOW_TYPE}-${answerId(run)}`;
+}
+
+/** The ids of the workflows that a caller's id may be about: that of a run, what others know it by, or that of a child. */
+export function workflowIdsOf(id: string): readonly string[] {
+  const child = childIn(id);
+  if (child !== undefined) return [`${WORKFLOW_TYPE}-${child.alias}`];
+  return /^[0-9a-f]{32}$/.test(id) ? [workflowIdOf(id), `${WORKFLOW_TYPE}-${id}`] : [workflowIdOf(id)];
+}
+
+/** A call of a run that an activity makes. */
+export interface RemoteCall {
+  readonly requestId: string;
+  readonly owner: Owner;
+  readonly auth?: AuthInfo;
+  readonly idempotencyKey?: string;
+  readonly origin?: CallOrigin;
+}
+
+/** The activities of a worker: they make the calls of runs. */
+export interface Activities {
+  callTool(call: RemoteCall & { readonly tool: string; readonly input: JsonObject }): Promise<ToolOutcome>;
+  readResource(
+    call: RemoteCall & { readonly resource: string; readonly uri: string },
+  ): Promise<ResourceOutcome>;
+  evaluate(
+    call: RemoteCall & { readonly function: FunctionReference; readonly args: readonly Json[] },
+  ): Promise<EvaluationOutcome>;
+}

@@ -1,0 +1,136 @@
+import type { Client, Connection } from '@temporalio/client';
+import { defined } from '../graph/defined.js';
+import type { Json } from '../graph/json.js';
+import type { ResolvedOptions } from './options.js';
+import {
+  type QueryResponse,
+  type RunArguments,
+  type RunQueries,
+  type RunRequests,
+  START,
+  type StartResponse,
+  WORKFLOW_TYPE,
+  workflowIdOf,
+} from './protocol.js';
+import { loadSdk, type Sdk } from './sdk.js';
+
+type Name = keyof RunRequests;
+type RequestOf<N extends Name> = Parameters<RunRequests[N]>[0];
+type ResponseOf<N extends Name> = Awaited<ReturnType<RunRequests[N]>>;
+
+/** The workflow; see `workflow/stepwright.ts`. */
+type Interpreter = (run: RunArguments) => Promise<Json>;
+
+/** What starts a run, beside its arguments. */
+interface StartOptions {
+  /** Shown by Temporal, and not secret. */
+  readonly memo: Readonly<Record<string, unknown>>;
+  readonly summary: string;
+  readonly details: string;
+}
+
+/** Sends requests to runs by the SDK's client. */
+export class RunClient {
+  readonly #sdk: Sdk['client'];
+  readonly #connection: Connection;
+  readonly #client: Client;
+  readonly #taskQueue: string;
+
+  private constructor(sdk: Sdk['client'], connection: Connection, client: Client, taskQueue: string) {
+    this.#sdk = sdk;
+    this.#connection = connection;
+    this.#client = client;
+    this.#taskQueue = taskQueue;
+  }
+
+  static async connect(options: ResolvedOptions): Promise<RunClient> {
+    const sdk = await loadSdk('client');
+    const { address, namespace, taskQueue, tls, apiKey, metadata, dataConverter } = options;
+    const connection = await sdk.Connection.connect({ address, ...defined({ tls, apiKey, metadata }) });
+    const client = new sdk.Client({ connection, namespace, ...defined({ dataConverter }) });
+    return new RunClient(sdk, connection, client, taskQueue);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  /** Starts a run and waits for its first response, in one round trip. */
+  start(run: RunArguments, { memo, summary, details }: StartOptions): Promise<StartResponse> {
+    const { WithStartWorkflowOperation, WorkflowIdConflictPolicy } = this.#sdk;
+    const startWorkflowOperation = new WithStartWorkflowOperation<Interpreter>(WORKFLOW_TYPE, {
+      workflowId: workflowIdOf(run.run),
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      taskQueue: this.#taskQueue,
+      args: [run],
+      memo: { ...memo },
+      staticSummary: summary,
+      staticDetails: details,
+    });
+    return this.#client.workflow.executeUpdateWithStart<Interpreter, StartResponse, []>(START, {
+      args: [],
+      startWorkflowOperation,
+    });
+  }
+
+  /** Sends a request to a run. Undefined for an unknown workflow. */
+  async request<N extends Name>(
+    workflowId: string,
+    name: N,
+    request: RequestOf<N>,
+  ): Promise<ResponseOf<N> | undefined> {
+    const handle = this.#client.workflow.getHandle(workflowId);
+    try {
+      return await handle.executeUpdate<ResponseOf<N>, [RequestOf<N>]>(name, { args: [request] });
+    } catch (error) {
+      // It is over, or it does not exist.
+      if (!(error instanceof this.#sdk.WorkflowNotFoundError)) throw error;
+      return this.look(workflowId, name, request);
+    }
+  }
+
+  /** Asks a run for a response that does not change it. Undefined without one, and for an unknown workflow. */
+  async look<N extends Name>(
+    workflowId: string,
+    name: N,
+    request: RequestOf<N>,
+  ): Promise<ResponseOf<N> | undefined> {
+    const answer = await this.#query<QueryResponse<ResponseOf<N>>>(workflowId, name, [request]);
+    return answer?.response;
+  }
+
+  /** What a run shows to a caller. Undefined for an unknown workflow. */
+  show<N extends keyof RunQueries>(
+    workflowId: string,
+    name: N,
+    ...args: Parameters<RunQueries[N]>
+  ): Promise<Awaited<ReturnType<RunQueries[N]>> | undefined> {
+    return this.#query(workflowId, name, args);
+  }
+
+  async #query<Response>(workflowId: string, name: string, args: unknown[]): Promise<Response | undefined> {
+    try {
+      return await this.#client.workflow.getHandle(workflowId).query<Response, unknown[]>(name, ...args);
+    } catch (error) {
+      if (error instanceof this.#sdk.WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  /** The ids of the workflows of runs, the latest first, with what they show to Temporal. */
+  async *list(isOpen?: boolean): AsyncIterable<{ readonly workflowId: string; readonly memo: RunMemo }> {
+    const status = isOpen === undefined ? '' : ` AND ExecutionStatus ${isOpen ? '=' : '!='} 'Running'`;
+    const query = `WorkflowType = '${WORKFLOW_TYPE}'${status}`;
+    for await (const { workflowId, memo = {} } of this.#client.workflow.list({ query }))
+      yield { workflowId, memo };
+  }
+}
+
+/** What Temporal shows of a run. */
+export interface RunMemo {
+  /** Equal for runs that are listed together; see `quotaOf`. Hashed. */
+  readonly quota?: string;
+  /** Whether callers that are not its owner may answer it. */
+  readonly isRestricted?: boolean;
+}

@@ -1,0 +1,236 @@
+import type { Owner } from '../decorators/context.js';
+import { defined } from '../graph/defined.js';
+import type { Graph } from '../graph/model.js';
+import { nodesWithTasks, toolsIn } from '../graph/nodes.js';
+import { clip } from '../graph/printable-text.js';
+import { sha256Hex } from '../graph/sha256.js';
+import type { ToolSafety } from '../graph/tool-safety.js';
+import { planOf } from '../plan/compile.js';
+import { secretsOf } from '../plan/secrets.js';
+import type { Failure } from '../runtime/engine/contract.js';
+import { restore } from '../runtime/engine/snapshot.js';
+import type { Submission, ToAnswer } from '../runtime/runs/actions/action.js';
+import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
+import type { RunAnswer, SubmitAnswer } from '../runtime/runs/run/envelope.js';
+import { rolesOf } from '../runtime/runs/run/owner.js';
+import { quotaOf, unknownRun } from '../runtime/runs/run-limits.js';
+import {
+  type Cancellation,
+  FILE_LIMITS,
+  type InspectedRun,
+  isListed,
+  type NewRun,
+  type RunStore,
+  type RunSummary,
+  type Waiter,
+} from '../runtime/runs/run-store.js';
+import { recorded } from '../runtime/runs/store/host-rows.js';
+import { RunMask } from '../runtime/secrets/run-mask.js';
+import { runRef } from '../runtime/tools/port.js';
+import type { ResolvedOptions } from './options.js';
+import { type RunArguments, type RunRequests, workflowIdsOf } from './protocol.js';
+import { RunClient, type RunMemo } from './run-client.js';
+import type { RunningWorker } from './worker.js';
+
+type NextStepOf = Parameters<RunStore['nextStep']>;
+
+/** The runs of a namespace of Temporal. Each is a workflow there, which this store starts and sends requests to. */
+export class TemporalRunStore implements RunStore {
+  readonly #temporal: ResolvedOptions;
+  readonly #options: RunStoreOptions;
+  #connecting: Promise<RunClient> | undefined;
+  #worker: Promise<RunningWorker> | undefined;
+
+  constructor(temporal: ResolvedOptions, options: RunStoreOptions) {
+    this.#temporal = temporal;
+    this.#options = options;
+  }
+
+  async open(): Promise<void> {
+    await this.#client();
+    if (this.#temporal.worker !== false) await this.#startWorker();
+  }
+
+  async start(run: NewRun, waiter: Waiter): Promise<RunAnswer> {
+    const { owner, graph } = run;
+    const failure = this.#options.refusal?.(graph, owner) ?? this.#secretFailure(graph);
+    if (failure !== undefined) return { ok: false, failure };
+    const client = await this.#client();
+    const args = this.#argumentsOf(run, waiter);
+    const { name, description = '' } = graph;
+    return client.start(args, {
+      memo: { ...memoOf(run, waiter), workflow: name, ref: runRef(args.run) },
+      summary: clip(name),
+      details: description,
+    });
+  }
+
+  async get(caller: Owner, id: string, shows = { state: false }): Promise<RunAnswer> {
+    const request = { caller, id, ...shows };
+    const answer = await this.#reach(id, async (client, workflowId) => {
+      // A Query leaves no trace in the history.
+      const shown = await client.look(workflowId, 'get_workflow_status', request);
+      return shown ?? client.request(workflowId, 'get_workflow_status', request);
+    });
+    return answer ?? unknownRun(id);
+  }
+
+  async submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer> {
+    const answer = await this.#request(id, 'submit_result', { ...remote(caller, id, waiter), submission });
+    return answer ?? unknownRun(id);
+  }
+
+  async nextStep(...[caller, id, waiter, submission]: NextStepOf): ReturnType<RunStore['nextStep']> {
+    const request = { ...remote(caller, id, waiter), ...defined({ submission }) };
+    return (await this.#request(id, 'get_next_step', request)) ?? unknownRun(id);
+  }
+
+  async setVariables(
+    ...[caller, id, changes, limitMs]: Parameters<RunStore['setVariables']>
+  ): Promise<SubmitAnswer> {
+    const answer = await this.#request(id, 'set_variables', { caller, id, changes, limitMs });
+    return answer ?? unknownRun(id);
+  }
+
+  async inspect<T>(caller: Owner, id: string, look: (run: InspectedRun) => T): Promise<T | undefined> {
+    const client = await this.#client();
+    for (const workflowId of workflowIdsOf(id)) {
+      const shown = await client.show(workflowId, 'inspect', { caller, id });
+      if (shown == null) continue;
+      const { rows, ...run } = shown;
+      const state = rows && restore(planOf(run.graph), rows);
+      const mask = new RunMask(run.graph, { secretInputs: this.#options.secretInputs, rows: [] });
+      return look({ ...run, state, mask });
+    }
+    return undefined;
+  }
+
+  async cancel(caller: Owner, id: string, how: Cancellation, waiter: Waiter): Promise<RunAnswer> {
+    const answer = await this.#request(id, 'cancel_workflow', { ...remote(caller, id, waiter), how });
+    return answer ?? unknownRun(id);
+  }
+
+  async toAnswer(caller: Owner): Promise<readonly ToAnswer[]> {
+    if (rolesOf(caller).length === 0) return [];
+    const client = await this.#client();
+    const questions: ToAnswer[] = [];
+    for await (const { workflowId, memo } of client.list(true)) {
+      if (memo.isRestricted !== true) continue;
+      // The oldest run is the last one.
+      questions.unshift(...((await client.show(workflowId, 'to_answer', caller)) ?? []));
+    }
+    return questions;
+  }
+
+  async list(
+    caller: Owner,
+    { before, status, limit = Number.POSITIVE_INFINITY }: Parameters<RunStore['list']>[1] = {},
+  ): Promise<readonly RunSummary[]> {
+    if (caller.kind === 'anonymous') return [];
+    const client = await this.#client();
+    const quota = hashedQuota(caller);
+    const isOpen = status === undefined ? undefined : status === 'running' || status === 'waiting';
+    const earlier = before === undefined ? undefined : workflowIdsOf(before);
+    let isReached = earlier === undefined;
+    const summaries: RunSummary[] = [];
+    for await (const { workflowId, memo } of client.list(isOpen)) {
+      if (!isReached) {
+        isReached = earlier?.includes(workflowId) === true;
+        continue;
+      }
+      if (memo.quota !== quota) continue;
+      const shown = (await client.show(workflowId, 'list_workflows', caller)) ?? [];
+      summaries.push(...shown.filter((summary) => isListed(summary, status)));
+      if (summaries.length >= limit) break;
+    }
+    return summaries;
+  }
+
+  /** Workers of other processes go on with its runs. */
+  async atRest(): Promise<void> {}
+
+  endAll(): number {
+    return 0;
+  }
+
+  async close(): Promise<void> {
+    const worker = await this.#worker?.catch(() => undefined);
+    await worker?.stop();
+    const client = await this.#connecting?.catch(() => undefined);
+    await client?.close();
+  }
+
+  #client(): Promise<RunClient> {
+    this.#connecting ??= RunClient.connect(this.#temporal).catch((error: unknown) => {
+      // A later request tries again.
+      this.#connecting = undefined;
+      throw error;
+    });
+    return this.#connecting;
+  }
+
+  async #startWorker(): Promise<void> {
+    const { startWorkerOf } = await import('./worker.js');
+    this.#worker ??= startWorkerOf(this.#temporal, this.#options);
+    await this.#worker;
+  }
+
+  #request<Name extends keyof RunRequests>(
+    id: string,
+    name: Name,
+    request: Parameters<RunRequests[Name]>[0],
+  ): Promise<Awaited<ReturnType<RunRequests[Name]>> | undefined> {
+    return this.#reach(id, (client, workflowId) => client.request(workflowId, name, request));
+  }
+
+  /** Tries the workflows that an id may name. A run that the caller may not reach responds as one that does not exist. */
+  async #reach<Response extends { readonly ok: boolean }>(
+    id: string,
+    ask: (client: RunClient, workflowId: string) => Promise<Response | undefined>,
+  ): Promise<Response | undefined> {
+    const client = await this.#client();
+    for (const workflowId of workflowIdsOf(id)) {
+      const response = await ask(client, workflowId);
+      if (response !== undefined) return response;
+    }
+    return undefined;
+  }
+
+  #argumentsOf({ owner, graph, input }: NewRun, { request, answerMs }: Waiter): RunArguments {
+    const { toolSafety, isPrivate, newRunId, limits } = this.#options;
+    const { requestId, auth, remoteAddress } = request;
+    const names = [...toolsIn(graph)];
+    const tools: Record<string, ToolSafety> = {};
+    for (const name of names) {
+      const safety = toolSafety?.(name) ?? 'none';
+      if (safety !== 'none') tools[name] = safety;
+    }
+    return {
+      ...{ run: newRunId(), graph, input, owner, requestId, answerMs, tools },
+      ...{ ...recorded(auth), ...defined({ remoteAddress }) },
+      privateTools: names.filter((name) => isPrivate?.(name) === true),
+      leaseMs: limits?.leaseMs ?? FILE_LIMITS.leaseMs,
+    };
+  }
+
+  #secretFailure(graph: Graph): Failure | undefined {
+    if (!secretsOf(planOf(graph), this.#options.secretInputs).any) return undefined;
+    const message = `The run was not started: workflow '${clip(graph.name)}' takes or passes on secrets, and the store keeps values unencrypted. Serve it with the store 'memory'.`;
+    return { code: 'E_STORE_SECRETS', message };
+  }
+}
+
+function remote(caller: Owner, id: string, { answerMs, request }: Waiter) {
+  return { caller, id, answerMs, requestId: request.requestId };
+}
+
+function memoOf({ owner, graph }: NewRun, { request }: Waiter): Required<RunMemo> {
+  const isRestricted = nodesWithTasks(graph).some(
+    (node) => node.kind === 'ask' && node.answerBy !== undefined,
+  );
+  return { quota: hashedQuota(owner, request.remoteAddress), isRestricted };
+}
+
+function hashedQuota(owner: Owner, remoteAddress?: string): string {
+  return sha256Hex(quotaOf(owner, remoteAddress)).slice(0, 32);
+}

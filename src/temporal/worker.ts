@@ -1,0 +1,75 @@
+import type { NativeConnection, Worker } from '@temporalio/worker';
+import { defined } from '../graph/defined.js';
+import type { RunStoreOptions } from '../runtime/runs/journal-run-store.js';
+import { thrownText } from '../runtime/tools/exceptions.js';
+import type { Log } from '../runtime/tools/log.js';
+import { activitiesOf } from './activities.js';
+import { bundleInterpreter } from './bundle.js';
+import type { ResolvedOptions } from './options.js';
+import { loadSdk } from './sdk.js';
+
+/** A worker that executes runs until it is stopped. */
+export interface RunningWorker {
+  /** Resolves when the calls in flight have returned. Rejects with what ended the worker before. */
+  stop(): Promise<void>;
+}
+
+/** Starts a worker in this process. Resolves when it is ready. */
+export async function startWorkerOf(
+  { address, namespace, taskQueue, worker, dataConverter, bundlePath, ...connecting }: ResolvedOptions,
+  options: Pick<RunStoreOptions, 'calls' | 'log'>,
+): Promise<RunningWorker> {
+  const [sdk, activity] = await Promise.all([loadSdk('worker'), loadSdk('activity')]);
+  useLog(sdk, options.log);
+  const { tls, apiKey, metadata } = connecting;
+  const workflowBundle = bundlePath === undefined ? await bundleInterpreter(sdk) : { codePath: bundlePath };
+  const connection = await sdk.NativeConnection.connect({ address, ...defined({ tls, apiKey, metadata }) });
+  try {
+    const running = await sdk.Worker.create({
+      ...(typeof worker === 'object' ? worker : {}),
+      ...{ connection, namespace, taskQueue, workflowBundle },
+      ...defined({ dataConverter }),
+      activities: activitiesOf(options, activity),
+    });
+    return new OwnWorker(running, connection);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/** Warnings and errors of the SDK go to the log of the server, unless the program has installed a runtime of its own. */
+function useLog({ DefaultLogger, Runtime }: typeof import('@temporalio/worker'), log: Log): void {
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const text = meta?.error === undefined ? message : `${message}: ${thrownText(meta.error)}`;
+    log(text, { event: 'store.failed', level: level === 'ERROR' ? 'error' : 'warning' });
+  });
+  try {
+    Runtime.install({ logger });
+  } catch {
+    // There is one already.
+  }
+}
+
+class OwnWorker implements RunningWorker {
+  readonly #worker: Worker;
+  readonly #connection: NativeConnection;
+  readonly #ended: Promise<void>;
+
+  constructor(worker: Worker, connection: NativeConnection) {
+    this.#worker = worker;
+    this.#connection = connection;
+    this.#ended = worker.run();
+    // Who stops the worker gets it.
+    this.#ended.catch(() => {});
+  }
+
+  async stop(): Promise<void> {
+    if (this.#worker.getState() === 'RUNNING') this.#worker.shutdown();
+    try {
+      await this.#ended;
+    } finally {
+      await this.#connection.close();
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  CancellationScope,
+  CancelledFailure,
+  scheduleActivity,
+  TimeoutFailure,
+} from '@temporalio/workflow';
+import { defined } from '../../graph/defined.js';
+import type { Json, JsonObject } from '../../graph/json.js';
+import type { Failure } from '../../runtime/engine/contract.js';
+import type {
+  CallContext,
+  CallPort,
+  EvaluationOutcome,
+  FunctionReference,
+  ResourceOutcome,
+  ToolOutcome,
+} from '../../runtime/tools/port.js';
+import type { Activities, RemoteCall, RunArguments } from '../protocol.js';
+
+/** The engine ends a call at its limit. Temporal ends one whose workflow does not, so much later. */
+const GRACE_MS = 10_000;
+
+/** What a call without a limit of its own may take, in ms. */
+const NO_LIMIT_MS = 365 * 86_400_000;
+
+/**
+ * Makes the calls of a run in activities. Temporal attempts each once: the engine repeats what failed. A call that was lost
+ * with its worker is made again where that has no further effect.
+ */
+export class ActivityPort implements CallPort {
+  readonly isolates = true;
+  readonly #run: RunArguments;
+
+  constructor(run: RunArguments) {
+    this.#run = run;
+  }
+
+  callTool(tool: string, input: JsonObject, context: CallContext): Promise<ToolOutcome> {
+    const isRepeatable = this.#run.tools[tool] !== undefined;
+    const call = { ...this.#callOf(context), tool, input };
+    return this.#execute('callTool', call, { context, what: tool, isRepeatable }).catch(attemptedFailure);
+  }
+
+  readResource(resource: string, uri: string, context: CallContext): Promise<ResourceOutcome> {
+    const call = { ...this.#callOf(context), resource, uri };
+    return this.#execute('readResource', call, { context, what: uri, isRepeatable: true }).catch(failure);
+  }
+
+  evaluate(
+    reference: FunctionReference,
+    args: readonly Json[],
+    context: CallContext,
+  ): Promise<EvaluationOutcome> {
+    const call = { ...this.#callOf(context), function: reference, args };
+    return this.#execute('evaluate', call, { context, what: reference.name, isRepeatable: true }).catch(
+      failure,
+    );
+  }
+
+  #callOf({ requestId, auth, idempotencyKey, origin }: CallContext): RemoteCall {
+    const { owner } = this.#run;
+    return { requestId, owner, ...defined({ auth, idempotencyKey, origin }) };
+  }
+
+  async #execute<Name extends keyof Activities>(
+    name: Name,
+    call: Parameters<Activities[Name]>[0],
+    { context, what, isRepeatable }: CallOptions,
+  ): Promise<Awaited<ReturnType<Activities[Name]>>> {
+    const { dueAt = Date.now() + NO_LIMIT_MS, origin, signal } = context;
+    const node = origin?.source === 'workflow' ? `${origin.node}: ` : '';
+    for (;;) {
+      const scope = new CancellationScope();
+      const cancel = (): void => scope.cancel();
+      signal.addEventListener('abort', cancel, { once: true });
+      try {
+        return await scope.run(() =>
+          scheduleActivity<Awaited<ReturnType<Activities[Name]>>>(name, [call], {
+            startToCloseTimeout: Math.max(0, dueAt - Date.now()) + GRACE_MS,
+            heartbeatTimeout: this.#run.leaseMs,
+            // A call that is over its limit may still return what it did.
+            cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+            retry: { maximumAttempts: 1 },
+            summary: `${node}${what}`.slice(0, SUMMARY_LENGTH),
+          }),
+        );
+      } catch (fault) {
+        if (!isRepeatable || !isLost(fault) || signal.aborted) throw fault;
+      } finally {
+        signal.removeEventListener('abort', cancel);
+      }
+    }
+  }
+}
+
+interface CallOptions {
+  readonly context: CallContext;
+  /** Names the tool, the resource or the function. */
+  readonly what: string;
+  /** Whether another call has no further effect. */
+  readonly isRepeatable: boolean;
+}
+
+/** Temporal refuses longer ones. */
+const SUMMARY_LENGTH = 200;
+
+/** Whether the worker of an activity went silent. */
+function isLost(fault: unknown): boolean {
+  return (
+    fault instanceof ActivityFailure &&
+    fault.cause instanceof TimeoutFailure &&
+    fault.cause.timeoutType === 'HEARTBEAT'
+  );
+}
+
+function attemptedFailure(fault: unknown): Extract<ToolOutcome, { ok: false }> {
+  return { ...failure(fault, true), attempted: true };
+}
+
+/** The failure of a call whose activity returned no outcome. @throws a fault of the activity itself. */
+function failure(fault: unknown, hasEffect = false): { readonly ok: false; readonly failure: Failure } {
+  const cause = fault instanceof ActivityFailure ? fault.cause : fault;
+  const outcomeUnknown = hasEffect ? ({ outcomeUnknown: true } as const) : {};
+  if (cause instanceof CancelledFailure)
+    return {
+      ok: false,
+      failure: { code: 'E_CANCELLED', message: 'The call was cancelled.', ...outcomeUnknown },
+    };
+  if (!(cause instanceof TimeoutFailure)) throw cause ?? fault;
+  return { ok: false, failure: { code: 'E_CALL_LOST', message: LOST, ...outcomeUnknown } };
+}
+
+const LOST = 'The worker that made the call stopped before it returned.';

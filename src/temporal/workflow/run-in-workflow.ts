@@ -1,0 +1,185 @@
+import './node-shims.js';
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancelledFailure,
+  condition,
+  defineUpdate,
+  log,
+  setHandler,
+} from '@temporalio/workflow';
+import type { Owner } from '../../decorators/context.js';
+import { SchemaCompiler } from '../../formats/json-schema/schema-compiler.js';
+import { defined } from '../../graph/defined.js';
+import type { Json } from '../../graph/json.js';
+import { nodesWithTasks } from '../../graph/nodes.js';
+import { snapshot } from '../../runtime/engine/snapshot.js';
+import { JournalRunStore } from '../../runtime/runs/journal-run-store.js';
+import { noProgress } from '../../runtime/runs/request.js';
+import { FILE_LIMITS, type Waiter } from '../../runtime/runs/run-store.js';
+import { VolatileJournal } from '../../runtime/runs/store/local-journal.js';
+import type { Log } from '../../runtime/tools/log.js';
+import {
+  type QueryResponse,
+  type RemoteWaiter,
+  type RunArguments,
+  type RunQueries,
+  type RunRequests,
+  START,
+  type StartResponse,
+} from '../protocol.js';
+import { ActivityPort } from './activity-port.js';
+import { WorkflowClock } from './workflow-clock.js';
+
+/**
+ * A run in the sandbox of its workflow. It is in the run store in memory that a server has, alone there. Temporal makes that
+ * durable, since it replays what the store was given: requests, outcomes of calls, and times.
+ */
+export class RunInWorkflow {
+  readonly #run: RunArguments;
+  readonly #journal = new WorkflowJournal();
+  readonly #store: JournalRunStore;
+  readonly #requests: RunRequests;
+  readonly #shown: RunQueries;
+  readonly #started: ReturnType<JournalRunStore['start']>;
+
+  constructor(run: RunArguments) {
+    const { graph, owner, input, auth, remoteAddress, tools, privateTools } = run;
+    this.#run = run;
+    this.#store = new JournalRunStore(
+      { hasRuns: false, open: async () => ({ journal: this.#journal }) },
+      {
+        calls: new ActivityPort(run),
+        schemas: new SchemaCompiler(),
+        clock: new WorkflowClock(),
+        secretInputs: () => [],
+        toolSafety: (tool) => tools[tool] ?? 'none',
+        isPrivate: (tool) => privateTools.includes(tool),
+        log: writeLog,
+        newRunId: () => run.run,
+        limits: { ...FILE_LIMITS, finishedRunMs: Number.POSITIVE_INFINITY },
+      },
+    );
+    const waiter = this.#waiter({ ...run, caller: owner });
+    const store = this.#store;
+    this.#requests = {
+      get_workflow_status: ({ caller, id, state }) => store.get(caller, id, { state }),
+      submit_result: (request) =>
+        store.submit(request.caller, request.id, request.submission, this.#waiter(request)),
+      get_next_step: (request) =>
+        store.nextStep(request.caller, request.id, this.#waiter(request), request.submission),
+      set_variables: ({ caller, id, changes, limitMs }) => store.setVariables(caller, id, changes, limitMs),
+      cancel_workflow: (request) =>
+        store.cancel(request.caller, request.id, request.how, this.#waiter(request)),
+    };
+    this.#shown = {
+      list_workflows: (caller) => store.list(caller),
+      to_answer: (caller) => store.toAnswer(caller),
+      inspect: ({ caller, id }) =>
+        store.inspect(caller, id, ({ state, mask: _, ...shown }) => ({
+          ...shown,
+          ...(state === undefined ? {} : { rows: snapshot(state) }),
+        })),
+    };
+    const request = { ...waiter.request, ...defined({ auth, remoteAddress }) };
+    this.#started = this.#store.start({ owner, graph, input }, { ...waiter, request });
+  }
+
+  /** Resolves with the result when the run is over. Rejects where it did not succeed. */
+  async end(): Promise<Json> {
+    await condition(() => this.#journal.isOver);
+    await condition(allHandlersFinished);
+    const answer = await this.#store.get(this.#run.owner, this.#run.run);
+    if (!answer.ok) throw ApplicationFailure.nonRetryable(answer.failure.message, answer.failure.code);
+    const { status, error, result = null } = answer.envelope;
+    if (status === 'cancelled') throw new CancelledFailure(error?.message ?? 'The run was cancelled');
+    if (error !== undefined) throw ApplicationFailure.nonRetryable(error.message, error.code);
+    return result;
+  }
+
+  /** An operator has cancelled the workflow in Temporal. */
+  cancel(): void {
+    const { owner, run } = this.#run;
+    const how = { reason: 'an operator cancelled it', compensate: true };
+    this.#store
+      .cancel(owner, run, how, this.#waiter({ caller: owner, requestId: 'cancel', answerMs: 0 }))
+      .catch((fault: unknown) => log.error(String(fault)));
+  }
+
+  /** Answers Updates. */
+  answerUpdates(): void {
+    setHandler(defineUpdate<StartResponse>(START), () => this.#started);
+    for (const name of REQUESTS) setHandler(defineUpdate<unknown, [never]>(name), this.#requests[name]);
+  }
+
+  /** Answers a Query, which must not change the run. */
+  async look(name: string, args: readonly unknown[]): Promise<unknown> {
+    const [argument] = args;
+    if (isOneOf(name, SHOWN)) {
+      const show: (argument: never) => Promise<unknown> = this.#shown[name];
+      return show(argument as never);
+    }
+    if (!isOneOf(name, REQUESTS)) throw new ReferenceError(`there is no query '${name}'`);
+    const isPure = name === 'get_workflow_status' && !this.#deliversWork;
+    if (!isPure && !this.#journal.isOver) return {};
+    const respond: (request: never) => Promise<unknown> = this.#requests[name];
+    return { response: await respond(argument as never) } satisfies QueryResponse<unknown>;
+  }
+
+  /** Whether a response may be the first one with work of the client: the limits of that begin then. */
+  get #deliversWork(): boolean {
+    return nodesWithTasks(this.#run.graph).some(
+      ({ kind, executor }) => executor === 'client' || kind === 'shell' || kind === 'delegate',
+    );
+  }
+
+  #waiter({ caller, requestId, answerMs }: RemoteWaiter & { readonly caller: Owner }): Waiter {
+    return {
+      answerMs,
+      request: { requestId, principal: caller, signal: NEVER_ABORTED, progress: noProgress },
+    };
+  }
+}
+
+const REQUESTS = [
+  'get_workflow_status',
+  'submit_result',
+  'get_next_step',
+  'set_variables',
+  'cancel_workflow',
+] as const;
+const SHOWN = ['list_workflows', 'to_answer', 'inspect'] as const;
+
+function isOneOf<Name extends string>(name: string, names: readonly Name[]): name is Name {
+  return names.some((each) => each === name);
+}
+
+/** Keeps no rows: a replay restores them. */
+class WorkflowJournal extends VolatileJournal {
+  #isOver = false;
+
+  constructor() {
+    super();
+    const { index } = this;
+    const ended = index.ended.bind(index);
+    index.ended = (run, at) => {
+      this.#isOver = true;
+      ended(run, at);
+    };
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+}
+
+const NEVER_ABORTED = {
+  aborted: false,
+  reason: undefined,
+  addEventListener(): void {},
+  removeEventListener(): void {},
+};
+
+const LEVELS = { debug: 'debug', info: 'debug', warning: 'warn', error: 'error' } as const;
+
+const writeLog: Log = (text, { level = 'error', ...about }) => log[LEVELS[level]](text, { ...about });

@@ -1,0 +1,34 @@
+import { CancellationScope, type WorkflowInterceptors } from '@temporalio/workflow';
+import type { Json } from '../../graph/json.js';
+import type { RunArguments } from '../protocol.js';
+import { RunInWorkflow } from './run-in-workflow.js';
+
+/*
+ * What a worker loads for each workflow: it has the state of one run. All else is loaded once for all of them; see
+ * `bundle.ts`.
+ */
+
+let host: RunInWorkflow | undefined;
+
+/** The workflow that interprets a graph. */
+export async function stepwright(run: RunArguments): Promise<Json> {
+  const current = new RunInWorkflow(run);
+  host = current;
+  current.answerUpdates();
+  CancellationScope.current().cancelRequested.catch(() => current.cancel());
+  return CancellationScope.nonCancellable(() => current.end());
+}
+
+/** Queries are answered here: a handler of a Query must not return a promise, which the store does. */
+export function interceptors(): WorkflowInterceptors {
+  return {
+    inbound: [
+      {
+        handleQuery: async ({ queryName, args }) => {
+          if (host === undefined) throw new Error('the run has not started');
+          return host.look(queryName, args);
+        },
+      },
+    ],
+  };
+}
