@@ -23,6 +23,9 @@ const LOOPS = [
 /** Tests that replace modules: they need modules that no other file has loaded. */
 const MOCKING = ['src/cli/dispatch.test.ts', 'test/codegen-back/internal-error.test.ts'];
 
+/** They need a Temporal server, which is started once for all of them. */
+const TEMPORAL = ['test/temporal/*.test.ts'];
+
 const ALL = ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'];
 
 /** Tests of properties: `npm run test:soak` runs them with new cases. */
@@ -55,7 +58,7 @@ export default defineConfig(({ mode }) => ({
         test: {
           name: 'product',
           include: mode === 'soak' ? properties() : ALL,
-          exclude: [...COMPILERS, ...LOOPS, ...MOCKING, ...(mode === 'quick' ? SLOW : [])],
+          exclude: [...COMPILERS, ...LOOPS, ...MOCKING, ...TEMPORAL, ...(mode === 'quick' ? SLOW : [])],
           // Modules are loaded once by each worker: loading took two fifths of the CPU time.
           isolate: false,
         },
@@ -74,6 +77,16 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         mode,
         test: { name: 'compilers', include: COMPILERS },
+      },
+      {
+        extends: true,
+        mode,
+        test: {
+          name: 'temporal',
+          include: TEMPORAL,
+          globalSetup: 'test/temporal/server.setup.ts',
+          isolate: false,
+        },
       },
       {
         extends: true,
