@@ -5,6 +5,7 @@ import { TemporalRunStore } from './temporal-run-store.js';
 export { writeBundle } from './bundle.js';
 export type { TemporalOptions, WorkerTuning } from './options.js';
 export { MissingSdkError } from './sdk.js';
+export { type StartedWorker, startWorker } from './start-worker.js';
 
 /** Keeps the runs of a server on Temporal, for its option `store`. */
 export function temporal(options: TemporalOptions = {}): RunStoreSource {
