@@ -1,12 +1,15 @@
+import { defined } from '../../graph/defined.js';
 import type { JsonObject } from '../../graph/json.js';
 import type { RunState } from '../engine/contract.js';
 import type { RunMask } from '../secrets/run-mask.js';
 import type { ActionHistory } from './actions/action-history.js';
 import type { Children } from './actions/children.js';
+import type { RunRecord } from './actions/run-record.js';
 import type { Clock } from './run/clock.js';
 import type { Envelope, LiveStatus } from './run/envelope.js';
 import { nextStepOf } from './run/open-actions.js';
-import type { Waiter } from './run-store.js';
+import type { RunReading, RunStatus, Waiter } from './run-store.js';
+import { type RequestedRun, WaitingRequest } from './waiting-requests.js';
 
 /** A run that gives out actions. */
 interface DeliveringRun {
@@ -69,14 +72,38 @@ export async function awaitStep(
   return stepOf(run, child);
 }
 
-/** The envelope for a response, which delivers its actions. @param shows.state with the fields of its state. */
-export async function shownEnvelope(
-  run: DeliveringRun & { readonly safeEnvelope: Promise<Envelope>; readonly state: JsonObject },
-  { state }: { readonly state: boolean } = { state: false },
-): Promise<Envelope> {
+/** A run as its caller sees it, with what its status is made of. */
+interface ShownRun extends RequestedRun {
+  readonly safeEnvelope: Promise<Envelope>;
+  readonly state: JsonObject;
+  /** In ms since the epoch. */
+  readonly startedAt: number;
+  /** Missing while it is not over. */
+  readonly endedAt: number | undefined;
+  readonly record: RunRecord;
+}
+
+/** The state of a run for a response, which delivers its actions. */
+export async function statusOf(
+  run: ShownRun,
+  { state = false, waiter, onChange }: RunReading = {},
+): Promise<RunStatus> {
+  run.touch();
+  if (waiter !== undefined) {
+    const changed = onChange && (() => onChange(statusWith(run, run.envelope)));
+    const request = new WaitingRequest(run, { ...waiter, ...defined({ onChange: changed }) });
+    request.open();
+    return statusWith(run, await request.envelope);
+  }
   await delivered(run);
   const envelope = await run.safeEnvelope;
-  return state ? { ...envelope, state: run.state } : envelope;
+  return statusWith(run, state ? { ...envelope, state: run.state } : envelope);
+}
+
+function statusWith({ startedAt, endedAt, record }: ShownRun, envelope: Envelope): RunStatus {
+  const { actions, task } = record;
+  const updatedAt = endedAt ?? actions.latestAt ?? startedAt;
+  return { ok: true, envelope, startedAt, updatedAt, ...defined({ endedAt, task }) };
 }
 
 /**

@@ -8,7 +8,7 @@ import { thrownText } from '../tools/exceptions.js';
 import { runRef } from '../tools/port.js';
 import type { Submission, ToAnswer } from './actions/action.js';
 import { CapabilityWaits } from './capability-waits.js';
-import type { awaitStep, shownEnvelope } from './child-request.js';
+import type { awaitStep, statusOf } from './child-request.js';
 import type { Clock } from './run/clock.js';
 import type { RunAnswer, SubmitAnswer } from './run/envelope.js';
 import { accessKey, childIn, rolesOf } from './run/owner.js';
@@ -20,6 +20,8 @@ import {
   isListed,
   type NewRun,
   type RunLimits,
+  type RunReading,
+  type RunStatusAnswer,
   type RunStore,
   type RunSummary,
   unreadableSummary,
@@ -34,12 +36,14 @@ import type { StoredRun } from './stored-run.js';
 import { UnreadableRuns } from './unreadable-runs.js';
 
 type NextStepOf = Parameters<RunStore['nextStep']>;
-
 /** See {@link excess}. */
 type Usage = Parameters<typeof excess>[0];
 
+/** What the store itself adds. */
+type OwnPart = 'idle' | 'onEnd' | 'journal' | 'clock' | 'waits' | 'keptMs';
+
 /** What a run store is made of. */
-export interface RunStoreOptions extends Omit<StoreParts, 'idle' | 'onEnd' | 'journal' | 'clock' | 'waits'> {
+export interface RunStoreOptions extends Omit<StoreParts, OwnPart> {
   /** Default: the process's own clock. */
   readonly clock?: Clock;
   /** Makes the id of a run, which must be unique and impossible to guess. */
@@ -143,11 +147,8 @@ export class JournalRunStore implements RunStore {
     }
   }
 
-  async get(caller: Owner, id: string, shows?: { readonly state: boolean }): Promise<RunAnswer> {
-    const answer = await this.#reached(caller, id, async (run): Promise<RunAnswer> => {
-      run.touch();
-      return { ok: true, envelope: await this.#store.steps.shownEnvelope(run, shows) };
-    });
+  async get(caller: Owner, id: string, how?: RunReading): Promise<RunStatusAnswer> {
+    const answer = await this.#reached(caller, id, (run) => this.#store.steps.statusOf(run, how));
     return answer ?? unknownRun(id);
   }
 
@@ -312,22 +313,17 @@ export class JournalRunStore implements RunStore {
   }
 
   async #load(): Promise<Opened> {
-    const [
-      { StoredRun },
-      { awaitStep, shownEnvelope },
-      { idleRunsOf },
-      { processClock },
-      { journal, close },
-    ] = await Promise.all([
-      import('./stored-run.js'),
-      import('./child-request.js'),
-      import('./idle-runs.js'),
-      import('./run/clock.js'),
-      this.#source.open({
-        questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
-        expired: (run) => this.#forget(run),
-      }),
-    ]);
+    const [{ StoredRun }, { awaitStep, statusOf }, { idleRunsOf }, { processClock }, { journal, close }] =
+      await Promise.all([
+        import('./stored-run.js'),
+        import('./child-request.js'),
+        import('./idle-runs.js'),
+        import('./run/clock.js'),
+        this.#source.open({
+          questionsOf: (run) => this.#runs.get(run)?.live?.asks.size ?? 0,
+          expired: (run) => this.#forget(run),
+        }),
+      ]);
     const { clock = processClock } = this.#options;
     const idle = idleRunsOf(clock, this.#limits);
     const onEnd: StoreParts['onEnd'] = ({ id, endedAt = 0 }) => {
@@ -342,9 +338,9 @@ export class JournalRunStore implements RunStore {
     this.#opened = {
       ...{
         Run: StoredRun,
-        steps: { awaitStep, shownEnvelope },
+        steps: { awaitStep, statusOf },
         journal,
-        parts: { ...this.#options, clock, journal, idle, onEnd, waits },
+        parts: { ...this.#options, clock, journal, idle, onEnd, waits, keptMs: this.#limits.finishedRunMs },
       },
       ...defined({ close }),
     };
@@ -594,6 +590,6 @@ export class JournalRunStore implements RunStore {
 interface Opened extends OpenedJournal {
   /** Loaded with the engine. */
   readonly Run: typeof StoredRun;
-  readonly steps: { readonly awaitStep: typeof awaitStep; readonly shownEnvelope: typeof shownEnvelope };
+  readonly steps: { readonly awaitStep: typeof awaitStep; readonly statusOf: typeof statusOf };
   readonly parts: StoreParts;
 }

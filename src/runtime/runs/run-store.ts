@@ -11,6 +11,7 @@ import type { IdentifiedRequest } from './request.js';
 import type { SharedContext } from './run/calls-in-flight.js';
 import type { Envelope, RunAnswer, SubmitAnswer } from './run/envelope.js';
 import type { nextStepOf } from './run/open-actions.js';
+import type { TaskOrigin } from './store/host-rows.js';
 import { UnreadableRunError } from './store/store-error.js';
 
 /**
@@ -24,8 +25,8 @@ export interface RunStore {
    * reached.
    */
   start(run: NewRun, waiter: Waiter): Promise<RunAnswer>;
-  /** The state of a run now. @param shows.state whether the envelope has the fields of the state in any case. */
-  get(caller: Owner, id: string, shows?: { readonly state: boolean }): Promise<RunAnswer>;
+  /** The state of a run now, or after a wait. */
+  get(caller: Owner, id: string, how?: RunReading): Promise<RunStatusAnswer>;
   /** Answers an action, and then as `start` does. */
   submit(caller: Owner, id: string, submission: Submission, waiter: Waiter): Promise<SubmitAnswer>;
   /**
@@ -71,6 +72,33 @@ type StepAnswer =
     }
   | Extract<RunAnswer, { readonly ok: false }>;
 
+/** How the state of a run is read. */
+export interface RunReading {
+  /** Whether the envelope has the fields of the state in any case. Default: false. */
+  readonly state?: boolean;
+  /** Waits for the run first, without moving it on. Default: it is read as it is. */
+  readonly waiter?: Waiter;
+  /** Called during the wait when the run may have changed. */
+  readonly onChange?: (run: RunStatus) => void;
+}
+
+/** The state of a run, and when it changed. */
+export interface RunStatus extends RunTimes {
+  readonly ok: true;
+  readonly envelope: Envelope;
+}
+
+/** Times in ms since the epoch, and how a run was started as a task. */
+interface RunTimes {
+  readonly startedAt: number;
+  /** When it started, last opened an action, or ended. */
+  readonly updatedAt: number;
+  readonly endedAt?: number;
+  readonly task?: TaskOrigin;
+}
+
+export type RunStatusAnswer = RunStatus | Extract<RunAnswer, { readonly ok: false }>;
+
 export interface NewRun {
   /** Whose run it is; see `ownerOf`. It acts as its owner, whichever request moves it on. */
   readonly owner: Owner;
@@ -80,6 +108,8 @@ export interface NewRun {
   readonly input: JsonObject;
   /** What must not be shown of it, where somebody else shows it as well. Default: it is made of the input. */
   readonly mask?: RunMask;
+  /** The tool call that starts it, of one that is made as a task. */
+  readonly task?: TaskOrigin;
 }
 
 /** Which runs are listed. */
@@ -95,8 +125,12 @@ interface RunQuery {
 /** The request during which a run goes on. */
 export interface Waiter {
   readonly request: IdentifiedRequest;
-  /** How long the request waits for the run, in ms. The run goes on all the same. */
+  /** How long the request waits for the run, in ms: 0 until it is stored. The run goes on all the same. */
   readonly answerMs: number;
+  /** Whether the request waits for the end of the run, also while no user can be asked. Default: false. */
+  readonly untilOver?: boolean;
+  /** Called when the run may have changed, and what it shows is safe. */
+  readonly onChange?: () => void;
   /** Whether the run is cancelled when the request is, but not when its connection is lost. Default false. */
   readonly cancels?: boolean;
   /** Receives every fact of the run until the request is answered, with the state of the run at that fact. */

@@ -35,4 +35,6 @@ export interface StoreParts extends RunHost {
   readonly idle: { add(run: KeptRun): void; delete(run: KeptRun): void };
   readonly waits: CapabilityWaits;
   readonly onEnd: (run: KeptRun) => void;
+  /** How long a finished run is kept at most, in ms. */
+  readonly keptMs: number;
 }

@@ -33,7 +33,7 @@ import {
   summaryOf,
   type Waiter,
 } from './run-store.js';
-import { recorded } from './store/host-rows.js';
+import { keptTask, recorded } from './store/host-rows.js';
 import { isLocal, JournalConflictError, JournalFailedError, type LoadedRun } from './store/journal.js';
 import type { KeptRun, StoreParts } from './store-parts.js';
 import { type RequestedRun, WaitingRequest, WaitingRequests } from './waiting-requests.js';
@@ -90,7 +90,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   /** Of the same request; until the run waits for something. */
   #peer: Peer | undefined;
   #live: LiveRun | undefined;
-  readonly #record: RunRecord;
+  readonly record: RunRecord;
   #ended: Ended | undefined;
   /** It had ended before this process knew it, or in another one. */
   #wasOver = false;
@@ -114,15 +114,16 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
       this.#auth = run.auth;
       // No request started it in this process: calls are logged with its name.
       this.requestId = this.#ref;
-      this.#record = new RunRecord(parts.clock);
+      this.record = new RunRecord(parts.clock);
       this.mask = this.#load(run.loaded);
       return;
     }
     const { id, input, request } = run;
     const { quota, access } = group;
     const alias = this.questions.isRestricted || hasAgents(graph) ? { alias: answerId(id) } : {};
-    const start = { owner: run.owner, quota, access, ...alias, ...recorded(request.auth) };
-    this.#record = new RunRecord(parts.clock, start);
+    const task = run.task === undefined ? {} : { task: keptTask(run.task, parts.keptMs) };
+    const start = { owner: run.owner, quota, access, ...alias, ...task, ...recorded(request.auth) };
+    this.record = new RunRecord(parts.clock, start);
     this.id = id;
     this.mask = run.mask ?? new RunMask(graph, { input, secretInputs });
     this.#auth = request.auth;
@@ -133,28 +134,28 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
 
   #execute(run: Pick<RunStart, 'input' | 'runId'> | Pick<RunResumption, 'loaded'>): LiveRun {
     const { graph, mask } = this;
-    const options = { graph, mask, record: this.#record, readsInbox: true, context: this };
+    const options = { graph, mask, record: this.record, readsInbox: true, context: this };
     return new LiveRun({ ...options, ...run }, this.#parts, (event) => this.#observe(event));
   }
 
   get actions(): ActionHistory {
-    return this.#record.actions;
+    return this.record.actions;
   }
 
   get children(): Children {
-    return this.#record.children;
+    return this.record.children;
   }
 
   get responses(): RunRecord['responses'] {
-    return this.#record.responses;
+    return this.record.responses;
   }
 
   get variables(): RunRecord['variables'] {
-    return this.#record.variables;
+    return this.record.variables;
   }
 
   setVariables(changes: JsonObject): void {
-    this.#record.setVariables(changes);
+    this.record.setVariables(changes);
   }
 
   get waiting(): WaitingRequests {
@@ -204,11 +205,11 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   }
 
   get isUndone(): boolean {
-    return this.isCancelled && this.#record.undoes;
+    return this.isCancelled && this.record.undoes;
   }
 
   get summary(): Promise<RunSummary> {
-    return this.#safely(() => summaryOf(this.envelope, this.#shown, this.#startedAt, this.endedAt));
+    return this.#safely(() => summaryOf(this.envelope, this.#shown, this.startedAt, this.endedAt));
   }
 
   inspect<T>(look: (run: InspectedRun) => T): Promise<T> {
@@ -216,7 +217,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
       const { graph, mask, envelope } = this;
       const { values = {}, version = 0 } = this.variables ?? {};
       const state = this.#live?.state ?? this.#ended?.rows;
-      return look({ graph, envelope, state, mask, variables: values, version, startedAt: this.#startedAt });
+      return look({ graph, envelope, state, mask, variables: values, version, startedAt: this.startedAt });
     });
   }
 
@@ -224,7 +225,8 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
     return new Promise((resolve) => this.whenSafe(() => resolve(look())));
   }
 
-  get #startedAt(): number {
+  /** When it started, in ms since the epoch. */
+  get startedAt(): number {
     return this.#ended?.startedAt ?? this.#live?.state.run.startedAt ?? 0;
   }
 
@@ -320,7 +322,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   #load(loaded: LoadedRun): RunMask {
     const graph = this.graph;
     this.mask = new RunMask(graph, { secretInputs: this.#parts.secretInputs, rows: loaded.hostRows });
-    this.#record.reload(loaded.hostRows);
+    this.record.reload(loaded.hostRows);
     this.#live = this.#execute({ loaded });
     return this.mask;
   }
@@ -522,10 +524,10 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
 
   /** Keeps how the run ended, and releases all else. */
   #end(envelope: Envelope, more: Pick<Ended, 'startFault'> = {}): void {
-    const shown = { startedAt: this.#startedAt, shown: this.#shown, state: this.state };
+    const shown = { startedAt: this.startedAt, shown: this.#shown, state: this.state };
     const rows = this.graph.task === true ? this.#live?.state : undefined;
     this.#ended = {
-      at: this.#record.endAt ?? this.clock.now(),
+      at: this.record.endAt ?? this.clock.now(),
       envelope,
       ...shown,
       ...defined({ rows }),
@@ -551,7 +553,7 @@ export class StoredRun implements RequestedRun, SharedContext, KeptRun {
   #envelopeOf({ state, liveStatus, heldCalls }: LiveRun): Envelope {
     const { isPrivate, missing, waits } = this.#parts;
     return envelopeOf({
-      ...{ state, mask: this.mask, record: this.#record },
+      ...{ state, mask: this.mask, record: this.record },
       liveStatus: liveStatus === 'busy' && waits.isReported(this.id) ? 'asking' : liveStatus,
       paused: heldCalls.map(({ node, tool }) => ({ step_id: node, tool })),
       missing: missing?.(this.graph) ?? [],

@@ -90,7 +90,8 @@ export class WaitingRequest {
             answer: (pending, given) => run.take(pending, given, this.envelope),
             changed: () => this.#look(),
           });
-    this.#stopTimer = run.clock.setTimer(() => this.#endWhenSafe(), answerMs);
+    this.#stopTimer =
+      this.#waiter.untilOver === true ? () => {} : run.clock.setTimer(() => this.#endWhenSafe(), answerMs);
     run.waiting.join(waiter, this.#look);
     request.signal.addEventListener('abort', this.#onAbort, { once: true });
     if (request.signal.aborted) this.#onAbort();
@@ -99,7 +100,8 @@ export class WaitingRequest {
   /** The run was moved on: from now on the request can be answered. */
   open(): void {
     this.#isOpen = true;
-    if (this.#waiter.request.signal.aborted && !this.#endsRun) this.#endWhenSafe();
+    const { request, answerMs } = this.#waiter;
+    if (answerMs === 0 || (request.signal.aborted && !this.#endsRun)) this.#endWhenSafe();
     else this.#look();
   }
 
@@ -120,12 +122,17 @@ export class WaitingRequest {
       // What is not safe may not be shown. The run looks again.
       if (!live.isSafe) return;
       this.#elicitation?.update();
-      // Agents can start while their steps, and others, continue.
-      const isReady = this.#run.children.hasOpen || rests(live, this.#endsAt);
-      if (this.#elicitation?.isAsking || !isReady) return;
+      this.#waiter.onChange?.();
+      if (this.#elicitation?.isAsking || !this.#isReady(live)) return;
     }
     this.#end();
   };
+
+  #isReady(live: AwaitedRun): boolean {
+    if (this.#waiter.untilOver === true) return live.liveStatus === 'over';
+    // Agents can start while their steps, and others, continue.
+    return this.#run.children.hasOpen || rests(live, this.#endsAt);
+  }
 
   readonly #onAbort = (): void => {
     if (this.#endsRun) this.#run.abort(reasonOf(this.#waiter.request.signal));

@@ -71,6 +71,8 @@ export class ActionHistory {
   #changed: Set<string> | undefined;
   /** None before the first answer: many runs wait for one at once. */
   #accepted: Accepted | undefined;
+  /** When the last one was opened. */
+  #latestAt: number | undefined;
   /** The latest action of each step of a child. */
   #steps: Map<string, string> | undefined;
 
@@ -134,10 +136,16 @@ export class ActionHistory {
 
   #add(action: ActionRecord): void {
     this.#opened.set(action.id, action);
-    const { child, step } = action;
+    const { at, child, step } = action;
+    this.#latestAt = Math.max(at, this.#latestAt ?? at);
     if (child === undefined || step === undefined) return;
     this.#steps ??= new Map();
     this.#steps.set(`${child} ${step}`, action.id);
+  }
+
+  /** When the last one was opened, in ms since the epoch. Undefined before the first. */
+  get latestAt(): number | undefined {
+    return this.#latestAt;
   }
 
   /** The latest action of a step of a child. */
@@ -166,6 +174,7 @@ export class ActionHistory {
   /** Goes on from what was written. */
   reload(rows: readonly HostRow[]): void {
     this.#opened.clear();
+    this.#latestAt = undefined;
     this.#steps = undefined;
     this.#changed = undefined;
     this.#accepted?.lastOf.clear();

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../graph/json.js';
 import type { Clock } from '../run/clock.js';
 import type { RunAnswer } from '../run/envelope.js';
 import type { Recorder } from '../run/run-host.js';
-import { runRow, runRowsIn } from '../store/host-rows.js';
+import { runRow, runRowsIn, type TaskOrigin } from '../store/host-rows.js';
 import type { ForkOrigin, HostRow } from '../store/journal.js';
 import { ActionHistory } from './action-history.js';
 import { Children } from './children.js';
@@ -16,6 +16,7 @@ export class RunRecord implements Recorder {
   #variables: RunVariables | undefined;
   /** The row of the first transition. Missing for a run that was loaded. */
   readonly #start: ReturnType<typeof runRowsIn>['start'];
+  #task: TaskOrigin | undefined;
   #undoes: boolean | undefined;
   #endAt: number | undefined;
   #fork: ForkOrigin | undefined;
@@ -24,6 +25,7 @@ export class RunRecord implements Recorder {
   constructor(clock: Clock, start?: ReturnType<typeof runRowsIn>['start']) {
     this.#clock = clock;
     this.#start = start;
+    this.#task = start?.task;
   }
 
   /** Whether the run was cancelled with `compensate`; the first cancellation counts. */
@@ -57,6 +59,10 @@ export class RunRecord implements Recorder {
     return this.#fork;
   }
 
+  get task(): TaskOrigin | undefined {
+    return this.#task;
+  }
+
   rowsOf({ events, facts, state, isFirst }: Parameters<Recorder['rowsOf']>[0]): readonly HostRow[] {
     const at = this.#clock.now();
     this.children.note(facts, state, at);
@@ -85,7 +91,8 @@ export class RunRecord implements Recorder {
     const variables = rows.filter(({ table }) => table === 'variables');
     this.#variables = variables.length === 0 ? undefined : new RunVariables();
     this.#variables?.reload(variables);
-    const { undoes, endAt, fork } = runRowsIn(rows);
+    const { start, undoes, endAt, fork } = runRowsIn(rows);
+    this.#task = start?.task;
     this.#undoes = undoes;
     this.#endAt = endAt;
     this.#fork = fork;

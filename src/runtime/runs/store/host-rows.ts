@@ -29,10 +29,26 @@ interface RunMove {
 }
 
 /** Whose run it is. */
-interface RunOrigin extends RunListing {
+export interface RunOrigin extends RunListing {
   readonly owner: Owner;
+  /** Of a run that was started as a task. */
+  readonly task?: TaskOrigin;
   /** Of the request that started it; see {@link recorded}. */
   readonly auth?: AuthInfo;
+}
+
+/** A tool call that was made as a task. */
+export interface TaskOrigin {
+  /** The tool that was called: its result is that of the task. */
+  readonly tool: string;
+  /** How long the task is kept, in ms from its start: what its caller wants, or as long as any run. Default: for ever. */
+  readonly ttlMs?: number;
+}
+
+/** A task with the time that it is kept in fact. @param limitMs how long any finished run is kept. */
+export function keptTask({ tool, ttlMs }: TaskOrigin, limitMs: number): TaskOrigin {
+  const kept = Math.min(ttlMs ?? limitMs, limitMs);
+  return { tool, ...(kept === Number.POSITIVE_INFINITY ? {} : { ttlMs: kept }) };
 }
 
 export function runRow<Key extends keyof RunRows>(key: Key, row: Required<RunRows>[Key]): HostRow {
